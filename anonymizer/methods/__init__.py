@@ -1,0 +1,72 @@
+"""The published methods, by name: each takes profiles and returns a Release or raises.
+
+A new method is one file and one line in METHODS. Its keyword parameters with a default are what
+`--set name=value` may name.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..model import BadParameter, Profiles, Progress, Release, silent
+from ..wordnet import WordNet
+from . import p_linkability
+
+METHODS: dict[str, Callable[..., Release]] = {
+    "p-linkability": p_linkability.anonymize,
+}
+_HANDED_IN = ("wordnet", "rng", "progress")
+
+
+def parameters_of(method: str) -> dict[str, Any]:
+    """Return a method's parameters with their defaults."""
+    if method not in METHODS:
+        raise BadParameter(f"no method {method}; there are: {', '.join(METHODS)}")
+    signature = inspect.signature(METHODS[method])
+    return {
+        name: parameter.default
+        for name, parameter in signature.parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in _HANDED_IN
+    }
+
+
+def read_parameters(method: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Turn name=value texts into a method's parameters; name all faults at once."""
+    defaults = parameters_of(method)
+    unknown = sorted(set(texts) - set(defaults))
+    faults = [f"{method} has no parameter {name}" for name in unknown]
+    values: dict[str, Any] = {}
+    for name in sorted(set(texts) & set(defaults)):
+        wanted = type(defaults[name])
+        try:
+            values[name] = wanted(texts[name])
+        except ValueError:
+            kind = {int: "a whole number", float: "a number"}[wanted]
+            faults.append(f"{name}={texts[name]} must be {kind}")
+    if unknown:
+        faults.append(f"it has {', '.join(defaults)}")
+    if faults:
+        raise BadParameter("; ".join(faults))
+    return values
+
+
+def anonymize(
+    method: str,
+    profiles: Profiles,
+    parameters: Mapping[str, Any],
+    *,
+    wordnet: WordNet,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Release:
+    """Run a method by name on profiles; the seed settles every choice left to chance."""
+    allowed = parameters_of(method)
+    unknown = sorted(set(parameters) - set(allowed))
+    if unknown:
+        raise BadParameter(f"{method} has no {', '.join(unknown)}; it has {', '.join(allowed)}")
+    rng = np.random.default_rng(seed)
+    return METHODS[method](profiles, **parameters, wordnet=wordnet, rng=rng, progress=progress)

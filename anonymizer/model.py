@@ -1,0 +1,240 @@
+"""The data that flows through the anonymizer, and its errors.
+
+AnonymizerError
+├── BadInput       a file or value from outside is broken; names place and remedy
+├── BadParameter   a parameter's name or value is not allowed
+└── Unsatisfiable  the promise can't be kept on this data; nothing weaker is returned
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Progress = Callable[[int], object]
+
+
+def silent(_done: int) -> None:
+    """Report progress to nobody."""
+
+
+class AnonymizerError(Exception):
+    """Whatever the anonymizer refuses; its text is one plain line for the user."""
+
+
+class BadInput(AnonymizerError):
+    """A file or value from outside is broken."""
+
+
+class BadParameter(AnonymizerError):
+    """A parameter has a name or value that is not allowed."""
+
+
+class Unsatisfiable(AnonymizerError):
+    """No release of this data can keep the promise that was asked for."""
+
+
+@dataclass(frozen=True)
+class QueryLog:
+    """Query events in log order: who asked what when, with how many clicks."""
+
+    users: tuple[str, ...]
+    user: Ints  # row -> position in users
+    query: tuple[str, ...]
+    time: Ints  # seconds since 1970, UTC
+    clicks: Ints
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Users x terms, sparse; every weight is finite and above 0, every user has a term."""
+
+    users: tuple[str, ...]
+    terms: tuple[str, ...]
+    weights: csr_matrix
+
+    def __post_init__(self) -> None:
+        weights = csr_matrix(self.weights, dtype=np.float64, copy=True)
+        weights.sum_duplicates()
+        weights.sort_indices()
+        object.__setattr__(self, "weights", weights)
+        if weights.shape != (len(self.users), len(self.terms)):
+            raise BadInput(
+                f"weights are {weights.shape[0]} x {weights.shape[1]} but there are "
+                f"{len(self.users)} users and {len(self.terms)} terms"
+            )
+        _refuse_repeats("user", self.users)
+        _refuse_repeats("term", self.terms)
+        if not np.all(np.isfinite(weights.data) & (weights.data > 0)):
+            raise BadInput("every weight must be a finite number above 0")
+        empty = np.flatnonzero(np.diff(weights.indptr) == 0)
+        if empty.size:
+            raise BadInput(f"{empty.size} users have no term; leave them out of the profiles")
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Map each user to their row number."""
+        return {user: row for row, user in enumerate(self.users)}
+
+    def row(self, user: str) -> dict[str, float]:
+        """Return one user's terms and weights, for people to read."""
+        return self.at(self.number(user))
+
+    def at(self, row: int) -> dict[str, float]:
+        """Return the terms and weights of a row."""
+        columns, weights = self.slice(row)
+        return {self.terms[c]: float(w) for c, w in zip(columns, weights, strict=True)}
+
+    def slice(self, row: int) -> tuple[Ints, Floats]:
+        """Return the column numbers and weights of a row, columns ascending."""
+        low, high = self.weights.indptr[row], self.weights.indptr[row + 1]
+        columns: Ints = self.weights.indices[low:high].astype(np.int64)
+        weights: Floats = self.weights.data[low:high]
+        return columns, weights
+
+    def number(self, user: str) -> int:
+        """Return a user's row number."""
+        if user not in self.row_of:
+            raise BadInput(f"no profile for this user; there are {len(self)} others")
+        return self.row_of[user]
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Count each user's terms."""
+        return np.diff(self.weights.indptr).astype(np.int64)
+
+    @classmethod
+    def from_rows(cls, rows: Mapping[str, Mapping[str, float]]) -> Profiles:
+        """Build profiles from user -> term -> weight; terms are numbered in sorted order."""
+        terms = sorted({term for row in rows.values() for term in row})
+        column = {term: number for number, term in enumerate(terms)}
+        indptr = np.cumsum([0, *(len(row) for row in rows.values())])
+        indices = np.array([column[t] for row in rows.values() for t in row], dtype=np.int64)
+        data = np.array([w for row in rows.values() for w in row.values()], dtype=np.float64)
+        matrix = csr_matrix((data, indices, indptr), shape=(len(rows), len(terms)))
+        return cls(tuple(rows), tuple(terms), matrix)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A partition of users: group_of[u] in 0..count-1, no group empty; refuses anything else."""
+
+    group_of: Ints
+    count: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        group_of = np.array(self.group_of, dtype=np.int64)
+        object.__setattr__(self, "group_of", group_of)
+        if group_of.ndim != 1 or group_of.size == 0:
+            raise BadInput("a grouping needs one group number for each of at least one user")
+        if group_of.min() < 0:
+            raise BadInput("a user is in no group")
+        if np.any(np.bincount(group_of) == 0):
+            raise BadInput("group numbers must run from 0 without a gap")
+        object.__setattr__(self, "count", int(group_of.max()) + 1)
+
+    @classmethod
+    def from_members(cls, groups: Iterable[Sequence[int]], users: int) -> Grouping:
+        """Build a grouping from lists of row numbers; each row must stand in exactly one."""
+        group_of = np.full(users, -1, dtype=np.int64)
+        for number, members in enumerate(groups):
+            for member in members:
+                if not 0 <= member < users:
+                    raise BadInput(f"row {member} is no user")
+                if group_of[member] >= 0:
+                    raise BadInput("a user is in two groups")
+                group_of[member] = number
+            if not len(members):
+                raise BadInput("a group has no members")
+        return cls(group_of)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Count the members of each group."""
+        return np.bincount(self.group_of, minlength=self.count).astype(np.int64)
+
+    @cached_property
+    def indicator(self) -> csr_matrix:
+        """Return groups x users, 1 where the user is a member."""
+        users = self.group_of.size
+        ones = np.ones(users)
+        return csr_matrix((ones, (self.group_of, np.arange(users))), shape=(self.count, users))
+
+
+@dataclass(frozen=True)
+class ReleasedRow:
+    """All that group mode may know: a row's name, how many stand behind it, its weights."""
+
+    name: str
+    users: int
+    weights: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Release:
+    """What an anonymizer hands over: published rows and facts, and privately who has which row."""
+
+    rows: Profiles  # its "users" are row names: g0001, g0002, ...
+    users: tuple[str, ...]  # private
+    row_of_user: Ints  # private: position in users -> position in rows
+    method: str
+    parameters: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        grouping = Grouping(self.row_of_user)
+        object.__setattr__(self, "row_of_user", grouping.group_of)
+        if len(self.users) != grouping.group_of.size:
+            raise BadInput("every user needs exactly one row")
+        if grouping.count != len(self.rows):
+            raise BadInput("every row needs at least one user")
+        _refuse_repeats("user", self.users)
+
+    @property
+    def grouping(self) -> Grouping:
+        """Return who shares a row with whom."""
+        return Grouping(self.row_of_user)
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {user: at for at, user in enumerate(self.users)}
+
+    def row_for(self, user: str) -> ReleasedRow:
+        """Return the released row that serves a user."""
+        if user not in self._position:
+            raise BadInput(f"this user is not in the release; it serves {len(self.users)} others")
+        row = int(self.row_of_user[self._position[user]])
+        return self.released_row(row)
+
+    def released_row(self, row: int) -> ReleasedRow:
+        """Return a row as group mode sees it."""
+        size = int(np.count_nonzero(self.row_of_user == row))
+        return ReleasedRow(self.rows.users[row], size, self.rows.at(row))
+
+
+def _refuse_repeats(kind: str, names: Sequence[str]) -> None:
+    if len(set(names)) != len(names):
+        raise BadInput(f"{len(names) - len(set(names))} {kind}s stand twice; each must stand once")
+
+
+def largest(rows: Ints, columns: Ints, weights: Floats, shape: tuple[int, int]) -> csr_matrix:
+    """Build a matrix from cells that may stand twice; a cell keeps its largest weight."""
+    order = np.lexsort((weights, columns, rows))
+    rows, columns, weights = rows[order], columns[order], weights[order]
+    last = np.ones(rows.size, dtype=bool)
+    last[:-1] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+    return csr_matrix((weights[last], (rows[last], columns[last])), shape=shape)

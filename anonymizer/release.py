@@ -1,0 +1,183 @@
+"""Releases on disk [I/O]: written whole or not at all, checked when read.
+
+RELEASE/release.json    format, method, parameters, seed, input hash, facts, hash of the rows
+RELEASE/rows.jsonl      {"row": "g0001", "users": 4, "terms": {...}} a line
+RELEASE/private/        who has which row, and the hashes of all files; for the owner only
+
+Outside of private/ nothing names a user or holds a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+from .model import BadInput, Profiles, Release
+from .records import (
+    Record,
+    as_json,
+    check_record,
+    plain_errors,
+    read_object,
+    read_records,
+    read_rows,
+    row_lines,
+    sync_folder,
+    write_file,
+)
+
+FORMAT = 1
+MANIFEST = "release.json"
+ROWS = "rows.jsonl"
+PRIVATE = "private"
+MEMBERS = "private/members.jsonl"
+CHECKSUMS = "private/checksums.sha256"  # as sha256sum writes and checks them
+
+# The records by example.
+_ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
+_MEMBER: Record = {"user": "u1", "row": "g0001"}
+_MADE: Record = {"method": "none", "parameters": {}, "seed": 0, "input_hash": "0a1b", "facts": {}}
+_MANIFEST: Record = {"format": FORMAT, **_MADE, "sha256": {}}
+
+
+def write_release(release: Release, folder: Path, *, seed: int, input_hash: str) -> None:
+    """Write a release; a release already there stays until the new one is whole."""
+    _refuse_named_users(release)
+    with plain_errors(folder, "written"):
+        _refuse_foreign(folder)
+        holder = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            _fill(holder / "new", release, seed, input_hash)
+            _switch(holder / "new", folder, holder / "old")
+            sync_folder(folder.parent)
+        finally:
+            if folder.exists() or not (holder / "old").exists():
+                shutil.rmtree(holder, ignore_errors=True)
+    if holder.exists():
+        raise BadInput(f"{folder} is written, but {holder} can't be removed; delete it by hand")
+
+
+def read_release(folder: Path) -> Release:
+    """Read a release and refuse it unless all its parts are whole and fit together."""
+    with plain_errors(folder, "read"):
+        manifest = _read_manifest(folder / MANIFEST)
+        parts = {name: (folder / name).read_bytes() for name in (MANIFEST, ROWS, MEMBERS)}
+        changed = _changed(parts, manifest, (folder / CHECKSUMS).read_bytes())
+    if changed:
+        raise BadInput(f"{folder / changed}: changed since it was written; make the release again")
+    rows, sizes = read_rows(BytesIO(parts[ROWS]), folder / ROWS, _ROW)
+    row_of = _read_members(parts[MEMBERS], folder / MEMBERS, rows)
+    row_of_user = np.array(list(row_of.values()), dtype=np.int64)
+    wrong = np.flatnonzero(np.bincount(row_of_user, minlength=len(rows)) != sizes)
+    if wrong.size:
+        where = f"{folder / ROWS}, line {wrong[0] + 1}"
+        raise BadInput(f"{where}: users is not the number of members; make the release again")
+    made = (manifest[name] for name in ("method", "parameters", "facts"))
+    return Release(rows, tuple(row_of), row_of_user, *made)
+
+
+def read_input_hash(folder: Path) -> str:
+    """Return the fingerprint of the profiles that a release was made from."""
+    with plain_errors(folder, "read"):
+        return str(_read_manifest(folder / MANIFEST)["input_hash"])
+
+
+def _refuse_named_users(release: Release) -> None:
+    users = set(release.users)
+    for name, value in {**release.parameters, **release.facts}.items():
+        if isinstance(value, str) and value in users:
+            raise BadInput(f"{name} holds a user's id, which no release may; leave {name} out")
+    rows = [release.rows.users[row] for row in release.row_of_user.tolist()]
+    if any(user == row for user, row in zip(release.users, rows, strict=True)):
+        raise BadInput("a row has the name of its user; call the rows g0001, g0002, ...")
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse to replace anything but a release."""
+    if folder.is_dir() and not folder.is_symlink():
+        if {path.name for path in folder.iterdir()} == {MANIFEST, ROWS, PRIVATE}:
+            return
+    elif not os.path.lexists(folder):
+        return
+    raise BadInput(f"{folder}: is there already and is no release; remove it or name another")
+
+
+def _fill(new: Path, release: Release, seed: int, input_hash: str) -> None:
+    new.mkdir()
+    (new / PRIVATE).mkdir(mode=0o700)
+    sizes = zip(release.rows.users, release.grouping.sizes.tolist(), strict=True)
+    members = zip(release.users, release.row_of_user.tolist(), strict=True)
+    heads = ({"row": row, "users": size} for row, size in sizes)
+    names = release.rows.users
+    served = (as_json({"user": user, "row": names[row]}) for user, row in members)
+    sums = {
+        ROWS: write_file(new / ROWS, row_lines(release.rows, heads)),
+        MEMBERS: write_file(new / MEMBERS, served, mode=0o600),
+    }
+    manifest = {
+        "format": FORMAT,
+        "method": release.method,
+        "parameters": dict(release.parameters),
+        "seed": seed,
+        "input_hash": input_hash,
+        "facts": dict(release.facts),
+        "sha256": {ROWS: sums[ROWS]},
+    }
+    sums[MANIFEST] = write_file(new / MANIFEST, [as_json(manifest, indent=1)])
+    write_file(new / CHECKSUMS, [_sum_line(*entry) for entry in sums.items()], mode=0o600)
+    sync_folder(new / PRIVATE)
+    sync_folder(new)
+
+
+def _switch(new: Path, folder: Path, old: Path) -> None:
+    """Move a new folder to its place; if that fails, what was there is put back."""
+    if folder.exists():
+        folder.replace(old)
+    try:
+        new.replace(folder)
+    except BaseException:
+        if old.exists():
+            old.replace(folder)
+        raise
+
+
+def _read_manifest(path: Path) -> Record:
+    try:
+        manifest = read_object(path.read_bytes())
+        if manifest.get("format") != FORMAT:
+            raise ValueError(f"format={manifest.get('format')!r} must be {FORMAT}")
+        check_record(manifest, _MANIFEST)
+    except (ValueError, RecursionError) as fault:
+        raise BadInput(f"{path}: {fault}; make the release again") from fault
+    return manifest
+
+
+def _changed(parts: Mapping[str, bytes], manifest: Record, checksums: bytes) -> str:
+    """Return a part that is not as it was written; nothing if all are."""
+    found = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
+    lines = checksums.splitlines(keepends=True)
+    changed = [name for name, sha256 in found.items() if _sum_line(name, sha256) not in lines]
+    if manifest["sha256"] != {ROWS: found[ROWS]}:
+        changed.append(ROWS)
+    return "".join(changed[:1])
+
+
+def _sum_line(name: str, sha256: str) -> bytes:
+    return f"{sha256}  {name}\n".encode()
+
+
+def _read_members(content: bytes, path: Path, rows: Profiles) -> dict[str, int]:
+    """Return each user's row number."""
+    row_of = {}
+    for number, record in enumerate(read_records(BytesIO(content), path, _MEMBER), 1):
+        if record["row"] not in rows.row_of:
+            raise BadInput(f"{path}, line {number}: there is no such row; make the release again")
+        row_of[record["user"]] = rows.row_of[record["row"]]
+    return row_of

@@ -1,0 +1,54 @@
+"""The one analysis of text: queries, profiles and documents all pass through here."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+# Lucene's English stop words.
+_STOP_WORDS = """
+a an and are as at be but by for if in into is it no not of on or such
+that the their then there these they this to was will with
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+class Vocabulary(Protocol):
+    """Whatever knows the base forms of words; WordNet does."""
+
+    def base_form(self, word: str) -> str | None:
+        """Return the base form of a known word."""
+        ...
+
+
+def tokens(text: str) -> list[str]:
+    """Split text into lower-case runs of letters without stop words."""
+    return [token for token in _LETTERS.findall(text.lower()) if token not in STOP_WORDS]
+
+
+class Analysis:
+    """Text -> terms: each token's base form, tokens unknown to the vocabulary left out."""
+
+    def __init__(self, vocabulary: Vocabulary):
+        self._base_forms = _BaseForms(vocabulary)
+
+    def terms(self, text: str) -> list[str]:
+        """Return the terms of a text, every occurrence in order."""
+        base_forms = self._base_forms
+        found = [base_forms[token] for token in _LETTERS.findall(text.lower())]
+        return [term for term in found if term]
+
+
+class _BaseForms(dict[str, str]):
+    """A memory of base forms: token -> term, '' where there is none."""
+
+    def __init__(self, vocabulary: Vocabulary):
+        super().__init__(dict.fromkeys(STOP_WORDS, ""))
+        self._vocabulary = vocabulary
+
+    def __missing__(self, token: str) -> str:
+        term = self._vocabulary.base_form(token) or ""
+        if len(self) < 1_000_000:  # a corpus of typos must not fill the memory
+            self[token] = term
+        return term

@@ -1,0 +1,1 @@
+"""Full-text search over a corpus, and document vectors over its terms; knows no users."""

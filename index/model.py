@@ -1,0 +1,69 @@
+"""Documents, pools, the account of a corpus, and what search refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Progress = Callable[[int], object]
+
+FIRST_SKIPS = 20
+
+
+def silent(_done: int) -> None:
+    """Report progress to nobody."""
+
+
+class SearchError(Exception):
+    """Whatever the index refuses; its text is one plain line for the user."""
+
+
+def clean(text: str) -> str:
+    """Replace what neither Lucene nor a web page can carry: NULs and lone surrogates."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document of a corpus, cleaned."""
+
+    id: str
+    title: str
+    text: str
+    url: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("id", "title", "text", "url"):
+            object.__setattr__(self, name, clean(getattr(self, name)))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The best documents for a query in Lucene's order: score descending, then row ascending."""
+
+    rows: NDArray[np.int64]  # row numbers of the forward index
+    scores: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return int(self.rows.size)
+
+
+@dataclass
+class Account:
+    """What was read of a corpus, and what was not and why."""
+
+    read: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)  # reason -> how many
+    duplicates: int = 0  # replaced by a later document with the same id
+    truncated: int = 0  # the end tag is missing; read all the same
+    latin1: int = 0  # not UTF-8; read as Latin-1
+    first_skips: list[tuple[str, str, str]] = field(default_factory=list)  # file, where, reason
+
+    def skip(self, file: str, where: str, reason: str) -> None:
+        """Count what is left out, and note the first places."""
+        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+        if len(self.first_skips) < FIRST_SKIPS:
+            self.first_skips.append((file, where, reason))

@@ -1,0 +1,93 @@
+"""The embedded demo [I/O]: WordNet as corpus, a synthetic town as users, groups at p = 0.4."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from anonymizer.model import Release
+from anonymizer.wordnet import open_wordnet
+
+from . import __version__
+from .errors import UsageError
+from .settings import Settings
+from .workspace import Workspace, write_whole
+
+USERS, SIZE, SEED = 720, 150, 0  # as in Zhu & Xiong, of a town of 800
+PARAMETERS = {"p": "0.4", "a": "1"}
+QUERY = "java"  # the lecture's example: two people mean different things by it
+PAIR = ("coffee", "programming")
+_RECIPE = {"version": __version__, "format": 1, "users": USERS, "size": SIZE, "seed": SEED}
+_MARKER = "demo.json"
+
+
+def is_built(workspace: Workspace) -> bool:
+    """Tell whether the workspace holds the whole demo as this version builds it."""
+    path = workspace.root / _MARKER
+    current = workspace.current()
+    parts = (current.index, current.profiles, current.release, current.truth)
+    if not path.is_file() or not all(parts):
+        return False
+    return bool(json.loads(path.read_text(encoding="utf-8")) == _RECIPE)
+
+
+def refuse_other_data(workspace: Workspace) -> None:
+    """Never build the demo over somebody's own profiles."""
+    current = workspace.current()
+    if current.profiles and not current.truth:
+        raise UsageError(
+            f"{workspace.root} holds profiles that are not the demo's; name another folder: "
+            "veilsearch --workspace DIR demo"
+        )
+
+
+def build(workspace: Workspace, settings: Settings) -> Iterator[str]:
+    """Build the demo step by step, yielding a line after each; mark it whole at the end."""
+    from .verbs.anonymize import write_release_of
+    from .verbs.index import build_index_of
+    from .verbs.profiles import write_profiles_of
+    from .verbs.town import write_town
+
+    wordnet = open_wordnet(settings.cache)
+    yield f"WordNet: {wordnet.size:,} synsets, {len(wordnet.terms):,} terms"
+    made = build_index_of([], "wordnet", "wordnet", settings)
+    yield f"corpus: {made['documents']:,} entries of WordNet indexed"
+    log = workspace.root / "town.tsv"
+    made = write_town(wordnet, log, users=None, queries=None, seed=SEED)
+    yield f"town: {made['people']:,} people wrote {made['lines']:,} lines of query log"
+    profiles = workspace.root / "profiles.jsonl"
+    made = write_profiles_of([log], profiles, settings, size=SIZE, users=USERS)
+    yield f"profiles: {made['users']:,} people with {SIZE} terms each"
+    made = write_release_of(
+        profiles,
+        workspace.root / "release",
+        method="p-linkability",
+        parameters=PARAMETERS,
+        seed=SEED,
+        settings=settings,
+    )
+    facts = made["facts"]
+    yield (
+        f"release: {facts['groups']} groups of {facts['smallest_group']} to "
+        f"{facts['largest_group']} people at p = {PARAMETERS['p']}"
+    )
+    write_whole(workspace.root / _MARKER, json.dumps(_RECIPE) + "\n")
+
+
+def pair(truth: Mapping[str, Any], release: Release) -> dict[str, str]:
+    """Return a fan of each of two interests who is no fan of the other.
+
+    Of these the one with most fans of it in the group, and then the most devoted: what grouping
+    does for people whose group suits them. The town has others, and the pages list them all.
+    """
+    fans = {label: truth["interests"].get(label, []) for label in PAIR}
+    row_of = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
+    chosen = {}
+    for label, other in (PAIR, PAIR[::-1]):
+        beside = Counter(row_of[user] for user in fans[label] if user in row_of)
+        only = [user for user in fans[label] if user in row_of and user not in fans[other]]
+        if only:
+            chosen[label] = max(only, key=lambda user: beside[row_of[user]])
+    return chosen

@@ -1,0 +1,72 @@
+"""The engine: a pool and at most one profile or released row -> a ranking.
+
+In group mode the engine receives a query and a released row. Nothing here has a place for a user,
+and `by_row` has none for a profile: what the engine can't receive, it can't leak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anonymizer.model import ReleasedRow
+from index.forward import Forward
+from index.lucene import LuceneIndex
+from index.model import Document, Pool
+
+from . import rerank
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A pool in a new order: documents best first, each with its place in the plain order."""
+
+    rows: Ints
+    scores: Floats
+    plain_ranks: Ints  # from 1
+
+    def __len__(self) -> int:
+        return int(self.rows.size)
+
+
+class Engine:
+    """Lucene for the pool, the forward index for the re-ranking."""
+
+    def __init__(self, lucene: LuceneIndex, forward: Forward, vectors: str = "tfidf"):
+        self._lucene = lucene
+        self._forward = forward
+        self._vectors = vectors
+
+    def pool(self, query: str, size: int) -> Pool:
+        """Return the best documents for the query in BM25 order."""
+        return self._lucene.pool(query, size)
+
+    def plain(self, pool: Pool) -> Ranking:
+        """Keep the BM25 order: no personalization."""
+        return Ranking(pool.rows, pool.scores.astype(np.float64), np.arange(1, len(pool) + 1))
+
+    def by_profile(self, pool: Pool, profile: Mapping[str, float], mix: float = 1.0) -> Ranking:
+        """Re-rank by a person's own profile: the gold standard."""
+        return self._by(pool, profile, mix)
+
+    def by_row(self, pool: Pool, row: ReleasedRow, mix: float = 1.0) -> Ranking:
+        """Re-rank by a group's released row."""
+        return self._by(pool, row.weights, mix)
+
+    def documents(self, ranking: Ranking, first: int, count: int) -> list[Document]:
+        """Read the documents of one page of a ranking."""
+        return self._lucene.documents(ranking.rows[first : first + count].tolist())
+
+    def _by(self, pool: Pool, interest: Mapping[str, float], mix: float) -> Ranking:
+        columns = self._forward.columns(list(interest))
+        weights = np.fromiter(interest.values(), np.float64, len(interest))
+        cosines = self._forward.cosines(pool.rows, columns, weights, self._vectors)
+        values = rerank.blend(cosines, pool.scores, mix)
+        order = rerank.order(values)
+        return Ranking(pool.rows[order], values[order], order + 1)

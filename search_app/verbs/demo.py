@@ -1,0 +1,55 @@
+"""veilsearch demo: build the embedded demo and serve it."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING
+
+from .. import console
+from ..settings import Settings
+from ..workspace import Workspace
+
+if TYPE_CHECKING:
+    from ..web import Site
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("--no-serve", action="store_true", help="build, and stop there")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Build what is missing, say what is there, and serve it."""
+    from .. import demonstration
+    from .serve import open_site
+
+    workspace = Workspace(settings.workspace)
+    demonstration.refuse_other_data(workspace)
+    began = time.monotonic()
+    if demonstration.is_built(workspace):
+        console.say(f"The demo is built already: {workspace.root}")
+    else:
+        console.say(f"Building the demo in {workspace.root} ...")
+        for line in demonstration.build(workspace, settings):
+            console.say(f"  {time.monotonic() - began:5.1f} s  {line}")
+    site = open_site(workspace, settings)
+    _show_examples(site, settings)
+    if arguments.no_serve:
+        return 0
+    from ..web import create_app
+    from ..web.server import serve
+
+    serve(create_app(site), arguments.host, arguments.port)
+    return 0
+
+
+def _show_examples(site: Site, settings: Settings) -> None:
+    console.show(f"{len(site.people)} invented people. Try:")
+    for example in site.examples:
+        console.show(
+            f"  veilsearch --workspace {settings.workspace} search {example.query} "
+            f"--user {example.user} --mode group   # {site.people[example.user]}"
+        )

@@ -1,0 +1,71 @@
+"""veilsearch serve: serve the web pages."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING, Any
+
+from ..settings import Settings
+from ..workspace import Workspace
+
+if TYPE_CHECKING:
+    from anonymizer.model import Release
+
+    from ..modes import Modes
+    from ..web import Site
+    from ..web.site import Example
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Open the workspace and serve it until stopped."""
+    from ..web import create_app
+    from ..web.server import serve
+
+    site = open_site(Workspace(settings.workspace), settings)
+    serve(create_app(site), arguments.host, arguments.port)
+    return 0
+
+
+def open_site(workspace: Workspace, settings: Settings) -> Site:
+    """Open all that the pages show; people are listed only if they are invented."""
+    from ..opening import open_modes, people_of, read_truth
+    from ..precision_log import PrecisionLog
+    from ..web import Site
+
+    synthetic = workspace.truth() is not None
+    modes = open_modes(workspace, settings, personal=synthetic)
+    truth = read_truth(workspace, modes)
+    people = people_of(truth, modes) if truth else {}
+    return Site(
+        modes=modes,
+        log=PrecisionLog(workspace.log),
+        settings=settings,
+        people=people,
+        clock=time.time,
+        release_name=modes.release.method if modes.release else "",
+        facts=_facts(modes),
+        examples=_examples(truth, modes.release) if truth and modes.release else (),
+    )
+
+
+def _facts(modes: Modes) -> dict[str, Any]:
+    if modes.release is None:
+        return {}
+    return {**modes.release.facts, "p": modes.release.parameters.get("p")}
+
+
+def _examples(truth: dict[str, Any], release: Release) -> tuple[Example, ...]:
+    from ..demonstration import QUERY, pair
+    from ..web.site import Example
+
+    return tuple(
+        Example(user, QUERY, f"{QUERY} as {truth['users'][user]['name']} ({interest})")
+        for interest, user in pair(truth, release).items()
+    )

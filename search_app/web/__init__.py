@@ -1,0 +1,49 @@
+"""The pages: one blueprint a noun; a view reads the request, makes one call and renders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flask import Flask
+from jinja2 import StrictUndefined
+
+from .. import __version__
+from ..errors import UsageError
+from . import about, assets, compare, health, log, search
+from .faults import show_faults
+from .headers import guard
+from .people import chooser
+from .server import serve
+from .site import KEY, Example, Site
+from .wording import two_decimals
+
+__all__ = ["Example", "Site", "create_app", "serve"]
+
+_BLUEPRINTS = (search.pages, compare.pages, log.pages, about.pages, health.pages, assets.pages)
+
+
+def create_app(site: Site) -> Flask:
+    """Return the application that serves a site."""
+    app = Flask(__name__, static_folder=None, template_folder=str(_templates()))
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # there is only GET and HEAD
+    app.url_map.merge_slashes = False  # no redirects
+    app.extensions[KEY] = site
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.filters["two_decimals"] = two_decimals
+    app.jinja_env.globals.update(site=site, version=__version__)
+    app.jinja_env.globals["people_options"] = chooser(app, site)
+    for pages in _BLUEPRINTS:
+        app.register_blueprint(pages)
+    guard(app)
+    show_faults(app)
+    return app
+
+
+def _templates() -> Path:
+    """Find the pages' templates: beside this file when installed, else in the checkout."""
+    here = Path(__file__).resolve().parent
+    for folder in (here / "templates", here.parents[1] / "templates"):
+        if (folder / "base.html").is_file():
+            return folder
+    raise UsageError("the page templates are missing; install veilsearch again")

@@ -1,0 +1,78 @@
+"""The facts of a release, each with what it means in plain words; never one number for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .wording import two_decimals
+
+
+class Fact(NamedTuple):
+    """A measured value and its meaning."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def privacy_facts(facts: Mapping[str, Any], sharing: int | None = None) -> list[Fact]:
+    """Explain the facts a release has; sharing = how many people have the row in question."""
+    return [
+        fact
+        for fact in (_sharing(facts, sharing), _average(facts), _worst(facts), _belief(facts))
+        if fact
+    ]
+
+
+def _sharing(facts: Mapping[str, Any], sharing: int | None) -> Fact | None:
+    smallest, groups = facts.get("smallest_group"), facts.get("groups")
+    rest = ""
+    if smallest is not None and groups is not None:
+        rest = f"The smallest of the {groups:,} groups has {smallest:,}."
+    if sharing is not None:
+        meaning = "Their searches carry the same row: the row can’t tell which of them is asking. "
+        return Fact("People who share the row", f"{sharing:,}", f"{meaning}{rest}".strip())
+    if not rest:
+        return None
+    return Fact("People in the smallest group", f"{smallest:,}", f"{rest} Each group has one row.")
+
+
+def _average(facts: Mapping[str, Any]) -> Fact | None:
+    value, bound = facts.get("average_linkability"), facts.get("p")
+    if value is None:
+        return None
+    promised = "" if bound is None else f" The method promises at most p = {two_decimals(bound)}."
+    meaning = (
+        "The share of members who have a term, averaged over a group’s terms."
+        f"{promised} An average protects no single term."
+    )
+    return Fact("Linked to a term, on average", two_decimals(value), meaning)
+
+
+def _worst(facts: Mapping[str, Any]) -> Fact | None:
+    value = facts.get("worst_linkability")
+    if value is None:
+        return None
+    if value >= 1:
+        meaning = (
+            "In some group every member has the same term: "
+            "who knows that you are in it knows this term of you."
+        )
+    else:
+        meaning = (
+            "Who knows your group and guesses that you have its most usual term "
+            f"is right in at most {100 * value:.0f} % of cases."
+        )
+    return Fact("Linked to a term, at worst", two_decimals(value), meaning)
+
+
+def _belief(facts: Mapping[str, Any]) -> Fact | None:
+    value = facts.get("change_of_belief")
+    if value is None:
+        return None
+    meaning = (
+        "Knowing your group changes the chance that you have some term by up to "
+        f"{100 * value:.0f} percentage points, beside what is known of everybody."
+    )
+    return Fact("Change of belief, at worst", two_decimals(value), meaning)

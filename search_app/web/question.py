@@ -1,0 +1,100 @@
+"""A request's parameters, checked, as one question, and back."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flask import abort
+
+from ..errors import UsageError
+from ..modes import MODES
+from .site import Site
+
+LONGEST = 2000  # characters of a query
+LARGEST_POOL = 10_000
+_NUMBER = re.compile(r"[0-9]{1,5}")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, as whom, how."""
+
+    query: str
+    user: str
+    mode: str
+    pool: int
+    page: int
+    cut: bool  # the query was longer than is searched
+
+    def parameters(self, usual_pool: int) -> dict[str, Any]:
+        """Return the parameters that ask this question, those of the usual kind left out."""
+        values = {
+            "q": self.query,
+            "user": self.user,
+            "mode": self.mode if self.user else "",
+            "pool": "" if self.pool == usual_pool else str(self.pool),
+            "page": "" if self.page == 1 else str(self.page),
+        }
+        return {name: value for name, value in values.items() if value}
+
+    def in_mode(self, mode: str) -> Question:
+        """Return this question in another mode, from its first page."""
+        return replace(self, mode=mode, page=1)
+
+    def on_page(self, page: int) -> Question:
+        """Return this question on another page."""
+        return replace(self, page=page)
+
+    def over(self, pool: int) -> Question:
+        """Return this question over another pool, from its first page."""
+        return replace(self, pool=pool, page=1)
+
+
+def read_question(arguments: Mapping[str, str], site: Site) -> Question:
+    """Check all parameters; whatever is wrong is refused in one sentence."""
+    user, mode = arguments.get("user", ""), arguments.get("mode", "")
+    _admit(user, mode, site)
+    faults: list[str] = []
+    pool = _number(arguments, "pool", site.settings.pool, LARGEST_POOL, faults)
+    pages = -(-pool // site.settings.top)
+    page = _number(arguments, "page", 1, pages, faults)
+    if mode not in ("", *MODES):
+        faults.append(f"mode={_short(mode)} must be one of {', '.join(MODES)}")
+    if faults:
+        raise UsageError("; ".join(faults))
+    query = _cleaned(arguments.get("q", ""))
+    mode = mode or ("group" if user else "none")
+    return Question(query[:LONGEST].strip(), user, mode, pool, page, len(query) > LONGEST)
+
+
+def _admit(user: str, mode: str, site: Site) -> None:
+    """Let nobody ask as a person of a workspace of real people, or as an unknown person."""
+    if not site.people and (user or mode not in ("", "none")):
+        abort(403, "The people in this workspace are real: nobody can search as one of them here.")
+    if user and user not in site.people:
+        abort(404, "There is no such person here. Choose one from the list.")
+
+
+def _number(
+    arguments: Mapping[str, str], name: str, usual: int, largest: int, faults: list[str]
+) -> int:
+    value = arguments.get(name, "")
+    if not value:
+        return usual
+    number = int(value) if _NUMBER.fullmatch(value) else 0
+    if not 1 <= number <= largest:
+        faults.append(f"{name}={_short(value)} must be a whole number from 1 to {largest}")
+    return number or usual
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= 20 else f"{value[:20]}…"
+
+
+def _cleaned(query: str) -> str:
+    """Turn control characters and lone surrogates into blanks."""
+    return "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in query).strip()

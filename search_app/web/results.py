@@ -1,0 +1,108 @@
+"""Pages of rankings, ready to be shown; each document is read and cut once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from index.model import Document
+
+from ..engine import Engine, Ranking
+from ..snippet import SIZE, Part, snippet
+from .wording import Move, move
+
+
+class Card(NamedTuple):
+    """What is shown of a document wherever it stands."""
+
+    key: int  # its row: the same document has the same key in every column
+    title: str
+    link: str
+    source: str
+    snippet: list[Part]
+
+
+class Result(NamedTuple):
+    """A document at its rank."""
+
+    rank: int
+    plain_rank: int
+    move: Move
+    card: Card
+
+
+class Gone(NamedTuple):
+    """A document of the first plain ranks that fell below the ranks shown."""
+
+    plain_rank: int
+    rank: int
+    card: Card
+
+
+Cards = Mapping[int, Card]
+
+
+def cards(
+    engine: Engine,
+    rankings: Sequence[Ranking],
+    query: str,
+    *,
+    first: int = 0,
+    count: int = 10,
+    size: int = SIZE,
+) -> Cards:
+    """Read the documents that stand at some places of any of the rankings."""
+    rows = np.unique(np.concatenate([r.rows[first : first + count] for r in rankings]))
+    unordered = Ranking(rows, np.zeros(rows.size), np.zeros(rows.size, dtype=np.int64))
+    documents = engine.documents(unordered, 0, rows.size)
+    return {
+        row: _card(row, document, query, size)
+        for row, document in zip(rows.tolist(), documents, strict=True)
+    }
+
+
+def _card(row: int, document: Document, query: str, size: int) -> Card:
+    link = web_address(document.url)
+    return Card(
+        key=row,
+        title=document.title.strip() or document.id.strip() or "Untitled",
+        link=link,
+        source=f"{urlsplit(link).hostname} · {document.id}" if link else document.id,
+        snippet=snippet(document.text, query, size),
+    )
+
+
+def web_address(url: str) -> str:
+    """Return an address that is safe to link to, or nothing."""
+    try:
+        parts = urlsplit(url.strip())
+        known = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        return ""
+    return url.strip() if known else ""
+
+
+def results(
+    ranking: Ranking, known: Cards, *, first: int = 0, count: int = 10, shown: int | None = None
+) -> list[Result]:
+    """Lay out a page of a ranking; beyond the plain ranks shown a document counts as new."""
+    page = slice(first, first + count)
+    places = zip(ranking.rows[page].tolist(), ranking.plain_ranks[page].tolist(), strict=True)
+    return [
+        Result(rank, plain_rank, move(rank, plain_rank, shown), known[row])
+        for rank, (row, plain_rank) in enumerate(places, first + 1)
+    ]
+
+
+def gone(ranking: Ranking, known: Cards, shown: int) -> list[Gone]:
+    """List the first plain documents that a ranking has moved below the ranks shown."""
+    at = np.flatnonzero(ranking.plain_ranks <= shown)
+    at = at[at >= shown]
+    at = at[np.argsort(ranking.plain_ranks[at])]
+    return [
+        Gone(int(ranking.plain_ranks[place]), place + 1, known[int(ranking.rows[place])])
+        for place in at.tolist()
+    ]

@@ -1,0 +1,102 @@
+"""The search page: one ranking, and how the others would do."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from flask import Blueprint, render_template, request, url_for
+
+from ..modes import MODES
+from .answering import Outcome, ask
+from .facts import privacy_facts
+from .question import Question, read_question
+from .results import cards, results
+from .site import Site, this_site
+from .wording import MODE_NAMES, two_decimals
+
+pages = Blueprint("search", __name__)
+
+
+class Tab(NamedTuple):
+    """A mode to switch to, with its average precision for this query."""
+
+    mode: str
+    name: str
+    address: str
+    chosen: bool
+    ap: str
+
+
+class Paging(NamedTuple):
+    """Where in the ranking the page stands."""
+
+    first: int
+    last: int
+    found: int
+    previous: str
+    next: str
+
+
+@pages.get("/")
+def show() -> str:
+    """Show the start page, or a page of results."""
+    site = this_site()
+    question = read_question(request.args, site)
+    if not question.query:
+        return render_template("search/start.html", question=question)
+    outcome = ask(site, question, MODES, (question.mode,))
+    return render_template("search/results.html", **_view(site, question, outcome))
+
+
+def _view(site: Site, question: Question, outcome: Outcome) -> dict[str, Any]:
+    answer = outcome.in_mode(question.mode)
+    size = site.settings.top
+    first = size * (question.page - 1)
+    known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
+    return {
+        "question": question,
+        "mode": answer.mode,
+        "notices": outcome.notices,
+        "milliseconds": outcome.milliseconds,
+        "results": results(answer.ranking, known, first=first, count=size),
+        "tabs": _tabs(site, question, outcome, answer.mode),
+        "paging": _paging(site, question, len(answer.ranking)),
+        "comparison": _address(site, question, "compare.show"),
+        "facts": privacy_facts(site.facts, answer.users) if answer.row else [],
+    }
+
+
+def _tabs(site: Site, question: Question, outcome: Outcome, shown: str) -> list[Tab]:
+    if not question.user:
+        return []
+    return [
+        Tab(
+            mode,
+            MODE_NAMES[mode],
+            _address(site, question.in_mode(mode)),
+            mode == shown,
+            two_decimals(_ap(outcome, mode)),
+        )
+        for mode in MODES
+    ]
+
+
+def _ap(outcome: Outcome, mode: str) -> float | None:
+    answer = outcome.answers.get(mode)
+    return answer.precision.ap if answer and answer.precision else None
+
+
+def _paging(site: Site, question: Question, found: int) -> Paging:
+    size, page = site.settings.top, question.page
+    before, after = question.on_page(page - 1), question.on_page(page + 1)
+    return Paging(
+        first=min(size * (page - 1) + 1, found),
+        last=min(size * page, found),
+        found=found,
+        previous=_address(site, before) if page > 1 else "",
+        next=_address(site, after) if size * page < found else "",
+    )
+
+
+def _address(site: Site, question: Question, endpoint: str = "search.show") -> str:
+    return url_for(endpoint, **question.parameters(site.settings.pool))

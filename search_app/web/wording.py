@@ -1,0 +1,50 @@
+"""The words for modes, moves and numbers, the same on every page."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+MODE_NAMES = {"none": "Plain", "own": "My own profile", "group": "My group"}
+NO_VALUE = "–"
+
+
+class Move(NamedTuple):
+    """How a document stands against the plain order: for the eye and for the ear."""
+
+    kind: str
+    text: str
+    label: str
+
+
+def move(rank: int, plain_rank: int, shown: int | None = None) -> Move:
+    """Compare a rank with the plain one; beyond the plain ranks shown a document is new."""
+    if rank == plain_rank:
+        return Move("same", "–", f"same place as in the plain order, {rank}")
+    if shown is not None and plain_rank > shown:
+        return Move("new", "new", f"new among the first {shown}, up from {plain_rank} to {rank}")
+    if rank < plain_rank:
+        steps = plain_rank - rank
+        return Move("up", f"▲ {steps}", f"moved up {steps}, from {plain_rank} to {rank}")
+    steps = rank - plain_rank
+    return Move("down", f"▼ {steps}", f"moved down {steps}, from {plain_rank} to {rank}")
+
+
+def sees(mode: str, sharing: int | None) -> str:
+    """Say what the server sees of a person in a mode."""
+    if mode == "none":
+        return "the query only"
+    if mode == "own":
+        return "the query and the whole own profile"
+    if sharing is None:
+        return "the query and a row shared by several people"
+    return f"the query and a row shared by {count(sharing, 'person', 'people')}"
+
+
+def count(number: int, one: str, many: str) -> str:
+    """Write a number with its noun."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def two_decimals(value: float | None) -> str:
+    """Write a measured value with a true minus and no minus zero; a dash where there is none."""
+    return NO_VALUE if value is None else f"{round(value, 2) + 0:.2f}".replace("-", "−")

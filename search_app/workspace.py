@@ -1,0 +1,143 @@
+"""Where things lie in a workspace folder [I/O], and which of them are current."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .errors import UsageError
+
+CURRENT = "current.json"
+
+
+@dataclass(frozen=True)
+class Current:
+    """What search and serve use, as paths; the verbs that make things set it."""
+
+    index: str = ""
+    profiles: str = ""
+    release: str = ""
+    truth: str = ""  # of a synthetic town: only invented people may be chosen on the page
+
+
+class Workspace:
+    """A folder with indexes, profiles, a release and a log of average precision."""
+
+    def __init__(self, root: Path):
+        self.root = root
+
+    @property
+    def log(self) -> Path:
+        """Return the database of average precision."""
+        return self.root / "precision.sqlite"
+
+    def current(self) -> Current:
+        """Read what is current."""
+        path = self.root / CURRENT
+        if not path.exists():
+            return Current()
+        try:
+            return Current(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as fault:
+            raise UsageError(
+                f"{path} can't be read; delete it and make index, profiles and release again"
+            ) from fault
+
+    def make_current(self, **paths: str) -> None:
+        """Switch to new artefacts at once; those not named stay."""
+        self.create()
+        changed = replace(self.current(), **paths)
+        write_whole(self.root / CURRENT, json.dumps(vars(changed), indent=1) + "\n")
+
+    def create(self) -> None:
+        """Make the folder if it is missing."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise UsageError(
+                f"can't make the workspace {self.root}: {fault.strerror}; name another folder "
+                "with --workspace"
+            ) from fault
+
+    def relative(self, path: Path) -> str:
+        """Write a path inside the workspace relative to it, so that the folder can be moved."""
+        full, root = path.resolve(), self.root.resolve()
+        return str(full.relative_to(root)) if full.is_relative_to(root) else str(full)
+
+    def find(self, kind: str) -> Path:
+        """Return the path of the current index, profiles or release; say how to make one."""
+        path: str = getattr(self.current(), kind)
+        if not path or not (self.root / path).exists():
+            raise UsageError(f"no {kind} in {self.root}; {_REMEDY[kind]}")
+        return self.root / path
+
+    def truth(self) -> Path | None:
+        """Return the truth of the town whose profiles are current; None for real people."""
+        path = self.current().truth
+        return self.root / path if path and (self.root / path).is_file() else None
+
+    # -- indexes: each build in a folder of its own, one of them current -------------------------
+
+    def new_index(self, name: str) -> Path:
+        """Return the path of a folder that is not there yet, for a new build of an index."""
+        if not name or name != Path(name).name or name.startswith("."):
+            raise UsageError(f"--name {name!r} must be a plain file name")
+        self.create()
+        folder = self.root / "indexes"
+        folder.mkdir(exist_ok=True)
+        number = 1 + max([_build_number(path, name) for path in folder.iterdir()], default=0)
+        return folder / f"{name}.{number:04d}"
+
+    def index_named(self, name: str) -> Path:
+        """Return the latest build of an index by its name."""
+        folder = self.root / "indexes"
+        builds = [path for path in folder.glob("*.*") if _build_number(path, name)]
+        if not builds:
+            names = sorted({path.name.rpartition(".")[0] for path in folder.glob("*.*")})
+            raise UsageError(
+                f"no index {name} in {self.root}; there are: {', '.join(names) or 'none'}"
+            )
+        return max(builds, key=lambda path: _build_number(path, name))
+
+    def switch_index(self, built: Path) -> None:
+        """Make a finished build current and remove the builds it replaces."""
+        self.make_current(index=self.relative(built))
+        name = built.name.rpartition(".")[0]
+        for path in built.parent.iterdir():
+            if 0 < _build_number(path, name) < _build_number(built, name):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+_REMEDY = {
+    "index": "build one with: veilsearch index CORPUS",
+    "profiles": "make them with: veilsearch profiles LOG",
+    "release": "make one with: veilsearch anonymize PROFILES -m p-linkability",
+}
+
+
+def _build_number(path: Path, name: str) -> int:
+    stem, _, number = path.name.rpartition(".")
+    return int(number) if stem == name and number.isdigit() else 0
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file whole or not at all."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def as_json(value: Any) -> str:
+    """Write a value as one line of JSON."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,182 @@
+"""Algorithm 1: the paper's table 5, the promise judged by brute force, and a naive twin."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymizer.augment import similarity_to, unit_rows
+from anonymizer.methods import METHODS, anonymize, parameters_of, read_parameters
+from anonymizer.methods.p_linkability import cluster, terms_needed
+from anonymizer.model import BadInput, BadParameter, Profiles, Release, Unsatisfiable
+from anonymizer.wordnet import WordNet
+
+
+def run(profiles: Profiles, wordnet: WordNet, seed: int = 0, **parameters: object) -> Release:
+    return anonymize("p-linkability", profiles, parameters, wordnet=wordnet, seed=seed)
+
+
+def groups_of(release: Release) -> list[set[str]]:
+    users = np.array(release.users)
+    return [set(users[release.row_of_user == row]) for row in range(len(release.rows))]
+
+
+@pytest.mark.parametrize("p", [0.625, 0.7, 0.8, 0.833])
+def test_table_5(paper: Profiles, wordnet: WordNet, p: float) -> None:
+    release = run(paper, wordnet, p=p, first_seed="UP1", representative="union")
+    assert groups_of(release) == [{"UP1", "UP2"}, {"UP3", "UP4"}]
+    assert release.rows.row("g0001") == {"kitten": 1, "riding": 0.8, "pup": 0.6, "equitation": 1}
+
+
+@pytest.mark.parametrize("first_seed", ["UP1", "UP2"])
+def test_at_one_half_all_four_are_one_group(
+    paper: Profiles, wordnet: WordNet, first_seed: str
+) -> None:
+    release = run(paper, wordnet, p=0.5, first_seed=first_seed)
+    assert groups_of(release) == [{"UP1", "UP2", "UP3", "UP4"}]
+
+
+def test_a_centroid_is_the_mean_over_all_members(paper: Profiles, wordnet: WordNet) -> None:
+    release = run(paper, wordnet, p=0.7, first_seed="UP1")
+    assert release.rows.row("g0002")["java"] == (0.6 + 1.0) / 2
+    assert release.rows.row("g0002")["mocha"] == 0.7 / 2
+
+
+@pytest.mark.parametrize(
+    ("p", "need"), [(0.1, 25), (0.2, 13), (0.5, 5), (0.625, 4), (0.833, 4), (0.834, 3), (1.0, 3)]
+)
+def test_terms_needed_is_exact(paper: Profiles, p: float, need: int) -> None:
+    assert terms_needed(paper, p) == need  # |U|avg = (2 + 2 + 3 + 3) / 4 = 2.5
+
+
+@pytest.mark.parametrize("p", [0.0, -0.1, 1.5, math.nan, math.inf])
+def test_p_outside_its_range_is_refused(paper: Profiles, wordnet: WordNet, p: float) -> None:
+    with pytest.raises(BadParameter, match=f"p={p} must be above 0 and at most 1"):
+        run(paper, wordnet, p=p)
+
+
+def test_too_few_terms_in_all_is_refused(paper: Profiles, wordnet: WordNet) -> None:
+    with pytest.raises(Unsatisfiable, match=r"p=0.2 needs groups of 13 distinct terms.* have 9"):
+        run(paper, wordnet, p=0.2)
+
+
+def test_one_user_alone(wordnet: WordNet) -> None:
+    alone = Profiles.from_rows({"u": {"cat": 1.0, "dog": 1.0}})
+    assert groups_of(run(alone, wordnet, p=1.0)) == [{"u"}]
+    with pytest.raises(Unsatisfiable):
+        run(alone, wordnet, p=0.5)
+
+
+def test_an_unknown_first_seed_is_refused(paper: Profiles, wordnet: WordNet) -> None:
+    with pytest.raises(BadInput, match="no profile for this user"):
+        run(paper, wordnet, p=0.7, first_seed="nobody")
+
+
+def test_published_parameters_name_no_user(paper: Profiles, wordnet: WordNet) -> None:
+    assert run(paper, wordnet, p=0.7, first_seed="UP1").parameters["first_seed"] == "given"
+    assert run(paper, wordnet, p=0.7).parameters["first_seed"] == "drawn"
+
+
+def test_the_same_seed_gives_the_same_release(paper: Profiles, wordnet: WordNet) -> None:
+    one, two = (run(paper, wordnet, seed=5, p=0.7) for _ in range(2))
+    assert one.row_of_user.tolist() == two.row_of_user.tolist()
+    assert one.rows.weights.data.tolist() == two.rows.weights.data.tolist()
+
+
+def test_unknown_names_list_the_valid_ones() -> None:
+    with pytest.raises(BadParameter, match="no method magic; there are: p-linkability"):
+        parameters_of("magic")
+    with pytest.raises(BadParameter, match="no parameter q; p=x must be a number; it has p, a"):
+        read_parameters("p-linkability", {"q": "1", "p": "x"})
+
+
+def test_parameters_take_their_defaults_type() -> None:
+    read = read_parameters("p-linkability", {"p": "0.3", "a": "2", "sense": "first"})
+    assert read == {"p": 0.3, "a": 2, "sense": "first"}
+
+
+@pytest.mark.parametrize("name", ["guarantee", "linkage", "augment", "sense", "representative"])
+def test_unknown_choices_are_refused(paper: Profiles, wordnet: WordNet, name: str) -> None:
+    with pytest.raises(BadParameter, match=f"{name}=wrong must be one of"):
+        run(paper, wordnet, p=0.7, **{name: "wrong"})
+
+
+WORDS = st.sampled_from("abcdefghij")
+ROWS = st.lists(st.dictionaries(WORDS, st.sampled_from([0.5, 1.0]), min_size=1), min_size=1)
+SHARES = st.sampled_from([0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0])
+
+
+@settings(max_examples=300, deadline=None)
+@given(rows=ROWS, p=SHARES, seed=st.integers(0, 3))
+def test_every_release_keeps_the_promise(
+    wordnet: WordNet, rows: list[dict[str, float]], p: float, seed: int
+) -> None:
+    """Judge by sets and fractions: each group has |U|avg / |G| <= p, each user one group."""
+    named = {f"u{number}": row for number, row in enumerate(rows)}
+    average = Fraction(sum(len(row) for row in rows), len(rows))
+    try:
+        release = run(Profiles.from_rows(named), wordnet, seed=seed, p=p, augment="none")
+    except Unsatisfiable:
+        distinct = len(set().union(*rows))
+        assert average / distinct > Fraction(str(p))
+        return
+    groups = groups_of(release)
+    assert sorted(user for group in groups for user in group) == sorted(named)
+    for number, group in enumerate(groups):
+        terms = set().union(*(named[user] for user in group))
+        assert average / len(terms) <= Fraction(str(p))
+        released = release.rows.at(number)
+        for term in terms:
+            mean = math.fsum(named[user].get(term, 0.0) for user in group) / len(group)
+            assert released.pop(term) == pytest.approx(mean, rel=1e-12)
+        assert released == {}
+
+
+def naive_clusters(profiles: Profiles, need: int, seed: int) -> list[list[int]]:
+    """Algorithm 1, word for word."""
+    unit = unit_rows(profiles.weights)
+    alike = np.array([similarity_to(unit, row) for row in range(len(profiles))])
+    terms = [set(profiles.at(row)) for row in range(len(profiles))]
+    free = list(range(len(profiles)))
+    done: list[list[int]] = []
+    while free:
+        free.remove(seed)
+        group = [seed]
+        while len(set().union(*(terms[m] for m in group))) < need and free:
+            closest = max(free, key=lambda row: (alike[seed, row], -row))
+            free.remove(closest)
+            group.append(closest)
+        if len(set().union(*(terms[m] for m in group))) < need:
+            seeds = [other[0] for other in done]
+            for row in group:
+                best = max(range(len(seeds)), key=lambda g: (alike[row, seeds[g]], -g))
+                done[best].append(row)
+        else:
+            done.append(group)
+        if free:
+            seed = min(free, key=lambda row: (alike[seed, row], row))
+    return done
+
+
+@settings(max_examples=300, deadline=None)
+@given(rows=ROWS, need=st.integers(1, 6), start=st.integers(0, 50))
+def test_clusters_equal_the_naive_twin(rows: list[dict[str, float]], need: int, start: int) -> None:
+    profiles = Profiles.from_rows({f"u{number}": row for number, row in enumerate(rows)})
+    if len(profiles.terms) < need:
+        return
+    first = start % len(profiles)
+    grouping = cluster(profiles, unit_rows(profiles.weights), need, first)
+    expected = np.empty(len(profiles), dtype=int)
+    for number, members in enumerate(naive_clusters(profiles, need, first)):
+        expected[members] = number
+    assert grouping.group_of.tolist() == expected.tolist()
+
+
+def test_every_method_has_named_parameters() -> None:
+    for method in METHODS:
+        assert parameters_of(method)

@@ -1,0 +1,394 @@
+"""Profiles from a log, beside a naive twin: weights, sessions, held-out queries; and as JSON."""
+
+from __future__ import annotations
+
+import math
+import stat
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymizer.model import BadInput, BadParameter, Profiles, QueryLog
+from anonymizer.profile_file import read_profiles, write_profiles
+from anonymizer.profiles import build_profiles, split_by_time
+
+HALF_LIFE = 30 * 86_400
+Event = tuple[str, str, int]  # user, query, time
+
+
+def log_of(events: Sequence[Event]) -> QueryLog:
+    users = tuple(dict.fromkeys(user for user, _, _ in events))
+    user = np.array([users.index(user) for user, _, _ in events], dtype=np.int64)
+    time = np.array([time for _, _, time in events], dtype=np.int64)
+    return QueryLog(users, user, tuple(q for _, q, _ in events), time, np.zeros_like(time))
+
+
+def events_of(log: QueryLog) -> list[Event]:
+    columns = (log.user.tolist(), log.query, log.time.tolist())
+    return [(log.users[user], query, time) for user, query, time in zip(*columns, strict=True)]
+
+
+def rows_of(profiles: Profiles) -> dict[str, dict[str, float]]:
+    return {user: profiles.row(user) for user in profiles.users}
+
+
+def build(events: Sequence[Event], **chosen: Any) -> dict[str, dict[str, float]]:
+    return rows_of(build_profiles(log_of(events), str.split, **chosen)[0])
+
+
+TWO_USERS = [("u", "java island java", 0), ("v", "java", 5), ("u", "java", HALF_LIFE)]
+
+
+@pytest.mark.parametrize(
+    ("weights", "java", "island", "of_v"),
+    [
+        ("binary", 1, 1, 1),
+        ("tf", 3, 1, 1),
+        ("tfidf", 3 * math.log(1 + 2 / 2), math.log(1 + 2 / 1), math.log(1 + 2 / 2)),
+        ("recency", 1 + 2 * 0.5, 0.5, 0.5 ** (1 - 5 / HALF_LIFE)),
+    ],
+)
+def test_weights_by_hand(weights: str, java: float, island: float, of_v: float) -> None:
+    profiles, held = build_profiles(log_of(TWO_USERS), str.split, weights=weights)
+    assert profiles.terms == ("island", "java")
+    assert profiles.row("u") == pytest.approx({"java": java, "island": island}, rel=1e-15)
+    assert profiles.row("v") == pytest.approx({"java": of_v}, rel=1e-15)
+    assert len(held) == 0
+
+
+def test_a_very_old_query_still_weighs_something() -> None:
+    centuries = 300 * 365 * 86_400
+    assert build([("u", "a", 0), ("u", "b", centuries)], weights="recency")["u"]["a"] > 0
+
+
+def test_size_keeps_the_most_frequent_terms_and_of_equals_the_earlier() -> None:
+    events = [("u", "d c", 20), ("u", "a b", 30), ("u", "e", 10), ("u", "b", 40), ("v", "a", 0)]
+    assert build(events, size=1, weights="tf") == {"u": {"b": 2}, "v": {"a": 1}}
+    assert build(events, size=3, weights="tf") == {"u": {"b": 2, "e": 1, "d": 1}}
+    assert list(build(events, size=5)["u"]) == ["a", "b", "c", "d", "e"]
+
+
+def test_of_many_equals_the_first_uttered_stay() -> None:
+    terms = [chr(ord("z") - number) for number in range(26)]
+    events = [("u", " ".join(terms), 0), *[("u", term, 1) for term in sorted(terms) * 40]]
+    assert list(build(events, size=3)["u"]) == ["x", "y", "z"]
+
+
+def test_users_stand_in_order_of_first_appearance_in_the_log() -> None:
+    log = log_of([("w", "a b", 9), ("u", "a", 5), ("v", "a b", 1)])
+    other_numbers = QueryLog(("u", "v", "w"), np.array([2, 0, 1]), log.query, log.time, log.clicks)
+    for same in (log, other_numbers):
+        assert build_profiles(same, str.split)[0].users == ("w", "u", "v")
+        assert build_profiles(same, str.split, users=2)[0].users == ("w", "u")
+        assert build_profiles(same, str.split, size=2, users=2)[0].users == ("w", "v")
+
+
+def test_users_left_out_change_no_weight_of_the_others() -> None:
+    alone = [("u", "a b", 0)]
+    more = [*alone, ("v", "a", 1), ("w", "b c", 2)]
+    assert build(more, users=1, weights="tfidf") == build(alone, weights="tfidf")
+
+
+def test_a_session_ends_after_a_longer_pause_than_the_gap() -> None:
+    events = [("u", "a", 0), ("v", "x", 0), ("u", "b", 10), ("u", "c", 21), ("u", "a", 31)]
+    sessions = build(events, granularity="session", gap=10)
+    assert sessions == {"u#1": {"a": 1, "b": 1}, "v#1": {"x": 1}, "u#2": {"a": 1, "c": 1}}
+    assert list(sessions) == ["u#1", "v#1", "u#2"]
+
+
+def test_sessions_are_cut_before_queries_are_held_out() -> None:
+    events = [("u", "a", 0), ("u", "c", 10), ("u", "a", 20), ("u", "b", 21)]
+    log = log_of(events)
+    profiles, held = build_profiles(
+        log, str.split, granularity="session", gap=10, test_share=0.67, weights="tf"
+    )
+    assert rows_of(profiles) == {"u#1": {"a": 2}}
+    assert events_of(held) == [("u", "c", 10), ("u", "b", 21)]
+
+
+def test_the_last_distinct_queries_are_held_out_with_all_their_events() -> None:
+    events = [("u", "a", 1), ("u", "b", 2), ("u", "c", 3), ("u", "d", 4), ("u", "e", 5)]
+    events += [("u", "a", 6), ("u", "e", 7), ("v", "e", 0)]
+    profile, test = split_by_time(log_of(events), 0.2)  # one of five; none of one
+    assert events_of(test) == [("u", "e", 5), ("u", "e", 7)]
+    assert events_of(profile) == [*events[:4], ("u", "a", 6), ("v", "e", 0)]
+    assert test.users == ("u",)
+
+
+def test_the_share_is_taken_exactly() -> None:
+    events = [("u", str(number), number) for number in range(100)]
+    assert len(split_by_time(log_of(events), 0.29)[1]) == 29  # 100 * 0.29 < 29 in floats
+
+
+def test_held_out_events_are_of_users_with_a_profile() -> None:
+    events = [("u", "a b", 0), ("u", "c", 1), ("v", "a", 0), ("v", "c", 1)]
+    events += [("w", "", 0), ("w", "c", 1)]
+    _, held = build_profiles(log_of(events), str.split, size=2, test_share=0.5)
+    assert events_of(held) == [("u", "c", 1)]
+    _, held = build_profiles(log_of(events), str.split, test_share=0.5)
+    assert events_of(held) == [("u", "c", 1), ("v", "c", 1)]
+
+
+def test_each_query_is_analysed_once_and_a_held_out_one_never() -> None:
+    asked: list[str] = []
+    told: list[int] = []
+
+    def analyse(query: str) -> list[str]:
+        asked.append(query)
+        return query.split()
+
+    events = [("u", "a", 0), ("v", "a", 0), ("u", "a", 1), ("u", "b", 2)]
+    build_profiles(log_of(events), analyse, test_share=0.5, progress=told.append)
+    assert (asked, told) == (["a"], [1])
+
+
+def test_all_wrong_parameters_are_named_at_once() -> None:
+    wrong: dict[str, Any] = {"size": 0, "users": -1, "weights": "idf", "granularity": "day"}
+    with pytest.raises(BadParameter) as refusal:
+        build_profiles(log_of(TWO_USERS), str.split, **wrong, gap=-1, test_share=1)
+    assert str(refusal.value).split("; ") == [
+        "size=0 must be at least 1",
+        "users=-1 must be at least 1",
+        "weights=idf must be one of binary, tf, tfidf, recency",
+        "granularity=day must be one of user, session",
+        "gap=-1 must be at least 0 seconds",
+        "test_share=1 must be at least 0 and below 1",
+    ]
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, math.nan])
+def test_a_share_outside_its_range_is_refused(share: float) -> None:
+    with pytest.raises(BadParameter, match="must be at least 0 and below 1"):
+        split_by_time(log_of(TWO_USERS), share)
+
+
+def test_more_users_than_there_are_is_refused() -> None:
+    with pytest.raises(
+        BadParameter, match="users=2 must be at most 1: only so many have 2 or more"
+    ):
+        build(TWO_USERS, size=2, users=2)
+    with pytest.raises(BadParameter, match="size=3 must be at most 2: no one has more terms"):
+        build(TWO_USERS, size=3)
+
+
+@pytest.mark.parametrize("events", [[], [("u", "", 0)]])
+def test_a_log_without_terms_is_refused(events: list[Event]) -> None:
+    with pytest.raises(BadInput, match="no query of the log holds a term"):
+        build(events)
+
+
+def test_an_empty_log_is_split_in_two_empty_ones() -> None:
+    assert [events_of(part) for part in split_by_time(log_of([]), 0.5)] == [[], []]
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+TWO = {"u1": {"kitten": 1.0, "ärger": 0.1}, "u2": {"pup": 2.5}}
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(BadInput) as refusal:
+        read_profiles(path)
+    assert "\n" not in str(refusal.value)
+    return str(refusal.value)
+
+
+def test_jsonl_by_hand(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    write_profiles(Profiles.from_rows(TWO), path)
+    assert path.read_text(encoding="utf-8") == (
+        '{"user": "u1", "terms": {"kitten": 1.0, "ärger": 0.1}}\n'
+        '{"user": "u2", "terms": {"pup": 2.5}}\n'
+    )
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_jsonl_of_others_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    lines = (
+        '\ufeff{"terms":{"b":1,"a":2e0},"user":"u"}\r\n',
+        '{"user":"\\ud83d\\ude00","terms":{"a":3}}',
+    )
+    path.write_text("".join(lines), encoding="utf-8", newline="")
+    profiles = read_profiles(path)
+    assert rows_of(profiles) == {"u": {"a": 2, "b": 1}, "😀": {"a": 3}}
+    assert profiles.terms == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('{"user": "v", "terms": {"a": NaN}}', "NaN is no number"),
+        ('{"user": "v", "terms": {"a": Infinity}}', "Infinity is no number"),
+        ('{"user": "v", "terms": {"a": 1e999}}', "a weight is not above 0 and finite"),
+        ('{"user": "v", "terms": {"a": 1%s}}' % ("0" * 400), "a weight is not above 0 and finite"),
+        ('{"user": "v", "terms": {"a": 1%s}}' % ("0" * 5000), "Exceeds the limit"),
+        ('{"user": "v", "terms": {"a": -1}}', "a weight is not above 0 and finite"),
+        ('{"user": "v", "terms": {"a": 0.0}}', "a weight is not above 0 and finite"),
+        ('{"user": "v", "terms": {"a": true}}', "a weight is no number"),
+        ('{"user": "v", "terms": {"a": "1"}}', "a weight is no number"),
+        ('{"user": "v", "terms": {"": 1}}', "a term is empty"),
+        ('{"user": "v", "terms": {}}', "there is no term"),
+        ('{"user": "v", "terms": ["a"]}', "terms must be of type dict"),
+        ('{"user": 5, "terms": {"a": 1}}', "user must be of type str"),
+        ('{"user": "", "terms": {"a": 1}}', "the user is empty"),
+        ('{"user": "u1", "terms": {"a": 1}}', "the user stands twice"),
+        ('{"user": "v", "user": "w", "terms": {"a": 1}}', "a name stands twice"),
+        ('{"user": "v", "terms": {"a": 1, "a": 2}}', "a name stands twice"),
+        ('{"user": "v"}', "the names are not exactly user, terms"),
+        ('{"user": "v", "terms": {"a": 1}, "age": 3}', "the names are not exactly user, terms"),
+        ('{"user": "\\ud800", "terms": {"a": 1}}', "'utf-8' codec can't encode"),
+        ('{"user": "v", "terms": {"a\\uDFFF": 1}}', "'utf-8' codec can't encode"),
+        ('["v"]', "this is no JSON object"),
+        ("", "Expecting value"),
+        ('{"user": "v", "terms": {"a": 1}} x', "Extra data"),
+        ("[" * 100_000, "maximum recursion depth"),
+    ],
+)
+def test_a_broken_line_is_refused_with_its_number(tmp_path: Path, line: str, why: str) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"user": "u1", "terms": {"a": 1}}\n' + line + "\n", encoding="utf-8")
+    said = refused(path)
+    assert said.startswith(f"{path}, line 2: {why}")
+    assert said.endswith('; each line must look like {"user": "u1", "terms": {"kitten": 1.0}}')
+
+
+def test_a_file_without_a_line_or_not_of_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    path.touch()
+    assert refused(path).startswith(f"{path}: there is no line")
+    path.write_bytes(b'{"user": "\xff", "terms": {"a": 1}}')
+    assert refused(path).startswith(f"{path}, line 1: 'utf-8' codec can't")
+
+
+def test_another_suffix_is_refused(tmp_path: Path) -> None:
+    for act in (lambda p: write_profiles(Profiles.from_rows(TWO), p), read_profiles):
+        with pytest.raises(BadParameter, match=r"p\.csv: .* must end in \.jsonl or \.npz"):
+            act(tmp_path / "p.csv")
+
+
+def test_half_a_character_is_not_written(tmp_path: Path) -> None:
+    half = Profiles.from_rows({"u\ud800": {"a": 1.0}})
+    for name in ("p.jsonl", "p.npz"):
+        with pytest.raises(BadInput, match="can't be written"):
+            write_profiles(half, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_flipped_byte_and_every_cut_of_an_npz_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    write_profiles(Profiles.from_rows(TWO), path)
+    good = path.read_bytes()
+    damaged = [good[:at] + bytes([good[at] ^ 0x55]) + good[at + 1 :] for at in range(len(good))]
+    refused = 0
+    for content in [*damaged, *(good[:at] for at in range(0, len(good), 7))]:
+        path.write_bytes(content)
+        try:
+            assert rows_of(read_profiles(path)) == TWO  # a byte without meaning
+        except BadInput as error:
+            refused += str(error) == f"{path}: damaged, or no file of profiles; make it again"
+    assert refused > len(good) / 2
+
+
+# -- properties ------------------------------------------------------------------------------------
+
+LOGS = st.lists(
+    st.tuples(
+        st.sampled_from("uvw"),
+        st.lists(st.sampled_from("abcd"), max_size=3).map(" ".join),
+        st.integers(0, 40),
+    ),
+    max_size=25,
+)
+SHARES = st.sampled_from([0.0, 0.2, 0.5, 0.9])
+
+
+@settings(deadline=None)
+@given(LOGS, SHARES)
+def test_a_query_that_built_a_profile_is_never_held_out(events: list[Event], share: float) -> None:
+    profile, test = map(events_of, split_by_time(log_of(events), share))
+    assert Counter(profile) + Counter(test) == Counter(events)
+    kept, held = ({(user, query) for user, query, _ in part} for part in (profile, test))
+    assert not kept & held
+    for user in {user for user, _ in kept | held}:
+        late = [query for name, query in held if name == user]
+        early = [query for name, query in kept if name == user]
+        assert len(late) == int((len(late) + len(early)) * share + 1e-9)
+        first = {q: min(t for u, p, t in events if (u, p) == (user, q)) for q in late + early}
+        assert not late or max(first[q] for q in early) <= min(first[q] for q in late)
+
+
+GAP = 10
+
+
+def said(events: Sequence[Event], kept: set[tuple[str, str]], granularity: str) -> dict[str, Any]:
+    """Return each owner's (term, time) pairs by time, from the queries kept."""
+    owners: dict[int, str] = {}
+    for user in {user for user, _, _ in events}:
+        own = sorted((time, at) for at, (name, _, time) in enumerate(events) if name == user)
+        number = 0
+        for place, (time, at) in enumerate(own):
+            number += place == 0 or time > own[place - 1][0] + GAP
+            owners[at] = user if granularity == "user" else f"{user}#{number}"
+    pairs: dict[str, Any] = {owners[at]: [] for at in range(len(events))}
+    for at, (user, query, time) in sorted(enumerate(events), key=lambda each: each[1][2]):
+        if (user, query) in kept:
+            pairs[owners[at]] += [(term, time) for term in query.split()]
+    return pairs
+
+
+def twin(
+    pairs: dict[str, Any], last: int, size: int | None, weights: str
+) -> dict[str, dict[str, float]]:
+    """Weigh each owner's terms the slow way."""
+    counts = {owner: Counter(term for term, _ in own) for owner, own in pairs.items()}
+    top = {
+        owner: [term for term, _ in count.most_common(size)]  # equals: the first met first
+        for owner, count in counts.items()
+        if len(count) >= (size or 1)
+    }
+
+    def weight(owner: str, term: str) -> float:
+        having = sum(term in terms for terms in top.values())
+        ages = [last - time for own, time in pairs[owner] if own == term]
+        by_name = {
+            "binary": 1.0,
+            "tf": float(counts[owner][term]),
+            "tfidf": counts[owner][term] * math.log(1 + len(top) / having),
+            "recency": math.fsum(0.5 ** (age / HALF_LIFE) for age in ages),
+        }
+        return by_name[weights]
+
+    return {owner: {term: weight(owner, term) for term in terms} for owner, terms in top.items()}
+
+
+@settings(deadline=None)
+@given(
+    LOGS.filter(bool),
+    SHARES,
+    st.sampled_from([None, 1, 2, 3]),
+    st.sampled_from(["binary", "tf", "tfidf", "recency"]),
+    st.sampled_from(["user", "session"]),
+)
+def test_profiles_equal_their_naive_twin(
+    events: list[Event], share: float, size: int | None, weights: str, granularity: str
+) -> None:
+    used = events_of(split_by_time(log_of(events), share)[0])
+    pairs = said(events, {(user, query) for user, query, _ in used}, granularity)
+    expected = twin(pairs, max(time for _, _, time in used), size, weights)
+    chosen = {"size": size, "weights": weights, "granularity": granularity, "test_share": share}
+    if not expected:
+        with pytest.raises((BadInput, BadParameter)):
+            build(events, gap=GAP, **chosen)
+        return
+    made = build(events, gap=GAP, **chosen)
+    assert list(made) == list(expected)
+    for owner, row in expected.items():
+        assert made[owner] == pytest.approx(row, rel=1e-12)

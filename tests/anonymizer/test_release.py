@@ -1,0 +1,400 @@
+"""Profiles and releases on disk: exact bytes, whole or absent, and nothing broken is believed."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+from anonymizer import profile_file, records
+from anonymizer import release as release_module
+from anonymizer.model import BadInput, Profiles, Release
+from anonymizer.profile_file import fingerprint, read_profiles, write_profiles
+from anonymizer.release import read_input_hash, read_release, write_release
+
+Rows = dict[str, dict[str, float]]
+
+TWO = Profiles.from_rows({"u1": {"kitten": 1.0, "ärger": 0.1}, "u2": {"pup": 2.5}})
+THREE_USERS = Release(
+    Profiles.from_rows({"g0001": {"pup": 0.5, "kitten": 1.0}, "g0002": {"java": 1.0}}),
+    ("anna", "berta", "carla"),
+    np.array([0, 1, 0]),
+    "p-linkability",
+    {"p": 0.4, "first_seed": "drawn"},
+    {"groups": 2, "worst": np.float64(0.5), "sizes": np.array([2, 1])},
+)
+FILES = ("release.json", "rows.jsonl", "private/members.jsonl", "private/checksums.sha256")
+
+
+def rows_of(profiles: Profiles) -> Rows:
+    return {user: profiles.row(user) for user in profiles.users}
+
+
+def write(release: Release, folder: Path, seed: int = 7) -> Path:
+    write_release(release, folder, seed=seed, input_hash="0a1b")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def forge(folder: Path, name: str, old: str, new: str) -> None:
+    """Change a part and all hashes with it, as one would who knows the format."""
+    before = sha256(folder / "rows.jsonl")
+    _substitute(folder / name, old, new)
+    _substitute(folder / "release.json", before, sha256(folder / "rows.jsonl"))
+    sums = "".join(f"{sha256(folder / part)}  {part}\n" for part in FILES[:3])
+    (folder / FILES[3]).write_bytes(sums.encode())
+
+
+def _substitute(path: Path, old: str, new: str) -> None:
+    path.write_bytes(path.read_bytes().replace(old.encode(), new.encode(), 1))
+
+
+def refusal(act: Callable[[], object]) -> str:
+    with pytest.raises(BadInput) as refused:
+        act()
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+# -- profiles --------------------------------------------------------------------------------------
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
+WEIGHTS = st.floats(0, exclude_min=True, allow_infinity=False)
+TERMS = st.dictionaries(NAMES, WEIGHTS, min_size=1, max_size=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(NAMES, TERMS, min_size=1), st.sampled_from(["jsonl", "npz"]))
+def test_what_is_written_is_read(rows: Rows, form: str) -> None:
+    profiles = Profiles.from_rows(rows)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"p.{form}"
+        write_profiles(profiles, path)
+        first = path.read_bytes()
+        read = read_profiles(path)
+        write_profiles(read, path)
+        assert path.read_bytes() == first
+    assert rows_of(read) == rows
+    assert read.users == tuple(rows)
+    assert fingerprint(read) == fingerprint(profiles)
+
+
+def test_the_fingerprint_is_of_the_content_and_not_of_the_numbering() -> None:
+    dense = csr_matrix(np.fliplr(np.pad(TWO.weights.toarray(), ((0, 0), (0, 1)))))
+    renumbered = Profiles(TWO.users, ("nobody's", *TWO.terms[::-1]), dense)
+    assert rows_of(renumbered) == rows_of(TWO)
+    assert fingerprint(renumbered) == fingerprint(TWO)
+
+
+def test_other_content_has_another_fingerprint() -> None:
+    u1, u2 = TWO.row("u1"), TWO.row("u2")
+    others: list[Rows] = [
+        {"u2": u2, "u1": u1},
+        {"u1": u1, "u3": u2},
+        {"u1": u1 | {"kitten": 1.5}, "u2": u2},
+        {"u1": u1 | {"pup": 2.5}, "u2": u2},
+        {"u1": u1, "u2": {"pups": 2.5}},
+    ]
+    assert len({fingerprint(Profiles.from_rows(rows)) for rows in (rows_of(TWO), *others)}) == 6
+
+
+@pytest.mark.parametrize("form", ["jsonl", "npz"])
+def test_paths_that_cannot_be_used_are_named(tmp_path: Path, form: str) -> None:
+    missing = tmp_path / "no" / f"p.{form}"
+    assert refusal(lambda: read_profiles(missing)).startswith(f"{missing}: can't be read (No such")
+    assert "can't be written (No such" in refusal(lambda: write_profiles(TWO, missing))
+    missing.mkdir(parents=True)
+    assert "can't be read (Is a directory)" in refusal(lambda: read_profiles(missing))
+    release = tmp_path / "neither" / "r"
+    assert "can't be read (No such" in refusal(lambda: read_release(release))
+    assert "can't be written (No such" in refusal(lambda: write(THREE_USERS, release))
+
+
+def test_a_forged_npz_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    write_profiles(TWO, path)
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    for name, value in (
+        ("weights", np.nan),
+        ("weights", 0.5),
+        ("columns", 99),
+        ("columns", -1),
+        ("ends", 99),
+    ):
+        forged = arrays[name].copy()
+        forged[1] = value
+        np.savez(path, **{**arrays, name: forged})
+        refusal(lambda: read_profiles(path))
+
+
+# -- releases --------------------------------------------------------------------------------------
+
+
+def test_a_release_by_hand(tmp_path: Path) -> None:
+    folder = write(THREE_USERS, tmp_path / "r")
+    rows = (
+        '{"row": "g0001", "users": 2, "terms": {"kitten": 1.0, "pup": 0.5}}\n'
+        '{"row": "g0002", "users": 1, "terms": {"java": 1.0}}\n'
+    )
+    members = (
+        '{"user": "anna", "row": "g0001"}\n'
+        '{"user": "berta", "row": "g0002"}\n'
+        '{"user": "carla", "row": "g0001"}\n'
+    )
+    found = contents(folder)
+    assert (set(found), read_input_hash(folder)) == (set(FILES), "0a1b")
+    assert found["rows.jsonl"].decode() == rows
+    assert found["private/members.jsonl"].decode() == members
+    assert json.loads(found["release.json"]) == {
+        "format": 1,
+        "method": "p-linkability",
+        "parameters": {"p": 0.4, "first_seed": "drawn"},
+        "seed": 7,
+        "input_hash": "0a1b",
+        "facts": {"groups": 2, "worst": 0.5, "sizes": [2, 1]},
+        "sha256": {"rows.jsonl": sha256(folder / "rows.jsonl")},
+    }
+    assert list(tmp_path.iterdir()) == [folder]
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*")}
+    assert modes["private"] == 0o700
+    assert modes["members.jsonl"] == modes["checksums.sha256"] == 0o600
+
+
+def test_the_published_part_names_no_user_and_no_time(tmp_path: Path) -> None:
+    folder = write(THREE_USERS, tmp_path / "r")
+    published = "".join((folder / name).read_text(encoding="utf-8") for name in FILES[:2])
+    assert not any(user in published for user in THREE_USERS.users)
+    assert not re.search(r"\d\d:\d\d|20\d\d-", published)
+
+
+def test_a_release_that_names_a_user_or_holds_no_json_is_refused(tmp_path: Path) -> None:
+    for named in (
+        replace(THREE_USERS, parameters={"first_seed": "anna"}),
+        replace(THREE_USERS, facts={"worst_user": "carla"}),
+        replace(THREE_USERS, users=("anna", "g0002", "carla")),
+        replace(THREE_USERS, facts={"worst": np.nan}),
+        replace(THREE_USERS, facts={"terms": {1, 2}}),
+    ):
+        said = refusal(partial(write, named, tmp_path / "r"))
+        assert not any(user in said for user in ("anna", "carla"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@st.composite
+def releases(draw: st.DrawFn) -> Release:
+    rows = draw(st.lists(TERMS, min_size=1, max_size=4))
+    named = Profiles.from_rows({f"g{number:04}": row for number, row in enumerate(rows, 1)})
+    extra = draw(st.lists(st.integers(0, len(rows) - 1), max_size=6))
+    row_of_user = draw(st.permutations([*range(len(rows)), *extra]))
+    users = draw(st.sets(NAMES, min_size=len(row_of_user), max_size=len(row_of_user)))
+    facts = draw(st.dictionaries(NAMES, st.integers() | st.lists(st.floats(0, 1)), max_size=3))
+    return Release(named, tuple(users), np.array(row_of_user), "none", {"k": 2}, facts)
+
+
+@settings(max_examples=40, deadline=None)
+@given(releases())
+def test_a_release_that_is_written_is_read(release: Release) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = write(release, Path(place) / "r")
+        read = read_release(folder)
+        assert contents(folder) == contents(write(read, Path(place) / "again"))
+    assert rows_of(read.rows) == rows_of(release.rows)
+    assert (read.rows.users, read.users) == (release.rows.users, release.users)
+    assert read.row_of_user.tolist() == release.row_of_user.tolist()
+    assert (read.parameters, read.facts) == (release.parameters, release.facts)
+
+
+def test_every_flipped_byte_and_cut_and_missing_part_of_a_release_is_noticed(
+    tmp_path: Path,
+) -> None:
+    folder = write(THREE_USERS, tmp_path / "r")
+    for name, good in contents(folder).items():
+        damaged = [good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :] for at in range(len(good))]
+        for content in [*damaged, *(good[:at] for at in range(len(good)))]:
+            (folder / name).write_bytes(content)
+            assert str(folder) in refusal(lambda: read_release(folder))
+        (folder / name).unlink()
+        assert f"{folder / name}: can't be read (No such" in refusal(lambda: read_release(folder))
+        (folder / name).write_bytes(good)
+    read_release(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "why"),
+    [
+        ("release.json", '"format": 1', '"format": 2', "format=2 must be 1"),
+        ("release.json", '"format": 1', '"format": true', "format must be of type int"),
+        ("release.json", '"seed": 7', '"seed": "7"', "seed must be of type int"),
+        ("release.json", '"seed": 7', '"seeds": 7', "the names are not exactly format, method"),
+        ("release.json", "{", "[", "Expecting"),
+        ("release.json", 'rows.jsonl": "', 'rows.jsonl": "0', "rows.jsonl: changed since"),
+        ("rows.jsonl", '"users": 1', '"users": 2', "line 2: users is not the number of members"),
+        ("rows.jsonl", "g0002", "g0001", "line 2: the row stands twice"),
+        ("rows.jsonl", "0.5", "NaN", "line 1: NaN is no number"),
+        ("private/members.jsonl", "carla", "anna", "line 3: the user stands twice"),
+        ("private/members.jsonl", "g0002", "g0009", "line 2: there is no such row"),
+        ("private/members.jsonl", "g0002", "g0001", "line 1: users is not the number of members"),
+    ],
+)
+def test_forgeries_are_refused(tmp_path: Path, name: str, old: str, new: str, why: str) -> None:
+    folder = write(THREE_USERS, tmp_path / "r")
+    forge(folder, name, old, new)
+    assert why in refusal(lambda: read_release(folder))
+
+
+def test_a_release_is_replaced_whole(tmp_path: Path) -> None:
+    folder = write(THREE_USERS, tmp_path / "r")
+    assert contents(folder) == contents(write(THREE_USERS, folder))
+    assert b'"seed": 8' in contents(write(THREE_USERS, folder, seed=8))["release.json"]
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+@pytest.mark.parametrize("kind", ["empty", "foreign", "more", "file", "link", "dangling"])
+def test_what_is_no_release_is_never_replaced(tmp_path: Path, kind: str) -> None:
+    folder, target = tmp_path / "r", tmp_path / "elsewhere"
+    if kind in ("empty", "foreign"):
+        folder.mkdir()
+    if kind in ("more", "link"):
+        write(THREE_USERS, folder if kind == "more" else target)
+    if kind in ("link", "dangling"):
+        folder.symlink_to(target)
+    if kind in ("foreign", "more", "file"):
+        (folder if kind == "file" else folder / "mine").write_text("mine", encoding="utf-8")
+    before = (sorted(tmp_path.iterdir()), contents(tmp_path))
+    said = refusal(lambda: write(THREE_USERS, folder, seed=8))
+    assert said.startswith(f"{folder}: is there already and is no release")
+    assert (sorted(tmp_path.iterdir()), contents(tmp_path)) == before
+
+
+# -- failures --------------------------------------------------------------------------------------
+
+
+class FullDisk:
+    """Let the n-th sync, rename, new folder or record fail, as on a full disk."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, fails_at: int) -> None:
+        self.calls, self.fails_at = 0, fails_at
+        for name in ("fsync", "replace", "mkdir"):
+            patch.setattr(os, name, partial(self.call, getattr(os, name)))
+        for module in (records, release_module, profile_file):
+            patch.setattr(module, "as_json", partial(self.call, records.as_json))
+
+    def call(self, real: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        self.calls += 1
+        if self.calls == self.fails_at:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(*arguments, **named)
+
+
+def outcomes(act: Callable[[], object], place: Path) -> Iterator[bool]:
+    """Act with the first, second, ... step failing until none does; nothing else may be left."""
+    failed, at = True, 0
+    while failed:
+        at += 1
+        with pytest.MonkeyPatch.context() as patch:
+            disk = FullDisk(patch, at)
+            try:
+                act()
+                failed = False
+            except BadInput as error:
+                assert "No space left on device" in str(error)
+        assert failed == (disk.calls >= at)
+        assert [path.name for path in place.iterdir() if path.name.startswith(".")] == []
+        yield failed
+
+
+@pytest.mark.parametrize("form", ["jsonl", "npz"])
+def test_profiles_are_written_whole_or_not_at_all(tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"p.{form}"
+    old = Profiles.from_rows({"old": {"a": 1.0}})
+    write_profiles(old, path)
+    states = []
+    for failed in outcomes(lambda: write_profiles(TWO, path), tmp_path):
+        states.append(read_profiles(path).users == TWO.users)
+        if failed:
+            write_profiles(old, path)
+    # Only a failing sync of the folder comes after the switch.
+    assert states == [False] * (len(states) - 2) + [True, True]
+    assert len(states) >= 5
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_release_is_written_whole_or_not_at_all(tmp_path: Path, there: bool) -> None:
+    folder = tmp_path / "r"
+    if there:
+        write(THREE_USERS, folder, seed=1)
+    states = []
+    for failed in outcomes(lambda: write(THREE_USERS, folder, seed=2), tmp_path):
+        assert folder.exists() or not there
+        states.append(folder.exists() and b'"seed": 2' in contents(folder)["release.json"])
+        if folder.exists():
+            read_release(folder)
+        if failed and there:
+            write(THREE_USERS, folder, seed=1)
+        elif failed:
+            shutil.rmtree(folder, ignore_errors=True)
+    assert states == [False] * (len(states) - 2) + [True, True]
+    assert len(states) >= 15
+
+
+def test_all_that_is_written_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced, real = set(), os.fsync
+
+    def fsync(handle: int) -> None:
+        synced.add(os.fstat(handle).st_ino)
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    write(THREE_USERS, tmp_path / "r")
+    write_profiles(TWO, tmp_path / "p.npz")
+    assert {path.stat().st_ino for path in (tmp_path, *tmp_path.rglob("*"))} <= synced
+
+
+def test_leftovers_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write(THREE_USERS, tmp_path / "r")
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
+    said = refusal(lambda: write(THREE_USERS, folder, seed=8))
+    (holder,) = tmp_path.glob(".r.*")
+    assert said == f"{folder} is written, but {holder} can't be removed; delete it by hand"
+    assert b'"seed": 8' in contents(folder)["release.json"]
+
+
+def test_an_old_release_is_never_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write(THREE_USERS, tmp_path / "r")
+    before = contents(folder)
+    moves = [os.replace]
+
+    def move_once(*paths: Path) -> None:
+        moves.pop()(*paths)
+
+    monkeypatch.setattr(os, "replace", move_once)
+    with pytest.raises(IndexError):
+        write(THREE_USERS, folder, seed=8)
+    (holder,) = tmp_path.iterdir()
+    assert contents(holder / "old") == before

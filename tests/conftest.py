@@ -1,0 +1,35 @@
+"""What all tests share: the real WordNet, compiled once, and toy profiles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anonymizer.model import Profiles
+from anonymizer.wordnet import WordNet, open_wordnet
+from search_app.settings import load_settings
+
+
+@pytest.fixture(scope="session")
+def wordnet_cache() -> Path:
+    """Return the cache the product itself uses, so that WordNet is compiled once a machine."""
+    return load_settings().cache
+
+
+@pytest.fixture(scope="session")
+def wordnet(wordnet_cache: Path) -> WordNet:
+    return open_wordnet(wordnet_cache)
+
+
+@pytest.fixture
+def paper() -> Profiles:
+    """Return the four profiles of Zhu & Xiong's table 1."""
+    return Profiles.from_rows(
+        {
+            "UP1": {"kitten": 1.0, "riding": 0.8},
+            "UP2": {"pup": 0.6, "equitation": 1.0},
+            "UP3": {"mocha": 0.7, "java": 0.6, "coffee": 0.8},
+            "UP4": {"programming language": 0.6, "java": 1.0, "C++": 0.4},
+        }
+    )

@@ -1,0 +1,284 @@
+"""An index on disk: whole or absent, and never served with a byte changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from index import build as building
+from index.build import build_index, check_index, open_index, read_manifest
+from index.jvm import start
+from index.model import Account, Document, SearchError
+
+from .conftest import Build, words
+
+
+def test_an_index_opens_and_searches(toys: list[Document], build: Build, tmp_path: Path) -> None:
+    lucene, forward = open_index(build(toys, tmp_path / "new" / "köln 😀 x"))
+    assert lucene.pool("panda", 10).rows.tolist() == [4]
+    assert forward.documents == lucene.size == 5
+    columns = forward.columns(["panda", "zebra"])
+    cosines = forward.cosines(np.arange(5), columns, np.array([1.0, 0.0]), "tf")
+    assert cosines.tolist() == pytest.approx([0, 0, 0, 0, 0.5**0.5])
+    assert forward.columns(["pumas", "example"]).tolist()[0] >= 0  # titles count, URLs don't
+    assert forward.columns(["example"]).tolist() == [-1]
+
+
+def test_a_manifest_says_what_was_built(toys: list[Document], tmp_path: Path) -> None:
+    account = Account(read=5, skipped={"no text": 2})
+    seen: list[int] = []
+    folder = tmp_path / "index"
+    made = build_index(toys, words, folder, account=account, k1=1.2, b=0.75, progress=seen.append)
+    assert made == read_manifest(folder)
+    assert made["counts"] == {"documents": 5, "terms": 6}
+    assert made["account"]["skipped"] == {"no text": 2}
+    assert (made["format"], made["k1"], made["b"]) == (1, 1.2, 0.75)
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert set(made["files"]) == there - {"manifest.json"}
+    assert seen == [1, 2, 3, 4, 5]
+    assert check_index(folder) == []
+
+
+def test_the_settings_of_the_build_hold_when_opened(toys: list[Document], tmp_path: Path) -> None:
+    build_index(toys, words, tmp_path / "flat", account=Account(), k1=0.0)
+    assert len(set(open_index(tmp_path / "flat")[0].pool("zebra", 10).scores.tolist())) == 1
+
+
+def test_of_duplicates_the_last_one_wins(tmp_path: Path) -> None:
+    account = Account()
+    documents = [Document(name, "", f"{name} text{n}") for n, name in enumerate("abacab")]
+    made = build_index(documents, str.split, tmp_path / "index", account=account)
+    assert account.duplicates == made["account"]["duplicates"] == 3
+    lucene, forward = open_index(tmp_path / "index")
+    assert lucene.documents(range(lucene.size)) == [documents[n] for n in (3, 4, 5)]
+    for row, kept in enumerate((3, 4, 5)):
+        assert lucene.pool(f"text{kept}", 10).rows.tolist() == [row]
+        cosines = forward.cosines(np.arange(3), forward.columns([f"text{kept}"]), np.ones(1))
+        assert np.flatnonzero(cosines).tolist() == [row]
+    assert "text0" not in forward.terms
+    assert len(lucene.pool("text0", 10)) == 0
+
+
+def failing(documents: list[Document]) -> Iterator[Document]:
+    yield from documents
+    raise SearchError("broken corpus")
+
+
+def test_a_failed_build_leaves_nothing(toys: list[Document], tmp_path: Path) -> None:
+    with pytest.raises(SearchError, match="broken corpus"):
+        build_index(failing(toys), words, tmp_path / "index", account=Account())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_analysis_leaves_nothing(toys: list[Document], tmp_path: Path) -> None:
+    def interrupted(text: str) -> list[str]:
+        if "panda" in text:
+            raise KeyboardInterrupt
+        return words(text)
+
+    with pytest.raises(KeyboardInterrupt):
+        build_index(toys, interrupted, tmp_path / "index", account=Account())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_index_is_whole_or_absent_whichever_sync_fails(
+    toys: list[Document], build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync, failing, calls = os.fsync, -1, 0
+
+    def maybe_sync(handle: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == failing:
+            raise OSError(28, "No space left on device")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", maybe_sync)
+    build(toys, tmp_path / "good" / "index")
+    last = calls
+    assert last > 20
+    for failing in range(1, last + 1):
+        calls, room = 0, tmp_path / str(failing)
+        with pytest.raises(SearchError, match="No space left on device"):
+            build(toys, room / "index")
+        assert list(room.iterdir()) == ([room / "index"] if failing == last else [])
+    assert check_index(room / "index") == []
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
+    """A limit on the size of files stands in for the disk: first Lucene meets it, then we do."""
+    done = python(
+        """
+import resource
+hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+document = Document("1", "", " ".join(map(str, range(3_000))))
+for size in (5_000, 60_000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        build_index([document], lambda _: map(str, range(20_000)), folder, account=Account())
+    except SearchError as error:
+        print(error)
+print(list(folder.parent.iterdir()))
+""",
+        tmp_path / "index",
+    )
+    lucene, forward, left = done.stdout.splitlines()
+    assert lucene == "the index can't be written: Lucene says: File too large"
+    assert forward.startswith(f"{tmp_path / 'index'} can't be written")
+    assert (left, done.stderr) == ("[]", "")
+
+
+def test_an_empty_corpus_is_refused(tmp_path: Path) -> None:
+    account = Account(skipped={"no id": 3})
+    with pytest.raises(SearchError, match=r"no document to index \(skipped: no id: 3\)"):
+        build_index([], words, tmp_path / "index", account=account)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_there_is_refused(
+    toys: list[Document], build: Build, tmp_path: Path
+) -> None:
+    with pytest.raises(SearchError, match="is there already"):
+        build(toys, tmp_path)
+
+
+def test_a_document_lucene_can_not_take_fails_the_build(tmp_path: Path) -> None:
+    with pytest.raises(SearchError, match="Lucene says"):
+        build_index([Document("x" * 40_000, "", "a")], words, tmp_path / "i", account=Account())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("heap", ["2", "1t", "0g", "8m", "1000g", "2g "])
+def test_odd_heaps_are_refused(heap: str) -> None:
+    with pytest.raises(SearchError, match="must be from 100m to 999g"):
+        start(heap)
+
+
+def test_python_recurses_deeply_beside_java() -> None:
+    """Java's guard pages on the main thread's stack would crash the process."""
+    start()
+    with pytest.raises(RecursionError):
+        json.loads("[" * 100_000)
+
+
+# --- what was changed since ---
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(SearchError) as caught:
+        open_index(folder)
+    (fault, *_) = check_index(folder)
+    assert "\n" not in str(caught.value)
+    assert fault in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_flipped_bit_anywhere_is_refused(
+    toys: list[Document], build: Build, tmp_path: Path
+) -> None:
+    folder = build(toys, tmp_path / "index")
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(paths) > 15
+    for path in paths:
+        good = path.read_bytes()
+        for at in {0, len(good) // 2, len(good) - 1}:
+            path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
+            assert path.name in refusal(folder) or path.name == "manifest.json"
+        path.write_bytes(good)
+    assert check_index(folder) == []
+
+
+def test_every_character_of_the_manifest_counts(
+    toys: list[Document], build: Build, tmp_path: Path
+) -> None:
+    path = build(toys, tmp_path / "index") / "manifest.json"
+    good = path.read_bytes()
+    for at in range(0, len(good), 7):
+        path.write_bytes(good[:at] + bytes([good[at] ^ 4]) + good[at + 1 :])
+        with pytest.raises(SearchError, match="build it again"):
+            read_manifest(path.parent)
+
+
+def test_cut_missing_and_foreign_files_are_named(
+    toys: list[Document], build: Build, tmp_path: Path
+) -> None:
+    folder = build(toys, tmp_path / "index")
+    (folder / "lucene" / "segments_2").write_bytes(b"x")
+    (folder / "forward" / "tf.npy").unlink()
+    cut = folder / "forward" / "df.npy"
+    cut.write_bytes(cut.read_bytes()[:-1])
+    assert check_index(folder) == [
+        "lucene/segments_2 does not belong to the index",
+        f"forward/df.npy has {cut.stat().st_size} bytes instead of {cut.stat().st_size + 1}",
+        "forward/tf.npy is missing",
+    ]
+    assert "segments_2" in refusal(folder)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"checksum": 1}', "\xff"])
+def test_a_manifest_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text, encoding="latin-1")
+    assert "build it again with" in refusal(tmp_path)
+
+
+def test_no_index_is_refused(tmp_path: Path) -> None:
+    assert "no index here" in refusal(tmp_path / "none")
+
+
+def test_another_format_is_refused(
+    toys: list[Document], build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = build(toys, tmp_path / "index")
+    monkeypatch.setattr(building, "FORMAT", 2)
+    assert "format=1 of the index must be 2" in refusal(folder)
+
+
+def test_halves_of_two_indexes_are_refused(
+    toys: list[Document], build: Build, tmp_path: Path
+) -> None:
+    """Sealed anew, as if built so: only the documents' numbers tell."""
+    folder = build(toys, tmp_path / "one")
+    other = build([toys[0], *toys], tmp_path / "two")  # its rows have the numbers 1 to 5
+    manifest = {**read_manifest(folder), "files": {}}
+    shutil.rmtree(folder / "forward")
+    shutil.copytree(other / "forward", folder / "forward")
+    seal(folder, manifest)
+    assert "documents differ" in refusal(folder)
+
+
+def seal(folder: Path, manifest: dict[str, Any]) -> None:
+    (folder / "manifest.json").unlink()
+    building._finish(folder, manifest)
+
+
+def test_java_takes_any_folder_in_any_locale(tmp_path: Path) -> None:
+    done = python(
+        "build_index([Document('1', '', 'a')], str.split, folder, account=Account());"
+        "print(open_index(folder)[0].size)",
+        tmp_path / "köln 😀 x",
+    )
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+def python(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program about a folder in a Python of its own, in the poorest locale."""
+    head = (
+        "import json, sys; from pathlib import Path; from index.build import *;"
+        "folder = Path(json.loads(sys.argv[1]));"
+    )
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", head + program, json.dumps(str(folder))],
+        env={"LC_ALL": "C", "PYTHONPATH": str(Path(building.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,145 @@
+"""The forward index: cosines against a naive twin."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from index.forward import ARRAYS, Forward, ForwardWriter
+from index.model import SearchError
+
+
+def forward_of(texts: Sequence[str], folder: Path, dropped: Sequence[int] = ()) -> Forward:
+    writer = ForwardWriter(str.split)
+    for text in texts:
+        writer.add(text)
+    for number in dropped:
+        writer.drop(number)
+    writer.write(folder / "forward")
+    return Forward.open(folder / "forward")
+
+
+def cosines(
+    forward: Forward, rows: Sequence[int], profile: Mapping[str, float], vectors: str
+) -> list[float]:
+    weights = np.array(list(profile.values()), dtype=np.float64)
+    columns = forward.columns(list(profile))
+    return forward.cosines(np.array(rows, dtype=np.int64), columns, weights, vectors).tolist()
+
+
+def naive(
+    texts: Sequence[str], rows: Sequence[int], profile: Mapping[str, float], vectors: str
+) -> list[float]:
+    counts = [Counter(text.split()) for text in texts]
+    df = Counter(term for count in counts for term in count)
+    found = []
+    for row in rows:
+        idf = {
+            t: math.log(1 + len(texts) / df[t]) if vectors == "tfidf" else 1 for t in counts[row]
+        }
+        document = {term: tf * idf[term] for term, tf in counts[row].items()}
+        product = sum(weight * document.get(term, 0) for term, weight in profile.items())
+        length = math.hypot(*profile.values()) * math.hypot(*document.values())
+        found.append(product / length if length else 0.0)
+    return found
+
+
+def test_cosines_are_those_of_the_whole_vectors(tmp_path: Path) -> None:
+    forward = forward_of(["a a a b b b b", "a", "c", ""], tmp_path)
+    # tf vectors (3, 4, 0), (1, 0, 0), (0, 0, 1), 0; the profile is (1, 0, 0)
+    assert cosines(forward, [0, 1, 2, 3], {"a": 1.0}, "tf") == [0.6, 1.0, 0.0, 0.0]
+
+
+def test_cosines_are_rounded_to_12_decimals_so_that_ties_are_ties(tmp_path: Path) -> None:
+    forward = forward_of(["a b", "a a a b b b"], tmp_path)
+    assert cosines(forward, [0, 1], {"a": 1.0}, "tf") == [0.707106781187, 0.707106781187]
+
+
+def test_rare_terms_weigh_more(tmp_path: Path) -> None:
+    forward = forward_of(["a b", "a"], tmp_path)
+    a, b = math.log(1 + 2 / 2), math.log(1 + 2 / 1)
+    expected = [b / math.hypot(a, b), 0.0]
+    assert cosines(forward, [0, 1], {"b": 5.0}, "tfidf") == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_term_no_document_has_counts_for_the_profiles_length(tmp_path: Path) -> None:
+    forward = forward_of(["a"], tmp_path)
+    assert forward.columns(["a", "unknown"]).tolist() == [0, -1]
+    assert cosines(forward, [0], {"a": 3.0, "unknown": 4.0}, "tf") == [0.6]
+    assert cosines(forward, [0], {"unknown": 4.0}, "tf") == [0.0]
+    assert cosines(forward, [0], {}, "tf") == [0.0]
+    assert cosines(forward, [], {"a": 1.0}, "tf") == []
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_cosines_do_not_depend_on_the_weights_size(tmp_path: Path, scale: float) -> None:
+    forward = forward_of(["a a a b b b b"], tmp_path)
+    assert cosines(forward, [0], {"a": scale, "c": 0.0}, "tf") == [0.6]
+
+
+term = st.sampled_from("abcdefgh")
+text = st.lists(term, max_size=12).map(" ".join)
+profiles = st.dictionaries(st.sampled_from("abcdefghxyz"), st.floats(0.01, 100), max_size=8)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(text, min_size=1, max_size=8), profiles, st.sampled_from(["tf", "tfidf"]), st.data()
+)
+def test_cosines_equal_the_naive_twins(
+    texts: list[str], profile: dict[str, float], vectors: str, data: st.DataObject
+) -> None:
+    rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=10))
+    with TemporaryDirectory() as folder:
+        found = cosines(forward_of(texts, Path(folder)), rows, profile, vectors)
+    assert found == pytest.approx(naive(texts, rows, profile, vectors), abs=1.1e-12)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(text, min_size=2, max_size=8), profiles, st.data())
+def test_dropped_documents_leave_no_trace(
+    texts: list[str], profile: dict[str, float], data: st.DataObject
+) -> None:
+    dropped = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=len(texts) - 1))
+    left = [number for number in range(len(texts)) if number not in dropped]
+    rows = range(len(left))
+    with TemporaryDirectory() as folder:
+        forward = forward_of(texts, Path(folder), dropped)
+        assert forward.numbers.tolist() == left
+        assert set(forward.terms) == {term for n in left for term in texts[n].split()}
+        found = cosines(forward, rows, profile, "tfidf")
+    kept = [texts[number] for number in left]
+    assert found == pytest.approx(naive(kept, rows, profile, "tfidf"), abs=1.1e-12)
+
+
+def test_frequent_terms_come_first_then_those_seen_first(tmp_path: Path) -> None:
+    forward = forward_of(["z b", "b", "a z b"], tmp_path)
+    assert forward.terms == ["b", "z", "a"]
+    assert forward.documents == 3
+
+
+def test_many_occurrences_are_counted_exactly(tmp_path: Path) -> None:
+    forward = forward_of(["a " * 300 + "b " * 400, "a"], tmp_path)
+    assert cosines(forward, [0], {"a": 1.0}, "tf") == [0.6]
+
+
+def test_unknown_vectors_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SearchError, match="vectors=bm25 must be one of tfidf, tf"):
+        cosines(forward_of(["a"], tmp_path), [0], {"a": 1.0}, "bm25")
+
+
+@pytest.mark.parametrize("name", [*(f"{array}.npy" for array in ARRAYS), "terms.json"])
+def test_a_missing_or_empty_file_is_refused(tmp_path: Path, name: str) -> None:
+    forward_of(["a b"], tmp_path)
+    for spoil in (lambda path: path.write_bytes(b""), Path.unlink):
+        spoil(tmp_path / "forward" / name)
+        with pytest.raises(SearchError, match="broken forward index"):
+            Forward.open(tmp_path / "forward")

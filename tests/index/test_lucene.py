@@ -1,0 +1,187 @@
+"""Lucene: BM25 to the digit, order, odd queries, threads."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from index.lucene import LuceneIndex, LuceneWriter
+from index.model import Document, SearchError
+
+
+def index_of(documents: Sequence[Document], folder: Path, **settings: float) -> LuceneIndex:
+    with LuceneWriter(folder / "lucene") as writer:
+        for number, document in enumerate(documents):
+            writer.add(document, number)
+    return LuceneIndex(folder / "lucene", **settings)
+
+
+@pytest.fixture
+def index(toys: list[Document], tmp_path: Path) -> Iterator[LuceneIndex]:
+    opened = index_of(toys, tmp_path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> LuceneIndex:
+    documents = [
+        Document(f"id{n}", f"Title {n}", f"common word{n} {'long ' * n}", f"http://example.org/{n}")
+        for n in range(40)
+    ]
+    return index_of(documents, tmp_path_factory.mktemp("shared"))
+
+
+def bm25(tf: int, length: int, df: int, k1: float, b: float) -> float:
+    """Score one term in the toys: 5 documents of 4, 2, 4, 2 and 2 words, 2.8 on average."""
+    idf = math.log(1 + (5 - df + 0.5) / (df + 0.5))
+    return idf * tf / (tf + k1 * (1 - b + b * length / 2.8))
+
+
+@pytest.mark.parametrize(("k1", "b"), [(0.9, 0.4), (1.2, 0.75), (0.0, 0.0)])
+def test_scores_are_bm25(toys: list[Document], tmp_path: Path, k1: float, b: float) -> None:
+    pool = index_of(toys, tmp_path, k1=k1, b=b).pool("zebra", 10)
+    # "zebra" stands twice in d0's 4 words, once in d1's 2, d2's 4 (with the title), d3's 2.
+    expected = {0: (2, 4), 1: (1, 2), 2: (1, 4), 3: (1, 2)}
+    scores = {row: bm25(tf, length, 4, k1, b) for row, (tf, length) in expected.items()}
+    assert dict(zip(pool.rows.tolist(), pool.scores.tolist(), strict=True)) == pytest.approx(
+        scores, rel=1e-6
+    )
+
+
+def test_a_pool_is_ordered_by_score_then_row(index: LuceneIndex) -> None:
+    pool = index.pool("zebras", 10)  # stemmed
+    assert pool.rows.tolist() == [0, 1, 3, 2]  # d1 and d3 are equal; d2 is longer
+    assert pool.scores[1] == pool.scores[2]
+    assert index.pool("zebra", 2).rows.tolist() == [0, 1]
+    assert len(index.pool("zebra", 10_000)) == 4
+
+
+def test_ties_keep_the_order_of_rows_whatever_the_size(tmp_path: Path) -> None:
+    index = index_of([Document(str(n), "", "same words") for n in range(300)], tmp_path)
+    for size in (1, 7, 299, 300):
+        assert index.pool("words", size).rows.tolist() == list(range(size))
+
+
+def test_titles_are_searched(index: LuceneIndex) -> None:
+    assert index.pool("puma", 10).rows.tolist() == [2]
+
+
+def test_documents_are_read_back_in_the_order_asked(
+    index: LuceneIndex, toys: list[Document]
+) -> None:
+    assert index.documents([2, 0]) == [toys[2], toys[0]]
+    assert index.documents([]) == []
+    assert index.size == 5
+    assert index.numbers([0, 3, 4]) == [0, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "   ", "the of and", "?!", '+-&&||!(){}[]^"~*?:\\/', "😀", "\0", "\ud800", "AND OR NOT"],
+)
+def test_queries_without_a_known_word_find_nothing(index: LuceneIndex, query: str) -> None:
+    assert len(index.pool(query, 10)) == 0
+
+
+@pytest.mark.parametrize(
+    "query", ['"zebra', "zebra*", "zebra\0", "a\ud800 zebra", "(zebra^9) AND -"]
+)
+def test_queries_hold_no_syntax(index: LuceneIndex, query: str) -> None:
+    assert index.pool(query, 10).rows.tolist() == [0, 1, 3, 2]
+
+
+@pytest.mark.parametrize("joint", [" ", "\n", " the "])
+def test_of_a_very_long_query_the_first_1000_different_words_count(
+    index: LuceneIndex, joint: str
+) -> None:
+    noise = [f"word{n}x" for n in range(999)]
+    assert len(index.pool(joint.join([*noise, *noise, "zebra", "panda"]), 10)) == 4
+    assert len(index.pool(joint.join([*noise, "other", "zebra"]), 10)) == 0
+    assert len(index.pool("zebras " * 15_000, 10)) == 4
+    assert len(index.pool("".join(map(chr, range(0x4E00, 0x4E00 + 3000))), 10)) == 0
+
+
+def test_a_long_query_scores_like_a_short_one(index: LuceneIndex) -> None:
+    short, long = (index.pool("zebra lions zebra" + " the" * n, 10) for n in (0, 500))
+    assert short.rows.tolist() == long.rows.tolist()
+    assert short.scores.tolist() == long.scores.tolist()
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(exclude_categories=()), max_size=40))
+def test_no_query_is_refused(shared: LuceneIndex, query: str) -> None:
+    assert len(shared.pool(query, 5)) <= 5
+
+
+@pytest.mark.parametrize("size", [0, -1, 10_001])
+def test_sizes_out_of_range_are_refused(index: LuceneIndex, size: int) -> None:
+    with pytest.raises(SearchError, match=f"size={size} must be from 1 to 10000"):
+        index.pool("zebra", size)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"k1": -0.1}, "k1=-0.1 must be"), ({"k1": math.nan}, "k1=nan"), ({"b": 1.1}, "b=1.1 must")],
+)
+def test_settings_out_of_range_are_refused(
+    tmp_path: Path, settings: dict[str, float], message: str
+) -> None:
+    with pytest.raises(SearchError, match=message):
+        LuceneIndex(tmp_path, **settings)
+
+
+def test_what_java_raises_is_one_plain_line(index: LuceneIndex, tmp_path: Path) -> None:
+    for action in (lambda: index.documents([99]), lambda: LuceneIndex(tmp_path / "none")):
+        with pytest.raises(SearchError, match=r"Lucene says: [^\n]+$"):
+            action()
+
+
+def test_a_closed_index_says_so(index: LuceneIndex) -> None:
+    index.close()
+    index.close()
+    with pytest.raises(SearchError, match="this index was closed; open it again"):
+        index.pool("zebra", 1)
+
+
+def test_a_document_replaces_the_one_with_its_id(tmp_path: Path) -> None:
+    with LuceneWriter(tmp_path / "lucene") as writer:
+        for number, name in enumerate("abcd"):
+            writer.add(Document(name, "", "old"), number)
+        writer.add(Document("b", "", "new"), 4, replaces=True)
+    index = LuceneIndex(tmp_path / "lucene")
+    assert [document.id for document in index.documents(range(index.size))] == ["a", "c", "d", "b"]
+    assert index.numbers(range(index.size)) == [0, 2, 3, 4]
+    assert index.pool("old", 10).rows.tolist() == [0, 1, 2]
+    assert index.pool("new", 10).rows.tolist() == [3]
+
+
+def test_a_writer_whose_block_fails_commits_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), LuceneWriter(tmp_path / "lucene") as writer:
+        writer.add(Document("a", "", "text"), 0)
+        raise ZeroDivisionError
+    with pytest.raises(SearchError, match="no segments"):
+        LuceneIndex(tmp_path / "lucene")
+
+
+def test_threads_get_their_own_answers(shared: LuceneIndex) -> None:
+    def ask(task: int) -> bool:
+        row = task % 40
+        (document,) = shared.documents([row])
+        found = shared.pool(f"word{row}", 3).rows.tolist()
+        return (document.id, found) == (f"id{row}", [row])
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(ask, range(3000)))
+    finally:
+        sys.setswitchinterval(before)

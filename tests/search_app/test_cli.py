@@ -1,0 +1,270 @@
+"""The verbs as a person calls them, on a small corpus and a small town, with real Lucene."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from search_app.cli import main, parser
+from search_app.verbs import VERBS
+
+DOCUMENTS = [
+    ("d1", "Coffee", "Java is a coffee. Brew espresso, mocha and java from roasted beans."),
+    ("d2", "Java, the language", "Java is a programming language with a compiler and objects."),
+    ("d3", "Java, the island", "Java is an island of Indonesia with volcanoes."),
+    ("d4", "Cats", "A kitten is a young cat."),
+]
+LOG = """AnonID\tQuery\tQueryTime\tItemRank\tClickURL
+7\tespresso beans\t2026-03-01 08:00:00\t1\thttp://www.beans.example
+7\tmocha coffee\t2026-03-01 08:05:00\t\t
+8\tprogramming language\t2026-03-01 09:00:00\t\t
+8\tcompiler objects\t2026-03-02 09:00:00\t\t
+8\tbroken line
+9\tcat\t2026-03-02 10:00:00\t\t
+9\tvolcano island\t2026-03-02 10:00:00\t\t
+"""
+
+
+class Run:
+    """Calls verbs in one workspace and keeps what they say."""
+
+    def __init__(self, workspace: Path, capsys: pytest.CaptureFixture[str]):
+        self.workspace = workspace
+        self.capsys = capsys
+
+    def __call__(self, *arguments: object, code: int = 0) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(["--workspace", str(self.workspace), *map(str, arguments)])
+        said = self.capsys.readouterr()
+        assert ended.value.code == code, said.err
+        self.talk = said.err
+        return said.out
+
+    def json(self, *arguments: object) -> Any:
+        return json.loads(self(*arguments, "--json"))
+
+    def refused(self, *arguments: object) -> str:
+        """Run what must be refused: exit 2, nothing on stdout, one line on stderr."""
+        assert self(*arguments, code=2) == ""
+        assert self.talk.startswith("veilsearch: ")
+        assert self.talk.count("\n") == 1, self.talk
+        return self.talk
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    return Run(tmp_path / "a workspace ☕", capsys)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "corpus.trec"
+    path.write_text(
+        "".join(
+            f"<DOC>\n<DOCNO>{number}</DOCNO>\n<TITLE>{title}</TITLE>\n<TEXT>\n{text}\n</TEXT>\n"
+            "</DOC>\n"
+            for number, title, text in DOCUMENTS
+        )
+    )
+    return path
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.tsv"
+    path.write_text(LOG)
+    return path
+
+
+@pytest.fixture
+def ready(run: Run, corpus: Path, log: Path) -> Run:
+    run("index", corpus)
+    run("profiles", log)
+    run("anonymize", "-m", "p-linkability", "--set", "p=0.9")
+    return run
+
+
+def test_the_whole_path(run: Run, corpus: Path, log: Path) -> None:
+    made = run.json("index", corpus)
+    assert (made["documents"], made["read"], made["skipped"]) == (4, 4, {})
+    made = run.json("profiles", log)
+    assert made["users"] == 3
+    assert made["log"]["events"] == 6
+    assert made["log"]["rejected"] == 1
+    made = run.json("anonymize", "--set", "p=0.9", "--set", "a=1")
+    assert made["parameters"]["p"] == 0.9
+    assert made["facts"]["users"] == 3
+    assert made["facts"]["average_linkability"] <= 0.9
+    plain = run.json("search", "java")
+    assert plain["mode"] == "none"
+    assert plain["precision"] is None
+    assert {hit["id"] for hit in plain["hits"]} == {"d1", "d2", "d3"}
+    own = run.json("search", "java", "--user", "7", "--mode", "own")
+    assert own["hits"][0]["id"] == "d1"
+    assert own["precision"]["ap"] == 1
+    assert run.json("search", "java", "--user", "8", "--mode", "own")["hits"][0]["id"] == "d2"
+    group = run.json("search", "java", "--user", "8")
+    assert group["mode"] == "group"
+    assert group["row"].startswith("g0")
+
+
+def test_plain_hits_carry_descending_bm25_scores(ready: Run) -> None:
+    scores = [hit["score"] for hit in ready.json("search", "java programming")["hits"]]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > 0
+
+
+def test_people_read_lines(ready: Run) -> None:
+    text = ready("search", "java", "--user", "7", "--mode", "own", "--top", "2")
+    assert text.splitlines()[0].startswith("by the own profile; AP 1.000")
+    assert "d1" in text.splitlines()[1]
+    assert len(text.splitlines()) == 3
+    assert ready("search", "zzzz").strip() == "nothing found"
+
+
+def test_the_same_seed_writes_the_same_bytes(ready: Run) -> None:
+    def release() -> dict[str, bytes]:
+        ready("anonymize", "--set", "p=0.9", "--seed", "3")
+        folder = ready.workspace / "release"
+        return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*.json*")}
+
+    assert release() == release()
+
+
+def test_session_profiles_and_held_out_queries(run: Run, log: Path) -> None:
+    assert run.json("profiles", log, "--granularity", "session", "--gap", "4m")["users"] == 5
+    run("profiles", log, "--test-share", "0.5")
+    held = (run.workspace / "profiles.held-out.tsv").read_text().splitlines()
+    assert {line.split("\t")[2] for line in held} == {
+        "mocha coffee",
+        "compiler objects",
+        "volcano island",
+    }
+
+
+def test_a_town_is_reproducible_and_known_to_be_invented(run: Run, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.tsv", tmp_path / "two.tsv"
+    run("town", "-o", one, "--users", 3, "--queries", 5, "--seed", 4)
+    run("town", "-o", two, "--users", 3, "--queries", 5, "--seed", 4)
+    assert one.read_bytes() == two.read_bytes()
+    truth = json.loads((tmp_path / "one.truth.json").read_text())
+    assert len(truth["users"]) == 3
+    run("profiles", one)
+    assert json.loads((run.workspace / "current.json").read_text())["truth"]
+    with one.open("a") as file:  # a log with a line of somebody else's is no longer invented
+        file.write("1\tx\t2026-03-01 08:00:00\t\t\n")
+    run("profiles", one)
+    assert json.loads((run.workspace / "current.json").read_text())["truth"] == ""
+
+
+def test_a_release_of_other_profiles_is_refused(ready: Run, log: Path) -> None:
+    release = ready.workspace / "release"
+    kept = ready.workspace / "kept"
+    release.rename(kept)
+    ready("profiles", log, "--weights", "tf", "--terms", "all")
+    told = ready.refused("search", "java", "--user", "7", "--mode", "group", "--release", kept)
+    assert "was made from other profiles" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["search", "  "], "the query is empty"),
+        (["search", "java", "--user", "nobody"], "no profile for this user; there are 3"),
+        (["search", "java", "--mode", "own"], "mode own needs a person"),
+        (["search", "java", "--mode", "magic"], "invalid choice: 'magic'"),
+        (["search", "java", "--pool", "0"], "pool=0 must be from 1 to 10000"),
+        (["search", "java", "--pool", "many"], "invalid int value: 'many'"),
+        (["search", "java", "--mix", "nan"], "mix=nan must be from 0 to 1"),
+        (["search", "java", "--index", "other"], "no index other"),
+        (["anonymize", "--set", "p=1.5"], "p=1.5 must be above 0 and at most 1"),
+        (["anonymize", "--set", "p=0.001"], "p=0.001 needs groups of"),
+        (["anonymize", "--set", "q=1"], "p-linkability has no parameter q; it has p, a"),
+        (["anonymize", "--set", "a=-1"], "a=-1 must be 0 or more"),
+        (["anonymize", "--set", "p"], "--set p must be name=value"),
+        (["anonymize", "--set", "p=1", "--set", "p=1"], "--set names p twice"),
+        (["anonymize", "-m", "magic"], "no method magic; there are: p-linkability"),
+        (["anonymize", "--seed", "-1"], "--seed -1 must be 0 or more"),
+        (["anonymize", "missing.jsonl"], "missing.jsonl"),
+        (["profiles", "missing.tsv"], "missing.tsv"),
+        (["index", "missing.trec"], "missing.trec"),
+        (["index"], "name a CORPUS"),
+        (["index", "x", "--format", "wordnet"], "takes no CORPUS"),
+        (["index", "x", "--format", "magic"], "format=magic must be one of"),
+        (["town", "-o", "t.tsv", "--users", "0"], "users=0 must be a whole number from 1"),
+        (["town", "-o", "no/such/folder/t.tsv", "--users", "1"], "no/such/folder"),
+        (["frobnicate"], "invalid choice: 'frobnicate'"),
+        ([], "the following arguments are required: VERB"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exit_2(ready: Run, arguments: list[str], told: str) -> None:
+    assert told in ready.refused(*arguments)
+
+
+@pytest.mark.parametrize("option", ["--size=9", "--weights=x", "--gap=x", "--test-share=2"])
+def test_wrong_profile_options(run: Run, log: Path, option: str) -> None:
+    name = option.removeprefix("--").partition("=")[0].replace("-", "_")
+    arguments = [option, "--users=9"] if name == "size" else [option]
+    told = run.refused("profiles", log, *arguments)
+    assert name in told.replace("-", "_")
+    assert not (run.workspace / "profiles.jsonl").exists()
+
+
+def test_an_empty_workspace_says_what_to_do(run: Run) -> None:
+    assert "build one with: veilsearch index CORPUS" in run.refused("search", "java")
+    assert "veilsearch profiles LOG" in run.refused("anonymize")
+
+
+def test_no_fault_names_a_user(ready: Run) -> None:
+    assert "1234567" not in ready.refused("search", "java", "--user", "1234567")
+
+
+def test_doctor_is_green_on_a_good_workspace(ready: Run) -> None:
+    checks = ready.json("doctor")
+    assert all(check["good"] for check in checks), checks
+    assert {"java", "wordnet", "index", "profiles", "release"} <= {c["name"] for c in checks}
+
+
+def test_doctor_finds_a_flipped_byte(ready: Run) -> None:
+    (path,) = ready.workspace.glob("indexes/*/forward/tf.npy")
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    text = ready("doctor", code=1)
+    assert "BAD  index" in text
+    assert "remedy: build it again" in text
+    assert "tf.npy has changed" in ready.refused("search", "java")
+
+
+def test_doctor_finds_a_damaged_release(ready: Run) -> None:
+    path = ready.workspace / "release" / "rows.jsonl"
+    path.write_text(path.read_text().replace("0.5", "0.6", 1) + " ")
+    assert "BAD  release" in ready("doctor", code=1)
+
+
+def test_help_is_fast_and_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nsys.argv = ['veilsearch', '--help']\n"
+        "from search_app.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'scipy', 'flask', 'nltk', 'jnius'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {heavy}' if heavy else 0)"
+    )
+    began = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    print(f"--help took {time.perf_counter() - began:.2f} s")  # shown by -rP
+    for verb in VERBS:
+        assert verb in done.stdout
+
+
+def test_every_verb_has_help() -> None:
+    for verb in VERBS:
+        with pytest.raises(SystemExit) as ended:
+            parser().parse_args([verb, "--help"])
+        assert ended.value.code == 0

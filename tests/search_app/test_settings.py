@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from search_app.errors import UsageError
+from search_app.settings import Settings, changed, load_settings
+
+
+def write(folder: Path, text: str) -> Path:
+    (folder / "veilsearch.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_the_argument_wins_over_the_environment() -> None:
+    environment = {"VEILSEARCH_WORKSPACE": "from-env"}
+    assert load_settings(None, environment).workspace == Path("from-env")
+    assert load_settings(Path("given"), environment).workspace == Path("given")
+    assert load_settings(None, {}).workspace == Path("veilsearch-data")
+
+
+def test_the_cache_follows_the_environment() -> None:
+    assert load_settings(None, {"VEILSEARCH_CACHE": "/c"}).cache == Path("/c")
+    assert load_settings(None, {"XDG_CACHE_HOME": "/x"}).cache == Path("/x/veilsearch")
+
+
+def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
+    settings = load_settings(write(tmp_path, "pool = 500\nmix = 1\n"), {})
+    assert (settings.pool, settings.mix, settings.k1) == (500, 1, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pol = 5", "unknown pol; allowed are b, heap, k1"),
+        ("workspace = 'x'", "unknown workspace"),
+        ("pool = 0", "pool=0 must be from 1 to 10000"),
+        ("pool = 'x'", "pool=x must be of type int"),
+        ("pool = true", "pool=True must be of type int"),
+        ("mix = 2\nb = -1", "b=-1 must be from 0 to 1; mix=2 must be from 0 to 1"),
+        ("vectors = 'bm25'", "vectors=bm25 must be tfidf or tf"),
+        ("heap = 'lots'", "heap=lots must be a number with m or g, like 2g"),
+        ("pool = ", "can't be read as TOML"),
+    ],
+)
+def test_wrong_settings_are_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_settings(write(tmp_path, text), {})
+
+
+def test_changed_ignores_what_was_not_given() -> None:
+    assert changed(Settings(), pool=7, top=None).pool == 7
+    with pytest.raises(UsageError, match="pool=10001"):
+        changed(Settings(), pool=10_001)

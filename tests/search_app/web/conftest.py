@@ -1,0 +1,183 @@
+"""A toy site: forty documents about java, half of them on coffee, half on code; three people.
+
+Row r is on coffee where r is even, on code where it is odd, and the plain order is 0, 1, 2, ...
+Mira likes coffee and Oren code; they share a row in which both count the same, which leaves the
+plain order. Ada likes code and is alone in her group. Bo has a profile but is in no group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from anonymizer.model import Profiles, Release
+from index.forward import Forward
+from index.lucene import LuceneIndex
+from index.model import Document, Pool, SearchError
+from search_app.engine import Engine
+from search_app.modes import Modes
+from search_app.precision_log import PrecisionLog
+from search_app.settings import Settings
+from search_app.web import Example, Site, create_app
+
+TERMS = ["coffee", "code"]
+PEOPLE = {
+    "1001": "Mira · coffee",
+    "1002": "Oren · code",
+    "1003": "Ada · code",
+    "1004": "Bo · code",
+}
+
+
+class ToyIndex:
+    """Stands for Lucene: java is in every document, rare in three, nothing else in any."""
+
+    def __init__(self) -> None:
+        self.broken = False
+        self.stored = [
+            Document(
+                id=f"doc{row:02}",
+                title=f"Title {row:02}",
+                text=f"A text on {TERMS[row % 2]}. It speaks of java.",
+                url=f"https://docs.example/{row}" if row < 2 else "",
+            )
+            for row in range(40)
+        ]
+
+    def pool(self, query: str, size: int) -> Pool:
+        if self.broken:
+            raise SearchError("the index is broken; build it again")
+        found = 40 if "java" in query else 3 if "rare" in query else 0
+        rows = np.arange(min(found, size), dtype=np.int64)
+        return Pool(rows, (100.0 - rows).astype(np.float32))
+
+    def documents(self, rows: Sequence[int]) -> list[Document]:
+        return [self.stored[row] for row in rows]
+
+
+class ToyForward:
+    """Stands for the forward index: a document has one of the two terms, with weight 1."""
+
+    def __init__(self) -> None:
+        self.broken = False
+
+    def columns(self, terms: Sequence[str]) -> Any:
+        return np.array([TERMS.index(term) for term in terms], dtype=np.int64)
+
+    def cosines(self, rows: Any, columns: Any, weights: Any, vectors: str) -> Any:
+        assert vectors == "tfidf"
+        if self.broken:
+            raise ValueError("a fault that names java and 1001")
+        interest = dict(zip(columns.tolist(), weights.tolist(), strict=True))
+        norm = float(np.linalg.norm(weights))
+        return np.array([interest.get(row % 2, 0.0) / norm for row in rows])
+
+
+@pytest.fixture
+def index() -> ToyIndex:
+    return ToyIndex()
+
+
+@pytest.fixture
+def forward() -> ToyForward:
+    return ToyForward()
+
+
+@pytest.fixture
+def modes(index: ToyIndex, forward: ToyForward) -> Modes:
+    rows = {"1001": {"coffee": 1.0}, "1002": {"code": 1.0}, "1003": {"code": 1.0}}
+    shared = {"g0001": {"coffee": 0.5, "code": 0.5}, "g0002": {"code": 1.0}}
+    release = Release(
+        rows=Profiles.from_rows(shared),
+        users=("1001", "1002", "1003"),
+        row_of_user=np.array([0, 0, 1], dtype=np.int64),
+        method="p-linkability",
+        parameters={"p": 0.5},
+    )
+    engine = Engine(cast(LuceneIndex, index), cast(Forward, forward))
+    return Modes(engine, Profiles.from_rows({**rows, "1004": {"code": 1.0}}), release)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> PrecisionLog:
+    return PrecisionLog(tmp_path / "precision.sqlite")
+
+
+@pytest.fixture
+def site(modes: Modes, log: PrecisionLog) -> Site:
+    ticks = count()
+    return Site(
+        modes=modes,
+        log=log,
+        settings=Settings(),
+        people=PEOPLE,
+        clock=lambda: 1_800_000_000 + 0.25 * next(ticks),
+        release_name="toy",
+        facts={
+            "groups": 2,
+            "smallest_group": 1,
+            "average_linkability": 0.5,
+            "worst_linkability": 0.5,
+            "change_of_belief": 0.25,
+            "p": 0.5,
+        },
+        examples=(Example("1001", "java", "java as Mira, who loves coffee"),),
+    )
+
+
+@pytest.fixture
+def app(site: Site) -> Flask:
+    return create_app(site)
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def real(site: Site) -> FlaskClient:
+    """A site of real people: nobody may be chosen."""
+    return create_app(replace(site, people={}, examples=())).test_client()
+
+
+class Page(HTMLParser):
+    """The tags of a page with their attributes, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.pieces: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.pieces.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.pieces).split())
+
+    def all(self, tag: str, kind: str = "") -> list[dict[str, str | None]]:
+        """Return the attributes of the tags of a class."""
+        return [
+            attrs
+            for name, attrs in self.tags
+            if name == tag and (not kind or kind in (attrs.get("class") or "").split())
+        ]
+
+
+@pytest.fixture
+def read() -> type[Page]:
+    return Page

@@ -1,0 +1,141 @@
+"""Bad input, broken parts, and real people: one plain sentence, never a traceback."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from search_app.precision_log import PrecisionLog
+from search_app.web import Site, create_app
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ("pool=0", "pool=0 must be a whole number from 1 to 10000"),
+        ("pool=10001", "pool=10001 must be a whole number from 1 to 10000"),
+        ("pool=1.5", "pool=1.5 must be a whole number from 1 to 10000"),
+        ("page=-1", "page=-1 must be a whole number from 1 to 10"),
+        ("page=11", "page=11 must be a whole number from 1 to 10"),
+        ("page=٣", "page=٣ must be a whole number from 1 to 10"),
+        ("page=99999999999999999999999", "page=99999999999999999999… must be a whole number"),
+        ("mode=best", "mode=best must be one of none, own, group"),
+        ("pool=x&mode=y", "pool=x must be a whole number from 1 to 10000; mode=y must be one of"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/compare"])
+def test_bad_parameters_are_refused_all_at_once(
+    client: FlaskClient, read: Any, path: str, parameters: str, sentence: str
+) -> None:
+    response = client.get(f"{path}?q=java&{parameters}")
+    assert response.status_code == 400
+    assert sentence in read(response.text).text
+
+
+@pytest.mark.parametrize("path", ["/", "/compare"])
+def test_an_unknown_person_is_not_found_and_not_repeated(client: FlaskClient, path: str) -> None:
+    response = client.get(f"{path}?q=java&user=7654321")
+    assert response.status_code == 404
+    assert "There is no such person here." in response.text
+    assert "7654321" not in response.text
+
+
+def test_a_missing_page_says_so(client: FlaskClient) -> None:
+    response = client.get("/nowhere")
+    assert response.status_code == 404
+    assert "There is no such page." in response.text
+
+
+def test_real_people_are_never_listed(real: FlaskClient, read: Any) -> None:
+    for path in ("/", "/?q=java", "/?q=java&mode=none", "/compare?q=java"):
+        response = real.get(path)
+        page = read(response.text)
+        assert response.status_code == 200
+        assert page.all("select") == []
+        assert "real people are never listed" in page.text
+        assert "Mira" not in page.text
+
+
+@pytest.mark.parametrize("path", ["/", "/compare"])
+@pytest.mark.parametrize("parameters", ["user=1001", "mode=own", "mode=group", "user=9999"])
+def test_nobody_can_ask_as_a_real_person(real: FlaskClient, path: str, parameters: str) -> None:
+    response = real.get(f"{path}?q=java&{parameters}")
+    assert response.status_code == 403
+    assert "nobody can search as one of them" in response.text
+    assert "Title" not in response.text
+
+
+def test_who_is_in_no_group_gets_the_plain_order_and_a_notice(
+    client: FlaskClient, read: Any, log: PrecisionLog
+) -> None:
+    page = read(client.get("/?q=java&user=1004&mode=group").text)
+    assert "Personalization failed for this search" in page.text
+    assert page.text.index("Title 00") < page.text.index("Title 01")
+    assert page.all("aside") == []
+    assert log.summary() == []
+
+
+def test_the_rankings_that_work_are_still_compared(client: FlaskClient, read: Any) -> None:
+    page = read(client.get("/compare?q=java&user=1004").text)
+    assert "Personalization failed for this search" in page.text
+    lanes = [lane["class"] for lane in page.all("section", "lane")]
+    assert lanes == ["lane none", "lane own"]
+
+
+@pytest.mark.parametrize("path", ["/?q=java&user=1001", "/compare?q=java&user=1001"])
+def test_a_broken_profile_leaves_the_plain_order_and_a_notice(
+    client: FlaskClient, forward: Any, log: PrecisionLog, caplog: Any, path: str
+) -> None:
+    forward.broken = True
+    response = client.get(path)
+    assert response.status_code == 200
+    assert "Personalization failed for this search" in response.text
+    assert "Title 00" in response.text
+    assert log.summary() == []
+    assert "ValueError" in caplog.text
+    assert "java" not in caplog.text
+    assert "1001" not in caplog.text
+
+
+def test_a_broken_index_is_said_in_one_sentence(client: FlaskClient, index: Any) -> None:
+    index.broken = True
+    response = client.get("/?q=java&user=1001")
+    assert response.status_code == 503
+    assert "the index is broken; build it again" in response.text
+    health = client.get("/api/v1/health")
+    assert (health.status_code, health.json["status"]) == (503, "failing")
+
+
+def test_a_log_that_cannot_be_written_costs_no_search(site: Site) -> None:
+    class Full:
+        def add(self, _entries: object) -> None:
+            raise OSError("no space left")
+
+    client = create_app(replace(site, log=Full())).test_client()
+    response = client.get("/?q=java&user=1001")
+    assert response.status_code == 200
+    assert "could not be written to the log" in response.text
+
+
+def test_an_unexpected_fault_tells_nothing(
+    client: FlaskClient, index: Any, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    def broken(_rows: object) -> None:
+        raise RuntimeError("sentinel: java as 1001")
+
+    monkeypatch.setattr(index, "documents", broken)
+    response = client.get("/?q=java&user=1001")
+    assert response.status_code == 500
+    assert "Something went wrong here" in response.text
+    for told in (response.text, caplog.text):
+        assert "sentinel" not in told
+        assert "Traceback" not in told
+    assert "RuntimeError at " in caplog.text
+
+
+def test_health_is_told_to_machines(client: FlaskClient) -> None:
+    response = client.get("/api/v1/health")
+    assert response.json == {"status": "ok", "version": "0.1.0", "release": "toy"}

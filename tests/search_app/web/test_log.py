@@ -1,0 +1,52 @@
+"""The page of the log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask.testing import FlaskClient
+
+from search_app.evaluation import Precision
+from search_app.precision_log import Entry, PrecisionLog
+
+
+def entry(mode: str, ap: float, pool: int = 100) -> Entry:
+    precision = Precision(ap=ap, ap_at_10=ap, ap_at_20=ap, ap_c=None, pool=40)
+    return Entry(1_800_000_000, mode, pool, 1.0, "toy", precision)
+
+
+def test_an_empty_log_says_so(client: FlaskClient) -> None:
+    assert "Nothing has been logged yet" in client.get("/log").text
+
+
+def test_means_stand_with_their_interval(client: FlaskClient, log: PrecisionLog, read: Any) -> None:
+    """0.4 and 0.6: mean 0.5, sample deviation 0.1·sqrt(2), standard error 0.1, ±1.96·0.1."""
+    log.add([entry("group", 0.4), entry("group", 0.6)])
+    page = read(client.get("/log").text)
+    assert "My group 2 0.50 0.30 to 0.70 0.50 –" in page.text
+    (drawn,) = page.all("rect", "interval")
+    assert (drawn["x"], drawn["width"]) == ("61", "78")  # 0.304 and 0.696 of 200
+
+
+def test_intervals_end_at_0_and_1_and_need_two_searches(
+    client: FlaskClient, log: PrecisionLog, read: Any
+) -> None:
+    log.add([entry("own", 1.0), entry("none", 0.0), entry("none", 1.0)])
+    text = read(client.get("/log").text).text
+    assert "My own profile 1 1.00 – 1.00 –" in text
+    assert "Plain 2 0.50 0.00 to 1.00 0.50 –" in text
+
+
+def test_pools_are_never_mixed(client: FlaskClient, log: PrecisionLog, read: Any) -> None:
+    log.add([entry("group", 0.9, pool=50), entry("group", 0.1, pool=1000)])
+    text = read(client.get("/log").text).text
+    assert text.index("Pool of 50 toy") < text.index("Pool of 1,000 toy")
+
+
+def test_the_latest_searches_are_listed_newest_first(
+    client: FlaskClient, log: PrecisionLog, read: Any
+) -> None:
+    log.add([entry("none", 0.25), entry("group", 0.75)])
+    latest = read(client.get("/log").text).text.partition("Latest searches")[2]
+    assert "2027-01-15 08:00:00" in latest
+    assert latest.index("0.75") < latest.index("0.25")

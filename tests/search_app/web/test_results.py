@@ -1,0 +1,37 @@
+"""A ranking laid out beside the plain order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from search_app.engine import Ranking
+from search_app.web.results import Card, gone, results
+
+# Plain order: rows 10, 11, 12, 13, 14. Here: 12, 10, 14, 11, 13.
+RANKING = Ranking(
+    rows=np.array([12, 10, 14, 11, 13]),
+    scores=np.array([0.5, 0.4, 0.3, 0.2, 0.1]),
+    plain_ranks=np.array([3, 1, 5, 2, 4]),
+)
+CARDS = {row: Card(row, f"Title {row}", "", f"doc{row}", []) for row in range(10, 15)}
+
+
+def test_a_page_starts_at_its_place() -> None:
+    page = results(RANKING, CARDS, first=1, count=2)
+    assert [(r.rank, r.plain_rank, r.card.key, r.move.text) for r in page] == [
+        (2, 1, 10, "▼ 1"),
+        (3, 5, 14, "▲ 2"),
+    ]
+
+
+def test_a_page_past_the_end_is_empty() -> None:
+    assert results(RANKING, CARDS, first=5, count=10) == []
+
+
+def test_gone_is_what_falls_just_below_and_further_in_plain_order() -> None:
+    """Of the plain ranks 1 to 3 the second stands 4th here; of 1 to 4 the fourth stands 5th."""
+    assert [(g.plain_rank, g.rank, g.card.title) for g in gone(RANKING, CARDS, 3)] == [
+        (2, 4, "Title 11")
+    ]
+    assert [(g.plain_rank, g.rank) for g in gone(RANKING, CARDS, 4)] == [(4, 5)]
+    assert gone(RANKING, CARDS, 5) == []

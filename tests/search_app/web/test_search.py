@@ -1,0 +1,141 @@
+"""The search page: one ranking, the mode switch, paging, and what is logged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from search_app.precision_log import PrecisionLog
+
+# Mira's first 30: the 20 documents on coffee and the first 10 on code. In the plain order ranks 1
+# to 21 hold 21 of them (rows 0 to 20), then every second rank holds one: 23, 25, ... 39.
+PLAIN_AP = (21 + sum((21 + i) / (21 + 2 * i) for i in range(1, 10))) / 30
+
+
+def titles(html: str, read: Any) -> list[str]:
+    page = read(html)
+    return [piece for piece in page.pieces if piece.startswith("Title ")]
+
+
+def test_the_start_page_offers_a_search_and_one_click_examples(
+    client: FlaskClient, read: Any
+) -> None:
+    page = read(client.get("/").text)
+    assert [field["name"] for field in page.all("input")] == ["q"]
+    assert [choice["value"] for choice in page.all("option")] == [
+        "",
+        "1001",
+        "1002",
+        "1003",
+        "1004",
+    ]
+    assert {"href": "/compare?q=java&user=1001"} in page.all("a")
+
+
+@pytest.mark.parametrize("query", ["", " ", "\t", "%00"])
+def test_an_empty_query_gives_the_start_page(client: FlaskClient, query: str) -> None:
+    response = client.get(f"/?q={query}&user=1001")
+    assert response.status_code == 200
+    assert "<h1>Personalized by your group" in response.text
+
+
+def test_a_plain_search_needs_nobody_and_logs_nothing(
+    client: FlaskClient, read: Any, log: PrecisionLog
+) -> None:
+    html = client.get("/?q=java").text
+    assert titles(html, read) == [f"Title {row:02}" for row in range(10)]
+    assert "1–10 of 40 found, 250 ms" in read(html).text
+    assert read(html).all("nav", "tabs") == []
+    assert log.summary() == []
+
+
+def test_own_mode_orders_by_the_own_profile_and_says_how_each_moved(
+    client: FlaskClient, read: Any
+) -> None:
+    html = client.get("/?q=java&user=1001&mode=own").text
+    assert titles(html, read) == [f"Title {row:02}" for row in range(0, 20, 2)]
+    labels = [chip["aria-label"] for chip in read(html).all("span", "move")]
+    assert labels[:2] == ["same place as in the plain order, 1", "moved up 1, from 3 to 2"]
+    assert labels[9] == "moved up 9, from 19 to 10"
+
+
+def test_the_switch_shows_the_average_precision_of_each_mode(
+    client: FlaskClient, read: Any
+) -> None:
+    page = read(client.get("/?q=java&user=1001&mode=own").text)
+    tabs = [tab for tab in page.all("a") if tab.get("class") in ("none", "own", "group")]
+    assert [tab["href"] for tab in tabs] == [
+        "/?q=java&user=1001&mode=none",
+        "/?q=java&user=1001&mode=own",
+        "/?q=java&user=1001&mode=group",
+    ]
+    assert [tab.get("aria-current") for tab in tabs] == [None, "true", None]
+    assert round(PLAIN_AP, 2) == 0.95
+    assert "Plain AP 0.95 My own profile AP 1.00 My group AP 0.95" in page.text
+
+
+def test_a_person_is_served_by_the_group_unless_told_otherwise(
+    client: FlaskClient, read: Any
+) -> None:
+    html = client.get("/?q=java&user=1003").text
+    assert titles(html, read)[:3] == ["Title 01", "Title 03", "Title 05"]
+    assert "People who share the row 1 " in read(html).text
+
+
+def test_the_shown_mode_is_logged_once_without_query_and_person(
+    client: FlaskClient, log: PrecisionLog, tmp_path: Any
+) -> None:
+    client.get("/?q=java+sentinel&user=1001&mode=none")
+    client.get("/?q=java+sentinel&user=1001&mode=none&page=2")
+    (summary,) = log.summary()
+    assert (summary.mode, summary.pool, summary.release, summary.searches) == (
+        "none",
+        100,
+        "toy",
+        1,
+    )
+    assert summary.ap == pytest.approx(PLAIN_AP)
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"sentinel" not in stored
+    assert b"1001" not in stored
+
+
+def test_pages_go_through_the_pool_and_no_further(client: FlaskClient, read: Any) -> None:
+    html = client.get("/?q=java&page=4").text
+    assert titles(html, read) == [f"Title {row}" for row in range(30, 40)]
+    assert [link.get("rel") for link in read(html).all("a") if "rel" in link] == ["prev"]
+    assert "Nothing on this page: 40 found" in read(client.get("/?q=java&page=5").text).text
+    assert client.get("/?q=java&page=11").status_code == 400
+
+
+def test_a_smaller_pool_is_all_there_is(client: FlaskClient, read: Any) -> None:
+    page = read(client.get("/?q=java&pool=15&page=2").text)
+    assert "11–15 of the best 15 by BM25" in page.text
+    assert {"rel": "prev", "href": "/?q=java&pool=15"} in page.all("a")
+
+
+def test_a_query_that_finds_nothing_says_so(client: FlaskClient, log: PrecisionLog) -> None:
+    response = client.get("/?q=unheard&user=1001")
+    assert response.status_code == 200
+    assert "Nothing found" in response.text
+    assert log.summary() == []
+
+
+def test_a_result_links_to_its_address_and_marks_the_query(client: FlaskClient, read: Any) -> None:
+    html = client.get("/?q=java").text
+    assert '<a href="https://docs.example/1" rel="noreferrer noopener">Title 01</a>' in html
+    assert "docs.example · doc01" in read(html).text
+    assert html.count("<mark>java</mark>") == 10
+
+
+def test_a_long_query_is_cut_and_the_page_says_so(client: FlaskClient) -> None:
+    response = client.get("/", query_string={"q": "java " * 20_000})
+    assert response.status_code == 200
+    assert "only its first 2,000 characters were searched" in response.text
+    assert len(response.data) < 60_000
+
+
+def test_a_mode_without_a_person_is_plain_and_the_page_says_so(client: FlaskClient) -> None:
+    assert "Nobody is chosen" in client.get("/?q=java&mode=group").text

@@ -1,0 +1,74 @@
+"""Facts and moves in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from search_app.web.facts import privacy_facts
+from search_app.web.wording import move, sees, two_decimals
+
+FACTS = {
+    "groups": 1200,
+    "smallest_group": 3,
+    "average_linkability": 0.4,
+    "worst_linkability": 1.0,
+    "change_of_belief": 0.994,
+    "p": 0.4,
+}
+
+
+@pytest.mark.parametrize(
+    ("rank", "plain", "shown", "expected"),
+    [
+        (4, 7, None, ("up", "▲ 3", "moved up 3, from 7 to 4")),
+        (7, 4, 10, ("down", "▼ 3", "moved down 3, from 4 to 7")),
+        (5, 5, 10, ("same", "–", "same place as in the plain order, 5")),
+        (2, 37, 10, ("new", "new", "new among the first 10, up from 37 to 2")),
+        (2, 10, 10, ("up", "▲ 8", "moved up 8, from 10 to 2")),
+        (2, 37, None, ("up", "▲ 35", "moved up 35, from 37 to 2")),
+        (11, 11, 10, ("same", "–", "same place as in the plain order, 11")),
+    ],
+)
+def test_moves(rank: int, plain: int, shown: int | None, expected: tuple[str, str, str]) -> None:
+    assert move(rank, plain, shown) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.125, "0.12"), (1.0, "1.00"), (-0.119, "−0.12"), (-0.001, "0.00"), (None, "–")],
+)
+def test_values_have_two_decimals_a_true_minus_and_no_minus_zero(
+    value: float | None, text: str
+) -> None:
+    assert two_decimals(value) == text
+
+
+def test_what_the_server_sees_names_how_many_share_the_row() -> None:
+    assert sees("group", 1) == "the query and a row shared by 1 person"
+    assert sees("group", 1200) == "the query and a row shared by 1,200 people"
+    assert sees("group", None) == "the query and a row shared by several people"
+
+
+def test_facts_say_what_they_mean() -> None:
+    sharing, average, worst, belief = privacy_facts(FACTS, 4)
+    assert (sharing.value, average.value, worst.value, belief.value) == (
+        "4",
+        "0.40",
+        "1.00",
+        "0.99",
+    )
+    assert "smallest of the 1,200 groups has 3" in sharing.meaning
+    assert "at most p = 0.40" in average.meaning
+    assert "every member has the same term" in worst.meaning
+    assert "up to 99 percentage points" in belief.meaning
+
+
+def test_a_worst_case_below_certainty_is_said_in_percent() -> None:
+    (fact,) = privacy_facts({"worst_linkability": 0.75})
+    assert "right in at most 75 % of cases" in fact.meaning
+
+
+def test_facts_that_were_not_measured_are_left_out() -> None:
+    assert privacy_facts({}) == []
+    assert privacy_facts({"p": None, "average_linkability": 0.4})[0].meaning.count("p =") == 0
+    assert [fact.value for fact in privacy_facts({}, 4)] == ["4"]
