@@ -213,6 +213,10 @@ class Release:
     def _position(self) -> dict[str, int]:
         return {user: at for at, user in enumerate(self.users)}
 
+    @cached_property
+    def _released(self) -> dict[int, ReleasedRow]:
+        return {}  # rows as they are asked for
+
     def row_for(self, user: str) -> ReleasedRow:
         """Return the released row that serves a user."""
         if user not in self._position:
@@ -222,8 +226,10 @@ class Release:
 
     def released_row(self, row: int) -> ReleasedRow:
         """Return a row as group mode sees it."""
-        size = int(np.count_nonzero(self.row_of_user == row))
-        return ReleasedRow(self.rows.users[row], size, self.rows.at(row))
+        if row not in self._released:
+            size = int(np.count_nonzero(self.row_of_user == row))
+            self._released[row] = ReleasedRow(self.rows.users[row], size, self.rows.at(row))
+        return self._released[row]
 
 
 def _refuse_repeats(kind: str, names: Sequence[str]) -> None:

@@ -83,6 +83,12 @@ def read_release(folder: Path) -> Release:
     return Release(rows, tuple(row_of), row_of_user, *made)
 
 
+def read_hash(folder: Path) -> str:
+    """Return the SHA-256 of a release's published rows."""
+    with plain_errors(folder, "read"):
+        return str(_read_manifest(folder / MANIFEST)["sha256"][ROWS])
+
+
 def read_input_hash(folder: Path) -> str:
     """Return the fingerprint of the profiles that a release was made from."""
     with plain_errors(folder, "read"):

@@ -54,7 +54,7 @@ def _text(wordnet: Entries, synset: int) -> str:
     beside = (_words(wordnet, other) for other in siblings if other != synset)
     field = (_words(wordnet, member) for member in wordnet.topic_members(synset))
     lines = (
-        ". ".join((wordnet.gloss(synset), *wordnet.examples(synset))),
+        ". ".join((wordnet.gloss(synset), *wordnet.examples(synset))) + ".",
         _section("Words", [_words(wordnet, synset)]),
         _section("Broader", (_described(wordnet, parent) for parent in parents)),
         _section("Narrower", (_described(wordnet, child) for child in children)),

@@ -66,7 +66,7 @@ class ForwardWriter:
         arrays: dict[str, NDArray[Any]] = {
             "numbers": numbers,
             "indptr": counts.indptr.astype(np.int64),
-            "indices": place[counts.indices],
+            "indices": place[counts.indices].astype(np.min_scalar_type(order.size)),
             "tf": counts.data.astype(np.min_scalar_type(counts.data.max(initial=0))),
             "df": df[order],
             "norms_tf": _norms(counts, np.ones(df.size)),
@@ -117,8 +117,8 @@ class Forward:
         indptr, indices, tf = self._parts
         ends = indptr.size == self.documents + 1 and indptr[0] == 0
         inside = indices.size == tf.size == indptr[-1] and bool(np.all(np.diff(indptr) >= 0))
-        low, high = indices.min(initial=0), indices.max(initial=-1)
-        return bool(ends and inside and low >= 0 and high < len(self.terms))
+        known = not indices.size or 0 <= indices.min() <= indices.max() < len(self.terms)
+        return bool(ends and inside and known)
 
     def columns(self, terms: Sequence[str]) -> Ints:
         """Number the terms, -1 where no document has one."""

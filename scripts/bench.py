@@ -38,7 +38,9 @@ def main() -> None:
     queries = invented_queries(forward.terms, given.queries)
     pools = {query: engine.pool(query, given.pool) for query in queries}
     starts, columns, values = forward._parts
-    counts = csr_matrix((values, columns, starts), shape=(forward.documents, len(forward.terms)))
+    counts = csr_matrix(
+        (values, columns.astype(np.int32), starts), shape=(forward.documents, len(forward.terms))
+    )
     target = np.random.default_rng(0).random(len(forward.terms))
 
     def bare(query: str) -> object:

@@ -8,6 +8,7 @@ random order and 1 for the gold standard itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,16 +29,21 @@ class Precision:
 
 
 def evaluate(ranking: Ints, gold: Ints) -> Precision | None:
-    """Judge a ranking of a pool by the gold order of the same pool; None if it is empty."""
+    """Judge an order of a pool by the gold order; None if the pool is empty.
+
+    Both orders list the pool's documents by their places in it, from 1.
+    """
     if not ranking.size:
         return None
-    hits = np.isin(ranking, gold[:DEPTH])
+    relevant = np.zeros(ranking.size + 1, dtype=np.bool_)
+    relevant[gold[:DEPTH]] = True
+    hits = relevant[ranking]
     ap = average_precision(hits)
     return Precision(
         ap=ap,
         ap_at_10=average_precision(hits, 10),
         ap_at_20=average_precision(hits, 20),
-        ap_c=corrected(ap, ranking.size, int(hits.sum())),
+        ap_c=corrected(ap, int(ranking.size), min(DEPTH, int(ranking.size))),
         pool=int(ranking.size),
     )
 
@@ -50,6 +56,7 @@ def average_precision(hits: NDArray[np.bool_], first: int | None = None) -> floa
     return float(np.mean(np.arange(1, ranks.size + 1) / ranks))
 
 
+@cache
 def random_average_precision(pool: int, relevant: int) -> float:
     """Return the expected AP of a random order of the pool.
 

@@ -67,7 +67,7 @@ class Modes:
             ranking = gold
         else:
             ranking = self.engine.plain(pool)
-        precision = evaluate(ranking.rows, gold.rows) if gold is not None else None
+        precision = evaluate(ranking.plain_ranks, gold.plain_ranks) if gold is not None else None
         return Answer(mode, ranking, precision, name, users)
 
     def _refuse(self, modes: Sequence[str], user: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,13 @@ def test_the_top_level_is_the_agreed_one() -> None:
     for path in ROOT.iterdir():
         known = path.name in allowed | made or path.name.startswith((".", "requirements"))
         assert known or path.name.endswith(".egg-info"), path.name
+
+
+def test_every_package_is_in_the_wheel() -> None:
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    folders = {path.parent.relative_to(ROOT) for path in FILES if path.name == "__init__.py"}
+    expected = {".".join(folder.parts) for folder in folders} | {"search_app.web.templates"}
+    assert set(setup["setuptools"]["packages"]) == expected
 
 
 def test_locks_are_hashed_and_free_of_addresses_and_torch() -> None:

@@ -49,10 +49,19 @@ def open_site(workspace: Workspace, settings: Settings) -> Site:
         settings=settings,
         people=people,
         clock=time.time,
-        release_name=modes.release.method if modes.release else "",
+        release_name=_name(workspace, modes.release) if modes.release else "",
         facts=_facts(modes),
         examples=_examples(truth, modes.release) if truth and modes.release else (),
     )
+
+
+def _name(workspace: Workspace, release: Release) -> str:
+    """Name a release so that no two different ones share a line of the log."""
+    from anonymizer.release import read_hash
+
+    p = release.parameters.get("p")
+    shown = release.method if p is None else f"{release.method} p={p}"
+    return f"{shown} {read_hash(workspace.find('release'))[:8]}"
 
 
 def _facts(modes: Modes) -> dict[str, Any]:

@@ -21,7 +21,11 @@ def move(rank: int, plain_rank: int, shown: int | None = None) -> Move:
     if rank == plain_rank:
         return Move("same", "–", f"same place as in the plain order, {rank}")
     if shown is not None and plain_rank > shown:
-        return Move("new", "new", f"new among the first {shown}, up from {plain_rank} to {rank}")
+        return Move(
+            "new",
+            f"▲ {plain_rank - rank}",
+            f"new among the first {shown}, up from {plain_rank} to {rank}",
+        )
     if rank < plain_rank:
         steps = plain_rank - rank
         return Move("up", f"▲ {steps}", f"moved up {steps}, from {plain_rank} to {rank}")

@@ -44,7 +44,7 @@ def test_an_entry_opens_with_gloss_and_examples() -> None:
     assert documents[2] == Document(
         "java.n.01",
         "Java, Djawa",
-        "gloss 2. they grow coffee on Java\n"
+        "gloss 2. they grow coffee on Java.\n"
         "Words: Java, Djawa.\n"
         "Broader: island (gloss 1).\n"
         "Beside it: Bali.",

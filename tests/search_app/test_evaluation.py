@@ -42,15 +42,15 @@ def test_ap_at_r_looks_at_the_first_r_relevant() -> None:
     assert average_precision(hits("R-R-R"), 9) == average_precision(hits("R-R-R"))
 
 
-@given(st.permutations(range(60)))
+@given(st.permutations(range(1, 61)))
 def test_equals_ir_measures_and_scikit_learn(order: list[int]) -> None:
-    gold = np.arange(60)
+    gold = np.arange(1, 61)
     precision = evaluate(np.array(order), gold)
     assert precision is not None
-    qrels = [Qrel("q", str(row), 1) for row in range(30)]
-    run = [ScoredDoc("q", str(row), 100.0 - rank) for rank, row in enumerate(order)]
+    qrels = [Qrel("q", str(place), 1) for place in range(1, 31)]
+    run = [ScoredDoc("q", str(place), 100.0 - rank) for rank, place in enumerate(order)]
     assert precision.ap == pytest.approx(ir_measures.calc_aggregate([AP], qrels, run)[AP], abs=1e-9)
-    relevant = np.array(order) < 30
+    relevant = np.array(order) <= 30
     scores = -np.arange(60.0)
     assert precision.ap == pytest.approx(average_precision_score(relevant, scores), abs=1e-9)
 
@@ -76,14 +76,14 @@ def test_corrected_is_0_at_chance_and_1_at_gold() -> None:
 
 
 def test_gold_itself_has_ap_1() -> None:
-    gold = np.arange(100)[::-1]
+    gold = np.arange(1, 101)[::-1]
     precision = evaluate(gold, gold)
     assert precision is not None
     assert (precision.ap, precision.ap_at_10, precision.ap_c, precision.pool) == (1, 1, 1, 100)
 
 
 def test_small_pools_have_no_corrected_value() -> None:
-    precision = evaluate(np.array([1, 0]), np.array([0, 1]))
+    precision = evaluate(np.array([2, 1]), np.array([1, 2]))
     assert precision is not None
     assert (precision.ap, precision.ap_c) == (1.0, None)
 

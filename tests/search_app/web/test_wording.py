@@ -23,7 +23,7 @@ FACTS = {
         (4, 7, None, ("up", "▲ 3", "moved up 3, from 7 to 4")),
         (7, 4, 10, ("down", "▼ 3", "moved down 3, from 4 to 7")),
         (5, 5, 10, ("same", "–", "same place as in the plain order, 5")),
-        (2, 37, 10, ("new", "new", "new among the first 10, up from 37 to 2")),
+        (2, 37, 10, ("new", "▲ 35", "new among the first 10, up from 37 to 2")),
         (2, 10, 10, ("up", "▲ 8", "moved up 8, from 10 to 2")),
         (2, 37, None, ("up", "▲ 35", "moved up 35, from 37 to 2")),
         (11, 11, 10, ("same", "–", "same place as in the plain order, 11")),
