@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
+import shutil
+import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import console
-from ..settings import Settings
+from ..settings import Settings, load_settings
 from ..workspace import Workspace
 
 if TYPE_CHECKING:
@@ -24,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Build what is missing, say what is there, and serve it."""
     from .. import demonstration
-    from .serve import open_site
+    from .serve import open_site, serve_site
 
     workspace = Workspace(settings.workspace)
     demonstration.refuse_other_data(workspace)
@@ -39,10 +44,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     _show_examples(site, settings)
     if arguments.no_serve:
         return 0
-    from ..web import create_app
-    from ..web.server import serve
-
-    serve(create_app(site), arguments.host, arguments.port)
+    serve_site(site, arguments)
     return 0
 
 
@@ -50,6 +52,17 @@ def _show_examples(site: Site, settings: Settings) -> None:
     console.show(f"{len(site.people)} invented people. Try:")
     for example in site.examples:
         console.show(
-            f"  veilsearch --workspace {settings.workspace} search {example.query} "
-            f"--user {example.user} --mode group   # {site.people[example.user]}"
+            f"  {_command(settings)} search {example.query} --user {example.user} --mode group"
+            f"   # {site.people[example.user]}"
         )
+
+
+def _command(settings: Settings) -> str:
+    """Return how to call veilsearch from here on this workspace, as one can paste it."""
+    if shutil.which("veilsearch"):
+        words = ["veilsearch"]
+    else:
+        words = [str(Path(os.path.relpath(sys.executable)).parent / "veilsearch")]
+    if settings.workspace != load_settings().workspace:
+        words += ["--workspace", str(settings.workspace)]
+    return shlex.join(words)

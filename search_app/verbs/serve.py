@@ -6,6 +6,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
+from .. import console
 from ..settings import Settings
 from ..workspace import Workspace
 
@@ -25,12 +26,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Open the workspace and serve it until stopped."""
+    serve_site(open_site(Workspace(settings.workspace), settings), arguments)
+    return 0
+
+
+def serve_site(site: Site, arguments: argparse.Namespace) -> None:
+    """Serve until stopped, and say where."""
     from ..web import create_app
     from ..web.server import serve
 
-    site = open_site(Workspace(settings.workspace), settings)
-    serve(create_app(site), arguments.host, arguments.port)
-    return 0
+    serve(
+        create_app(site),
+        arguments.host,
+        arguments.port,
+        lambda address: console.say(f"Serving {address} (Ctrl+C stops)"),
+    )
 
 
 def open_site(workspace: Workspace, settings: Settings) -> Site:

@@ -21,8 +21,10 @@ THREADS = 8
 _LARGEST_BODY = 1 << 16  # no page takes a body
 
 
-def serve(app: Flask, host: str, port: int) -> None:
-    """Answer requests until the process is told to end."""
+def serve(
+    app: Flask, host: str, port: int, ready: Callable[[str], object] = lambda _address: None
+) -> None:
+    """Answer requests until the process is told to end; tell the address when ready."""
     host = host.strip("[]").lower()
     app.config[HOSTS] = app.config[HOSTS] | {host}
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short queue is no news
@@ -35,6 +37,8 @@ def serve(app: Flask, host: str, port: int) -> None:
         max_request_body_size=_LARGEST_BODY,
     )
     with _ended_by(signal.SIGTERM, signal.SIGINT):
+        shown = f"[{host}]" if ":" in host else host
+        ready(f"http://{shown}:{bound.getsockname()[1]}/")
         server.run()
     server.close()
 
