@@ -59,6 +59,11 @@ class Engine:
         """Re-rank by a group's released row."""
         return self._by(pool, row.weights, mix)
 
+    def warm_up(self) -> None:
+        """Load what the first search would wait for: Lucene's classes and the compiled loop."""
+        for term in self._forward.terms[:1]:
+            self.documents(self.by_profile(self.pool(term, 10), {term: 1.0}), 0, 1)
+
     def documents(self, ranking: Ranking, first: int, count: int) -> list[Document]:
         """Read the documents of one page of a ranking."""
         return self._lucene.documents(ranking.rows[first : first + count].tolist())

@@ -122,11 +122,15 @@ class PrecisionLog:
 def _open(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=10, check_same_thread=False)
     connection.row_factory = sqlite3.Row
-    # In WAL mode NORMAL loses nothing to a kill; opening and syncing each time cost 1-25 ms.
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-    with connection:
-        connection.execute(_SCHEMA)
+    try:
+        # In WAL mode NORMAL loses nothing to a kill; opening and syncing each time cost 1-25 ms.
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        with connection:
+            connection.execute(_SCHEMA)
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 

@@ -35,6 +35,7 @@ def serve_site(site: Site, arguments: argparse.Namespace) -> None:
     from ..web import create_app
     from ..web.server import serve
 
+    site.modes.engine.warm_up()
     serve(
         create_app(site),
         arguments.host,

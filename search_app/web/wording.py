@@ -34,7 +34,7 @@ def move(rank: int, plain_rank: int, shown: int | None = None) -> Move:
 
 
 def sees(mode: str, sharing: int | None) -> str:
-    """Say what the server sees of a person in a mode."""
+    """Say what the ranking in a mode sees of a person."""
     if mode == "none":
         return "the query only"
     if mode == "own":

@@ -19,9 +19,9 @@ def lanes(page: Any) -> list[str]:
 def test_each_ranking_says_what_the_server_sees(client: FlaskClient, read: Any) -> None:
     page = read(client.get(MIRA).text)
     assert lanes(page) == ["none", "own", "group"]
-    assert "Plain The server sees the query only." in page.text
-    assert "My own profile The server sees the query and the whole own profile." in page.text
-    assert "My group The server sees the query and a row shared by 2 people." in page.text
+    assert "Plain This ranking sees the query only." in page.text
+    assert "My own profile This ranking sees the query and the whole own profile." in page.text
+    assert "My group This ranking sees the query and a row shared by 2 people." in page.text
 
 
 def test_average_precision_stands_with_its_pool_and_corrected(
