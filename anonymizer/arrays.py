@@ -22,6 +22,16 @@ MANIFEST = "manifest.json"
 
 def save_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]], version: str) -> None:
     """Write arrays under a temporary name and rename; a folder already there wins."""
+    try:
+        _save_whole(folder, arrays, version)
+    except OSError as fault:
+        raise BadInput(
+            f"{folder} can't be written ({fault.strerror or fault}); see to room and rights, or "
+            "name another folder: VEILSEARCH_CACHE=DIR"
+        ) from fault
+
+
+def _save_whole(folder: Path, arrays: Mapping[str, NDArray[Any]], version: str) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
@@ -53,14 +63,18 @@ def open_arrays(folder: Path, version: str) -> Arrays:
         path = folder / f"{name}.npy"
         if not path.is_file() or zlib.crc32(path.read_bytes()) != crc:
             raise BadInput(f"{path} is damaged; delete {folder} and run the command again")
-        arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False)
+        mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+        arrays[name] = mapped.view(np.ndarray)  # slicing a memmap is four times slower
     return arrays
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
     try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as fault:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        names = {path.stem for path in folder.glob("*.npy")}
+        if not isinstance(manifest, dict) or not names or set(manifest["crc32"]) != names:
+            raise ValueError("the manifest does not fit the files")
+    except (OSError, ValueError, KeyError, TypeError) as fault:
         raise BadInput(f"{folder} is damaged; delete it and run the command again") from fault
     return manifest
 

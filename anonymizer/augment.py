@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from .model import BadParameter, Floats, Ints, Profiles, Progress, largest, silent
+from .model import BadInput, BadParameter, Floats, Ints, Profiles, Progress, largest, silent
 from .wordnet import WordNet
 
+_LONGEST_PATH = 100  # no hypernym path of WordNet has more steps
 DECIMALS = 12  # similarities are rounded so that ties are ties
 
 
@@ -90,6 +91,7 @@ class Candidates:
 
     def _scores(self, paths: Ints, owner: Ints, columns: Ints, weights: Floats) -> Floats:
         """Cosine of each path's words, minus the owning term itself, with the profile."""
+        weights = weights / weights.max()
         profile = np.zeros(self._words.shape[1])
         known = self._number[columns] >= 0
         profile[self._number[columns][known]] = weights[known]
@@ -106,7 +108,8 @@ def _climb(profiles: Profiles, wordnet: WordNet, paths: Ints, a: int, combine: s
     cells = profiles.weights.tocoo()
     has = paths >= 0
     values, at = wordnet.path_synsets
-    steps = np.minimum(at[paths[has] + 1] - at[paths[has]], a + 1)
+    lengths = at[paths[has] + 1] - at[paths[has]]
+    steps = np.minimum(lengths, min(a, _LONGEST_PATH) + 1)
     first = np.repeat(at[paths[has]] - (np.cumsum(steps) - steps), steps)
     synsets = values[first + np.arange(steps.sum())].astype(np.int64)
     rows = np.concatenate([np.repeat(cells.row[has], steps), cells.row[~has]])
@@ -118,9 +121,18 @@ def _climb(profiles: Profiles, wordnet: WordNet, paths: Ints, a: int, combine: s
     return largest(rows, columns, weights, shape)
 
 
+def _scaled_rows(matrix: csr_matrix) -> csr_matrix:
+    """Divide each row by its largest weight: cosines stay, squares neither vanish nor overflow."""
+    if not np.all(np.isfinite(matrix.data)):
+        raise BadInput("weights are too large to be added up; divide them all by a large number")
+    largest_of_row = np.maximum.reduceat(matrix.data, matrix.indptr[:-1])
+    data = matrix.data / np.repeat(largest_of_row, np.diff(matrix.indptr))
+    return csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
 def unit_rows(matrix: csr_matrix) -> csr_matrix:
     """Scale each row to length 1, so that products are cosines."""
-    matrix = csr_matrix(matrix, dtype=np.float64)
+    matrix = _scaled_rows(csr_matrix(matrix, dtype=np.float64))
     norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     scale: NDArray[np.float64] = np.repeat(1.0 / norms, np.diff(matrix.indptr))
     return csr_matrix((matrix.data * scale, matrix.indices, matrix.indptr), shape=matrix.shape)

@@ -96,7 +96,8 @@ def _refusal(path: Path, error: Exception) -> str:
         return f"{path}: there is no such file; name an existing query log"
     if isinstance(error, IsADirectoryError):
         return f"{path}: this is a folder; name the log files in it"
-    why = getattr(error, "strerror", None) or str(error)
+    # A library's own text may quote the first bytes of the log.
+    why = getattr(error, "strerror", None) or "not whole, or not packed as its name says"
     return f"{path}: the log can't be read ({why}); check permissions, or fetch it again"
 
 

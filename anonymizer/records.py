@@ -5,6 +5,7 @@ A record is described by an example: it must have the same names, and values of 
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
@@ -155,3 +156,13 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap two paths at once, so that a kill finds either whole; False where that can't be had."""
+    try:
+        swap = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError):  # neither Linux nor a new libc
+        return False
+    here, swapping = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return bool(swap(here, os.fsencode(one), here, os.fsencode(other), swapping) == 0)

@@ -24,6 +24,7 @@ from .records import (
     Record,
     as_json,
     check_record,
+    exchange,
     plain_errors,
     read_object,
     read_records,
@@ -96,10 +97,11 @@ def read_input_hash(folder: Path) -> str:
 
 
 def _refuse_named_users(release: Release) -> None:
-    users = set(release.users)
-    for name, value in {**release.parameters, **release.facts}.items():
-        if isinstance(value, str) and value in users:
-            raise BadInput(f"{name} holds a user's id, which no release may; leave {name} out")
+    seed = release.parameters.get("first_seed")  # the one parameter that names a user
+    if seed in set(release.users) - {"given", "drawn"}:
+        raise BadInput("first_seed holds a user's id, which no release may; write given or drawn")
+    if any(isinstance(fact, str) and fact in release.users for fact in release.facts.values()):
+        raise BadInput("a fact holds a user's id, which no release may; leave it out")
     rows = [release.rows.users[row] for row in release.row_of_user.tolist()]
     if any(user == row for user, row in zip(release.users, rows, strict=True)):
         raise BadInput("a row has the name of its user; call the rows g0001, g0002, ...")
@@ -144,6 +146,8 @@ def _fill(new: Path, release: Release, seed: int, input_hash: str) -> None:
 
 def _switch(new: Path, folder: Path, old: Path) -> None:
     """Move a new folder to its place; if that fails, what was there is put back."""
+    if folder.exists() and exchange(new, folder):
+        return
     if folder.exists():
         folder.replace(old)
     try:

@@ -40,7 +40,15 @@ def represent(profiles: Profiles, grouping: Grouping, representative: str) -> Pr
             f"representative={representative} must be one of {', '.join(sorted(REPRESENTATIVES))}"
         )
     weights = REPRESENTATIVES[representative](profiles, grouping)
-    width = max(4, len(str(grouping.count)))
-    names = tuple(f"g{number:0{width}d}" for number in range(1, grouping.count + 1))
+    names = _names(grouping.count, set(profiles.users))
     used = np.flatnonzero(np.diff(csr_matrix(weights).tocsc().indptr))
     return Profiles(names, tuple(profiles.terms[c] for c in used), csr_matrix(weights)[:, used])
+
+
+def _names(count: int, taken: set[str]) -> tuple[str, ...]:
+    """Number the rows, under a letter that makes no row the namesake of a user."""
+    width = max(4, len(str(count)))
+    prefix = "g"
+    while any(f"{prefix}{number:0{width}d}" in taken for number in range(1, count + 1)):
+        prefix += "g"
+    return tuple(f"{prefix}{number:0{width}d}" for number in range(1, count + 1))

@@ -8,6 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shutil
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -18,11 +21,12 @@ import numpy as np
 
 from . import jvm
 from .forward import Analyse, Forward, ForwardWriter
-from .lucene import ANALYZER, K1, B, LuceneIndex, LuceneWriter
+from .lucene import ANALYZER, K1, B, LuceneIndex, LuceneWriter, check_bm25
 from .model import Account, Document, Progress, SearchError, silent
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+STALE = 86_400  # seconds after which nothing builds in a folder any more
 SAMPLE = 50  # rows whose numbers are compared when an index is opened
 REMEDY = "build it again with: veilsearch index CORPUS"
 
@@ -44,15 +48,18 @@ def build_index(
     """
     if folder.exists():
         raise SearchError(f"{folder} is there already; name a new folder")
+    check_bm25(k1, b)
     jvm.start(heap)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        _remove_stale(folder)
         with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
             made = Path(beside, "index")
             counts = _write(documents, analyse, made, account, progress)
             settings = {"analyzer": ANALYZER, "k1": k1, "b": b}
             manifest = {"format": FORMAT, **settings, "counts": counts, "account": asdict(account)}
             _finish(made, manifest)
+            _aligned(made, read_manifest(made))[0].close()  # what can't be opened is not an index
             made.rename(folder)
             _sync(folder.parent)
     except OSError as error:
@@ -99,6 +106,23 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if _text(manifest) != text:
         raise SearchError(f"{folder}: {MANIFEST} is damaged; {REMEDY}")
     return dict(manifest)
+
+
+def _remove_stale(folder: Path) -> None:
+    """Remove what killed builds of the same index, whatever its number, have left for a day."""
+    name = re.sub(r"\.\d+$", "", folder.name)
+    left = re.compile(rf"\.{re.escape(name)}(\.\d+)?\.[a-z0-9_]{{8}}")
+    for path in folder.parent.iterdir():
+        if left.fullmatch(path.name) and path.is_dir() and time.time() - _touched(path) > STALE:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _touched(folder: Path) -> float:
+    """Return when anything in a folder was last written; now, if that changes meanwhile."""
+    try:
+        return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
+    except OSError:
+        return time.time()
 
 
 def _write(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,24 +33,53 @@ def _plan(paths: Sequence[Path], form: str | None, account: Account) -> list[tup
     """Tell every file's format before the first is read."""
     plan = []
     for path in paths:
-        for file in _files(path):
-            told = form or _tell(file)
+        for file in _files(path, account):
+            fault = _fault(file)
+            if fault and file == path:
+                raise SearchError(f"{file}: {fault}")
+            told = "" if fault else form or _tell(file)
             if told:
                 plan.append((file, told))
             elif file == path:
                 known = ", ".join(FORMATS)
                 raise SearchError(f"{file}: unknown format; name it with --format, one of {known}")
             else:
-                account.skip(str(file), "whole file", "unknown format")
+                account.skip(str(file), "whole file", fault or "unknown format")
     return plan
 
 
-def _files(path: Path) -> list[Path]:
-    if not path.exists():
-        raise SearchError(f"{path}: no such file or folder; give the path of a corpus")
-    if not path.is_dir():
-        return [path]
-    return sorted(file for file in path.rglob("*") if file.is_file())
+def _files(path: Path, account: Account) -> list[Path]:
+    """List a folder's files to the bottom; a subfolder that can't be listed is skipped."""
+
+    def unlisted(error: OSError) -> None:
+        if Path(error.filename) == path:
+            raise SearchError(f"{path}: {_unopened(error)}") from error
+        account.skip(error.filename, "whole folder", _unopened(error))
+
+    try:
+        if not path.exists():
+            raise SearchError(f"{path}: no such file or folder; give the path of a corpus")
+        if not path.is_dir():
+            return [path]
+    except OSError as error:
+        raise SearchError(f"{path}: {_unopened(error)}") from error
+    walked = os.walk(path, onerror=unlisted)
+    return sorted(Path(folder, name) for folder, _, names in walked for name in names)
+
+
+def _fault(file: Path) -> str:
+    """Say why a file can't be read; a pipe can't, since it gives its bytes only once."""
+    try:
+        if file.exists() and not file.is_file():
+            return "not a regular file; save it to a file first"
+        file.open("rb").close()
+    except OSError as error:
+        return _unopened(error)
+    return ""
+
+
+def _unopened(error: OSError) -> str:
+    return f"cannot be opened ({error.strerror}); see to its rights"
 
 
 def _tell(file: Path) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from itertools import islice
 from typing import Protocol
 
@@ -42,22 +43,23 @@ class Entries(Protocol):
 
 def wordnet_entries(wordnet: Entries, account: Account) -> Iterator[Document]:
     """Make a document of each synset: its words are the title, its gloss opens the text."""
+    words = cache(partial(_words, wordnet))  # an entry's words stand in dozens of other entries
     for synset in range(wordnet.size):
         account.read += 1
-        yield Document(wordnet.name(synset), _words(wordnet, synset), _text(wordnet, synset))
+        yield Document(wordnet.name(synset), words(synset), _text(wordnet, words, synset))
 
 
-def _text(wordnet: Entries, synset: int) -> str:
+def _text(wordnet: Entries, words: Callable[[int], str], synset: int) -> str:
     parents = wordnet.parents(synset)
     children = wordnet.children(synset)
     siblings = (other for parent in parents for other in wordnet.children(parent))
-    beside = (_words(wordnet, other) for other in siblings if other != synset)
-    field = (_words(wordnet, member) for member in wordnet.topic_members(synset))
+    beside = (words(other) for other in siblings if other != synset)
+    field = (words(member) for member in wordnet.topic_members(synset))
     lines = (
         ". ".join((wordnet.gloss(synset), *wordnet.examples(synset))) + ".",
-        _section("Words", [_words(wordnet, synset)]),
-        _section("Broader", (_described(wordnet, parent) for parent in parents)),
-        _section("Narrower", (_described(wordnet, child) for child in children)),
+        _section("Words", [words(synset)]),
+        _section("Broader", (f"{words(above)} ({wordnet.gloss(above)})" for above in parents)),
+        _section("Narrower", (f"{words(below)} ({wordnet.gloss(below)})" for below in children)),
         _section("Beside it", beside),
         _section("In this field", field),
     )
@@ -66,10 +68,6 @@ def _text(wordnet: Entries, synset: int) -> str:
 
 def _words(wordnet: Entries, synset: int) -> str:
     return ", ".join(wordnet.lemmas(synset))
-
-
-def _described(wordnet: Entries, synset: int) -> str:
-    return f"{_words(wordnet, synset)} ({wordnet.gloss(synset)})"
 
 
 def _section(head: str, parts: Iterable[str]) -> str:

@@ -19,9 +19,12 @@ Reader = Callable[[BinaryIO, Account], Iterator[tuple[int, Document | str]]]
 LIMIT = 1 << 26  # bytes of one document
 CHUNK = 1 << 20
 LONGEST_TAG = 1024
+LONGEST_ID = 32_766  # bytes; Lucene's limit for a term
+LONGEST_TITLE = 2000
 
 NO_ID = "no id"
 NO_TEXT = "no text"
+LONG_ID = f"id longer than {LONGEST_ID:,} bytes"
 TOO_LONG = f"longer than {LIMIT >> 20} MB"
 NOT_JSON = "not a JSON object"
 NOT_STRING = "title, text or url is not a string"
@@ -33,7 +36,8 @@ _VALUE = r"""(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
 _EDGE = re.compile(rb"<(/?)DOC(?:\s[^<>]{0,1000})?>", re.I)  # shorter than LONGEST_TAG
 _ID = re.compile(r"<DOCNO\s*>([^<]*)", re.I)
 _URL = re.compile(r"<URL\s*>([^<]*)", re.I)
-_TITLE = re.compile(rf"<({_TITLES})\s*>(.{{0,2000}}?)</\1\s*>", re.I | re.S)
+_TITLE = re.compile(rf"<({_TITLES})\s*>", re.I | re.A)
+_TITLE_END = {name: re.compile(rf"</{name}\s*>", re.I | re.A).search for name in _TITLES.split("|")}
 _HIDDEN = re.compile(rf"<({_UNSHOWN})\s*>[^<]*", re.I)
 _MARKUP = re.compile(
     rf"</?[A-Z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*{_VALUE})*\s*/?>|<!--[^<>]*-->|<!\[CDATA\[|\]\]>",
@@ -62,18 +66,39 @@ def _trec_document(body: str) -> Document | str:
         return NO_ID
     title, rest = _split_title(body)
     text = _plain(_HIDDEN.sub(" ", rest))
+    return _document(name, title, text, _line(url[1]) if url else "")
+
+
+def _document(name: str, title: str, text: str, url: str) -> Document | str:
+    """Make a document of stripped fields, or say why it can't be one."""
     if not title and not text:
         return NO_TEXT
-    return Document(name, title, text, _line(url[1]) if url else "")
+    document = Document(name, title, text, url)
+    return LONG_ID if len(document.id.encode()) > LONGEST_ID else document
 
 
 def _split_title(body: str) -> tuple[str, str]:
     """Return the first title that is not empty, and the body without it."""
-    for found in _TITLE.finditer(body):
-        title = _line(found[2])
+    for start, end in _titles(body):
+        title = _line(body[start.end() : end.start()])
         if title:
-            return title, f"{body[: found.start()]} {body[found.end() :]}"
+            return title, f"{body[: start.start()]} {body[end.end() :]}"
     return "", body
+
+
+def _titles(body: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """Yield the tags around each title; end tags are sought once, so it takes linear time."""
+    ends: dict[str, re.Match[str] | None] = {}  # name -> its next end tag, None if there is none
+    after = 0
+    for start in _TITLE.finditer(body):
+        name = start[1].upper()
+        end = ends[name] if name in ends else _TITLE_END[name](body, start.end())
+        if end and end.start() < start.end():
+            end = _TITLE_END[name](body, start.end())
+        ends[name] = end
+        if end and start.start() >= after and end.start() - start.end() <= LONGEST_TITLE:
+            after = end.end()
+            yield start, end
 
 
 def _line(marked: str) -> str:
@@ -152,9 +177,7 @@ def _json_document(line: str) -> Document | str:
     )
     if not (isinstance(title, str) and isinstance(text, str) and isinstance(url, str)):
         return NOT_STRING
-    if not title.strip() and not text.strip():
-        return NO_TEXT
-    return Document(str(name).strip(), title.strip(), text.strip(), url.strip())
+    return _document(str(name).strip(), title.strip(), text.strip(), url.strip())
 
 
 def _first(record: dict[str, Any], *names: str) -> Any:

@@ -20,6 +20,7 @@ from .model import Document, Pool, SearchError, clean
 
 ANALYZER = "DefaultEnglishAnalyzer, porter"
 K1, B = 0.9, 0.4
+HIGHEST_K1 = 1000  # Lucene counts in 32 bits: at 1e39 no score is a number
 MOST_HITS = 10_000
 MOST_TERMS = 1000  # Lucene refuses more than 1,024
 BUFFER_SHARE = 8  # the part of Java's memory that holds documents not yet written
@@ -29,6 +30,14 @@ WRITING = "the index can't be written"
 SCORE_DOC = "org.apache.lucene.search.ScoreDoc"
 TOP_DOCS = "org.apache.lucene.search.TopDocs"
 FUNCTION = "java.util.function.Function"
+
+
+def check_bm25(k1: float, b: float) -> None:
+    """Refuse settings of BM25 that are out of range."""
+    if not 0 <= k1 <= HIGHEST_K1:
+        raise SearchError(f"k1={k1} must be from 0 to {HIGHEST_K1}")
+    if not 0 <= b <= 1:
+        raise SearchError(f"b={b} must be from 0 to 1")
 
 
 class LuceneWriter:
@@ -100,10 +109,7 @@ class LuceneIndex:
     """An index, opened; safe to share between threads, which take turns."""
 
     def __init__(self, folder: Path, k1: float = K1, b: float = B) -> None:
-        if not 0 <= k1 < float("inf"):
-            raise SearchError(f"k1={k1} must be a finite number from 0")
-        if not 0 <= b <= 1:
-            raise SearchError(f"b={b} must be from 0 to 1")
+        check_bm25(k1, b)
         self._folder = folder
         with _talking(folder):
             opened = _java("org.apache.lucene.index.DirectoryReader").open(_directory(folder))

@@ -42,6 +42,7 @@ def checkup(settings: Settings) -> Iterator[Check]:
     yield _memory()
     for kind in _ARTEFACTS:
         yield _guarded(kind, partial(_artefact, workspace, kind), "make it again")
+    yield _guarded("town", partial(_town, workspace), "write it again: veilsearch town -o LOG.tsv")
     yield _guarded("log", lambda: _log(workspace), f"delete {workspace.log}")
 
 
@@ -120,6 +121,15 @@ def _release(folder: Path) -> str:
 
     release = read_release(folder)
     return f"{release.method}, {len(release.users):,} users in {len(release.rows):,} rows"
+
+
+def _town(workspace: Workspace) -> str:
+    if not workspace.current().truth:
+        return "none: the people here are real, or there are none yet"
+    truth = workspace.truth()
+    if truth is None:
+        raise UsageError("its truth belongs to another log; run: veilsearch profiles LOG.tsv")
+    return f"{len(truth['users']):,} invented people"
 
 
 def _log(workspace: Workspace) -> str:

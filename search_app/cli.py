@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -20,15 +21,13 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are one line."""
 
     def error(self, message: str) -> NoReturn:
-        say(f"veilsearch: {message}; see: {self.prog} --help")
+        say(f"veilsearch: {' '.join(message.split())}; see: {self.prog} --help")
         raise SystemExit(2)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 a finding, 2 wrong use or bad input."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    _ready_streams()
     try:
         code = run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
@@ -83,6 +82,16 @@ def _one_line(fault: Exception) -> str | None:
 
     if isinstance(fault, UsageError | AnonymizerError | SearchError):
         return " ".join(str(fault).split())
-    if isinstance(fault, OSError) and fault.strerror:
-        return f"{fault.filename}: {fault.strerror}" if fault.filename else fault.strerror
+    if isinstance(fault, OSError):
+        why = fault.strerror or str(fault)
+        return " ".join(f"{fault.filename}: {why}".split()) if fault.filename else why
     return None
+
+
+def _ready_streams() -> None:
+    """Write what a terminal can't show as escapes; a closed stream swallows what is said."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, io.StringIO())
+        if isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

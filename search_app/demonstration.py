@@ -25,12 +25,14 @@ _MARKER = "demo.json"
 
 def is_built(workspace: Workspace) -> bool:
     """Tell whether the workspace holds the whole demo as this version builds it."""
-    path = workspace.root / _MARKER
     current = workspace.current()
-    parts = (current.index, current.profiles, current.release, current.truth)
-    if not path.is_file() or not all(parts):
+    if not (current.index and current.profiles and current.release and current.truth):
         return False
-    return bool(json.loads(path.read_text(encoding="utf-8")) == _RECIPE)
+    try:
+        recipe = json.loads((workspace.root / _MARKER).read_text(encoding="utf-8"))
+        return recipe == _RECIPE and workspace.truth() is not None
+    except (OSError, ValueError, UsageError):
+        return False
 
 
 def refuse_other_data(workspace: Workspace) -> None:

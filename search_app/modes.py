@@ -1,7 +1,7 @@
 """A person's query in each mode, judged by the order of their own profile.
 
-The own profile is read for two ends only: mode `own`, and the gold standard by which the other
-modes are measured. The group's ranking is made without it.
+The own profile is read for two ends only: mode `own`, and the gold standard by which all modes are
+measured: its order alone, whatever the mix. The group's ranking is made without it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Modes:
         found = self.engine.pool(query, pool)
         gold = None
         if user and self.profiles:
-            gold = self.engine.by_profile(found, self.profiles.row(user), mix)
+            gold = self.engine.by_profile(found, self.profiles.row(user))
         return [self._answer(mode, found, gold, user, mix) for mode in modes]
 
     def _answer(
@@ -63,8 +63,8 @@ class Modes:
             row = self.release.row_for(user)
             name, users = row.name, row.users
             ranking = self.engine.by_row(pool, row, mix)
-        elif mode == "own" and gold is not None:
-            ranking = gold
+        elif mode == "own" and self.profiles and user:
+            ranking = self.engine.by_profile(pool, self.profiles.row(user), mix)
         else:
             ranking = self.engine.plain(pool)
         precision = evaluate(ranking.plain_ranks, gold.plain_ranks) if gold is not None else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from anonymizer.release import read_input_hash, read_release
 from index.build import open_index
 
 from .engine import Engine
-from .errors import UsageError
 from .modes import Modes
 from .settings import Settings
 from .workspace import Workspace
@@ -54,18 +52,6 @@ def _matching(folder: Path, profiles: Profiles | None) -> Release:
     if profiles is not None and read_input_hash(folder) != fingerprint(profiles):
         raise BadInput(f"{folder} was made from other profiles; run: veilsearch anonymize PROFILES")
     return release
-
-
-def read_truth(workspace: Workspace, modes: Modes) -> dict[str, Any] | None:
-    """Read what is known of the invented people whose profiles are current; None for real ones."""
-    path = workspace.truth()
-    if path is None or modes.profiles is None:
-        return None
-    try:
-        truth: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as fault:
-        raise UsageError(f"{path} is damaged; write the town again: veilsearch town") from fault
-    return truth
 
 
 def people_of(truth: Mapping[str, Any], modes: Modes) -> dict[str, str]:

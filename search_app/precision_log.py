@@ -1,4 +1,4 @@
-"""The log of average precision [I/O]: mode, pool, release and values; no query and no user."""
+"""The log of average precision [I/O]: mode, pool, corpus, release, values; no query, no user."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from .errors import UsageError
 from .evaluation import Precision
 
+_VERSION = 1  # of the table below
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS searches (
     id INTEGER PRIMARY KEY,
@@ -19,6 +20,7 @@ CREATE TABLE IF NOT EXISTS searches (
     pool INTEGER NOT NULL,
     found INTEGER NOT NULL,
     mix REAL NOT NULL,
+    corpus TEXT NOT NULL,
     release TEXT NOT NULL,
     ap REAL NOT NULL,
     ap_at_10 REAL NOT NULL,
@@ -27,13 +29,13 @@ CREATE TABLE IF NOT EXISTS searches (
 )
 """
 _SUMMARY = """
-SELECT mode, pool, mix, release, count(*), avg(ap), avg(ap_at_10), avg(ap_c),
+SELECT mode, pool, mix, corpus, release, count(*), avg(ap), avg(ap_at_10), avg(ap_c),
        avg(ap * ap) - avg(ap) * avg(ap)
-FROM searches GROUP BY mode, pool, mix, release
-ORDER BY release, pool, mix, CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 ELSE 2 END
+FROM searches GROUP BY mode, pool, mix, corpus, release
+ORDER BY corpus, release, pool, mix, CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 ELSE 2 END
 """
 _RECENT = """
-SELECT at, mode, pool, found, mix, release, ap, ap_at_10, ap_c
+SELECT at, mode, pool, found, mix, corpus, release, ap, ap_at_10, ap_c
 FROM searches ORDER BY id DESC LIMIT ?
 """
 
@@ -45,16 +47,18 @@ class Entry(NamedTuple):
     mode: str
     pool: int  # the size asked for
     mix: float
+    corpus: str  # the index by name
     release: str
     precision: Precision
 
 
 class Summary(NamedTuple):
-    """All searches of one mode, pool, mix and release."""
+    """All searches of one mode, pool, mix, corpus and release."""
 
     mode: str
     pool: int
     mix: float
+    corpus: str
     release: str
     searches: int
     ap: float
@@ -64,12 +68,17 @@ class Summary(NamedTuple):
 
 
 class PrecisionLog:
-    """A SQLite file; any thread may call, one at a time."""
+    """A SQLite file, or without a path only memory; any thread may call, one at a time."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path | None):
         self._lock = threading.Lock()
+        self._name = str(path or "the log in memory")
         try:
             self._connection = _open(path)
+        except sqlite3.OperationalError as fault:
+            raise UsageError(
+                f"{path} can't be written ({fault}); see to room and rights"
+            ) from fault
         except sqlite3.Error as fault:
             raise UsageError(f"{path} can't be opened ({fault}); delete it") from fault
 
@@ -85,28 +94,28 @@ class PrecisionLog:
         """Append searches in one transaction."""
         rows = [
             (
-                *(e.at, e.mode, e.pool, e.precision.pool, e.mix, e.release),
+                *(e.at, e.mode, e.pool, e.precision.pool, e.mix, e.corpus, e.release),
                 *(e.precision.ap, e.precision.ap_at_10, e.precision.ap_at_20, e.precision.ap_c),
             )
             for e in entries
         ]
         with self._lock, self._connection:
             self._connection.executemany(
-                "INSERT INTO searches (at, mode, pool, found, mix, release, ap, ap_at_10, "
-                "ap_at_20, ap_c) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO searches (at, mode, pool, found, mix, corpus, release, ap, ap_at_10, "
+                "ap_at_20, ap_c) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
 
     def summary(self) -> list[Summary]:
-        """Return means by mode, pool, mix and release."""
+        """Return means by mode, pool, mix, corpus and release."""
         rows = [tuple(row) for row in self._ask(_SUMMARY)]
-        return [Summary._make((*row[:8], _half_width(row[4], row[8]))) for row in rows]
+        return [Summary._make((*row[:9], _half_width(row[5], row[9]))) for row in rows]
 
     def check(self) -> int:
         """Return how many searches there are; raise if the file is damaged."""
         ((verdict,),) = self._ask("PRAGMA integrity_check(1)")
         if verdict != "ok":
-            raise sqlite3.DatabaseError(f"it is damaged: {verdict}")
+            raise UsageError(f"{self._name} is damaged ({verdict}); delete it")
         ((count,),) = self._ask("SELECT count(*) FROM searches")
         return int(count)
 
@@ -115,19 +124,27 @@ class PrecisionLog:
         return self._ask(_RECENT, count)
 
     def _ask(self, question: str, *values: int) -> list[sqlite3.Row]:
-        with self._lock:
-            return self._connection.execute(question, values).fetchall()
+        try:
+            with self._lock:
+                return self._connection.execute(question, values).fetchall()
+        except sqlite3.DatabaseError as fault:
+            raise UsageError(f"{self._name} is damaged ({fault}); delete it") from fault
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=10, check_same_thread=False)
+def _open(path: Path | None) -> sqlite3.Connection:
+    connection = sqlite3.connect(path or ":memory:", timeout=10, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     try:
         # In WAL mode NORMAL loses nothing to a kill; opening and syncing each time cost 1-25 ms.
         for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if tables and version != _VERSION:
+            raise sqlite3.DatabaseError(f"its version is {version} instead of {_VERSION}")
         with connection:
             connection.execute(_SCHEMA)
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
     except sqlite3.Error:
         connection.close()
         raise

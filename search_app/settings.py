@@ -6,14 +6,14 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import Field, asdict, dataclass, fields, replace
+from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
 
 FILE = "veilsearch.toml"
-_HEAP = re.compile(r"[1-9][0-9]*[mMgG]")
+_HEAP = re.compile(r"[1-9][0-9]{2,5}m|[1-9][0-9]{0,2}g")  # as the JVM of index/ takes it
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,12 @@ class Settings:
     workspace: Path = Path("veilsearch-data")
     cache: Path = Path(".cache")
     heap: str = "2g"  # the JVM's memory
-    k1: float = 0.9  # BM25
+    k1: float = 0.9  # BM25, taken when an index is built
     b: float = 0.4
     pool: int = 100  # documents that are re-ranked
     top: int = 10  # results on a page
     mix: float = 1.0  # 1 = the profile alone orders the pool, 0 = BM25 alone
     vectors: str = "tfidf"  # documents' weights: tfidf or tf
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values."""
-        return {k: str(v) if isinstance(v, Path) else v for k, v in asdict(self).items()}
 
 
 def load_settings(
@@ -41,15 +37,19 @@ def load_settings(
     """Combine defaults, environment and the workspace's veilsearch.toml, and check them."""
     environment = os.environ if environment is None else environment
     chosen = workspace or Path(environment.get("VEILSEARCH_WORKSPACE") or Settings.workspace)
-    settings = Settings(workspace=chosen, cache=_cache(environment))
+    settings = Settings(workspace=chosen, cache=_cache(environment, chosen))
     return check(replace(settings, **_read(chosen / FILE)))
 
 
-def _cache(environment: Mapping[str, str]) -> Path:
+def _cache(environment: Mapping[str, str], workspace: Path) -> Path:
     if environment.get("VEILSEARCH_CACHE"):
         return Path(environment["VEILSEARCH_CACHE"])
-    home = environment.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(home).expanduser() / "veilsearch"
+    if environment.get("XDG_CACHE_HOME"):
+        return Path(environment["XDG_CACHE_HOME"]) / "veilsearch"
+    try:
+        return Path.home() / ".cache" / "veilsearch"
+    except RuntimeError:  # no home at all
+        return workspace / "cache"
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -79,8 +79,8 @@ def check(settings: Settings) -> Settings:
     if any(faults):
         raise UsageError("; ".join(fault for fault in faults if fault))
     rules = [
-        ("heap", settings.heap, _HEAP.fullmatch(settings.heap), "a number with m or g, like 2g"),
-        ("k1", settings.k1, settings.k1 >= 0, "at least 0"),
+        ("heap", settings.heap, _HEAP.fullmatch(settings.heap), "from 100m to 999g"),
+        ("k1", settings.k1, 0 <= settings.k1 <= 1000, "from 0 to 1000"),
         ("b", settings.b, 0 <= settings.b <= 1, "from 0 to 1"),
         ("pool", settings.pool, 1 <= settings.pool <= 10_000, "from 1 to 10000"),
         ("top", settings.top, 1 <= settings.top <= 10_000, "from 1 to 10000"),

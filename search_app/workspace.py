@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ class Current:
     profiles: str = ""
     release: str = ""
     truth: str = ""  # of a synthetic town: only invented people may be chosen on the page
+    log_sha256: str = ""  # of that town's log, as its truth must have it
 
 
 class Workspace:
@@ -42,8 +46,11 @@ class Workspace:
         if not path.exists():
             return Current()
         try:
-            return Current(**json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as fault:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            if not all(isinstance(value, str) for value in values.values()):
+                raise ValueError("a value is no text")
+            return Current(**values)
+        except (OSError, ValueError, TypeError, AttributeError) as fault:
             raise UsageError(
                 f"{path} can't be read; delete it and make index, profiles and release again"
             ) from fault
@@ -76,10 +83,37 @@ class Workspace:
             raise UsageError(f"no {kind} in {self.root}; {_REMEDY[kind]}")
         return self.root / path
 
-    def truth(self) -> Path | None:
-        """Return the truth of the town whose profiles are current; None for real people."""
-        path = self.current().truth
-        return self.root / path if path and (self.root / path).is_file() else None
+    def truth(self) -> dict[str, Any] | None:
+        """Read the truth of the town whose profiles are current; None for real people.
+
+        A truth of another log than the profiles' is none: real people must never be listed.
+        """
+        current = self.current()
+        if not current.truth:
+            return None
+        path = self.root / current.truth
+        try:
+            truth = json.loads(path.read_text(encoding="utf-8"))
+            if not all(isinstance(truth[part], dict) for part in ("users", "interests")):
+                raise ValueError("a part is missing")
+        except (OSError, ValueError, KeyError, TypeError) as fault:
+            raise UsageError(
+                f"{path} is missing or damaged; write the town again: veilsearch town -o LOG.tsv"
+            ) from fault
+        return truth if truth.get("log_sha256") == current.log_sha256 else None
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other processes from writing to the workspace at the same time."""
+        self.create()
+        with (self.root / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as fault:
+                raise UsageError(
+                    f"another veilsearch is writing to {self.root}; wait until it is done"
+                ) from fault
+            yield
 
     # -- indexes: each build in a folder of its own, one of them current -------------------------
 
@@ -122,22 +156,22 @@ _REMEDY = {
 
 def _build_number(path: Path, name: str) -> int:
     stem, _, number = path.name.rpartition(".")
-    return int(number) if stem == name and number.isdigit() else 0
+    return int(number) if stem == name and number.isascii() and number.isdecimal() else 0
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-
-
-def as_json(value: Any) -> str:
-    """Write a value as one line of JSON."""
-    return json.dumps(value, ensure_ascii=False)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as fault:
+        raise UsageError(
+            f"{path} can't be written ({fault.strerror or fault}); see to folder, room and rights"
+        ) from fault

@@ -1,6 +1,8 @@
-"""How surely a member of a group is linked to the group's terms, in three readings.
+"""How surely a member of a group is linked to the group's terms, in several readings.
 
 average   |U|avg / |G|: what p-linkability bounds (Zhu & Xiong, definition 1 as they enforce it).
+share     the mean over the group's terms of the share of members who have it. Equal to `average`
+          if all profiles are equally long; else it may be larger, up to 1 in a group of one.
 worst     the largest share of members who have one of the group's terms: definition 1 read
           literally. 1 means that some term is known of every member.
 belief    the largest change of belief about any term, present or absent: |share of members who
@@ -17,11 +19,11 @@ from scipy.sparse import csr_matrix
 from ..model import BadInput, Floats, Ints, Profiles, Release
 from .measurement import Measurement
 
-READINGS = ("average", "worst", "belief")
+READINGS = ("average", "share", "worst", "belief")
 
 
 def linkability(profiles: Profiles, release: Release) -> list[Measurement]:
-    """Measure size and the three readings for each group."""
+    """Measure size and the readings for each group."""
     members = _members(profiles, release)
     has = csr_matrix(members @ _binary(profiles))
     sizes = np.bincount(release.row_of_user, minlength=len(release.rows))
@@ -35,6 +37,7 @@ def linkability(profiles: Profiles, release: Release) -> list[Measurement]:
         values = {
             "users": float(sizes[group]),
             "average": average_size / terms.size,
+            "share": float(share.mean()),
             "worst": float(share.max()),
             "belief": _belief(terms, share, prior, by_prior),
         }
@@ -74,11 +77,13 @@ def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
     return {
         "users": len(release.users),
         "groups": len(release.rows),
+        "single_person_rows": int(np.count_nonzero(values["users"] == 1)),
         "smallest_group": int(values["users"].min()),
         "mean_group": float(values["users"].mean()),
         "largest_group": int(values["users"].max()),
         "average_linkability": float(values["average"].max()),
         "mean_average_linkability": float(values["average"].mean()),
+        "share_linkability": float(values["share"].max()),
         "worst_linkability": float(values["worst"].max()),
         "mean_worst_linkability": float(values["worst"].mean()),
         "change_of_belief": float(values["belief"].max()),

@@ -32,14 +32,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Run the method, write the release, and make it the workspace's current one."""
     workspace = Workspace(settings.workspace)
     source = arguments.profiles or workspace.find("profiles")
-    made = write_release_of(
-        source,
-        arguments.output or settings.workspace / "release",
-        method=arguments.method,
-        parameters=assignments(arguments.set),
-        seed=arguments.seed,
-        settings=settings,
-    )
+    with workspace.writing():
+        made = write_release_of(
+            source,
+            arguments.output or settings.workspace / "release",
+            method=arguments.method,
+            parameters=assignments(arguments.set),
+            seed=arguments.seed,
+            settings=settings,
+        )
     _print(made, arguments.json)
     return 0
 
@@ -79,7 +80,6 @@ def write_release_of(
     profiles = read_profiles(source)
     release = _released(profiles, method, values, seed, settings)
     workspace = Workspace(settings.workspace)
-    workspace.create()
     write_release(release, output, seed=seed, input_hash=fingerprint(profiles))
     _make_current(workspace, source, output)
     return {
@@ -117,8 +117,11 @@ def _make_current(workspace: Workspace, source: Path, output: Path) -> None:
     """Switch to the release and the profiles it was made from: search needs both of one kind."""
     profiles = workspace.relative(source)
     current = workspace.current()
-    truth = current.truth if profiles == current.profiles else ""
-    workspace.make_current(release=workspace.relative(output), profiles=profiles, truth=truth)
+    workspace.make_current(
+        release=workspace.relative(output),
+        profiles=profiles,
+        truth=current.truth if profiles == current.profiles else "",
+    )
 
 
 def _print(made: dict[str, Any], as_json: bool) -> None:
@@ -130,6 +133,18 @@ def _print(made: dict[str, Any], as_json: bool) -> None:
         f"{facts['users']} users in {facts['groups']} groups of {facts['smallest_group']} to "
         f"{facts['largest_group']} (mean {facts['mean_group']:.2f}): {made['release']}"
     )
-    console.show(f"  average linkability, worst group: {facts['average_linkability']:.3f}")
-    console.show(f"  linkability of the worst term:    {facts['worst_linkability']:.3f}")
-    console.show(f"  largest change of belief:         {facts['change_of_belief']:.3f}")
+    for label, name in _FACTS.items():
+        console.show(f"  {label:<48} {facts[name]:.3f}")
+    if facts["single_person_rows"]:
+        console.say(
+            f"Warning: {facts['single_person_rows']} groups have one member, whose own profile is "
+            "the row. Profiles of equal length avoid that: veilsearch profiles LOG --size N"
+        )
+
+
+_FACTS = {
+    "mean profile over a group's terms, worst group": "average_linkability",
+    "mean share of members a term, worst group": "share_linkability",
+    "share of members, worst term": "worst_linkability",
+    "largest change of belief": "change_of_belief",
+}

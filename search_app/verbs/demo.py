@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import console
+from ..errors import UsageError
 from ..settings import Settings, load_settings
 from ..workspace import Workspace
 
@@ -28,24 +29,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Build what is missing, say what is there, and serve it."""
+    from anonymizer.model import AnonymizerError
+    from index.model import SearchError
+
     from .. import demonstration
     from .serve import open_site, serve_site
 
     workspace = Workspace(settings.workspace)
     demonstration.refuse_other_data(workspace)
-    began = time.monotonic()
     if demonstration.is_built(workspace):
         console.say(f"The demo is built already: {workspace.root}")
     else:
-        console.say(f"Building the demo in {workspace.root} ...")
-        for line in demonstration.build(workspace, settings):
-            console.say(f"  {time.monotonic() - began:5.1f} s  {line}")
-    site = open_site(workspace, settings)
+        _build(workspace, settings)
+    try:
+        site = open_site(workspace, settings)
+    except (UsageError, AnonymizerError, SearchError) as fault:
+        console.say(f"The demo is damaged ({fault})")
+        _build(workspace, settings)
+        site = open_site(workspace, settings)
     _show_examples(site, settings)
     if arguments.no_serve:
         return 0
     serve_site(site, arguments)
     return 0
+
+
+def _build(workspace: Workspace, settings: Settings) -> None:
+    """Build the demo and say how it goes."""
+    from .. import demonstration
+
+    began = time.monotonic()
+    console.say(f"Building the demo in {workspace.root} ...")
+    with workspace.writing():
+        for line in demonstration.build(workspace, settings):
+            console.say(f"  {time.monotonic() - began:5.1f} s  {line}")
 
 
 def _show_examples(site: Site, settings: Settings) -> None:

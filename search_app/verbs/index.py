@@ -25,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Build the index and make it the workspace's current one."""
-    made = build_index_of(arguments.corpus, arguments.format, arguments.name, settings)
+    with Workspace(settings.workspace).writing():
+        made = build_index_of(arguments.corpus, arguments.format, arguments.name, settings)
     if arguments.json:
         console.show_json(made)
         return 0

@@ -38,18 +38,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Read the log, write the profiles, and make them the workspace's current ones."""
-    made = write_profiles_of(
-        arguments.log,
-        arguments.output or settings.workspace / "profiles.jsonl",
-        settings,
-        terms=arguments.terms,
-        size=arguments.size,
-        users=arguments.users,
-        weights=arguments.weights,
-        granularity=arguments.granularity,
-        gap=seconds(arguments.gap),
-        test_share=arguments.test_share,
-    )
+    with Workspace(settings.workspace).writing():
+        made = write_profiles_of(
+            arguments.log,
+            arguments.output or settings.workspace / "profiles.jsonl",
+            settings,
+            terms=arguments.terms,
+            size=arguments.size,
+            users=arguments.users,
+            weights=arguments.weights,
+            granularity=arguments.granularity,
+            gap=seconds(arguments.gap),
+            test_share=arguments.test_share,
+        )
     _print(made, arguments.json)
     return 0
 
@@ -68,9 +69,10 @@ def write_profiles_of(
     from anonymizer.querylog import read_log
 
     workspace = Workspace(settings.workspace)
-    workspace.create()
     with console.progress("log") as progress:
         log, report = read_log(logs, progress)
+    if not len(log) and report.rejected:
+        raise UsageError(f"no line of the log is a query; {_place(report.first_rejects[0])}")
     with console.progress("profiles") as progress:
         profiles, held_out = build_profiles(
             log, analysis(terms, settings), **choices, progress=progress
@@ -78,8 +80,10 @@ def write_profiles_of(
     write_profiles(profiles, output)
     if choices.get("test_share"):
         write_whole(held_out_path(output), _held_out_lines(held_out))
-    truth = synthetic_truth(logs, workspace)
-    workspace.make_current(profiles=workspace.relative(output), release="", truth=truth)
+    truth, sha256 = synthetic_truth(logs, workspace)
+    workspace.make_current(
+        profiles=workspace.relative(output), release="", truth=truth, log_sha256=sha256
+    )
     return _facts(profiles, report, output)
 
 
@@ -94,21 +98,22 @@ def analysis(terms: str, settings: Settings) -> Any:
 def seconds(text: str) -> int:
     """Read a length of time such as 30m, 45s, 2h."""
     number, unit = (text[:-1], text[-1:]) if text[-1:] in _UNITS else (text, "s")
-    if not number.isascii() or not number.isdigit():
-        raise UsageError(f"--gap {text} must be a whole number with s, m, h or d, like 30m")
+    if not (number.isascii() and number.isdecimal() and len(number) <= 7):
+        raise UsageError(f"--gap {text[:20]} must be a whole number with s, m, h or d, like 30m")
     return int(number) * _UNITS[unit]
 
 
-def synthetic_truth(logs: Sequence[Path], workspace: Workspace) -> str:
-    """Return the path of the truth if the log is a synthetic town's, unchanged; else nothing."""
+def synthetic_truth(logs: Sequence[Path], workspace: Workspace) -> tuple[str, str]:
+    """Return path and log's hash of the truth of an unchanged synthetic log; else nothing."""
     if len(logs) != 1 or not truth_path(logs[0]).is_file():
-        return ""
+        return "", ""
+    sha256 = hashlib.sha256(logs[0].read_bytes()).hexdigest()
     try:
         truth = json.loads(truth_path(logs[0]).read_text(encoding="utf-8"))
-        same = truth["log_sha256"] == hashlib.sha256(logs[0].read_bytes()).hexdigest()
+        same = truth["log_sha256"] == sha256
     except (OSError, ValueError, KeyError, TypeError):
-        return ""
-    return workspace.relative(truth_path(logs[0])) if same else ""
+        return "", ""
+    return (workspace.relative(truth_path(logs[0])), sha256) if same else ("", "")
 
 
 def held_out_path(profiles: Path) -> Path:
@@ -133,10 +138,18 @@ def _facts(profiles: Profiles, report: ReadReport, output: Path) -> dict[str, An
             "events": report.events,
             "repeats": report.repeats,
             "empty": report.empty,
+            "headers": report.headers,
             "rejected": report.rejected,
             "reasons": dict(report.reasons),
+            "first_rejects": [_place(reject) for reject in report.first_rejects],
         },
     }
+
+
+def _place(reject: tuple[str, int, str]) -> str:
+    """Say where a line was rejected and why; never what it says."""
+    file, line, reason = reject
+    return f"{file}, line {line}: {reason}"
 
 
 def _print(made: dict[str, Any], as_json: bool) -> None:
@@ -146,10 +159,13 @@ def _print(made: dict[str, Any], as_json: bool) -> None:
     log = made["log"]
     console.show(
         f"{log['lines']:,} lines: {log['events']:,} queries, {log['repeats']:,} clicks and next "
-        f"pages folded, {log['empty']:,} empty, {log['rejected']:,} rejected"
+        f"pages folded, {log['empty']:,} empty, {log['headers']:,} headers, "
+        f"{log['rejected']:,} rejected"
     )
     for reason, count in log["reasons"].items():
         console.show(f"  rejected: {reason}: {count:,}")
+    for place in log["first_rejects"]:
+        console.say(f"  {place}")
     console.show(
         f"{made['users']:,} profiles over {made['terms']:,} terms, {made['mean_size']:.1f} a "
         f"person: {made['profiles']}"

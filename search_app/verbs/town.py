@@ -58,6 +58,8 @@ def write_town(
 
     from .. import town as towns
 
+    if not log.name or log.is_dir():
+        raise UsageError(f"-o {log} must be a file, like town.tsv")
     if seed < 0:
         raise UsageError(f"--seed {seed} must be 0 or more")
     sizes = {"users": users, "queries": queries}

@@ -13,4 +13,6 @@ pages = Blueprint("about", __name__)
 @pages.get("/about")
 def show() -> str:
     """Show the promise and its limits."""
-    return render_template("about/show.html", facts=privacy_facts(this_site().facts))
+    facts = this_site().facts
+    share = facts.get("share_linkability")
+    return render_template("about/show.html", facts=privacy_facts(facts), share=share)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..modes import Answer
+from ..modes import MODES, Answer
 from ..precision_log import Entry
 from .question import Question
 from .site import Site
@@ -35,10 +35,10 @@ class Outcome:
         return self.answers.get(mode, self.answers["none"])
 
 
-def ask(site: Site, question: Question, modes: tuple[str, ...], logged: tuple[str, ...]) -> Outcome:
-    """Rank in all modes; log those that are shown, once a search."""
+def ask(site: Site, question: Question, counted: bool) -> Outcome:
+    """Rank in all modes; log them together, so that they are compared over the same queries."""
     start = site.clock()
-    modes = modes if question.user else ("none",)
+    modes = MODES if question.user else ("none",)
     answers = _answers(site, question, modes)
     took = round(1000 * max(site.clock() - start, 0))
     notices = [CUT] * question.cut
@@ -46,9 +46,7 @@ def ask(site: Site, question: Question, modes: tuple[str, ...], logged: tuple[st
         notices.append(NOT_PERSONAL)
     if question.mode != "none" and not question.user:
         notices.append(NOBODY)
-    if question.page == 1 and not _log(
-        site, question, [answers[m] for m in logged if m in answers]
-    ):
+    if counted and question.page == 1 and not _log(site, question, answers.values()):
         notices.append(NOT_LOGGED)
     return Outcome(answers, tuple(notices), took)
 
@@ -76,11 +74,11 @@ def _ranked(
     return {answer.mode: answer for answer in answers}
 
 
-def _log(site: Site, question: Question, answers: list[Answer]) -> bool:
+def _log(site: Site, question: Question, answers: Iterable[Answer]) -> bool:
     """Append the average precision of the answers in one transaction; tell whether it worked."""
-    at, mix = int(site.clock()), site.settings.mix
+    at, mix, corpus = int(site.clock()), site.settings.mix, site.corpus
     entries = [
-        Entry(at, answer.mode, question.pool, mix, site.release_name, answer.precision)
+        Entry(at, answer.mode, question.pool, mix, corpus, site.release_name, answer.precision)
         for answer in answers
         if answer.precision
     ]

@@ -10,7 +10,7 @@ from ..evaluation import DEPTH, Precision
 from ..modes import MODES, Answer
 from .answering import Outcome, ask
 from .facts import privacy_facts
-from .question import Question, read_question
+from .question import Question, counts, read_question
 from .results import Gone, Result, cards, gone, results
 from .site import Site, this_site
 from .wording import MODE_NAMES, sees
@@ -48,7 +48,7 @@ def show() -> str:
     question = read_question(request.args, site)
     if not question.query:
         return render_template("search/start.html", question=question)
-    outcome = ask(site, question, MODES, MODES)
+    outcome = ask(site, question, counts(request))
     return render_template("compare/show.html", **_view(site, question, outcome))
 
 

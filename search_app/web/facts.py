@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .wording import two_decimals
+from .wording import count, two_decimals
 
 
 class Fact(NamedTuple):
@@ -18,11 +18,11 @@ class Fact(NamedTuple):
 
 def privacy_facts(facts: Mapping[str, Any], sharing: int | None = None) -> list[Fact]:
     """Explain the facts a release has; sharing = how many people have the row in question."""
-    return [
-        fact
-        for fact in (_sharing(facts, sharing), _average(facts), _worst(facts), _belief(facts))
-        if fact
-    ]
+    told = (
+        *(_sharing(facts, sharing), _single(facts)),
+        *(_average(facts), _worst(facts), _belief(facts)),
+    )
+    return [fact for fact in told if fact]
 
 
 def _sharing(facts: Mapping[str, Any], sharing: int | None) -> Fact | None:
@@ -32,10 +32,21 @@ def _sharing(facts: Mapping[str, Any], sharing: int | None) -> Fact | None:
         rest = f"The smallest of the {groups:,} groups has {smallest:,}."
     if sharing is not None:
         meaning = "Their searches carry the same row: the row can’t tell which of them is asking. "
+        if sharing == 1:
+            meaning = "This row is one person’s own profile: it hides nothing. "
         return Fact("People who share the row", f"{sharing:,}", f"{meaning}{rest}".strip())
     if not rest:
         return None
     return Fact("People in the smallest group", f"{smallest:,}", f"{rest} Each group has one row.")
+
+
+def _single(facts: Mapping[str, Any]) -> Fact | None:
+    rows = facts.get("single_person_rows")
+    if not rows:
+        return None
+    are = count(rows, "row is", "rows are")
+    meaning = f"{are} one person’s own profile: nothing is hidden there."
+    return Fact("Rows of one person", f"{rows:,}", meaning)
 
 
 def _average(facts: Mapping[str, Any]) -> Fact | None:
@@ -43,9 +54,13 @@ def _average(facts: Mapping[str, Any]) -> Fact | None:
     if value is None:
         return None
     promised = "" if bound is None else f" The method promises at most p = {two_decimals(bound)}."
+    share = facts.get("share_linkability")
+    measured = "" if share is None else f" (measured: up to {two_decimals(share)} in a group)"
     meaning = (
-        "The share of members who have a term, averaged over a group’s terms."
-        f"{promised} An average protects no single term."
+        "The mean size of all profiles, divided by how many different terms a group has, where "
+        f"that is most.{promised} The share of members who have a term, averaged over a group’s "
+        f"terms, is the same only if all profiles are equally long; else it may be more{measured}. "
+        "An average protects no single term."
     )
     return Fact("Linked to a term, on average", two_decimals(value), meaning)
 

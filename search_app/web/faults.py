@@ -18,35 +18,40 @@ _SENTENCES = {
     400: "The request can’t be read.",
     404: "There is no such page.",
     405: "This page can only be read.",
+    416: "The file ends before the part that was asked for.",
 }
+_NOT_ANSWERED = "The request can’t be answered as it was asked."
 _UNKNOWN = "Something went wrong here, and it is not your fault. Please try again."
+_DOCTOR = "the operator finds the reason with: veilsearch doctor"
+_UNUSABLE: dict[type[Exception], str] = {
+    SearchError: f"The index can’t be used; {_DOCTOR}",
+    AnonymizerError: f"The profiles or the release can’t be used; {_DOCTOR}",
+    UsageError: f"A part of this workspace can’t be used; {_DOCTOR}",
+}
 _logger = logging.getLogger(__name__)
 
 
 def show_faults(app: Flask) -> None:
     """Answer every exception with a page, never with a traceback."""
     app.register_error_handler(HTTPException, _refused)
-    app.register_error_handler(UsageError, _misused)
-    app.register_error_handler(SearchError, _unavailable)
-    app.register_error_handler(AnonymizerError, _unavailable)
+    for kind in _UNUSABLE:
+        app.register_error_handler(kind, _unavailable)
     app.register_error_handler(Exception, _broken)
 
 
 def _refused(fault: HTTPException) -> Page:
     status = fault.code or 500
     ours = fault.description != type(fault).description
-    sentence = fault.description if ours else _SENTENCES.get(status, _UNKNOWN)
+    usual = _UNKNOWN if status >= 500 else _NOT_ANSWERED
+    sentence = fault.description if ours else _SENTENCES.get(status, usual)
     page = _page(status, sentence or _UNKNOWN)
     return (*page, {"Allow": "GET, HEAD"}) if status == 405 else page
 
 
-def _misused(fault: UsageError) -> Page:
-    return _page(400, str(fault))
-
-
 def _unavailable(fault: Exception) -> Page:
+    """Say what can't be used without the exception's text, which may hold a path."""
     _logger.warning("a request failed: %s", type(fault).__name__)
-    return _page(503, str(fault))
+    return _page(503, next(_UNUSABLE[kind] for kind in _UNUSABLE if isinstance(fault, kind)))
 
 
 def _broken(fault: Exception) -> Page:

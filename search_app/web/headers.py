@@ -9,10 +9,10 @@ from flask import Flask, Response, abort, current_app, request
 HOSTS = "VEILSEARCH_HOSTS"
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
+HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -41,7 +41,7 @@ def _host(header: str) -> str:
 
 
 def _add_headers(response: Response) -> Response:
-    response.headers.update(_HEADERS)
+    response.headers.update(HEADERS)
     if response.cache_control.max_age is None:
         response.headers["Cache-Control"] = "no-store"
     return response

@@ -31,9 +31,9 @@ class Average(NamedTuple):
 
 
 class Block(NamedTuple):
-    """All modes over one pool of one release."""
+    """All modes over one pool of one index and release."""
 
-    release: str
+    source: str  # the index and the release by name
     pool: int
     mix: float
     averages: list[Average]
@@ -52,13 +52,17 @@ def show() -> str:
 
 
 def _blocks(summaries: Iterable[Summary]) -> list[Block]:
-    def setting(summary: Summary) -> tuple[str, int, float]:
-        return summary.release, summary.pool, summary.mix
+    def setting(summary: Summary) -> tuple[str, str, int, float]:
+        return summary.corpus, summary.release, summary.pool, summary.mix
 
     return [
-        Block(*key, [_average(summary) for summary in same])
-        for key, same in groupby(sorted(summaries, key=setting), setting)
+        Block(_source(corpus, release), pool, mix, [_average(summary) for summary in same])
+        for (corpus, release, pool, mix), same in groupby(sorted(summaries, key=setting), setting)
     ]
+
+
+def _source(corpus: str, release: str) -> str:
+    return ", ".join(name for name in (corpus, release) if name)
 
 
 def _average(summary: Summary) -> Average:
@@ -75,4 +79,6 @@ def _place(value: float | None) -> int:
 
 def _search(row: Any) -> dict[str, Any]:
     time = datetime.fromtimestamp(row["at"], UTC)
-    return {**row, "name": MODE_NAMES[row["mode"]], "time": f"{time:%Y-%m-%d %H:%M:%S}"}
+    source = _source(row["corpus"], row["release"])
+    shown = {"name": MODE_NAMES[row["mode"]], "time": f"{time:%Y-%m-%d %H:%M:%S}", "source": source}
+    return {**row, **shown}

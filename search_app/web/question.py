@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from flask import abort
+from flask import Request, abort
 
-from ..errors import UsageError
 from ..modes import MODES
 from .site import Site
 
@@ -65,10 +64,15 @@ def read_question(arguments: Mapping[str, str], site: Site) -> Question:
     if mode not in ("", *MODES):
         faults.append(f"mode={_short(mode)} must be one of {', '.join(MODES)}")
     if faults:
-        raise UsageError("; ".join(faults))
+        abort(400, "; ".join(faults))
     query = _cleaned(arguments.get("q", ""))
     mode = mode or ("group" if user else "none")
     return Question(query[:LONGEST].strip(), user, mode, pool, page, len(query) > LONGEST)
+
+
+def counts(request: Request) -> bool:
+    """Tell whether a request is a search of ours, not a probe and not another site's doing."""
+    return request.method == "GET" and request.headers.get("Sec-Fetch-Site") != "cross-site"
 
 
 def _admit(user: str, mode: str, site: Site) -> None:

@@ -9,7 +9,7 @@ from flask import Blueprint, render_template, request, url_for
 from ..modes import MODES
 from .answering import Outcome, ask
 from .facts import privacy_facts
-from .question import Question, read_question
+from .question import Question, counts, read_question
 from .results import cards, results
 from .site import Site, this_site
 from .wording import MODE_NAMES, two_decimals
@@ -44,7 +44,7 @@ def show() -> str:
     question = read_question(request.args, site)
     if not question.query:
         return render_template("search/start.html", question=question)
-    outcome = ask(site, question, MODES, (question.mode,))
+    outcome = ask(site, question, counts(request))
     return render_template("search/results.html", **_view(site, question, outcome))
 
 

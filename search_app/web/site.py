@@ -36,6 +36,7 @@ class Site:
     release_name: str
     facts: Mapping[str, Any] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
+    corpus: str = ""  # the index by name
 
 
 def this_site() -> Site:

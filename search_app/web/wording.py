@@ -40,7 +40,9 @@ def sees(mode: str, sharing: int | None) -> str:
     if mode == "own":
         return "the query and the whole own profile"
     if sharing is None:
-        return "the query and a row shared by several people"
+        return "the query and the group’s row"
+    if sharing == 1:
+        return "the query and a row, but this row is one person’s own profile: it hides nothing"
     return f"the query and a row shared by {count(sharing, 'person', 'people')}"
 
 

@@ -102,17 +102,30 @@ def _naive(profiles: Profiles, wordnet: WordNet, a: int) -> np.ndarray:
     return result
 
 
-def test_augmentation_equals_the_naive_twin(wordnet: WordNet) -> None:
+def _ambiguous_profiles(wordnet: WordNet) -> Profiles:
+    """Invent users who know words of several senses and, for some senses, a word above them."""
     rng = np.random.default_rng(7)
-    words = ["java", "coffee", "bank", "river", "money", "cat", "dog", "mouse", "computer"]
-    words += ["python", "snake", "bass", "fish", "guitar", "crane", "bird", "run", "red", "quickly"]
-    rows = {
-        f"u{number}": {
-            str(word): float(rng.choice([0.5, 1.0])) for word in rng.choice(words, 6, replace=False)
+    pool: list[str] = []
+    for term in rng.choice(wordnet.terms, 1500).tolist():
+        paths = [p for synset in wordnet.senses(term) for p in wordnet.paths(synset)]
+        if len(paths) > 1:
+            path = wordnet.path(int(rng.choice(paths)))
+            above = wordnet.lemmas(int(rng.choice(path)))
+            pool += [term, str(rng.choice(above)).lower()]
+    return Profiles.from_rows(
+        {
+            f"u{number}": {
+                word: float(rng.choice([0.5, 1.0, 0.3]))
+                for at in rng.choice(len(pool) // 2, 8, replace=False).tolist()
+                for word in pool[2 * at : 2 * at + 2]
+            }
+            for number in range(60)
         }
-        for number in range(25)
-    }
-    profiles = Profiles.from_rows(rows)
+    )
+
+
+def test_augmentation_equals_the_naive_twin(wordnet: WordNet) -> None:
+    profiles = _ambiguous_profiles(wordnet)
     for a in range(4):
         found = augment_profiles(profiles, wordnet, a=a)[:, : wordnet.size].toarray()
         assert np.array_equal(found, _naive(profiles, wordnet, a))

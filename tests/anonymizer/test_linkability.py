@@ -37,6 +37,15 @@ def test_facts_take_the_worst_group(paper: Profiles) -> None:
     assert summed["worst_linkability"] == 1
 
 
+def test_a_long_profile_alone_is_told_by_the_true_share() -> None:
+    terms = {f"t{number}": 1.0 for number in range(5)}
+    profiles = Profiles.from_rows({"long": terms, "short": {"a": 1.0}})
+    summed = facts(profiles, release_of(profiles, [0, 1]))
+    assert summed["single_person_rows"] == 2
+    assert summed["share_linkability"] == 1  # each one's row is their own profile
+    assert summed["average_linkability"] == 3 / 1  # |U|avg = (5 + 1) / 2 over one term
+
+
 def test_another_populations_release_is_refused(paper: Profiles) -> None:
     release = release_of(paper, [0, 0, 1, 1])
     with pytest.raises(BadInput, match="not made from these profiles"):
@@ -61,6 +70,7 @@ def test_equal_to_counting_by_hand(rows: list[set[str]], data: st.DataObject) ->
         expected = {
             "users": len(members),
             "average": np.mean([len(row) for row in rows]) / sum(s > 0 for s in share.values()),
+            "share": np.mean([s for s in share.values() if s > 0]),
             "worst": max(share.values()),
             "belief": max(abs(share[t] - prior[t]) for t in profiles.terms),
         }

@@ -33,6 +33,55 @@ def test_table_5(paper: Profiles, wordnet: WordNet, p: float) -> None:
     assert release.rows.row("g0001") == {"kitten": 1, "riding": 0.8, "pup": 0.6, "equitation": 1}
 
 
+def test_augmentation_decides_who_is_close(paper: Profiles, wordnet: WordNet) -> None:
+    order = ["UP1", "UP3", "UP2", "UP4"]  # raw profiles are all equally far: the next row joins
+    profiles = Profiles.from_rows({user: paper.row(user) for user in order})
+    plain = run(profiles, wordnet, p=0.7, first_seed="UP1", augment="none")
+    assert groups_of(plain) == [{"UP1", "UP3"}, {"UP2", "UP4"}]
+    augmented = run(profiles, wordnet, p=0.7, first_seed="UP1")
+    assert groups_of(augmented) == [{"UP1", "UP2"}, {"UP3", "UP4"}]
+
+
+def test_each_step_up_can_decide_who_is_close(wordnet: WordNet) -> None:
+    # A hypernym step apart: a cat is a feline, and so is a lynx's kind only two steps up.
+    rows = {"cat": ["cat"], "wolf": ["wolf"], "lion": ["lion"]}
+    profiles = Profiles.from_rows({u: dict.fromkeys(t, 1.0) for u, t in rows.items()})
+    closest = {}
+    for a in (0, 3):
+        release = run(profiles, wordnet, p=0.5, first_seed="cat", a=a)
+        closest[a] = next(group for group in groups_of(release) if "cat" in group)
+    assert closest[0] >= {"cat", "wolf"}  # nothing shared: the lowest row joins
+    assert closest[3] >= {"cat", "lion"}  # both are felines
+
+
+def test_the_seed_draws_the_first_user(wordnet: WordNet) -> None:
+    profiles = Profiles.from_rows({f"u{i}": {f"term{i}": 1.0} for i in range(6)})
+    drawn = {
+        tuple(run(profiles, wordnet, seed=seed, p=0.5, augment="none").row_of_user.tolist())
+        for seed in range(12)
+    }
+    assert len(drawn) > 1
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200, 1e300])
+def test_groups_do_not_depend_on_the_scale_of_weights(
+    paper: Profiles, wordnet: WordNet, scale: float
+) -> None:
+    rows = {user: {t: w * scale for t, w in paper.row(user).items()} for user in paper.users}
+    release = run(Profiles.from_rows(rows), wordnet, p=0.7, first_seed="UP1")
+    assert groups_of(release) == [{"UP1", "UP2"}, {"UP3", "UP4"}]
+
+
+def test_rows_are_never_namesakes_of_users(wordnet: WordNet) -> None:
+    profiles = Profiles.from_rows({"g0001": {"cat": 1.0}, "g0002": {"dog": 1.0}})
+    assert run(profiles, wordnet, p=0.5).rows.users == ("gg0001",)
+
+
+def test_steps_beyond_the_root_change_nothing(paper: Profiles, wordnet: WordNet) -> None:
+    far, further = (run(paper, wordnet, p=0.7, a=a) for a in (50, 2**63 - 1))
+    assert far.row_of_user.tolist() == further.row_of_user.tolist()
+
+
 @pytest.mark.parametrize("first_seed", ["UP1", "UP2"])
 def test_at_one_half_all_four_are_one_group(
     paper: Profiles, wordnet: WordNet, first_seed: str

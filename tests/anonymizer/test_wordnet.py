@@ -113,7 +113,7 @@ def test_opening_maps_instead_of_reading_nltk(wordnet: WordNet, wordnet_cache: P
     again = open_wordnet(wordnet_cache)
     print(f"opened in {time.perf_counter() - before:.3f} s")  # shown by -rP; no test judges a clock
     assert again.size == wordnet.size
-    assert isinstance(again._arrays["senses"], np.memmap)
+    assert isinstance(again._arrays["senses"].base, np.memmap)
 
 
 def test_a_damaged_cache_is_refused(tmp_path: Path) -> None:
@@ -125,6 +125,24 @@ def test_a_damaged_cache_is_refused(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(BadInput, match="is damaged; delete"):
         open_wordnet(tmp_path)
+
+
+@pytest.mark.parametrize("manifest", ["[]", "null", "{}", '{"version": "1"}', '{"crc32": {}}', "x"])
+def test_a_manifest_of_another_shape_is_refused(tmp_path: Path, manifest: str) -> None:
+    save_arrays(tmp_path / "a", {"x": np.arange(3)}, "1")
+    (tmp_path / "a" / "manifest.json").write_text(manifest)
+    with pytest.raises(BadInput, match="is damaged; delete"):
+        open_arrays(tmp_path / "a", "1")
+
+
+def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_arguments: object, **_named: object) -> None:
+        raise OSError("206941 requested and 111584 written")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(BadInput, match=r"can't be written .*VEILSEARCH_CACHE"):
+        save_arrays(tmp_path / "a", {"x": np.arange(3)}, "1")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_arrays_of_another_format_are_refused(tmp_path: Path) -> None:

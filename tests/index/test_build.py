@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import pytest
 
 from index import build as building
 from index.build import build_index, check_index, open_index, read_manifest
+from index.forward import ForwardWriter
 from index.jvm import start
 from index.model import Account, Document, SearchError
 
@@ -149,6 +152,52 @@ def test_a_folder_that_is_there_is_refused(
 ) -> None:
     with pytest.raises(SearchError, match="is there already"):
         build(toys, tmp_path)
+
+
+@pytest.mark.parametrize("k1", [float("inf"), float("nan"), 1e39, 1000.1, -1.0])
+def test_settings_out_of_range_are_refused_before_the_build(tmp_path: Path, k1: float) -> None:
+    with pytest.raises(SearchError, match=re.escape(f"k1={k1} must be from 0 to 1000")):
+        build_index(failing([]), words, tmp_path / "index", account=Account(), k1=k1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_highest_k1_is_built_and_opened(toys: list[Document], tmp_path: Path) -> None:
+    build_index(toys, words, tmp_path / "index", account=Account(), k1=1000)
+    assert len(open_index(tmp_path / "index")[0].pool("zebra", 10)) == 4
+
+
+def test_an_index_that_can_not_be_opened_is_not_left(
+    toys: list[Document], build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ForwardWriter, "drop", lambda *_: None)
+    with pytest.raises(SearchError, match="documents differ"):
+        build([toys[0], *toys], tmp_path / "index")
+    assert list(tmp_path.iterdir()) == []
+
+
+def aged(folder: Path, days: float, *, inner: float | None = None) -> Path:
+    """Make what a killed build leaves, last written some days ago."""
+    (folder / "index").mkdir(parents=True)
+    for path, age in ((folder / "index", days if inner is None else inner), (folder, days)):
+        os.utime(path, (time.time() - age * 86_400,) * 2)
+    return folder
+
+
+def test_what_killed_builds_left_is_removed_after_a_day(
+    toys: list[Document], build: Build, tmp_path: Path
+) -> None:
+    for name in (".toys.0007.abcd_123", ".toys.0003.abcd_123", ".toys.abcd_123"):
+        aged(tmp_path / name, 1.1)
+    kept = [
+        aged(tmp_path / ".toys.0007.abcd_124", 0.9),
+        aged(tmp_path / ".toys.0007.abcd_125", 1.1, inner=0.1),  # still being written
+        aged(tmp_path / ".other.0007.abcd_123", 9),
+        aged(tmp_path / ".toys.more.0007.abcd_123", 9),
+        aged(tmp_path / ".toys.0007.mine", 9),
+        aged(tmp_path / "toys.0006", 9),
+    ]
+    built = build(toys, tmp_path / "toys.0007")
+    assert set(tmp_path.iterdir()) == {*kept, built}
 
 
 def test_a_document_lucene_can_not_take_fails_the_build(tmp_path: Path) -> None:

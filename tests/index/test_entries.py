@@ -58,6 +58,20 @@ def test_an_entry_names_children_and_members_of_its_field() -> None:
     assert texts[4][-1] == "In this field: island."
 
 
+def test_the_words_of_a_synset_are_read_once() -> None:
+    class Counting(Toy):
+        def __init__(self) -> None:
+            self.read: list[int] = []
+
+        def lemmas(self, synset: int) -> list[str]:
+            self.read.append(synset)
+            return super().lemmas(synset)
+
+    toy = Counting()
+    assert len(list(wordnet_entries(toy, Account()))) == 5
+    assert sorted(toy.read) == [0, 1, 2, 3, 4]
+
+
 def test_an_entry_with_very_many_neighbours_stays_short() -> None:
     class Wide(Toy):
         def children(self, synset: int) -> list[int]:

@@ -129,7 +129,12 @@ def test_sizes_out_of_range_are_refused(index: LuceneIndex, size: int) -> None:
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"k1": -0.1}, "k1=-0.1 must be"), ({"k1": math.nan}, "k1=nan"), ({"b": 1.1}, "b=1.1 must")],
+    [
+        ({"k1": -0.1}, "k1=-0.1 must be from 0 to 1000"),
+        ({"k1": math.nan}, "k1=nan must be from 0 to 1000"),
+        ({"k1": 1e39}, r"k1=1e\+39 must be from 0 to 1000"),
+        ({"b": 1.1}, "b=1.1 must"),
+    ],
 )
 def test_settings_out_of_range_are_refused(
     tmp_path: Path, settings: dict[str, float], message: str

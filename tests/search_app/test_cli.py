@@ -12,7 +12,10 @@ from typing import Any
 import pytest
 
 from search_app.cli import main, parser
+from search_app.settings import load_settings
 from search_app.verbs import VERBS
+from search_app.verbs.serve import open_site
+from search_app.workspace import Workspace
 
 DOCUMENTS = [
     ("d1", "Coffee", "Java is a coffee. Brew espresso, mocha and java from roasted beans."),
@@ -156,11 +159,11 @@ def test_a_town_is_reproducible_and_known_to_be_invented(run: Run, tmp_path: Pat
     truth = json.loads((tmp_path / "one.truth.json").read_text())
     assert len(truth["users"]) == 3
     run("profiles", one)
-    assert json.loads((run.workspace / "current.json").read_text())["truth"]
+    assert Workspace(run.workspace).truth() == truth
     with one.open("a") as file:  # a log with a line of somebody else's is no longer invented
         file.write("1\tx\t2026-03-01 08:00:00\t\t\n")
     run("profiles", one)
-    assert json.loads((run.workspace / "current.json").read_text())["truth"] == ""
+    assert Workspace(run.workspace).truth() is None
 
 
 def test_a_release_of_other_profiles_is_refused(ready: Run, log: Path) -> None:
@@ -199,6 +202,9 @@ def test_a_release_of_other_profiles_is_refused(ready: Run, log: Path) -> None:
         (["index", "x", "--format", "magic"], "format=magic must be one of"),
         (["town", "-o", "t.tsv", "--users", "0"], "users=0 must be a whole number from 1"),
         (["town", "-o", "no/such/folder/t.tsv", "--users", "1"], "no/such/folder"),
+        (["town", "-o", "."], "-o . must be a file"),
+        (["town", "-o", "/"], "-o / must be a file"),
+        (["search", "java", "--foo\nbar"], "unrecognized arguments: --foo bar"),
         (["frobnicate"], "invalid choice: 'frobnicate'"),
         ([], "the following arguments are required: VERB"),
     ],
@@ -214,6 +220,68 @@ def test_wrong_profile_options(run: Run, log: Path, option: str) -> None:
     told = run.refused("profiles", log, *arguments)
     assert name in told.replace("-", "_")
     assert not (run.workspace / "profiles.jsonl").exists()
+
+
+@pytest.mark.parametrize("gap", ["9" * 30 + "d", "9" * 5000, "²m", "-1m", "m", ""])
+def test_wrong_gaps(run: Run, log: Path, gap: str) -> None:
+    told = run.refused("profiles", log, "--granularity=session", f"--gap={gap}")
+    assert "must be a whole number with s, m, h or d" in told
+
+
+def test_rejected_lines_are_told_by_number(run: Run, log: Path, tmp_path: Path) -> None:
+    assert "1 headers, 1 rejected" in run("profiles", log)
+    assert f"{log}, line 6: " in run.talk
+    hopeless = tmp_path / "hopeless.tsv"
+    hopeless.write_text("no log\nat all\n")
+    told = run.refused("profiles", hopeless)
+    assert f"no line of the log is a query; {hopeless}, line 1: " in told
+
+
+def test_a_group_of_one_is_warned_of(ready: Run) -> None:
+    text = ready("anonymize", "--set", "p=1")
+    assert "share of members, worst term" in text
+    assert "1 groups have one member" in ready.talk or "3 groups have one member" in ready.talk
+
+
+def test_gold_is_the_own_profiles_order_whatever_the_mix(ready: Run) -> None:
+    def precision(mode: str, mix: str) -> Any:
+        question = ["search", "java programming cat", "--user", "9", "--mode", mode, "--mix", mix]
+        return ready.json(*question)["precision"]["ap"]
+
+    assert precision("own", "1") == 1
+    assert precision("own", "0") == precision("none", "1") == precision("group", "0")
+
+
+def test_another_towns_truth_is_not_believed(run: Run, tmp_path: Path) -> None:
+    town = tmp_path / "town.tsv"
+    run("town", "-o", town, "--users", 3, "--queries", 5)
+    run("profiles", town)
+    assert Workspace(run.workspace).truth() is not None
+    run("town", "-o", town, "--users", 3, "--queries", 5, "--seed", 1)
+    assert Workspace(run.workspace).truth() is None
+    assert "belongs to another log" in run("doctor", code=1)
+
+
+def test_a_second_writer_is_told_to_wait(ready: Run, log: Path) -> None:
+    with Workspace(ready.workspace).writing():
+        assert "another veilsearch is writing" in ready.refused("profiles", log)
+
+
+def test_a_log_that_cannot_be_written_does_not_stop_serving(ready: Run) -> None:
+    place = Workspace(ready.workspace)
+    place.log.mkdir()
+    site = open_site(place, load_settings(ready.workspace))
+    assert site.log.summary() == []
+    assert "kept in memory only" in ready.capsys.readouterr().err
+
+
+def test_closed_streams_are_no_fault(ready: Run) -> None:
+    command = f'"{sys.executable}" -m search_app --workspace "{ready.workspace}"'
+    for closing in (">&-", "2>&-", ">&- 2>&-"):
+        done = subprocess.run(
+            ["bash", "-c", f"{command} search java {closing}"], capture_output=True, check=False
+        )
+        assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
 
 
 def test_an_empty_workspace_says_what_to_do(run: Run) -> None:

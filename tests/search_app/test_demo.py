@@ -116,8 +116,9 @@ def test_a_half_built_demo_is_built_again(demo: Path) -> None:
     marker = demo / "demo.json"
     text = marker.read_text()
     try:
-        marker.write_text("{}")
-        assert not demonstration.is_built(workspace)
+        for damaged in (b"{}", b"x", b"\xff", b""):
+            marker.write_bytes(damaged)
+            assert not demonstration.is_built(workspace)
     finally:
         marker.write_text(text)
 

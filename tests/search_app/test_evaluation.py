@@ -82,6 +82,18 @@ def test_gold_itself_has_ap_1() -> None:
     assert (precision.ap, precision.ap_at_10, precision.ap_c, precision.pool) == (1, 1, 1, 100)
 
 
+def test_each_depth_looks_at_its_own_documents() -> None:
+    # the first 10 relevant at ranks 1-10, the next ten at 21-30, the last ten at 91-100
+    order = [*range(1, 11), *range(31, 41), *range(11, 21), *range(41, 101), *range(21, 31)]
+    precision = evaluate(np.array(order), np.arange(1, 101))
+    assert precision is not None
+    second = [(10 + at) / (20 + at) for at in range(1, 11)]
+    third = [(20 + at) / (90 + at) for at in range(1, 11)]
+    assert precision.ap_at_10 == 1
+    assert precision.ap_at_20 == pytest.approx((10 + sum(second)) / 20)
+    assert precision.ap == pytest.approx((10 + sum(second) + sum(third)) / 30)
+
+
 def test_small_pools_have_no_corrected_value() -> None:
     precision = evaluate(np.array([2, 1]), np.array([1, 2]))
     assert precision is not None

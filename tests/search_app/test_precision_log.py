@@ -12,7 +12,7 @@ from search_app.precision_log import Entry, PrecisionLog
 
 
 def entry(mode: str, ap: float, pool: int = 100) -> Entry:
-    return Entry(1_790_000_000, mode, pool, 1.0, "r", Precision(ap, ap, ap, ap / 2, pool))
+    return Entry(1_790_000_000, mode, pool, 1.0, "c", "r", Precision(ap, ap, ap, ap / 2, pool))
 
 
 def test_means_by_mode_with_their_interval(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_there_is_no_place_for_a_query_or_a_user(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "log.sqlite") as connection:
         columns = {row[1] for row in connection.execute("PRAGMA table_info(searches)")}
     connection.close()
-    assert columns == {"id", "at", "mode", "pool", "found", "mix", "release"} | {
+    assert columns == {"id", "at", "mode", "pool", "found", "mix", "corpus", "release"} | {
         "ap",
         "ap_at_10",
         "ap_at_20",
@@ -57,6 +57,19 @@ def test_a_damaged_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "log.sqlite").write_bytes(b"not a database, but long enough to look like one" * 9)
     with pytest.raises(UsageError, match=r"can't be opened .*; delete it"):
         PrecisionLog(tmp_path / "log.sqlite")
+
+
+def test_a_log_of_another_version_is_one_line(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "log.sqlite")
+    connection.execute("CREATE TABLE searches (id INTEGER PRIMARY KEY)")
+    connection.close()
+    with pytest.raises(UsageError, match="its version is 0 instead of 1"):
+        PrecisionLog(tmp_path / "log.sqlite")
+
+
+def test_a_log_keeps_its_searches_when_opened_again(tmp_path: Path) -> None:
+    PrecisionLog(tmp_path / "log.sqlite").add([entry("none", 0.2)])
+    assert PrecisionLog(tmp_path / "log.sqlite").check() == 1
 
 
 def test_eight_threads_write_at_once(tmp_path: Path) -> None:

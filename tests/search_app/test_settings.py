@@ -40,7 +40,9 @@ def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
         ("pool = true", "pool=True must be of type int"),
         ("mix = 2\nb = -1", "b=-1 must be from 0 to 1; mix=2 must be from 0 to 1"),
         ("vectors = 'bm25'", "vectors=bm25 must be tfidf or tf"),
-        ("heap = 'lots'", "heap=lots must be a number with m or g, like 2g"),
+        ("k1 = inf", "k1=inf must be from 0 to 1000"),
+        ("heap = '2G'", "heap=2G must be from 100m to 999g"),
+        ("heap = 'lots'", "heap=lots must be from 100m to 999g"),
         ("pool = ", "can't be read as TOML"),
     ],
 )

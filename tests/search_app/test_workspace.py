@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -23,13 +24,58 @@ def test_what_is_missing_says_how_to_make_it(workspace: Workspace, kind: str, re
 
 def test_paths_inside_move_with_the_folder(workspace: Workspace, tmp_path: Path) -> None:
     workspace.create()
-    inside, outside = workspace.root / "p.jsonl", tmp_path / "q.jsonl"
+    inside, outside = workspace.root / "p.jsonl", tmp_path / "release"
     inside.write_text("x")
     outside.write_text("y")
-    workspace.make_current(profiles=workspace.relative(inside), truth=workspace.relative(outside))
+    workspace.make_current(profiles=workspace.relative(inside), release=workspace.relative(outside))
     moved = Workspace(workspace.root.rename(tmp_path / "moved"))
     assert moved.find("profiles").read_text() == "x"
-    assert moved.truth() == outside
+    assert moved.find("release") == outside
+
+
+def test_the_truth_of_another_log_is_none(workspace: Workspace) -> None:
+    workspace.create()
+    truth = {"users": {}, "interests": {}, "log_sha256": "aa"}
+    (workspace.root / "t.json").write_text(json.dumps(truth))
+    workspace.make_current(truth="t.json", log_sha256="aa")
+    assert workspace.truth() == truth
+    workspace.make_current(log_sha256="bb")
+    assert workspace.truth() is None
+
+
+@pytest.mark.parametrize("text", ["5", "[]", "{}", '{"users": []}', "x", '{"users": {}}'])
+def test_a_damaged_truth_is_one_line(workspace: Workspace, text: str) -> None:
+    workspace.create()
+    (workspace.root / "t.json").write_text(text)
+    workspace.make_current(truth="t.json")
+    with pytest.raises(UsageError, match="missing or damaged; write the town again"):
+        workspace.truth()
+
+
+def test_two_writers_at_once(workspace: Workspace) -> None:
+    with (
+        workspace.writing(),
+        pytest.raises(UsageError, match="another veilsearch is writing"),
+        workspace.writing(),
+    ):
+        pass
+    with workspace.writing():
+        pass
+
+
+@pytest.mark.parametrize("text", ['{"index": 5}', "[]", "5", '{"other": "x"}'])
+def test_a_current_file_of_another_shape_is_refused(workspace: Workspace, text: str) -> None:
+    workspace.create()
+    (workspace.root / "current.json").write_text(text)
+    with pytest.raises(UsageError, match="can't be read; delete it"):
+        workspace.current()
+
+
+def test_odd_names_beside_the_builds_are_no_builds(workspace: Workspace) -> None:
+    first = workspace.new_index("corpus")
+    (first.parent / "corpus.²").mkdir()
+    (first.parent / "corpus.x").mkdir()
+    assert workspace.new_index("corpus") == first
 
 
 def test_switching_removes_older_builds_of_that_index_only(workspace: Workspace) -> None:
@@ -78,7 +124,7 @@ def test_a_failed_write_leaves_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(UsageError, match=r"can't be written .No space left"):
         write_whole(target, "new")
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]

@@ -128,8 +128,11 @@ def site(modes: Modes, log: PrecisionLog) -> Site:
             "average_linkability": 0.5,
             "worst_linkability": 0.5,
             "change_of_belief": 0.25,
+            "share_linkability": 0.75,
+            "single_person_rows": 1,
             "p": 0.5,
         },
+        corpus="toy corpus",
         examples=(Example("1001", "java", "java as Mira, who loves coffee"),),
     )
 

@@ -137,7 +137,7 @@ def test_without_script_the_buttons_do_it_all(browser: Browser, address: str) ->
     page = context.new_page()
     page.goto(address)
     page.get_by_role("searchbox").fill("java")
-    page.get_by_label("as", exact=True).select_option("1001")
+    page.get_by_role("combobox", name="Search as", exact=True).select_option("1001")
     page.get_by_role("button", name="Search").click()
     page.get_by_role("link", name="My own profile").click()
     page.get_by_role("link", name="Compare all three").click()

@@ -24,6 +24,15 @@ def test_each_ranking_says_what_the_server_sees(client: FlaskClient, read: Any) 
     assert "My group This ranking sees the query and a row shared by 2 people." in page.text
 
 
+def test_a_row_of_one_person_is_said_to_hide_nothing(client: FlaskClient, read: Any) -> None:
+    text = read(client.get("/compare?q=java&user=1003").text).text
+    assert (
+        "This ranking sees the query and a row, "
+        "but this row is one person’s own profile: it hides nothing." in text
+    )
+    assert "1 row is one person’s own profile" in text
+
+
 def test_average_precision_stands_with_its_pool_and_corrected(
     client: FlaskClient, read: Any
 ) -> None:

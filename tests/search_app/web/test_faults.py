@@ -6,8 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from flask import Flask, abort
 from flask.testing import FlaskClient
 
+from anonymizer.model import BadInput
+from index.model import SearchError
+from search_app.errors import UsageError
 from search_app.precision_log import PrecisionLog
 from search_app.web import Site, create_app
 
@@ -75,7 +79,7 @@ def test_who_is_in_no_group_gets_the_plain_order_and_a_notice(
     assert "Personalization failed for this search" in page.text
     assert page.text.index("Title 00") < page.text.index("Title 01")
     assert page.all("aside") == []
-    assert log.summary() == []
+    assert [line.mode for line in log.summary()] == ["none", "own"]
 
 
 def test_the_rankings_that_work_are_still_compared(client: FlaskClient, read: Any) -> None:
@@ -100,11 +104,44 @@ def test_a_broken_profile_leaves_the_plain_order_and_a_notice(
     assert "1001" not in caplog.text
 
 
+@pytest.mark.parametrize("kind", [SearchError, BadInput, UsageError])
+def test_what_cannot_be_used_is_said_without_its_path(
+    client: FlaskClient, index: Any, monkeypatch: pytest.MonkeyPatch, caplog: Any, kind: Any
+) -> None:
+    def broken(_query: object, _size: object) -> None:
+        raise kind("/srv/secret/workspace/index is damaged; build it again")
+
+    monkeypatch.setattr(index, "pool", broken)
+    response = client.get("/?q=java")
+    assert response.status_code == 503
+    assert "veilsearch doctor" in response.text
+    assert "try again" not in response.text
+    for told in (response.text, caplog.text):
+        assert "secret" not in told
+    assert kind.__name__ in caplog.text
+
+
+def test_a_range_beyond_the_end_is_said_as_it_is(client: FlaskClient, read: Any) -> None:
+    response = client.get("/static/style.css", headers={"Range": "bytes=99999999-"})
+    text = read(response.text).text
+    assert response.status_code == 416
+    assert "The file ends before the part that was asked for." in text
+    assert "not your fault" not in text
+
+
+def test_what_a_request_does_wrong_is_not_said_to_be_ours(app: Flask, read: Any) -> None:
+    app.add_url_rule("/picky", "picky", lambda: abort(412))
+    text = read(app.test_client().get("/picky").text).text
+    assert "The request can’t be answered as it was asked." in text
+    assert "not your fault" not in text
+
+
 def test_a_broken_index_is_said_in_one_sentence(client: FlaskClient, index: Any) -> None:
     index.broken = True
     response = client.get("/?q=java&user=1001")
     assert response.status_code == 503
-    assert "the index is broken; build it again" in response.text
+    assert "The index can’t be used; the operator finds the reason with: " in response.text
+    assert "veilsearch doctor" in response.text
     health = client.get("/api/v1/health")
     assert (health.status_code, health.json["status"]) == (503, "failing")
 

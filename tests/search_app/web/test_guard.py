@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 PATHS = ["/", "/?q=java", "/compare?q=java&user=1001", "/log", "/about", "/api/v1/health"]
 FAULTS = ["/missing", "/?q=java&page=0", "/?user=9999", "/static/missing.css", "/compare/"]
 POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 

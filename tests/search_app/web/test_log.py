@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from flask.testing import FlaskClient
 
 from search_app.evaluation import Precision
 from search_app.precision_log import Entry, PrecisionLog
+from search_app.web import Site, create_app
 
 
-def entry(mode: str, ap: float, pool: int = 100) -> Entry:
+def entry(mode: str, ap: float, pool: int = 100, corpus: str = "") -> Entry:
     precision = Precision(ap=ap, ap_at_10=ap, ap_at_20=ap, ap_c=None, pool=40)
-    return Entry(1_800_000_000, mode, pool, 1.0, "toy", precision)
+    return Entry(1_800_000_000, mode, pool, 1.0, corpus, "toy", precision)
 
 
 def test_an_empty_log_says_so(client: FlaskClient) -> None:
@@ -41,6 +44,35 @@ def test_pools_are_never_mixed(client: FlaskClient, log: PrecisionLog, read: Any
     log.add([entry("group", 0.9, pool=50), entry("group", 0.1, pool=1000)])
     text = read(client.get("/log").text).text
     assert text.index("Pool of 50 toy") < text.index("Pool of 1,000 toy")
+
+
+def test_corpora_are_never_mixed_and_are_shown_beside_the_release(
+    client: FlaskClient, log: PrecisionLog, read: Any
+) -> None:
+    log.add([entry("group", 0.9, corpus="wiki"), entry("group", 0.1, corpus="news")])
+    text = read(client.get("/log").text).text
+    assert text.index("Pool of 100 news, toy") < text.index("Pool of 100 wiki, toy")
+    assert "0.90 – wiki, toy" in text.partition("Latest searches")[2]
+
+
+def test_a_damaged_log_is_one_sentence_of_the_workspace(
+    site: Site, tmp_path: Path, read: Any, caplog: Any
+) -> None:
+    path = tmp_path / "damaged.sqlite"
+    log = PrecisionLog(path)
+    log.add([entry("own", 1.0)] * 200)
+    log.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    response = create_app(replace(site, log=PrecisionLog(path))).test_client().get("/log")
+    text = read(response.text).text
+    assert response.status_code == 503
+    assert "A part of this workspace can’t be used" in text
+    assert "veilsearch doctor" in text
+    assert "try again" not in text
+    for told in (text, caplog.text):
+        assert str(tmp_path) not in told
+    assert "UsageError" in caplog.text
 
 
 def test_the_latest_searches_are_listed_newest_first(

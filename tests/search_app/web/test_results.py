@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from search_app.engine import Ranking
 from search_app.web.results import Card, gone, results
@@ -35,3 +38,10 @@ def test_gone_is_what_falls_just_below_and_further_in_plain_order() -> None:
     ]
     assert [(g.plain_rank, g.rank) for g in gone(RANKING, CARDS, 4)] == [(4, 5)]
     assert gone(RANKING, CARDS, 5) == []
+
+
+@pytest.mark.parametrize("markup", ['class="snippet"', 'rel="noreferrer noopener"', "move.label"])
+def test_the_markup_of_a_hit_is_written_once(markup: str) -> None:
+    templates = Path(__file__).parents[3] / "templates"
+    holders = [path.name for path in templates.rglob("*.html") if markup in path.read_text("utf-8")]
+    assert holders == ["hit.html"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from flask.testing import FlaskClient
 
-from search_app.precision_log import PrecisionLog
+from search_app.precision_log import Entry, PrecisionLog
+from search_app.web import Site, create_app
 
 # Mira's first 30: the 20 documents on coffee and the first 10 on code. In the plain order ranks 1
 # to 21 hold 21 of them (rows 0 to 20), then every second rank holds one: 23, 25, ... 39.
@@ -32,6 +34,19 @@ def test_the_start_page_offers_a_search_and_one_click_examples(
         "1004",
     ]
     assert {"href": "/compare?q=java&user=1001"} in page.all("a")
+
+
+def test_the_start_page_says_that_a_row_of_one_hides_nothing(
+    client: FlaskClient, read: Any
+) -> None:
+    text = read(client.get("/").text).text
+    assert "this row is that person’s own profile: it hides nothing" in text
+    assert "several people share" not in text
+
+
+def test_the_choice_of_a_person_is_named(client: FlaskClient) -> None:
+    label = '<label for="user"><span class="unseen">Search </span>as</label>'
+    assert label in client.get("/").text
 
 
 @pytest.mark.parametrize("query", ["", " ", "\t", "%00"])
@@ -81,31 +96,60 @@ def test_a_person_is_served_by_the_group_unless_told_otherwise(
 ) -> None:
     html = client.get("/?q=java&user=1003").text
     assert titles(html, read)[:3] == ["Title 01", "Title 03", "Title 05"]
-    assert "People who share the row 1 " in read(html).text
-
-
-def test_the_shown_mode_is_logged_once_without_query_and_person(
-    client: FlaskClient, log: PrecisionLog, tmp_path: Any
-) -> None:
-    client.get("/?q=java+sentinel&user=1001&mode=none")
-    client.get("/?q=java+sentinel&user=1001&mode=none&page=2")
-    (summary,) = log.summary()
-    assert (summary.mode, summary.pool, summary.release, summary.searches) == (
-        "none",
-        100,
-        "toy",
-        1,
+    assert (
+        "People who share the row 1 This row is one person’s own profile: it hides nothing."
+        in read(html).text
     )
-    assert summary.ap == pytest.approx(PLAIN_AP)
+
+
+@pytest.mark.parametrize("mode", ["none", "own", "group"])
+def test_all_modes_are_logged_once_without_query_and_person(
+    client: FlaskClient, log: PrecisionLog, tmp_path: Any, mode: str
+) -> None:
+    client.get(f"/?q=java+sentinel&user=1001&mode={mode}")
+    client.get(f"/?q=java+sentinel&user=1001&mode={mode}&page=2")
+    lines = log.summary()
+    assert [(line.mode, line.pool, line.corpus, line.release, line.searches) for line in lines] == [
+        (mode, 100, "toy corpus", "toy", 1) for mode in ("none", "own", "group")
+    ]
+    assert [line.ap for line in lines] == pytest.approx([PLAIN_AP, 1, PLAIN_AP])
     stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"sentinel" not in stored
     assert b"1001" not in stored
+
+
+def test_all_modes_of_a_search_are_logged_in_one_transaction(site: Site) -> None:
+    class Counted:
+        def __init__(self) -> None:
+            self.added: list[list[str]] = []
+
+        def add(self, entries: list[Entry]) -> None:
+            self.added.append([entry.mode for entry in entries])
+
+    log = Counted()
+    create_app(replace(site, log=cast(Any, log))).test_client().get("/?q=java&user=1001")
+    assert log.added == [["none", "own", "group"]]
+
+
+@pytest.mark.parametrize("path", ["/?q=java&user=1001", "/compare?q=java&user=1001"])
+def test_probes_and_other_sites_log_nothing(
+    client: FlaskClient, log: PrecisionLog, path: str
+) -> None:
+    assert client.head(path).status_code == 200
+    assert client.get(path, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
+    assert log.summary() == []
+    for site in ("same-origin", "none"):
+        client.get(path, headers={"Sec-Fetch-Site": site})
+    assert [line.searches for line in log.summary()] == [2, 2, 2]
 
 
 def test_pages_go_through_the_pool_and_no_further(client: FlaskClient, read: Any) -> None:
     html = client.get("/?q=java&page=4").text
     assert titles(html, read) == [f"Title {row}" for row in range(30, 40)]
     assert [link.get("rel") for link in read(html).all("a") if "rel" in link] == ["prev"]
+    assert read(html).all("ol", "hits") == [{"class": "hits none", "start": "31"}]
+    first = read(client.get("/?q=java").text)
+    assert first.all("ol", "hits") == [{"class": "hits none"}]
     assert "Nothing on this page: 40 found" in read(client.get("/?q=java&page=5").text).text
     assert client.get("/?q=java&page=11").status_code == 400
 

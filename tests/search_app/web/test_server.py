@@ -15,7 +15,8 @@ from flask import Flask
 
 from search_app.errors import UsageError
 from search_app.web import serve
-from search_app.web.headers import HOSTS, guard
+from search_app.web.headers import HEADERS, HOSTS, guard
+from search_app.web.server import _own_addresses
 
 PROGRAM = """
 import sys
@@ -25,8 +26,14 @@ from search_app.web.headers import guard
 app = Flask("toy")
 app.get("/")(lambda: "answered")
 guard(app)
-serve(app, "127.0.0.1", int(sys.argv[1]))
+serve(app, sys.argv[2], int(sys.argv[1]), lambda address: print(address, flush=True))
 """
+REFUSED = {
+    400: "GET / HTTP/1.1\r\nHost : localhost\r\n\r\n",
+    413: "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n",
+    431: f"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: {'x' * 300_000}\r\n\r\n",
+    501: "GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n",
+}
 
 
 @pytest.fixture
@@ -53,6 +60,15 @@ def ask(port: int, host: str) -> int:
         connection.close()
 
 
+def addresses(name: str) -> list[str]:
+    """Return the addresses of a name, as they stand in a Host header."""
+    try:
+        found = {str(address[0]) for *_, address in socket.getaddrinfo(name, None)}
+    except socket.gaierror:
+        return []
+    return [f"[{a.partition('%')[0]}]" if ":" in a else a for a in sorted(found)]
+
+
 def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
@@ -68,12 +84,31 @@ def wait_for(port: int) -> None:
     raise AssertionError("the server did not start")
 
 
+def start(port: int, host: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(port), host],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.fixture
+def served() -> Iterator[int]:
+    """A port that is answered."""
+    port = free_port()
+    server = start(port, "127.0.0.1")
+    try:
+        wait_for(port)
+        yield port
+    finally:
+        server.terminate()
+        server.communicate(timeout=10)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_it_cleanly(number: signal.Signals) -> None:
     port = free_port()
-    server = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(port)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    server = start(port, "127.0.0.1")
     try:
         wait_for(port)
         assert ask(port, f"127.0.0.1:{port}") == 200
@@ -81,7 +116,65 @@ def test_signals_end_it_cleanly(number: signal.Signals) -> None:
     finally:
         server.send_signal(number)
         out, err = server.communicate(timeout=10)
-    assert (server.returncode, out, err) == (0, b"", b"")
+    assert (server.returncode, err) == (0, b"")
+    assert out.decode() == f"http://127.0.0.1:{port}/\n"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0"])  # noqa: S104
+def test_bound_to_all_it_announces_and_answers_under_its_names(host: str) -> None:
+    if host == "::" and not socket.has_dualstack_ipv6():
+        pytest.skip("no IPv6 here")
+    port, name = free_port(), socket.gethostname().lower()
+    server = start(port, host)
+    try:
+        wait_for(port)
+        names = [f"{name}:{port}", name.upper(), "localhost", *addresses(name)]
+        assert [ask(port, known) for known in names] == [200] * len(names)
+        assert ask(port, "evil.example") == 400
+    finally:
+        server.terminate()
+        out, err = server.communicate(timeout=10)
+    assert (out.decode(), err) == (f"http://{name}:{port}/\n", b"")
+
+
+def test_its_own_addresses_are_found_where_the_name_leads_to_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Probe:
+        def __init__(self, family: int, _kind: int) -> None:
+            self.family = family
+
+        def __enter__(self) -> Probe:
+            return self
+
+        def __exit__(self, *_fault: object) -> None:
+            return None
+
+        def connect(self, _address: object) -> None:
+            if self.family == socket.AF_INET6:
+                raise OSError("no route")
+
+        def getsockname(self) -> tuple[str, int]:
+            return "198.51.100.7", 40000
+
+    def unknown(_name: str, _port: None) -> None:
+        raise socket.gaierror("no such host")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    monkeypatch.setattr(socket, "socket", Probe)
+    assert _own_addresses("box") == {"198.51.100.7"}
+
+
+@pytest.mark.parametrize("status", REFUSED)
+def test_what_waitress_refuses_itself_carries_the_headers(served: int, status: int) -> None:
+    with socket.create_connection(("127.0.0.1", served), timeout=5) as asking:
+        asking.sendall(REFUSED[status].encode())
+        answer = http.client.HTTPResponse(asking)
+        answer.begin()
+        assert answer.status == status
+        for name, value in {**HEADERS, "Cache-Control": "no-store"}.items():
+            assert answer.headers.get_all(name) == [value]
+        answer.close()
 
 
 def test_a_taken_port_is_one_line(port: int) -> None:

@@ -44,9 +44,11 @@ def test_values_have_two_decimals_a_true_minus_and_no_minus_zero(
 
 
 def test_what_the_server_sees_names_how_many_share_the_row() -> None:
-    assert sees("group", 1) == "the query and a row shared by 1 person"
+    assert sees("group", 1) == (
+        "the query and a row, but this row is one person’s own profile: it hides nothing"
+    )
     assert sees("group", 1200) == "the query and a row shared by 1,200 people"
-    assert sees("group", None) == "the query and a row shared by several people"
+    assert sees("group", None) == "the query and the group’s row"
 
 
 def test_facts_say_what_they_mean() -> None:
@@ -61,6 +63,33 @@ def test_facts_say_what_they_mean() -> None:
     assert "at most p = 0.40" in average.meaning
     assert "every member has the same term" in worst.meaning
     assert "up to 99 percentage points" in belief.meaning
+
+
+def test_the_average_is_told_as_what_it_is_with_the_measured_share_beside_it() -> None:
+    (fact,) = privacy_facts({"average_linkability": 0.4, "share_linkability": 0.45, "p": 0.4})
+    assert "mean size of all profiles, divided by how many different terms" in fact.meaning
+    assert "the same only if all profiles are equally long" in fact.meaning
+    assert "(measured: up to 0.45 in a group)" in fact.meaning
+    (fact,) = privacy_facts({"average_linkability": 0.4})
+    assert "measured" not in fact.meaning
+
+
+@pytest.mark.parametrize(
+    ("rows", "meaning"),
+    [
+        (1, "1 row is one person’s own profile: nothing is hidden there."),
+        (9, "9 rows are one person’s own profile: nothing is hidden there."),
+    ],
+)
+def test_rows_of_one_person_are_told(rows: int, meaning: str) -> None:
+    (fact,) = privacy_facts({"single_person_rows": rows})
+    assert (fact.value, fact.meaning) == (str(rows), meaning)
+    assert privacy_facts({"single_person_rows": 0}) == []
+
+
+def test_a_row_of_one_person_is_told_as_their_own_profile() -> None:
+    (fact,) = privacy_facts({}, 1)
+    assert fact.meaning == "This row is one person’s own profile: it hides nothing."
 
 
 def test_a_worst_case_below_certainty_is_said_in_percent() -> None:

@@ -1,0 +1,84 @@
+"""scripts/setup, with a stub in Python's place: which Python it takes, and how it stops."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+# Answers as Python would, makes itself the venv's Python, and in place of pip runs $PIP.
+STUB = """#!/bin/sh
+case "$1 $2" in
+    "--version ") echo "Python 3.11.0" ;;
+    "-m venv") mkdir -p .venv/bin && cp "$0" .venv/bin/python && echo "$0" > .venv/made_by ;;
+    "-m pip") eval "$PIP" ;;
+    -c*) exit 0 ;;
+esac
+"""
+SLEEP = "touch started; exec python3 -c 'import time; time.sleep(60)'"
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Path:
+    """Make a checkout with only what the script needs, in a folder with a blank in its name."""
+    made = tmp_path / "a room"
+    (made / "scripts").mkdir(parents=True)
+    for name in ("scripts/setup", "pyproject.toml", "requirements.lock", "requirements-build.lock"):
+        shutil.copy(ROOT / name, made / name)
+    python = made / "my python"
+    python.write_text(STUB, encoding="utf-8")
+    python.chmod(0o755)
+    return made
+
+
+def setup(room: Path, python: str, pip: str = "exit 0") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [room / "scripts" / "setup"],
+        env={**os.environ, "PYTHON": python, "PIP": pip},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_the_python_that_is_named_is_taken(room: Path) -> None:
+    done = setup(room, str(room / "my python"))
+    _, errors = done.communicate(timeout=30)
+    assert (errors, done.returncode) == ("", 0)
+    assert (room / ".venv" / "made_by").read_text() == f"{room / 'my python'}\n"
+    assert (room / ".venv" / "run.stamp").exists()
+
+
+@pytest.mark.parametrize("python", ["/none/at all/python", "false", "*"])
+def test_a_wrong_python_is_refused(room: Path, python: str) -> None:
+    done = setup(room, python)
+    said = f"veilsearch: PYTHON={python} must be the path of Python 3.11 or newer\n"
+    assert done.communicate(timeout=30) == ("", said)
+    assert done.returncode == 2
+    assert not (room / ".venv").exists()
+
+
+def test_a_failing_pip_is_one_plain_line(room: Path) -> None:
+    done = setup(room, str(room / "my python"), "exit 3")
+    _, errors = done.communicate(timeout=30)
+    assert errors.startswith("veilsearch: could not install requirements-build.lock")
+    assert (errors.count("\n"), done.returncode) == (1, 2)
+
+
+def test_an_interrupted_setup_says_so_and_leaves_no_process(room: Path) -> None:
+    done = setup(room, str(room / "my python"), SLEEP)
+    deadline = time.monotonic() + 30
+    while not (room / "started").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.killpg(done.pid, signal.SIGINT)  # as Ctrl+C does
+    _, errors = done.communicate(timeout=10)  # waits for all who hold its output
+    assert errors == "veilsearch: setup was stopped; run the same command again to go on\n"
+    assert done.returncode == 130
