@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from .wording import count, two_decimals
 
 
+_SAME = 1e-9
+
+
 class Fact(NamedTuple):
     """A measured value and its meaning."""
 
@@ -55,6 +58,12 @@ def _average(facts: Mapping[str, Any]) -> Fact | None:
         return None
     promised = "" if bound is None else f" The method promises at most p = {two_decimals(bound)}."
     share = facts.get("share_linkability")
+    if share is not None and abs(share - value) < _SAME:  # all profiles are equally long
+        meaning = (
+            "The share of members who have a term, averaged over the terms of the worst group."
+            f"{promised} An average protects no single term."
+        )
+        return Fact("Linked to a term, on average", two_decimals(value), meaning)
     measured = "" if share is None else f" (measured: up to {two_decimals(share)} in a group)"
     meaning = (
         "The mean size of all profiles, divided by how many different terms a group has, where "

@@ -72,6 +72,8 @@ def test_the_average_is_told_as_what_it_is_with_the_measured_share_beside_it() -
     assert "(measured: up to 0.45 in a group)" in fact.meaning
     (fact,) = privacy_facts({"average_linkability": 0.4})
     assert "measured" not in fact.meaning
+    (fact,) = privacy_facts({"average_linkability": 0.4, "share_linkability": 0.4})
+    assert fact.meaning.startswith("The share of members who have a term, averaged over the terms")
 
 
 @pytest.mark.parametrize(
