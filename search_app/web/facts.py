@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from .wording import count, two_decimals
 
-
 _SAME = 1e-9
 
 
