@@ -5,10 +5,12 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from typing import Any
 from .errors import UsageError
 
 CURRENT = "current.json"
+_TEMPORARY = re.compile(r"\..+\.[a-z0-9_]{8}")  # as tempfile names them
+_YOUNG = 60  # seconds: `town` writes its log without asking
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ class Workspace:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep other processes from writing to the workspace at the same time."""
+        """Keep other processes from writing here, and clear away what a killed one left."""
         self.create()
         with (self.root / ".lock").open("w") as lock:
             try:
@@ -113,7 +117,17 @@ class Workspace:
                 raise UsageError(
                     f"another veilsearch is writing to {self.root}; wait until it is done"
                 ) from fault
+            self._sweep()
             yield
+
+    def _sweep(self) -> None:
+        """Remove leftovers of killed writers: they may hold what only their owner should see."""
+        for folder in (self.root, self.root / "indexes"):
+            for path in folder.glob(".*"):
+                with suppress(FileNotFoundError):  # its writer may be done by now
+                    age = time.time() - path.stat().st_mtime
+                    if _TEMPORARY.fullmatch(path.name) and age > _YOUNG:
+                        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     # -- indexes: each build in a folder of its own, one of them current -------------------------
 

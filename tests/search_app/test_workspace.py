@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,20 @@ def test_two_writers_at_once(workspace: Workspace) -> None:
         pass
     with workspace.writing():
         pass
+
+
+def test_leftovers_of_killed_writers_go_and_nothing_else(workspace: Workspace) -> None:
+    workspace.create()
+    old = [".profiles.jsonl.ab12_9xz", "indexes/.corpus.0001.zzzzzzzz", ".release.qqqqqqqq"]
+    kept = [".lock", "profiles.jsonl", ".hidden", "indexes/corpus.0001", ".young.json.abcdefgh"]
+    for name in (*old, *kept):
+        (workspace.root / name).parent.mkdir(exist_ok=True)
+        (workspace.root / name).mkdir() if "r" in name[:5] else (workspace.root / name).touch()
+        if "young" not in name:
+            os.utime(workspace.root / name, (0, 0))
+    with workspace.writing():
+        assert not any((workspace.root / name).exists() for name in old)
+        assert all((workspace.root / name).exists() for name in kept)
 
 
 @pytest.mark.parametrize("text", ['{"index": 5}', "[]", "5", '{"other": "x"}'])
