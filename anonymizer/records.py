@@ -128,6 +128,8 @@ def plain_errors(path: Path, done: str) -> Iterator[None]:
     except (OSError, ValueError) as fault:
         why = getattr(fault, "strerror", None) or str(fault)
         where = getattr(fault, "filename", None) or path
+        if Path(os.fsdecode(where)).name.startswith(f".{path.name}."):
+            where = path  # its temporary name says nothing to a user
         raise BadInput(f"{where}: can't be {done} ({why}); check path, rights and space") from fault
 
 

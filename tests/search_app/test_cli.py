@@ -195,6 +195,7 @@ def test_a_release_of_other_profiles_is_refused(ready: Run, log: Path) -> None:
         (["anonymize", "-m", "magic"], "no method magic; there are: p-linkability"),
         (["anonymize", "--seed", "-1"], "--seed -1 must be 0 or more"),
         (["anonymize", "missing.jsonl"], "missing.jsonl"),
+        (["anonymize", "-o", "no/such/release"], "veilsearch: no/such/release: can't be written"),
         (["profiles", "missing.tsv"], "missing.tsv"),
         (["index", "missing.trec"], "missing.trec"),
         (["index"], "name a CORPUS"),
