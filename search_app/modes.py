@@ -63,8 +63,9 @@ class Modes:
             row = self.release.row_for(user)
             name, users = row.name, row.users
             ranking = self.engine.by_row(pool, row, mix)
-        elif mode == "own" and self.profiles and user:
-            ranking = self.engine.by_profile(pool, self.profiles.row(user), mix)
+        elif mode == "own" and self.profiles and user and gold is not None:
+            own = self.profiles.row(user)
+            ranking = gold if mix == 1 else self.engine.by_profile(pool, own, mix)
         else:
             ranking = self.engine.plain(pool)
         precision = evaluate(ranking.plain_ranks, gold.plain_ranks) if gold is not None else None

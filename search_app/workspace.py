@@ -18,7 +18,10 @@ from typing import Any
 from .errors import UsageError
 
 CURRENT = "current.json"
-_TEMPORARY = re.compile(r"\..+\.[a-z0-9_]{8}")  # as tempfile names them
+_OURS = (
+    r"current\.json|demo\.json|release|profiles\.(jsonl|npz|held-out\.tsv)|town\.(tsv|truth\.json)"
+)
+_TEMPORARY = re.compile(rf"\.({_OURS})\.[a-z0-9_]{{8}}")  # as tempfile names them
 _YOUNG = 60  # seconds: `town` writes its log without asking
 
 
@@ -121,13 +124,15 @@ class Workspace:
             yield
 
     def _sweep(self) -> None:
-        """Remove leftovers of killed writers: they may hold what only their owner should see."""
-        for folder in (self.root, self.root / "indexes"):
-            for path in folder.glob(".*"):
-                with suppress(FileNotFoundError):  # its writer may be done by now
-                    age = time.time() - path.stat().st_mtime
-                    if _TEMPORARY.fullmatch(path.name) and age > _YOUNG:
-                        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        """Remove what killed writers of our own files left: it may hold who searched for what.
+
+        Nothing else is touched: the workspace may be a folder with other files in it.
+        """
+        for path in self.root.glob(".*"):
+            with suppress(FileNotFoundError):  # its writer may be done by now
+                age = time.time() - path.stat().st_mtime
+                if _TEMPORARY.fullmatch(path.name) and age > _YOUNG:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     # -- indexes: each build in a folder of its own, one of them current -------------------------
 

@@ -65,17 +65,20 @@ def test_two_writers_at_once(workspace: Workspace) -> None:
 
 
 def test_leftovers_of_killed_writers_go_and_nothing_else(workspace: Workspace) -> None:
-    workspace.create()
-    old = [".profiles.jsonl.ab12_9xz", "indexes/.corpus.0001.zzzzzzzz", ".release.qqqqqqqq"]
-    kept = [".lock", "profiles.jsonl", ".hidden", "indexes/corpus.0001", ".young.json.abcdefgh"]
-    for name in (*old, *kept):
-        (workspace.root / name).parent.mkdir(exist_ok=True)
-        (workspace.root / name).mkdir() if "r" in name[:5] else (workspace.root / name).touch()
-        if "young" not in name:
-            os.utime(workspace.root / name, (0, 0))
+    old = [".profiles.jsonl.ab12_9xz", ".town.truth.json.zzzzzzzz", ".release.qqqqqqqq/members"]
+    kept = ["profiles.jsonl", ".bashrc.original", ".config.settings/x", ".current.json.backup"]
+    for name in (*old, *kept, ".current.json.abcdefgh"):
+        path = workspace.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        if name != ".current.json.abcdefgh":  # young: its writer may still live
+            for aged in (path, path.parent):
+                os.utime(aged, (0, 0))
     with workspace.writing():
         assert not any((workspace.root / name).exists() for name in old)
+        assert not (workspace.root / ".release.qqqqqqqq").exists()
         assert all((workspace.root / name).exists() for name in kept)
+        assert (workspace.root / ".current.json.abcdefgh").exists()
 
 
 @pytest.mark.parametrize("text", ['{"index": 5}', "[]", "5", '{"other": "x"}'])
