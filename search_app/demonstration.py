@@ -21,6 +21,7 @@ QUERY = "java"  # the lecture's example: two people mean different things by it
 PAIR = ("coffee", "programming")
 _RECIPE = {"version": __version__, "format": 1, "users": USERS, "size": SIZE, "seed": SEED}
 _MARKER = "demo.json"
+_LOG, _TRUTH = "town.tsv", "town.truth.json"
 
 
 def is_built(workspace: Workspace) -> bool:
@@ -38,7 +39,7 @@ def is_built(workspace: Workspace) -> bool:
 def refuse_other_data(workspace: Workspace) -> None:
     """Never build the demo over somebody's own profiles."""
     current = workspace.current()
-    if current.profiles and not current.truth:
+    if current.profiles and current.truth != _TRUTH:
         raise UsageError(
             f"{workspace.root} holds profiles that are not the demo's; name another folder: "
             "veilsearch --workspace DIR demo"
@@ -56,7 +57,7 @@ def build(workspace: Workspace, settings: Settings) -> Iterator[str]:
     yield f"WordNet: {wordnet.size:,} synsets, {len(wordnet.terms):,} terms"
     made = build_index_of([], "wordnet", "wordnet", settings)
     yield f"corpus: {made['documents']:,} entries of WordNet indexed"
-    log = workspace.root / "town.tsv"
+    log = workspace.root / _LOG
     made = write_town(wordnet, log, users=None, queries=None, seed=SEED)
     yield f"town: {made['people']:,} people wrote {made['lines']:,} lines of query log"
     profiles = workspace.root / "profiles.jsonl"

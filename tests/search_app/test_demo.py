@@ -125,9 +125,12 @@ def test_a_half_built_demo_is_built_again(demo: Path) -> None:
 
 def test_other_peoples_profiles_are_never_built_over(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path)
-    workspace.make_current(profiles="mine.jsonl")
-    with pytest.raises(UsageError, match="not the demo's; name another folder"):
-        demonstration.refuse_other_data(workspace)
+    for truth in ("", "my-town.truth.json"):  # real people, and a lecturer's own town
+        workspace.make_current(profiles="mine.jsonl", truth=truth)
+        with pytest.raises(UsageError, match="not the demo's; name another folder"):
+            demonstration.refuse_other_data(workspace)
+    workspace.make_current(truth="town.truth.json")
+    demonstration.refuse_other_data(workspace)
 
 
 def test_doctor_is_green_after_the_demo(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
