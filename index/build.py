@@ -21,8 +21,10 @@ import numpy as np
 
 from . import jvm
 from .forward import Analyse, Forward, ForwardWriter
-from .lucene import ANALYZER, K1, B, LuceneIndex, LuceneWriter, check_bm25
+from .java import ANALYZER
+from .lucene import K1, B, LuceneIndex, check_bm25
 from .model import Account, Document, Progress, SearchError, silent
+from .writing import LuceneWriter
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.lucene import LuceneIndex, LuceneWriter
+from index.lucene import LuceneIndex
 from index.model import Document, SearchError
+from index.writing import LuceneWriter
 
 
 def index_of(documents: Sequence[Document], folder: Path, **settings: float) -> LuceneIndex:
