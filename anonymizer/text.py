@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
+from functools import cache
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 # Lucene's English stop words.
 _STOP_WORDS = """
@@ -27,6 +32,15 @@ def tokens(text: str) -> list[str]:
     return [token for token in _LETTERS.findall(text.lower()) if token not in STOP_WORDS]
 
 
+@cache
+def letters() -> NDArray[np.bool_]:
+    """Return a table of all code points: is it a letter, as tokens are made of?"""
+    table = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
+    for run in _LETTERS.finditer("".join(map(chr, range(table.size)))):
+        table[run.start() : run.end()] = True
+    return table
+
+
 class Analysis:
     """Text -> terms: each token's base form, tokens unknown to the vocabulary left out."""
 
@@ -38,6 +52,10 @@ class Analysis:
         base_forms = self._base_forms
         found = [base_forms[token] for token in _LETTERS.findall(text.lower())]
         return [term for term in found if term]
+
+    def term(self, token: str) -> str:
+        """Return a token's term, '' where it has none."""
+        return self._base_forms[token]
 
 
 class _BaseForms(dict[str, str]):

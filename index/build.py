@@ -1,17 +1,15 @@
-"""An index on disk: built whole or not at all, opened only if every byte is as it was built. [I/O]
+"""An index on disk: built or updated whole or not at all, opened only if no byte has changed. [I/O]
 
-A folder holds `lucene/`, `forward/` and `manifest.json`: version, settings, counts, checksums.
+A folder holds `lucene/`, `forward/` and `manifest.json`. It is never changed: an update makes a new
+folder, which shares the files of Lucene that stay the same.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import re
 import shutil
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,22 +18,28 @@ from typing import Any
 import numpy as np
 
 from . import jvm
-from .forward import Analyse, Forward, ForwardWriter
+from .forward import Forward
+from .forward_writing import ForwardWriter, TermCounter
 from .java import ANALYZER
 from .lucene import K1, B, LuceneIndex, check_bm25
+from .manifest import (
+    FORMAT,
+    REMEDY,
+    Fingerprint,
+    faults_of,
+    read_manifest,
+    sync,
+    write_manifest,
+)
 from .model import Account, Document, Progress, SearchError, silent
 from .writing import LuceneWriter
 
-FORMAT = 1
-MANIFEST = "manifest.json"
-STALE = 86_400  # seconds after which nothing builds in a folder any more
 SAMPLE = 50  # rows whose numbers are compared when an index is opened
-REMEDY = "build it again with: veilsearch index CORPUS"
 
 
 def build_index(
     documents: Iterable[Document],
-    analyse: Analyse,
+    counter: TermCounter,
     folder: Path,
     *,
     account: Account,
@@ -48,173 +52,208 @@ def build_index(
 
     Of documents with the same id the last one stays; the account counts the others.
     """
-    if folder.exists():
-        raise SearchError(f"{folder} is there already; name a new folder")
     check_bm25(k1, b)
     jvm.start(heap)
+    with _whole(folder) as made, _Halves(made, counter) as halves:
+        halves.add(documents, account, progress)
+        settings = {"analyzer": ANALYZER, "k1": k1, "b": b}
+        return halves.finish({"format": FORMAT, **settings, "account": asdict(account)})
+
+
+def update_index(
+    old: Path,
+    documents: Iterable[Document],
+    counter: TermCounter,
+    folder: Path,
+    *,
+    delete: Collection[str] = (),
+    account: Account,
+    heap: str = "2g",
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Delete documents of an index and add others, into a new folder; return its manifest.
+
+    The result finds and ranks as one built anew. An added document replaces the one with its id.
+    """
+    lucene, forward = open_index(old, heap=heap)  # checked: no damage is passed on
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(folder)
-        with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
-            made = Path(beside, "index")
-            counts = _write(documents, analyse, made, account, progress)
-            settings = {"analyzer": ANALYZER, "k1": k1, "b": b}
-            manifest = {"format": FORMAT, **settings, "counts": counts, "account": asdict(account)}
-            _finish(made, manifest)
-            _aligned(made, read_manifest(made))[0].close()  # what can't be opened is not an index
-            made.rename(folder)
-            _sync(folder.parent)
-    except OSError as error:
-        said = error.strerror or error
-        raise SearchError(f"{folder} can't be written ({said}); see to room and rights") from error
-    return manifest
+        manifest = read_manifest(old)
+        with _whole(folder) as made, _Halves(made, counter, _Base(old, lucene, forward)) as halves:
+            missing = halves.delete(delete)
+            if delete and missing == len(set(delete)):
+                raise SearchError(f"none of the {missing:,} ids to delete is in {old}")
+            halves.add(documents, account, progress)
+            change = {**halves.change, "missing": missing, "account": asdict(account)}
+            changes = [*manifest.get("changes", []), change]
+            return halves.finish({**manifest, "changes": changes})
+    finally:
+        lucene.close()
 
 
-def open_index(folder: Path, *, heap: str = "2g") -> tuple[LuceneIndex, Forward]:
-    """Open an index after checking every file; refuse one that is not as it was built."""
+def open_index(
+    folder: Path,
+    *,
+    heap: str = "2g",
+    k1: float | None = None,
+    b: float | None = None,
+    title_boost: float = 0.0,
+) -> tuple[LuceneIndex, Forward]:
+    """Open an index after checking every file; refuse one that is not as it was built.
+
+    k1 and b are those it was built with, unless others are given.
+    """
     manifest = read_manifest(folder)
-    for fault in _faults(folder, manifest):
+    for fault in faults_of(folder, manifest):
         raise SearchError(f"{folder}: {fault}; {REMEDY}")
     jvm.start(heap)
-    return _aligned(folder, manifest)
+    chosen = {"k1": manifest["k1"] if k1 is None else k1, "b": manifest["b"] if b is None else b}
+    return _aligned(folder, manifest["counts"]["documents"], **chosen, title_boost=title_boost)
 
 
 def check_index(folder: Path) -> list[str]:
     """Return what is wrong with an index, one plain line each; nothing if it is good."""
     try:
         manifest = read_manifest(folder)
-        faults = list(_faults(folder, manifest))
+        faults = list(faults_of(folder, manifest))
         if not faults:
-            _aligned(folder, manifest)[0].close()
+            _aligned(folder, manifest["counts"]["documents"])[0].close()
     except SearchError as error:
         return [str(error)]
     return faults
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read an index's manifest."""
+@contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """Make a folder under another name, and give it its own only if all goes well."""
+    if folder.exists():
+        raise SearchError(f"{folder} is there already; name a new folder")
     try:
-        text = (folder / MANIFEST).read_text(encoding="utf-8")
-        manifest = json.loads(text)
-        manifest.pop("checksum")
-    except FileNotFoundError as error:
-        raise SearchError(f"{folder}: no index here (no {MANIFEST}); {REMEDY}") from error
-    except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:
-        raise SearchError(f"{folder}: {MANIFEST} is damaged; {REMEDY}") from error
-    if manifest.get("format") != FORMAT:
-        raise SearchError(
-            f"{folder}: format={manifest.get('format')} of the index must be {FORMAT}; {REMEDY}"
-        )
-    if _text(manifest) != text:
-        raise SearchError(f"{folder}: {MANIFEST} is damaged; {REMEDY}")
-    return dict(manifest)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
+            made = Path(beside, "index")
+            made.mkdir()
+            yield made
+            made.rename(folder)
+            sync(folder.parent)
+    except OSError as error:
+        said = error.strerror or error
+        raise SearchError(f"{folder} can't be written ({said}); see to room and rights") from error
 
 
-def _remove_stale(folder: Path) -> None:
-    """Remove what killed builds of the same index, whatever its number, have left for a day."""
-    name = re.sub(r"\.\d+$", "", folder.name)
-    left = re.compile(rf"\.{re.escape(name)}(\.\d+)?\.[a-z0-9_]{{8}}")
-    for path in folder.parent.iterdir():
-        if left.fullmatch(path.name) and path.is_dir() and time.time() - _touched(path) > STALE:
-            shutil.rmtree(path, ignore_errors=True)
+class _Base:
+    """An index that is extended."""
+
+    def __init__(self, folder: Path, lucene: LuceneIndex, forward: Forward) -> None:
+        manifest = read_manifest(folder)
+        self.folder, self.lucene, self.forward = folder, lucene, forward
+        self.next: int = manifest["next"]
+        self.fingerprint: str = manifest["fingerprint"]
+        ids = lucene.ids(np.arange(lucene.size)).tolist()
+        self.number = dict(zip(ids, forward.numbers.tolist(), strict=True))
+
+    def part(self, number: int) -> bytes:
+        """Return what a document gave to the fingerprint."""
+        row = int(np.searchsorted(self.forward.numbers, number))
+        return Fingerprint().add(self.lucene.documents([row])[0])
 
 
-def _touched(folder: Path) -> float:
-    """Return when anything in a folder was last written; now, if that changes meanwhile."""
-    try:
-        return max(path.lstat().st_mtime for path in (folder, *folder.rglob("*")))
-    except OSError:
-        return time.time()
+class _Halves:
+    """Both halves of an index under way, written in step."""
 
+    def __init__(self, folder: Path, counter: TermCounter, base: _Base | None = None) -> None:
+        self._folder, self._base = folder, base
+        self._first = self._next = base.next if base else 0
+        self._number = base.number if base else {}  # id -> number
+        self._fingerprint = Fingerprint(base.fingerprint if base else "0")
+        self._parts = bytearray()  # what each new document gave to the fingerprint
+        self.change = {"added": 0, "replaced": 0, "deleted": 0}
+        if base:
+            _link(base.folder / "lucene", folder / "lucene")
+        extended = base.forward if base else None
+        with ExitStack() as stack:
+            forward = ForwardWriter(folder / "forward", counter, self._first, extended)
+            self._forward = stack.enter_context(closing(forward))
+            lucene = LuceneWriter(folder / "lucene", self._first)
+            self._lucene = stack.enter_context(closing(lucene))
+            self._open = stack.pop_all()
 
-def _write(
-    documents: Iterable[Document],
-    analyse: Analyse,
-    folder: Path,
-    account: Account,
-    progress: Progress,
-) -> dict[str, int]:
-    """Write both halves, and count documents and terms."""
-    folder.mkdir()
-    forward = ForwardWriter(analyse)
-    latest: dict[str, int] = {}
-    with LuceneWriter(folder / "lucene") as lucene:
-        for number, document in enumerate(documents):
-            earlier = latest.get(document.id)
-            lucene.add(document, number, replaces=earlier is not None)
-            forward.add(f"{document.title} {document.text}")
+    def add(self, documents: Iterable[Document], account: Account, progress: Progress) -> None:
+        """Add documents; the last one with an id stays."""
+        for done, document in enumerate(documents, 1):
+            earlier = self._number.get(document.id)
             if earlier is not None:
-                forward.drop(earlier)
-                account.duplicates += 1
-            latest[document.id] = number
-            progress(number + 1)
-        if not latest:
+                self._drop(earlier)
+                account.duplicates += earlier >= self._first
+                self.change["replaced"] += earlier < self._first
+            self._number[document.id] = self._next
+            self._next += 1
+            self._parts += self._fingerprint.add(document)
+            self._forward.add(f"{document.title} {document.text}")
+            self._lucene.add(document)
+            progress(done)
+        self.change["added"] = self._next - self._first - account.duplicates
+        if not self._number:
             skipped = ", ".join(f"{reason}: {count}" for reason, count in account.skipped.items())
-            raise SearchError(f"the corpus has no document to index (skipped: {skipped or 'none'})")
-    return {"documents": len(latest), "terms": forward.write(folder / "forward")}
+            raise SearchError(f"no document is left to index (skipped: {skipped or 'none'})")
+
+    def delete(self, ids: Iterable[str]) -> int:
+        """Delete documents; return how many of the ids are not there."""
+        missing = 0
+        for each in dict.fromkeys(ids):
+            number = self._number.pop(each, None)
+            if number is None:
+                missing += 1
+            else:
+                self._drop(number)
+                self.change["deleted"] += 1
+        return missing
+
+    def _drop(self, number: int) -> None:
+        self._forward.drop(number)
+        self._lucene.drop(number)
+        new = 32 * (number - self._first)
+        if self._base and new < 0:
+            self._fingerprint.remove(self._base.part(number))
+        else:
+            self._fingerprint.remove(bytes(self._parts[new : new + 32]))
+
+    def finish(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Write all that waits, open the result as a judge, and seal it with a manifest."""
+        self._lucene.commit(one_segment=self._base is None)
+        documents = len(self._number)
+        counts = {"documents": documents, "terms": self._forward.write()}
+        self._open.close()
+        _aligned(self._folder, documents)[0].close()
+        rest = {"counts": counts, "fingerprint": str(self._fingerprint), "next": self._next}
+        write_manifest(self._folder, {**facts, **rest})
+        return read_manifest(self._folder)
+
+    def __enter__(self) -> _Halves:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
 
 
-def _finish(folder: Path, manifest: dict[str, Any]) -> None:
-    """Checksum all files, write the manifest, and have everything on the disk."""
-    manifest["files"] = {}
-    for name in _names(folder):
-        _sync(folder / name)
-        manifest["files"][name] = {
-            "bytes": (folder / name).stat().st_size,
-            "sha256": _digest(folder / name),
-        }
-    (folder / MANIFEST).write_text(_text(manifest), encoding="utf-8")
-    for path in (folder / MANIFEST, folder / "lucene", folder / "forward", folder):
-        _sync(path)
+def _link(old: Path, new: Path) -> None:
+    """Share the files of a folder, or copy them where a disk can't share; none is ever changed."""
+    new.mkdir()
+    for path in old.iterdir():
+        try:
+            os.link(path, new / path.name)
+        except OSError:
+            shutil.copyfile(path, new / path.name)
 
 
-def _faults(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
-    files, there = manifest["files"], set(_names(folder))
-    yield from (f"{name} does not belong to the index" for name in sorted(there - set(files)))
-    for name, built in files.items():
-        path = folder / name
-        if name not in there:
-            yield f"{name} is missing"
-        elif path.stat().st_size != built["bytes"]:
-            yield f"{name} has {path.stat().st_size} bytes instead of {built['bytes']}"
-        elif _digest(path) != built["sha256"]:
-            yield f"{name} has changed since it was built"
-
-
-def _aligned(folder: Path, manifest: dict[str, Any]) -> tuple[LuceneIndex, Forward]:
+def _aligned(
+    folder: Path, documents: int, k1: float = K1, b: float = B, title_boost: float = 0.0
+) -> tuple[LuceneIndex, Forward]:
     """Open both halves, and compare their sizes and the numbers of a sample of rows."""
     forward = Forward.open(folder / "forward")
-    lucene = LuceneIndex(folder / "lucene", manifest["k1"], manifest["b"])
-    documents = manifest["counts"]["documents"]
+    lucene = LuceneIndex(folder / "lucene", k1, b, title_boost)
     same = documents == lucene.size == forward.documents
     rows = np.unique(np.linspace(0, documents - 1, SAMPLE, dtype=np.int64))
     if same and lucene.numbers(rows.tolist()) == forward.numbers[rows].tolist():
         return lucene, forward
     lucene.close()
     raise SearchError(f"{folder}: Lucene's and the forward index's documents differ; {REMEDY}")
-
-
-def _names(folder: Path) -> list[str]:
-    paths = (path for path in folder.rglob("*") if path.is_file() and path != folder / MANIFEST)
-    return sorted(path.relative_to(folder).as_posix() for path in paths)
-
-
-def _text(manifest: dict[str, Any]) -> str:
-    """Write a manifest with a checksum of its own."""
-    content = json.dumps(manifest, indent=1, sort_keys=True)
-    checksum = hashlib.sha256(content.encode()).hexdigest()
-    return json.dumps({**manifest, "checksum": checksum}, indent=1, sort_keys=True) + "\n"
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    """Have a file or folder on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

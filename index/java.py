@@ -20,6 +20,27 @@ def java(name: str) -> Any:
     return jvm.bridge().autoclass(name)
 
 
+def class_of(name: str) -> Any:
+    """Return the object Java has for a class, as [I for an array of ints."""
+    return java("java.lang.Class").forName(name)
+
+
+def signature(text: str) -> Any:
+    """Return a method's type by its descriptor, as (I)V."""
+    return java("java.lang.invoke.MethodType").fromMethodDescriptorString(text, None)
+
+
+def handles() -> Any:
+    """Return what composes methods to loops that run in Java alone."""
+    return java("java.lang.invoke.MethodHandles")
+
+
+@cache
+def lookup() -> Any:
+    """Return what finds methods to compose."""
+    return handles().publicLookup()
+
+
 @cache
 def analyzer() -> Any:
     """Return the analysis of all indexed text: Anserini's, with Porter's stemmer."""

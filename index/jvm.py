@@ -56,6 +56,11 @@ def bridge() -> Any:
     return jnius
 
 
+def detach() -> None:
+    """Let go of Java in a thread that is about to end."""
+    bridge().detach()
+
+
 def java_version() -> str:
     """Return the version of the Java that runs."""
     with talking:

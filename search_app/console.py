@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+EVERY = 64  # documents between two updates of a bar
 
 
 def say(text: str) -> None:
@@ -22,6 +25,32 @@ def show(text: str) -> None:
 def show_json(value: Any) -> None:
     """Print a result for machines, as one JSON document."""
     print(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+@contextmanager
+def corpus_progress(
+    label: str, done_of: Callable[[], tuple[int, int]]
+) -> Iterator[Callable[[int], None]]:
+    """Show documents, their rate and the time left; `done_of` says how much of how much is read."""
+    if not sys.stderr.isatty():
+        yield lambda _documents: None
+        return
+    from tqdm import tqdm
+
+    form = "{desc} {percentage:3.0f}% |{bar}| {postfix} [{elapsed}<{remaining}]"
+    with tqdm(desc=label, total=1, leave=False, delay=1, bar_format=form) as bar:
+        began = time.monotonic()
+
+        def update(documents: int) -> None:
+            if documents % EVERY:
+                return
+            done, size = done_of()
+            bar.total = size or None
+            rate = documents / max(time.monotonic() - began, 1e-9)
+            bar.set_postfix_str(f"{documents:,} documents, {rate:,.0f}/s", refresh=False)
+            bar.update(done - bar.n)
+
+        yield update
 
 
 @contextmanager

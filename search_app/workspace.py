@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from .errors import UsageError
 
@@ -22,6 +22,7 @@ _OURS = (
     r"current\.json|demo\.json|release|profiles\.(jsonl|npz|held-out\.tsv)|town\.(tsv|truth\.json)"
 )
 _TEMPORARY = re.compile(rf"\.({_OURS})\.[a-z0-9_]{{8}}")  # as tempfile names them
+_UNFINISHED = re.compile(r"\..+\.\d{4,}\.[a-z0-9_]{8}")
 _YOUNG = 60  # seconds: `town` writes its log without asking
 
 
@@ -110,16 +111,20 @@ class Workspace:
         return truth if truth.get("log_sha256") == current.log_sha256 else None
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, verb: str) -> Iterator[None]:
         """Keep other processes from writing here, and clear away what a killed one left."""
         self.create()
-        with (self.root / ".lock").open("w") as lock:
+        with (self.root / ".lock").open("a+", encoding="utf-8") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as fault:
+            except BlockingIOError as fault:
                 raise UsageError(
-                    f"another veilsearch is writing to {self.root}; wait until it is done"
+                    f"{self.root} is being written to by {_holder(lock)}; wait until it is done"
                 ) from fault
+            began = time.strftime("%Y-%m-%d %H:%M:%S")
+            lock.truncate(0)
+            lock.write(f"veilsearch {verb}, process {os.getpid()} on {_host()}, since {began}")
+            lock.flush()
             self._sweep()
             yield
 
@@ -133,6 +138,9 @@ class Workspace:
                 age = time.time() - path.stat().st_mtime
                 if _TEMPORARY.fullmatch(path.name) and age > _YOUNG:
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
+        for path in (self.root / "indexes").glob(".*"):
+            if _UNFINISHED.fullmatch(path.name):  # only who has the lock builds here
+                shutil.rmtree(path, ignore_errors=True)
 
     # -- indexes: each build in a folder of its own, one of them current -------------------------
 
@@ -157,6 +165,10 @@ class Workspace:
             )
         return max(builds, key=lambda path: _build_number(path, name))
 
+    def index_to_update(self, name: str | None) -> Path:
+        """Return the index of a name, or the current one."""
+        return self.index_named(name) if name else self.find("index")
+
     def switch_index(self, built: Path) -> None:
         """Make a finished build current and remove the builds it replaces."""
         self.make_current(index=self.relative(built))
@@ -164,6 +176,16 @@ class Workspace:
         for path in built.parent.iterdir():
             if 0 < _build_number(path, name) < _build_number(built, name):
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _host() -> str:
+    return os.uname().nodename
+
+
+def _holder(lock: TextIO) -> str:
+    """Say who holds a lock, as they wrote it down."""
+    lock.seek(0)
+    return lock.read(500) or "another veilsearch"
 
 
 _REMEDY = {

@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Run the method, write the release, and make it the workspace's current one."""
     workspace = Workspace(settings.workspace)
     source = arguments.profiles or workspace.find("profiles")
-    with workspace.writing():
+    with workspace.writing("anonymize"):
         made = write_release_of(
             source,
             arguments.output or settings.workspace / "release",

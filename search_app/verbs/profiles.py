@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Read the log, write the profiles, and make them the workspace's current ones."""
-    with Workspace(settings.workspace).writing():
+    with Workspace(settings.workspace).writing("profiles"):
         made = write_profiles_of(
             arguments.log,
             arguments.output or settings.workspace / "profiles.jsonl",

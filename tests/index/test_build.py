@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,14 @@ import numpy as np
 import pytest
 
 from index import build as building
-from index.build import build_index, check_index, open_index, read_manifest
-from index.forward import ForwardWriter
+from index import manifest as manifests
+from index.build import build_index, check_index, open_index
+from index.forward_writing import ForwardWriter
 from index.jvm import start
+from index.manifest import read_manifest
 from index.model import Account, Document, SearchError
 
-from .conftest import Build, words
+from .conftest import Build, Counter, words
 
 
 def test_an_index_opens_and_searches(toys: list[Document], build: Build, tmp_path: Path) -> None:
@@ -40,11 +41,13 @@ def test_a_manifest_says_what_was_built(toys: list[Document], tmp_path: Path) ->
     account = Account(read=5, skipped={"no text": 2})
     seen: list[int] = []
     folder = tmp_path / "index"
-    made = build_index(toys, words, folder, account=account, k1=1.2, b=0.75, progress=seen.append)
+    made = build_index(
+        toys, Counter(words), folder, account=account, k1=1.2, b=0.75, progress=seen.append
+    )
     assert made == read_manifest(folder)
     assert made["counts"] == {"documents": 5, "terms": 6}
     assert made["account"]["skipped"] == {"no text": 2}
-    assert (made["format"], made["k1"], made["b"]) == (1, 1.2, 0.75)
+    assert (made["format"], made["k1"], made["b"]) == (2, 1.2, 0.75)
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert set(made["files"]) == there - {"manifest.json"}
     assert seen == [1, 2, 3, 4, 5]
@@ -52,14 +55,14 @@ def test_a_manifest_says_what_was_built(toys: list[Document], tmp_path: Path) ->
 
 
 def test_the_settings_of_the_build_hold_when_opened(toys: list[Document], tmp_path: Path) -> None:
-    build_index(toys, words, tmp_path / "flat", account=Account(), k1=0.0)
+    build_index(toys, Counter(words), tmp_path / "flat", account=Account(), k1=0.0)
     assert len(set(open_index(tmp_path / "flat")[0].pool("zebra", 10).scores.tolist())) == 1
 
 
 def test_of_duplicates_the_last_one_wins(tmp_path: Path) -> None:
     account = Account()
     documents = [Document(name, "", f"{name} text{n}") for n, name in enumerate("abacab")]
-    made = build_index(documents, str.split, tmp_path / "index", account=account)
+    made = build_index(documents, Counter(str.split), tmp_path / "index", account=account)
     assert account.duplicates == made["account"]["duplicates"] == 3
     lucene, forward = open_index(tmp_path / "index")
     assert lucene.documents(range(lucene.size)) == [documents[n] for n in (3, 4, 5)]
@@ -78,7 +81,7 @@ def failing(documents: list[Document]) -> Iterator[Document]:
 
 def test_a_failed_build_leaves_nothing(toys: list[Document], tmp_path: Path) -> None:
     with pytest.raises(SearchError, match="broken corpus"):
-        build_index(failing(toys), words, tmp_path / "index", account=Account())
+        build_index(failing(toys), Counter(words), tmp_path / "index", account=Account())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -89,7 +92,7 @@ def test_an_interrupted_analysis_leaves_nothing(toys: list[Document], tmp_path: 
         return words(text)
 
     with pytest.raises(KeyboardInterrupt):
-        build_index(toys, interrupted, tmp_path / "index", account=Account())
+        build_index(toys, Counter(interrupted), tmp_path / "index", account=Account())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -124,10 +127,11 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:
 import resource
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 document = Document("1", "", " ".join(map(str, range(3_000))))
+terms = lambda _: map(str, range(20_000))
 for size in (5_000, 60_000):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
-        build_index([document], lambda _: map(str, range(20_000)), folder, account=Account())
+        build_index([document], Counter(terms), folder, account=Account())
     except SearchError as error:
         print(error)
 print(list(folder.parent.iterdir()))
@@ -142,8 +146,8 @@ print(list(folder.parent.iterdir()))
 
 def test_an_empty_corpus_is_refused(tmp_path: Path) -> None:
     account = Account(skipped={"no id": 3})
-    with pytest.raises(SearchError, match=r"no document to index \(skipped: no id: 3\)"):
-        build_index([], words, tmp_path / "index", account=account)
+    with pytest.raises(SearchError, match=r"no document is left to index \(skipped: no id: 3\)"):
+        build_index([], Counter(words), tmp_path / "index", account=account)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -157,12 +161,12 @@ def test_a_folder_that_is_there_is_refused(
 @pytest.mark.parametrize("k1", [float("inf"), float("nan"), 1e39, 1000.1, -1.0])
 def test_settings_out_of_range_are_refused_before_the_build(tmp_path: Path, k1: float) -> None:
     with pytest.raises(SearchError, match=re.escape(f"k1={k1} must be from 0 to 1000")):
-        build_index(failing([]), words, tmp_path / "index", account=Account(), k1=k1)
+        build_index(failing([]), Counter(words), tmp_path / "index", account=Account(), k1=k1)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_highest_k1_is_built_and_opened(toys: list[Document], tmp_path: Path) -> None:
-    build_index(toys, words, tmp_path / "index", account=Account(), k1=1000)
+    build_index(toys, Counter(words), tmp_path / "index", account=Account(), k1=1000)
     assert len(open_index(tmp_path / "index")[0].pool("zebra", 10)) == 4
 
 
@@ -175,34 +179,11 @@ def test_an_index_that_can_not_be_opened_is_not_left(
     assert list(tmp_path.iterdir()) == []
 
 
-def aged(folder: Path, days: float, *, inner: float | None = None) -> Path:
-    """Make what a killed build leaves, last written some days ago."""
-    (folder / "index").mkdir(parents=True)
-    for path, age in ((folder / "index", days if inner is None else inner), (folder, days)):
-        os.utime(path, (time.time() - age * 86_400,) * 2)
-    return folder
-
-
-def test_what_killed_builds_left_is_removed_after_a_day(
-    toys: list[Document], build: Build, tmp_path: Path
-) -> None:
-    for name in (".toys.0007.abcd_123", ".toys.0003.abcd_123", ".toys.abcd_123"):
-        aged(tmp_path / name, 1.1)
-    kept = [
-        aged(tmp_path / ".toys.0007.abcd_124", 0.9),
-        aged(tmp_path / ".toys.0007.abcd_125", 1.1, inner=0.1),  # still being written
-        aged(tmp_path / ".other.0007.abcd_123", 9),
-        aged(tmp_path / ".toys.more.0007.abcd_123", 9),
-        aged(tmp_path / ".toys.0007.mine", 9),
-        aged(tmp_path / "toys.0006", 9),
-    ]
-    built = build(toys, tmp_path / "toys.0007")
-    assert set(tmp_path.iterdir()) == {*kept, built}
-
-
 def test_a_document_lucene_can_not_take_fails_the_build(tmp_path: Path) -> None:
     with pytest.raises(SearchError, match="Lucene says"):
-        build_index([Document("x" * 40_000, "", "a")], words, tmp_path / "i", account=Account())
+        build_index(
+            [Document("x" * 40_000, "", "a")], Counter(words), tmp_path / "i", account=Account()
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -287,8 +268,8 @@ def test_another_format_is_refused(
     toys: list[Document], build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = build(toys, tmp_path / "index")
-    monkeypatch.setattr(building, "FORMAT", 2)
-    assert "format=1 of the index must be 2" in refusal(folder)
+    monkeypatch.setattr(manifests, "FORMAT", 3)
+    assert "format=2 of the index must be 3" in refusal(folder)
 
 
 def test_halves_of_two_indexes_are_refused(
@@ -306,12 +287,12 @@ def test_halves_of_two_indexes_are_refused(
 
 def seal(folder: Path, manifest: dict[str, Any]) -> None:
     (folder / "manifest.json").unlink()
-    building._finish(folder, manifest)
+    manifests.write_manifest(folder, manifest)
 
 
 def test_java_takes_any_folder_in_any_locale(tmp_path: Path) -> None:
     done = python(
-        "build_index([Document('1', '', 'a')], str.split, folder, account=Account());"
+        "build_index([Document('1', '', 'a')], Counter(str.split), folder, account=Account());"
         "print(open_index(folder)[0].size)",
         tmp_path / "köln 😀 x",
     )
@@ -322,6 +303,7 @@ def python(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a program about a folder in a Python of its own, in the poorest locale."""
     head = (
         "import json, sys; from pathlib import Path; from index.build import *;"
+        "from tests.index.conftest import Counter;"
         "folder = Path(json.loads(sys.argv[1]));"
     )
     return subprocess.run(

@@ -13,17 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.forward import ARRAYS, Forward, ForwardWriter
+from index.forward import ARRAYS, Forward
+from index.forward_writing import ForwardWriter
 from index.model import SearchError
+
+from .conftest import Counter as TermCounts
 
 
 def forward_of(texts: Sequence[str], folder: Path, dropped: Sequence[int] = ()) -> Forward:
-    writer = ForwardWriter(str.split)
+    writer = ForwardWriter(folder / "forward", TermCounts(str.split))
     for text in texts:
         writer.add(text)
     for number in dropped:
         writer.drop(number)
-    writer.write(folder / "forward")
+    writer.write()
     return Forward.open(folder / "forward")
 
 

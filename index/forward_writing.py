@@ -1,0 +1,211 @@
+"""Writing a forward index: new documents' counts, after those of the index it extends. [I/O]
+
+Counts wait on the disk until all are there, for columns are numbered by falling document frequency:
+memory holds terms and row numbers, and one block of rows. Extending an index gives the same bytes
+as building it anew from the documents that are left, but for the numbers they were added under.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .forward import TERMS, Floats, Forward, Ints, idf
+
+BLOCK = 1 << 18  # characters that are counted at a time
+ROWS = 1 << 13  # rows that are written at a time
+WAITING = ("columns.waiting", "tf.waiting")
+
+
+class TermCounter(Protocol):
+    """What counts the terms of texts; anonymizer's does."""
+
+    @property
+    def terms(self) -> list[str]:
+        """Return the terms met so far, by number."""
+
+    def count(
+        self, texts: Sequence[str]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Return the texts' term numbers, each text's apart; their counts; where each text ends."""
+
+
+class _Rows(NamedTuple):
+    """Rows of counts from one source."""
+
+    terms: list[str]
+    starts: NDArray[Any]
+    columns: NDArray[Any]
+    tf: NDArray[Any]
+    numbers: NDArray[Any]  # ascending
+    kept: NDArray[np.bool_]
+
+
+class _Block(NamedTuple):
+    """Some kept rows, as columns of all sources' terms: row i has the next lengths[i] counts."""
+
+    lengths: Ints
+    columns: Ints
+    tf: Ints
+
+
+class ForwardWriter:
+    """Gathers documents' term counts in order, in a folder that it makes."""
+
+    def __init__(
+        self, folder: Path, counter: TermCounter, first: int = 0, extends: Forward | None = None
+    ) -> None:
+        folder.mkdir()
+        self._folder, self._counter, self._first, self._extends = folder, counter, first, extends
+        self._texts: list[str] = []
+        self._characters = 0
+        self._lengths = array("q")
+        self._dropped = array("q")
+        self._files: list[BinaryIO] = [(folder / name).open("wb") for name in WAITING]
+
+    def add(self, text: str) -> None:
+        """Count the terms of the document with the next number."""
+        self._texts.append(text)
+        self._characters += len(text)
+        if self._characters >= BLOCK:
+            self._count()
+
+    def drop(self, number: int) -> None:
+        """Leave out the document that was added under a number."""
+        self._dropped.append(number)
+
+    def write(self) -> int:
+        """Write the arrays and the terms; return the number of terms."""
+        self._count()
+        self.close()
+        terms = _write(self._folder, self._sources())
+        for name in WAITING:
+            (self._folder / name).unlink()
+        return terms
+
+    def close(self) -> None:
+        """Close what waits."""
+        for file in self._files:
+            file.close()
+
+    def _count(self) -> None:
+        texts, self._texts, self._characters = self._texts, [], 0
+        if texts:
+            *counts, ends = self._counter.count(texts)
+            self._lengths.extend(np.diff(ends, prepend=0).tolist())
+            for file, part in zip(self._files, counts, strict=True):
+                file.write(part.astype(np.int32).tobytes())
+
+    def _sources(self) -> list[_Rows]:
+        lengths = np.asarray(self._lengths, dtype=np.int64)
+        numbers = self._first + np.arange(lengths.size)
+        columns, tf = (_mapped(self._folder / name) for name in WAITING)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        new = _Rows(self._counter.terms, starts, columns, tf, numbers, self._kept(numbers))
+        if self._extends is None:
+            return [new]
+        old = self._extends
+        kept = self._kept(old.numbers)
+        return [_Rows(old.terms, *old.counts, old.numbers, kept), new]
+
+    def _kept(self, numbers: NDArray[Any]) -> NDArray[np.bool_]:
+        return ~np.isin(numbers, np.asarray(self._dropped, dtype=np.int64))
+
+
+def _mapped(path: Path) -> NDArray[np.int32]:
+    if not path.stat().st_size:
+        return np.empty(0, dtype=np.int32)
+    return np.memmap(path, dtype=np.int32, mode="r").view(np.ndarray)
+
+
+def _write(folder: Path, sources: Sequence[_Rows]) -> int:
+    """Write the kept rows of all sources, one after the other."""
+    names, places = _numbered(sources)
+    df = np.zeros(len(names), dtype=np.int64)
+    size = most = 0
+    for block in _blocks(sources, places):
+        df += np.bincount(block.columns, minlength=df.size)
+        size, most = size + block.tf.size, max(most, int(block.tf.max(initial=0)))
+    order = np.array(sorted(range(df.size), key=lambda at: (-df[at], names[at])), dtype=np.int64)
+    order = order[: np.count_nonzero(df)]
+    numbers = np.concatenate([source.numbers[source.kept] for source in sources])
+    place = np.zeros(df.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    weights = idf(numbers.size, np.maximum(df, 1))
+    lengths, norms_tf, norms_tfidf = [], [], []
+    with (
+        _ArrayFile(folder / "indices.npy", size, np.min_scalar_type(order.size)) as columns_file,
+        _ArrayFile(folder / "tf.npy", size, np.min_scalar_type(most)) as tf_file,
+    ):
+        for block in _blocks(sources, places):
+            columns_file.write(place[block.columns])
+            tf_file.write(block.tf)
+            lengths.append(block.lengths)
+            norms_tf.append(_norms(block, block.tf.astype(np.float64)))
+            norms_tfidf.append(_norms(block, block.tf * weights[block.columns]))
+    _save(folder / "numbers.npy", numbers.astype(np.int64))
+    _save(folder / "indptr.npy", np.cumsum(np.concatenate([[0], *lengths]), dtype=np.int64))
+    _save(folder / "df.npy", df[order])
+    _save(folder / "norms_tf.npy", np.concatenate(norms_tf))
+    _save(folder / "norms_tfidf.npy", np.concatenate(norms_tfidf))
+    (folder / TERMS).write_text(json.dumps([names[at] for at in order]))
+    return int(order.size)
+
+
+def _numbered(sources: Sequence[_Rows]) -> tuple[list[str], list[Ints]]:
+    """Number the terms of all sources together; return them, and each source's as such numbers."""
+    number: dict[str, int] = {}
+    places = [
+        np.array([number.setdefault(term, len(number)) for term in source.terms], dtype=np.int64)
+        for source in sources
+    ]
+    return list(number), places
+
+
+def _blocks(sources: Sequence[_Rows], places: Sequence[Ints]) -> Iterator[_Block]:
+    """Yield the kept rows of all sources in order."""
+    for source, place in zip(sources, places, strict=True):
+        for low in range(0, source.kept.size, ROWS):
+            kept = source.kept[low : low + ROWS]
+            starts = source.starts[low : low + kept.size + 1].astype(np.int64)
+            lengths = np.diff(starts)
+            counted = np.repeat(kept, lengths)
+            columns = source.columns[starts[0] : starts[-1]][counted]
+            tf = source.tf[starts[0] : starts[-1]][counted].astype(np.int64)
+            yield _Block(lengths[kept], place[columns], tf)
+
+
+def _norms(block: _Block, values: Floats) -> Floats:
+    """Return the length of each row's vector."""
+    rows = np.repeat(np.arange(block.lengths.size), block.lengths)
+    return np.sqrt(np.bincount(rows, values**2, minlength=block.lengths.size))
+
+
+class _ArrayFile:
+    """A file of a plain array of known size that is written piece by piece."""
+
+    def __init__(self, path: Path, size: int, kind: np.dtype[Any]) -> None:
+        self._file, self._kind = path.open("wb"), kind
+        shape = {"descr": kind.str, "fortran_order": False, "shape": (size,)}
+        np.lib.format.write_array_header_1_0(self._file, shape)
+
+    def write(self, values: Ints) -> None:
+        """Write the next values."""
+        self._file.write(values.astype(self._kind).tobytes())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def _save(path: Path, values: NDArray[Any]) -> None:
+    with _ArrayFile(path, values.size, values.dtype) as file:
+        file.write(values)

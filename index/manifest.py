@@ -1,0 +1,111 @@
+"""The manifest of an index folder: what was built, with a checksum of every file. [I/O]"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .model import Document, SearchError
+
+FORMAT = 2
+MANIFEST = "manifest.json"
+REMEDY = "build it again with: veilsearch index CORPUS"
+_FINGERPRINTS = 1 << 256
+
+
+class Fingerprint:
+    """A corpus in one number: the sum of its documents' SHA-256, whatever their order."""
+
+    def __init__(self, start: str = "0") -> None:
+        self._sum = int(start, 16)
+
+    def add(self, document: Document) -> bytes:
+        """Count a document in; return its own part."""
+        text = "\0".join((document.id, document.title, document.text, document.url))
+        part = hashlib.sha256(text.encode()).digest()
+        self._sum = (self._sum + int.from_bytes(part)) % _FINGERPRINTS
+        return part
+
+    def remove(self, part: bytes) -> None:
+        """Count a document out."""
+        self._sum = (self._sum - int.from_bytes(part)) % _FINGERPRINTS
+
+    def __str__(self) -> str:
+        return f"{self._sum:064x}"
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read an index's manifest."""
+    try:
+        text = (folder / MANIFEST).read_text(encoding="utf-8")
+        manifest = json.loads(text)
+        manifest.pop("checksum")
+    except FileNotFoundError as error:
+        raise SearchError(f"{folder}: no index here (no {MANIFEST}); {REMEDY}") from error
+    except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:
+        raise SearchError(f"{folder}: {MANIFEST} is damaged; {REMEDY}") from error
+    if manifest.get("format") != FORMAT:
+        raise SearchError(
+            f"{folder}: format={manifest.get('format')} of the index must be {FORMAT}; {REMEDY}"
+        )
+    if _text(manifest) != text:
+        raise SearchError(f"{folder}: {MANIFEST} is damaged; {REMEDY}")
+    return dict(manifest)
+
+
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Checksum all files, write the manifest, and have everything on the disk."""
+    manifest["files"] = {}
+    for name in _names(folder):
+        sync(folder / name)
+        manifest["files"][name] = {
+            "bytes": (folder / name).stat().st_size,
+            "sha256": _digest(folder / name),
+        }
+    (folder / MANIFEST).write_text(_text(manifest), encoding="utf-8")
+    for path in (folder / MANIFEST, folder / "lucene", folder / "forward", folder):
+        sync(path)
+
+
+def faults_of(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
+    """Compare every file with its checksum."""
+    files, there = manifest["files"], set(_names(folder))
+    yield from (f"{name} does not belong to the index" for name in sorted(there - set(files)))
+    for name, built in files.items():
+        path = folder / name
+        if name not in there:
+            yield f"{name} is missing"
+        elif path.stat().st_size != built["bytes"]:
+            yield f"{name} has {path.stat().st_size} bytes instead of {built['bytes']}"
+        elif _digest(path) != built["sha256"]:
+            yield f"{name} has changed since it was built"
+
+
+def _names(folder: Path) -> list[str]:
+    paths = (path for path in folder.rglob("*") if path.is_file() and path != folder / MANIFEST)
+    return sorted(path.relative_to(folder).as_posix() for path in paths)
+
+
+def _text(manifest: dict[str, Any]) -> str:
+    """Write a manifest with a checksum of its own."""
+    content = json.dumps(manifest, indent=1, sort_keys=True)
+    checksum = hashlib.sha256(content.encode()).hexdigest()
+    return json.dumps({**manifest, "checksum": checksum}, indent=1, sort_keys=True) + "\n"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sync(path: Path) -> None:
+    """Have a file or folder on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,87 @@
+"""Compiled counting against the analysis itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer import counting
+from anonymizer.counting import TermCounter
+from anonymizer.text import Analysis, letters
+
+
+class Toy:
+    """Knows words without a q; plurals have a base form."""
+
+    def base_form(self, word: str) -> str | None:
+        return None if "q" in word else word.removesuffix("s") or None
+
+
+def counted(counter: TermCounter, texts: list[str]) -> list[list[tuple[str, int]]]:
+    columns, tf, ends = counter.count(texts)
+    terms, low, rows = counter.terms, 0, []
+    for high in ends.tolist():
+        pairs = zip(columns[low:high].tolist(), tf[low:high].tolist(), strict=True)
+        rows.append([(terms[column], count) for column, count in pairs])
+        low = high
+    assert low == columns.size == tf.size
+    return rows
+
+
+def naive(texts: list[str]) -> list[list[tuple[str, int]]]:
+    return [list(Counter(Analysis(Toy()).terms(text)).items()) for text in texts]
+
+
+def test_terms_are_counted_where_they_come_first() -> None:
+    counter = TermCounter(Analysis(Toy()))
+    assert counted(counter, ["The cats, a dog; cat!", "", "qat DOG"]) == [
+        [("cat", 2), ("dog", 1)],
+        [],
+        [("dog", 1)],
+    ]
+    assert counter.terms == ["cat", "dog"]
+    assert counted(counter, []) == []
+
+
+def test_a_letter_is_what_the_analysis_takes_for_one() -> None:
+    table = letters()
+    for point in (*range(0x3000), 0x10400, 0x1D7CE, 0x1F600, 0x10FFFF, 0xD800):
+        letter = chr(point)
+        assert table[point] == (letter.isalnum() and not letter.isdecimal()), hex(point)
+
+
+word = st.text(st.sampled_from("abcqsİßΣé1_ '\0\x1f\U00010400\U0001d7ce\ud800"), max_size=9)
+text = st.one_of(st.text(max_size=30), st.lists(word, max_size=12).map(" ".join))
+
+
+@given(st.lists(st.lists(text, max_size=5), max_size=4))
+def test_counts_are_those_of_the_analysis(batches: list[list[str]]) -> None:
+    counter = TermCounter(Analysis(Toy()))
+    for texts in batches:
+        assert counted(counter, texts) == naive(texts)
+
+
+@given(st.lists(st.lists(text, max_size=5), max_size=4))
+def test_a_full_table_grows_and_starts_anew(batches: list[list[str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "ROOM", 1)
+        patch.setattr(counting, "MOST_RUNS", 4)
+        counter = TermCounter(Analysis(Toy()))
+        for texts in batches:
+            assert counted(counter, texts) == naive(texts)
+
+
+def test_a_word_longer_than_the_table_is_a_word() -> None:
+    counter = TermCounter(Analysis(Toy()))
+    long = "b" * 2_000_000
+    assert counted(counter, [f"a {long} cat {long}"]) == [[(long, 2), ("cat", 1)]]
+
+
+def test_a_hundred_thousand_words_keep_apart() -> None:
+    names = ["".join("abcdefghij"[int(digit)] for digit in f"{n:06d}") for n in range(100_000)]
+    counter = TermCounter(Analysis(Toy()))
+    (row,) = counted(counter, [" ".join(names + names[::2])])
+    assert row == [(name, 2 - at % 2) for at, name in enumerate(names)]
