@@ -1,51 +1,102 @@
-"""Hits from Java to numpy in one crossing, by a loop composed of Java's method handles. [I/O]"""
+"""Loops in Java, composed of its method handles: hits to numpy, ids of rows, many queries. [I/O]
+
+Each is one crossing from Python to Java for any number of hits, rows or queries.
+"""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
 from typing import Any
 
 from . import jvm
-from .java import java
+from .java import class_of, handles, java, lookup, signature
 
 SCORE_DOC = "org.apache.lucene.search.ScoreDoc"
 TOP_DOCS = "org.apache.lucene.search.TopDocs"
+SEARCHER = "org.apache.lucene.search.IndexSearcher"
+QUERY = "org.apache.lucene.search.Query"
+BINARY = "org.apache.lucene.index.BinaryDocValues"
+BYTES = "org.apache.lucene.util.BytesRef"
+ROWS = "java.nio.IntBuffer"
+STREAM = "java.util.stream.Stream"
 FUNCTION = "java.util.function.Function"
+CALLABLE = "java.util.concurrent.Callable"
 
 
 def column(field: str, box: str) -> Any:
     """Compile `found -> [hit.field for hit in found.scoreDocs]` in Java: one crossing for all."""
-    lookup, hits = _handles().publicLookup(), _class(f"[L{SCORE_DOC};")
-    getter = lookup.findGetter(_class(SCORE_DOC), field, java(f"java.lang.{box}").TYPE)
-    listed = lookup.findGetter(_class(TOP_DOCS), "scoreDocs", hits)
-    whole = _handles().filterArguments(_each(getter, hits, box[0]), 0, listed)
-    made = java("java.lang.invoke.MethodHandleProxies").asInterfaceInstance(
-        _class(FUNCTION), whole.asType(_signature("(Ljava/lang/Object;)Ljava/lang/Object;"))
+    do, hits = handles(), class_of(f"[L{SCORE_DOC};")
+    getter = lookup().findGetter(class_of(SCORE_DOC), field, java(f"java.lang.{box}").TYPE)
+    value = do.filterReturnValue(do.arrayElementGetter(hits), getter)
+    listed = lookup().findGetter(class_of(TOP_DOCS), "scoreDocs", hits)
+    each = _each(value, do.arrayLength(hits), f"[L{SCORE_DOC};", f"[{box[0]}")
+    return _function(do.filterArguments(each, 0, listed))
+
+
+def ids_of(values: Any, rows: Sequence[int]) -> list[str]:
+    """Read the id of each row from its binary values, in one loop; the rows must ascend."""
+    do = handles()
+    there = lookup().findVirtual(class_of(BINARY), "advanceExact", signature("(I)Z"))
+    read = lookup().findVirtual(class_of(BINARY), "binaryValue", signature(f"()L{_path(BYTES)};"))
+    decode = lookup().findVirtual(
+        class_of(BYTES), "utf8ToString", signature("()Ljava/lang/String;")
     )
-    return jvm.bridge().cast(FUNCTION, made)
+    text = do.filterReturnValue(read.bindTo(values), decode)
+    told = do.dropArguments(text, 0, java("java.lang.Boolean").TYPE)
+    at = do.filterArguments(told, 0, there.bindTo(values))
+    row = lookup().findVirtual(class_of(ROWS), "get", signature("(I)I"))
+    count = lookup().findVirtual(class_of(ROWS), "limit", signature("()I"))
+    value = do.filterReturnValue(row, at)
+    found = _function(_each(value, count, ROWS, "[Ljava.lang.String;"))
+    return list(found.apply(java(ROWS).wrap(list(rows))))
 
 
-def _each(getter: Any, hits: Any, kind: str) -> Any:
-    """Compile `hits -> values` with the loop `values[at] = getter(hits[at])`."""
-    handles, values = _handles(), _class(f"[{kind}")
-    length = handles.arrayLength(hits)
-    value = handles.filterReturnValue(handles.arrayElementGetter(hits), getter)
-    store = handles.collectArguments(handles.arrayElementSetter(values), 2, value)
-    row = _signature(f"([{kind}I[L{SCORE_DOC.replace('.', '/')};)V")
-    store = handles.permuteArguments(store, row, 0, 1, 2, 1)  # of values, at, hits and at again
-    same = handles.dropArguments(handles.identity(values), 1, java("java.lang.Integer").TYPE, hits)
-    start = handles.filterArguments(handles.arrayConstructor(values), 0, length)
-    return handles.countedLoop(length, start, handles.foldArguments(same, store))
+def search_all(searcher: Any, queries: Sequence[Any], size: int, threads: int) -> list[Any]:
+    """Search for all queries, in so many of Java's threads: each one's TopDocs."""
+    kind = signature(f"(L{_path(QUERY)};I)L{_path(TOP_DOCS)};")
+    search = lookup().findVirtual(class_of(SEARCHER), "search", kind).bindTo(searcher)
+    asked = java("java.util.ArrayList")(len(queries) or 1)
+    for query in queries:
+        asked.add(query)
+    function = _function(handles().insertArguments(search, 1, java("java.lang.Integer")(size)))
+    answers = jvm.bridge().cast(STREAM, asked.parallelStream().map(function))
+    # A parallel stream runs in the pool of the thread that ends it, so a task of ours ends it.
+    end = lookup().findVirtual(class_of(STREAM), "toList", signature("()Ljava/util/List;"))
+    work = _as(CALLABLE, end.bindTo(answers).asType(signature("()Ljava/lang/Object;")))
+    pool = java("java.util.concurrent.ForkJoinPool")(threads)
+    try:
+        found = pool.submit(work).get()
+        return [found.get(at) for at in range(len(queries))]
+    finally:
+        pool.shutdown()
 
 
-def _signature(text: str) -> Any:
-    return java("java.lang.invoke.MethodType").fromMethodDescriptorString(text, None)
+def _each(value: Any, length: Any, source: str, target: str) -> Any:
+    """Compile `source -> target` with the loop `target[at] = value(source, at)`."""
+    do, values = handles(), class_of(target)
+    store = do.collectArguments(do.arrayElementSetter(values), 2, value)
+    row = signature(f"({_descriptor(target)}I{_descriptor(source)})V")
+    store = do.permuteArguments(store, row, 0, 1, 2, 1)  # of values, at, source and at again
+    same = do.dropArguments(
+        do.identity(values), 1, java("java.lang.Integer").TYPE, class_of(source)
+    )
+    start = do.filterArguments(do.arrayConstructor(values), 0, length)
+    return do.countedLoop(length, start, do.foldArguments(same, store))
 
 
-def _class(name: str) -> Any:
-    return java("java.lang.Class").forName(name)
+def _function(handle: Any) -> Any:
+    return _as(FUNCTION, handle.asType(signature("(Ljava/lang/Object;)Ljava/lang/Object;")))
 
 
-@cache
-def _handles() -> Any:
-    return java("java.lang.invoke.MethodHandles")
+def _as(interface: str, handle: Any) -> Any:
+    proxies = java("java.lang.invoke.MethodHandleProxies")
+    made = proxies.asInterfaceInstance(class_of(interface), handle)
+    return jvm.bridge().cast(interface, made)
+
+
+def _descriptor(name: str) -> str:
+    return _path(name) if name.startswith("[") else f"L{_path(name)};"
+
+
+def _path(name: str) -> str:
+    return name.replace(".", "/")

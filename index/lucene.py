@@ -3,60 +3,105 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import jvm
-from .hits import column
-from .java import analyzer, directory, java, talking
-from .model import Document, Pool, SearchError, clean
+from .hits import column, ids_of, search_all
+from .java import directory, java, talking
+from .model import Document, Part, Pool, SearchError, TooSlow
+from .query import MOST_CLAUSES, ask, clauses, lucene_query
 
 K1, B = 0.9, 0.4
 HIGHEST_K1 = 1000  # Lucene counts in 32 bits: at 1e39 no score is a number
+HIGHEST_BOOST = 100
 MOST_HITS = 10_000
-MOST_TERMS = 1000  # Lucene refuses more than 1,024
+LONGEST_DEADLINE = 3600  # seconds
+BLOCK = 64  # queries searched in one crossing to Java
+MOST_THREADS = 64
 
 
-def check_bm25(k1: float, b: float) -> None:
+def check_bm25(k1: float, b: float, title_boost: float = 0.0) -> None:
     """Refuse settings of BM25 that are out of range."""
     if not 0 <= k1 <= HIGHEST_K1:
         raise SearchError(f"k1={k1} must be from 0 to {HIGHEST_K1}")
     if not 0 <= b <= 1:
         raise SearchError(f"b={b} must be from 0 to 1")
+    if not 0 <= title_boost <= HIGHEST_BOOST:
+        raise SearchError(f"title_boost={title_boost} must be from 0 to {HIGHEST_BOOST}")
 
 
 class LuceneIndex:
     """An index, opened; safe to share between threads, which take turns."""
 
-    def __init__(self, folder: Path, k1: float = K1, b: float = B) -> None:
-        check_bm25(k1, b)
-        self._folder = folder
+    def __init__(
+        self, folder: Path, k1: float = K1, b: float = B, title_boost: float = 0.0
+    ) -> None:
+        check_bm25(k1, b, title_boost)
+        self._folder, self._title_boost = folder, title_boost
         with talking(folder):
             opened = java("org.apache.lucene.index.DirectoryReader").open(directory(folder))
             self._reader = jvm.bridge().cast("org.apache.lucene.index.IndexReader", opened)
-            self._searcher = java("org.apache.lucene.search.IndexSearcher")(self._reader)
             similarity = java("org.apache.lucene.search.similarities.BM25Similarity")
-            self._searcher.setSimilarity(similarity(float(k1), float(b)))
+            self._similarity = similarity(float(k1), float(b))
+            java("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MOST_CLAUSES)
+            self._searcher = self._new_searcher()
             self._rows, self._scores = column("doc", "Integer"), column("score", "Float")
             self.size = int(self._reader.maxDoc())
         self._closed = False
 
-    def pool(self, query: str, size: int) -> Pool:
-        """Return the best documents for a query, at most `size`.
+    def pool(
+        self, query: str, size: int, *, operators: bool = False, deadline: float | None = None
+    ) -> Pool:
+        """Return the best documents for a query, at most `size`; raise TooSlow past the deadline.
 
-        A query is a bag of words: of more than 1,000 different words the first 1,000 count.
+        A query is a bag of words, unless operators give quotes, + and - a meaning: of more than
+        1,000 different words the first 1,000 count. The deadline, in seconds, holds from the call
+        on: waiting for one's turn counts.
         """
-        if not 1 <= size <= MOST_HITS:
-            raise SearchError(f"size={size} must be from 1 to {MOST_HITS}")
+        _check_size(size)
+        clock = _Clock(deadline)
+        with clock.turn(), self._open():
+            asked = ask(query, operators=operators)
+            found = self._search(lucene_query(asked, self._title_boost), size, clock)
+            return self._pool(found, asked.cut)
+
+    def pools(
+        self, queries: Sequence[str], size: int, *, threads: int = 1, operators: bool = False
+    ) -> Iterator[Pool]:
+        """Return the pool of each query in turn; so many of Java's threads search at a time."""
+        _check_size(size)
+        if not 1 <= threads <= MOST_THREADS:
+            raise SearchError(f"threads={threads} must be from 1 to {MOST_THREADS}")
+        left = iter(queries)
+        while block := list(islice(left, BLOCK)):
+            with self._open():
+                asked = [ask(query, operators=operators) for query in block]
+                wanted = [lucene_query(each, self._title_boost) for each in asked]
+                found = search_all(self._searcher, wanted, size, threads)
+                pools = [self._pool(top, each.cut) for top, each in zip(found, asked, strict=True)]
+            yield from pools
+
+    def explain(self, query: str, row: int, operators: bool = False) -> list[Part]:
+        """Return what each term and phrase gives to a row's score; nothing if it is not found."""
         with self._open():
-            found = self._searcher.search(_query(query), int(size))
-            rows, scores = self._rows.apply(found), self._scores.apply(found)
-        return Pool(np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32))
+            asked = ask(query, operators=operators)
+            if self._value(lucene_query(asked, self._title_boost), row) is None:
+                return []
+            parts = []
+            for field, term, wanted in clauses(asked, self._title_boost):
+                value = self._value(wanted, row)
+                if value is not None:
+                    parts.append(Part(field, term, value))
+            return parts
 
     def documents(self, rows: Sequence[int]) -> list[Document]:
         """Read the documents of some rows."""
@@ -64,6 +109,19 @@ class LuceneIndex:
             stored = self._searcher.storedFields()
             records = [stored.document(int(row)).get("record") for row in rows]
         return [Document(*json.loads(record)) for record in records]
+
+    def ids(self, rows: NDArray[np.int64]) -> NDArray[np.object_]:
+        """Return the ids of any number of rows, without reading the documents."""
+        distinct, places = np.unique(rows, return_inverse=True)
+        if distinct.size and not 0 <= distinct[0] <= distinct[-1] < self.size:
+            raise SearchError(f"rows must be from 0 to {self.size - 1}")
+        with self._open():
+            values = java("org.apache.lucene.index.MultiDocValues")
+            found = values.getBinaryValues(self._reader, "id")
+            if found is None:
+                raise SearchError(f"{self._folder}: the index has no ids; build it again")
+            names = ids_of(found, distinct.tolist())
+        return np.array(names, dtype=np.object_)[places]
 
     def numbers(self, rows: Sequence[int]) -> list[int]:
         """Return the numbers under which the documents of ascending rows were added."""
@@ -78,6 +136,35 @@ class LuceneIndex:
             self._closed = True
             self._reader.close()
 
+    def _search(self, query: Any, size: int, clock: _Clock) -> Any:
+        if clock.deadline is None:
+            return self._searcher.search(query, int(size))
+        milliseconds = math.ceil(1000 * clock.left())
+        timeout = java("org.apache.lucene.index.QueryTimeoutImpl")(milliseconds)
+        self._searcher.setTimeout(timeout)
+        try:
+            found = self._searcher.search(query, int(size))
+        finally:
+            self._searcher.setTimeout(None)
+        if self._searcher.timedOut():
+            self._searcher = self._new_searcher()  # once out of time, always out of time
+            raise clock.over()
+        return found
+
+    def _new_searcher(self) -> Any:
+        searcher = java("org.apache.lucene.search.IndexSearcher")(self._reader)
+        searcher.setSimilarity(self._similarity)
+        return searcher
+
+    def _pool(self, found: Any, cut: bool) -> Pool:
+        rows, scores = self._rows.apply(found), self._scores.apply(found)
+        return Pool(np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32), cut)
+
+    def _value(self, query: Any, row: int) -> float | None:
+        query = jvm.bridge().cast("org.apache.lucene.search.Query", query)  # tells from a Weight
+        explained = self._searcher.explain(query, int(row))
+        return float(explained.getValue().floatValue()) if explained.isMatch() else None
+
     @contextmanager
     def _open(self) -> Iterator[None]:
         with talking(self._folder):
@@ -86,21 +173,40 @@ class LuceneIndex:
             yield
 
 
-def _query(text: str) -> Any:
-    text = clean(text)
-    if len(text) <= MOST_TERMS:
-        return _generator().buildQuery("contents", analyzer(), text)
-    tokens = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer(), text).toArray()
-    kept = set(list(dict.fromkeys(tokens))[:MOST_TERMS])
-    text = " ".join(token for token in tokens if token in kept)
-    return _generator().buildQuery("contents", _blanks(), text)
+class _Clock:
+    """The time a query has, from now on."""
+
+    def __init__(self, deadline: float | None) -> None:
+        if deadline is not None and not 0 < deadline <= LONGEST_DEADLINE:
+            raise SearchError(f"deadline={deadline} must be above 0 and at most {LONGEST_DEADLINE}")
+        self.deadline = deadline
+        self._ends = math.inf if deadline is None else monotonic() + deadline
+
+    def left(self) -> float:
+        """Return the seconds left, if any."""
+        left = self._ends - monotonic()
+        if left <= 0:
+            raise self.over()
+        return left
+
+    def over(self) -> TooSlow:
+        """Return what to raise when the time is over."""
+        return TooSlow(
+            f"the search took longer than deadline={self.deadline} seconds; "
+            "ask with fewer words or a smaller pool, or set a longer deadline"
+        )
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for one's turn at Java while there is time."""
+        if not jvm.talking.acquire(timeout=-1 if self.deadline is None else self.left()):
+            raise self.over()
+        try:
+            yield
+        finally:
+            jvm.talking.release()
 
 
-@cache
-def _blanks() -> Any:
-    return java("org.apache.lucene.analysis.core.WhitespaceAnalyzer")()
-
-
-@cache
-def _generator() -> Any:
-    return java("io.anserini.search.query.BagOfWordsQueryGenerator")()
+def _check_size(size: int) -> None:
+    if not 1 <= size <= MOST_HITS:
+        raise SearchError(f"size={size} must be from 1 to {MOST_HITS}")

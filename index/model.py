@@ -21,6 +21,10 @@ class SearchError(Exception):
     """Whatever the index refuses; its text is one plain line for the user."""
 
 
+class TooSlow(SearchError):
+    """A query that was not answered by its deadline; there is no part of an answer either."""
+
+
 def clean(text: str) -> str:
     """Replace what neither Lucene nor a web page can carry: NULs and lone surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
@@ -46,9 +50,19 @@ class Pool:
 
     rows: NDArray[np.int64]  # row numbers of the forward index
     scores: NDArray[np.float32]
+    cut: bool = False  # the query was longer than is searched; its beginning was
 
     def __len__(self) -> int:
         return int(self.rows.size)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one term or phrase of a query gives to a document's score."""
+
+    field: str  # contents or title
+    term: str  # as it is indexed; a phrase in quotes
+    score: float
 
 
 @dataclass
@@ -61,6 +75,8 @@ class Account:
     truncated: int = 0  # the end tag is missing; read all the same
     latin1: int = 0  # not UTF-8; read as Latin-1
     first_skips: list[tuple[str, str, str]] = field(default_factory=list)  # file, where, reason
+    size: int = 0  # bytes on disk of all files to read
+    done: int = 0  # bytes of them that are read
 
     def skip(self, file: str, where: str, reason: str) -> None:
         """Count what is left out, and note the first places."""

@@ -6,21 +6,29 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from index import jvm
 from index.lucene import LuceneIndex
-from index.model import Document, SearchError
+from index.model import Document, SearchError, TooSlow
 from index.writing import LuceneWriter
 
 
-def index_of(documents: Sequence[Document], folder: Path, **settings: float) -> LuceneIndex:
-    with LuceneWriter(folder / "lucene") as writer:
-        for number, document in enumerate(documents):
-            writer.add(document, number)
+def index_of(
+    documents: Sequence[Document], folder: Path, drop: Sequence[int] = (), **settings: float
+) -> LuceneIndex:
+    with closing(LuceneWriter(folder / "lucene")) as writer:
+        for document in documents:
+            writer.add(document)
+        for number in drop:
+            writer.drop(number)
+        writer.commit(one_segment=True)
     return LuceneIndex(folder / "lucene", **settings)
 
 
@@ -135,6 +143,8 @@ def test_sizes_out_of_range_are_refused(index: LuceneIndex, size: int) -> None:
         ({"k1": math.nan}, "k1=nan must be from 0 to 1000"),
         ({"k1": 1e39}, r"k1=1e\+39 must be from 0 to 1000"),
         ({"b": 1.1}, "b=1.1 must"),
+        ({"title_boost": -1}, "title_boost=-1 must be from 0 to 100"),
+        ({"title_boost": math.nan}, "title_boost=nan must be from 0 to 100"),
     ],
 )
 def test_settings_out_of_range_are_refused(
@@ -157,24 +167,108 @@ def test_a_closed_index_says_so(index: LuceneIndex) -> None:
         index.pool("zebra", 1)
 
 
-def test_a_document_replaces_the_one_with_its_id(tmp_path: Path) -> None:
-    with LuceneWriter(tmp_path / "lucene") as writer:
-        for number, name in enumerate("abcd"):
-            writer.add(Document(name, "", "old"), number)
-        writer.add(Document("b", "", "new"), 4, replaces=True)
-    index = LuceneIndex(tmp_path / "lucene")
-    assert [document.id for document in index.documents(range(index.size))] == ["a", "c", "d", "b"]
+def test_what_was_dropped_is_not_found(tmp_path: Path) -> None:
+    documents = [Document(name, "", text) for name, text in zip("abcbd", "ooono", strict=True)]
+    index = index_of(documents, tmp_path, drop=[1])
+    assert [document.id for document in index.documents(range(index.size))] == ["a", "c", "b", "d"]
     assert index.numbers(range(index.size)) == [0, 2, 3, 4]
-    assert index.pool("old", 10).rows.tolist() == [0, 1, 2]
-    assert index.pool("new", 10).rows.tolist() == [3]
+    assert index.pool("o", 10).rows.tolist() == [0, 1, 3]
+    assert index.pool("n", 10).rows.tolist() == [2]
+    assert index.ids(np.array([3, 2, 1])).tolist() == ["d", "b", "c"]
 
 
-def test_a_writer_whose_block_fails_commits_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), LuceneWriter(tmp_path / "lucene") as writer:
-        writer.add(Document("a", "", "text"), 0)
-        raise ZeroDivisionError
+def test_a_writer_that_does_not_commit_leaves_nothing(tmp_path: Path) -> None:
+    writer = LuceneWriter(tmp_path / "lucene")
+    writer.add(Document("a", "", "text"))
+    writer.close()
     with pytest.raises(SearchError, match="no segments"):
         LuceneIndex(tmp_path / "lucene")
+
+
+def test_ids_come_in_bulk_in_any_order(shared: LuceneIndex) -> None:
+    rows = np.array([7, 0, 39, 7, 12])
+    assert shared.ids(rows).tolist() == ["id7", "id0", "id39", "id7", "id12"]
+    assert shared.ids(np.array([], dtype=np.int64)).tolist() == []
+    for row in (-1, 40):
+        with pytest.raises(SearchError, match="rows must be from 0 to 39"):
+            shared.ids(np.array([row]))
+
+
+def test_ids_keep_every_character(tmp_path: Path) -> None:
+    names = ["ä", "日本", "😀/1", "a b", "'\"\\", "e\u0301", "x" * 300]
+    index = index_of([Document(name, "", "text") for name in names], tmp_path)
+    assert index.ids(np.arange(len(names))).tolist() == names
+
+
+QUERIES = ["common", "word3 word4", "", "long", "nothing", *(f"title {n}" for n in range(40))] * 3
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_batch_answers_as_one_by_one(shared: LuceneIndex, threads: int, size: int) -> None:
+    pools = list(shared.pools(QUERIES, size, threads=threads))
+    assert len(pools) == len(QUERIES) == 135  # over two blocks
+    for query, pool in zip(QUERIES, pools, strict=True):
+        alone = shared.pool(query, size)
+        assert pool.rows.tolist() == alone.rows.tolist()
+        assert pool.scores.tolist() == alone.scores.tolist()
+
+
+def test_a_batch_is_searched_as_it_is_read(shared: LuceneIndex) -> None:
+    pools = shared.pools(["common"] * 1000, 5)
+    assert next(pools).rows.size == 5
+    shared.pool("common", 1)  # nobody is kept waiting for the rest
+    assert list(shared.pools([], 5)) == []
+
+
+@pytest.mark.parametrize("threads", [0, 65])
+def test_threads_out_of_range_are_refused(shared: LuceneIndex, threads: int) -> None:
+    with pytest.raises(SearchError, match=f"threads={threads} must be from 1 to 64"):
+        list(shared.pools(["common"], 5, threads=threads))
+
+
+def test_a_deadline_that_holds_changes_nothing(shared: LuceneIndex) -> None:
+    for query in QUERIES[:45]:
+        timed, plain = shared.pool(query, 40, deadline=60), shared.pool(query, 40)
+        assert timed.rows.tolist() == plain.rows.tolist()
+        assert timed.scores.tolist() == plain.scores.tolist()
+
+
+def test_past_the_deadline_there_is_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = index_of([Document(str(n), "", "same words") for n in range(5000)], tmp_path)
+    # Lucene looks at its own clock before each block of documents, and finds no time there.
+    monkeypatch.setattr("index.lucene._Clock.left", lambda _clock: 0.0)
+    with pytest.raises(TooSlow, match=r"longer than deadline=0.5 seconds; .* a longer deadline$"):
+        index.pool("same words", 10, deadline=0.5)
+    monkeypatch.undo()
+    assert len(index.pool("same words", 10, deadline=60)) == 10  # the next one has its own time
+
+
+def test_waiting_for_ones_turn_counts(shared: LuceneIndex) -> None:
+    with ThreadPoolExecutor(1) as other, jvm.talking:
+        waiting = other.submit(shared.pool, "common", 5, deadline=0.05)
+        with pytest.raises(TooSlow, match=r"deadline=0\.05"):
+            waiting.result()
+    assert len(shared.pool("common", 5, deadline=60)) == 5
+
+
+@pytest.mark.parametrize("deadline", [0, -1, 3601, math.nan])
+def test_deadlines_out_of_range_are_refused(shared: LuceneIndex, deadline: float) -> None:
+    with pytest.raises(SearchError, match="must be above 0 and at most 3600"):
+        shared.pool("common", 5, deadline=deadline)
+
+
+def test_eight_threads_get_the_answers_of_one(shared: LuceneIndex) -> None:
+    def ask(query: str) -> list[tuple[int, float]]:
+        pool = shared.pool(query, 10, deadline=60)
+        return list(zip(pool.rows.tolist(), pool.scores.tolist(), strict=True))
+
+    alone = [ask(query) for query in QUERIES]
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(5):
+            assert list(threads.map(ask, QUERIES)) == alone
 
 
 def test_threads_get_their_own_answers(shared: LuceneIndex) -> None:
