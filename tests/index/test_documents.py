@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import html
 import io
 import json
 import os
-import string
-import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -19,10 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index import formats
+from index import records
+from index.corpus_files import BESIDE_CORPUS, NO_CORPUS, QUERIES, READ_ALREADY
 from index.documents import FORMATS, read_documents
-from index.formats import read_jsonl, read_trec
+from index.jsonl import NOT_JSON, read_jsonl
 from index.model import Account, Document, SearchError
+from index.trec import read_trec
 
 TREC = """<DOC>
 <DOCNO> A-1 </DOCNO>
@@ -37,22 +36,6 @@ A cat &lt;b&gt; sat.
 <TEXT>second</TEXT>
 </DOC>
 """
-READ = [
-    Document("A-1", "Cats & dogs", "A cat <b> sat.", "http://example.org/1"),
-    Document("A-2", "", "second"),
-]
-
-
-def trec(data: str | bytes) -> tuple[list[Document | str], Account]:
-    account = Account()
-    raw = data.encode() if isinstance(data, str) else data
-    return [found for _, found in read_trec(io.BytesIO(raw), account)], account
-
-
-def jsonl(data: str | bytes) -> tuple[list[tuple[int, Document | str]], Account]:
-    account = Account()
-    raw = data.encode() if isinstance(data, str) else data
-    return list(read_jsonl(io.BytesIO(raw), account)), account
 
 
 def read(*paths: Path, form: str | None = None) -> tuple[list[str], Account]:
@@ -64,233 +47,6 @@ def write(path: Path, data: bytes | str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data.encode() if isinstance(data, str) else data)
     return path
-
-
-# --- TREC SGML ---
-
-
-def test_trec_documents_have_id_title_text_and_url() -> None:
-    documents, account = trec(TREC)
-    assert documents == READ
-    assert account == Account()
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        "<doc><docno>1</docno><title>T</title><text>one</text></doc>",
-        "<Doc>\r\n<DocNo>\r\n1\r\n</DocNo><HEADLINE> T </HEADLINE>one</Doc>",
-        "noise <DOC><DOCNO>1</DOCNO><hl>\n<P>T</P>\n</hl><BODY>one</BODY></DOC> noise",
-        '<DOC id="x">\n<DOCNO>1<TITLE>T</TITLE><TEXT lang="en"><P>one</P></DOC>',
-        "<DOC><DOCID>9</DOCID><DOCNO>1</DOCNO><TITLE></TITLE><TI>T</TI><!-- PJG -->one</DOC>",
-        "<DOC><DOCNO>1</DOCNO><TITLE>T</TITLE><TEXT><![CDATA[one]]></TEXT></DOC >",
-    ],
-)
-def test_trec_tags_may_stand_in_many_ways(data: str) -> None:
-    assert trec(data * 2)[0] == [Document("1", "T", "one")] * 2
-
-
-def test_trec_takes_the_first_title_that_ends_within_2000_characters() -> None:
-    for length, title in ((2000, "x" * 2000), (2001, "T")):
-        data = f"<DOCNO>1</DOCNO><TI>{'x' * length}</TI><TI></TI><ti>T</TI >rest"
-        assert formats._split_title(data)[0] == title
-    assert formats._split_title("<HL><TI>one</TI>") == ("one", "<HL> ")
-    assert formats._split_title("<HL><TI></HL>one</TI>") == ("", "<HL><TI></HL>one</TI>")
-    assert formats._split_title("</TI><TI><TI>one</TI></TI>") == ("one", "</TI> </TI>")
-
-
-@pytest.mark.parametrize("again", ["<TI>", "<TI>x<HL>", "<TI></TI>", "<TITLE></HL>"])
-def test_trec_takes_a_title_in_linear_time(again: str) -> None:
-    body = again * (1_000_000 // len(again))
-    before = time.process_time()
-    assert formats._split_title(body) == ("", body)
-    assert time.process_time() - before < 2  # 0.1 to 0.3; 6 when each tag was sought in 2,000 more
-
-
-def test_trec_fields_other_than_text_are_text_too() -> None:
-    data = (
-        "<DOC><DOCNO>1</DOCNO><BYLINE>by me</BYLINE><SUMMARY>short</SUMMARY><BODY>long</BODY></DOC>"
-    )
-    (document,) = trec(data)[0]
-    assert isinstance(document, Document)
-    assert document.text.split() == ["by", "me", "short", "long"]
-
-
-@pytest.mark.parametrize(
-    ("raw", "text"),
-    [
-        ("AT&T and R&D", "AT&T and R&D"),
-        ("R&region &copy", "R&region &copy"),
-        ("1 < 2 && 3 > 2", "1 < 2 && 3 > 2"),
-        ("x <y and z> w", "x <y and z> w"),
-        ("&lt;DOC&gt; &amp;lt; &eacute;&#233;&#xe9;", "<DOC> &lt; ééé"),
-        ("&hyph; stays", "&hyph; stays"),
-    ],
-)
-def test_trec_keeps_a_lone_ampersand_or_less_than(raw: str, text: str) -> None:
-    assert trec(f"<DOC><DOCNO>1</DOCNO>{raw}</DOC>")[0] == [Document("1", "", text)]
-
-
-def test_trec_is_utf8_or_else_latin1_document_by_document() -> None:
-    data = "<DOC><DOCNO>1</DOCNO>café</DOC>"
-    documents, account = trec(data.encode() + data.encode("latin-1"))
-    assert documents == [Document("1", "", "café")] * 2
-    assert account.latin1 == 1
-
-
-def test_trec_reads_a_truncated_last_document() -> None:
-    cut = "<DOC><DOCNO>2</DOCNO><TEXT>half é".encode()[:-1]
-    documents, account = trec(b"<DOC><DOCNO>1</DOCNO>whole</DOC>" + cut)
-    assert documents == [Document("1", "", "whole"), Document("2", "", "half")]
-    assert (account.truncated, account.latin1) == (1, 0)
-
-
-@pytest.mark.parametrize("tail", ["<", "</", "</DO", "</DOC"])
-def test_trec_shows_no_half_tag_of_a_truncated_document(tail: str) -> None:
-    documents, account = trec(f"<DOC><DOCNO>1</DOCNO>half{tail}")
-    assert documents == [Document("1", "", "half")]
-    assert account.truncated == 1
-
-
-def test_trec_closes_a_document_where_the_next_begins() -> None:
-    documents, account = trec("<DOC><DOCNO>1</DOCNO>one<DOC><DOCNO>2</DOCNO>two</DOC>")
-    assert documents == [Document("1", "", "one"), Document("2", "", "two")]
-    assert account.truncated == 1
-
-
-def test_trec_says_what_it_can_not_use() -> None:
-    data = "<DOC>no number</DOC>\n<DOC><DOCNO> </DOCNO>x</DOC>\n<DOC>\n<DOCNO>3</DOCNO></DOC>"
-    found = list(read_trec(io.BytesIO(data.encode()), Account()))
-    assert found == [(1, formats.NO_ID), (2, formats.NO_ID), (3, formats.NO_TEXT)]
-
-
-def test_trec_skips_a_document_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "LIMIT", 100)
-    monkeypatch.setattr(formats, "CHUNK", 64)
-    data = f"<DOC><DOCNO>1</DOCNO>{'x ' * 500}</DOC><DOC><DOCNO>2</DOCNO>short</DOC>"
-    assert trec(data)[0] == [formats.TOO_LONG, Document("2", "", "short")]
-
-
-@settings(deadline=None)
-@given(st.integers(1, 40))
-def test_trec_does_not_depend_on_where_chunks_end(chunk: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(formats, "CHUNK", chunk)
-        assert trec(TREC)[0] == READ
-
-
-printable = st.text(st.characters(exclude_categories=("Cs", "Cc", "Z")), min_size=1, max_size=30)
-identifier = st.text(string.ascii_letters + string.digits + "-._", min_size=1, max_size=12)
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(identifier, printable, printable), min_size=1, max_size=5))
-def test_trec_gives_escaped_text_back(records: list[tuple[str, str, str]]) -> None:
-    data = "".join(
-        f"<DOC>\n<DOCNO> {name} </DOCNO>\n<TITLE>{html.escape(title)}</TITLE>\n"
-        f"<TEXT>\n{html.escape(text)}\n</TEXT>\n</DOC>\n"
-        for name, title, text in records
-    )
-    assert trec(data)[0] == [Document(*record) for record in records]
-
-
-@settings(deadline=None)
-@given(st.binary(max_size=300))
-def test_trec_and_jsonl_take_any_bytes(data: bytes) -> None:
-    for reader in FORMATS.values():
-        list(reader(io.BytesIO(b"<DOC><DOCNO>1</DOCNO>" + data), Account()))
-        list(reader(io.BytesIO(data), Account()))
-
-
-@pytest.mark.parametrize(
-    ("form", "start", "again", "documents"),
-    [
-        ("trec", b"", b"<DOC><DOCNO>1</DOCNO>" + b"word " * 200 + b"</DOC>", 5000),
-        ("trec", b"<DOC><DOCNO>1</DOCNO>", b"never ending " * 100, 1),
-        ("jsonl", b'{"id": 1, "text": "', b"never ending " * 100, 1),
-    ],
-)
-def test_memory_stays_flat(
-    monkeypatch: pytest.MonkeyPatch, form: str, start: bytes, again: bytes, documents: int
-) -> None:
-    monkeypatch.setattr(formats, "CHUNK", 1 << 14)
-    monkeypatch.setattr(formats, "LIMIT", 1 << 16)
-    stream = io.BytesIO(start + again * 5000)  # 5 MB or more
-    tracemalloc.start()
-    try:
-        assert sum(1 for _ in FORMATS[form](stream, Account())) == documents
-        assert tracemalloc.get_traced_memory()[1] < 500_000
-    finally:
-        tracemalloc.stop()
-
-
-# --- JSONL ---
-
-
-def test_jsonl_objects_have_id_title_text_and_url() -> None:
-    data = '{"id": "a", "title": "T", "text": "one", "url": "http://example.org"}\n'
-    assert jsonl(data)[0] == [(1, Document("a", "T", "one", "http://example.org"))]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"docno": "7", "contents": " one "}',
-        '{"_id": 7, "title": null, "text": "one", "more": [1]}',
-        '\ufeff{"id": " 7 ", "text": "one"}',
-    ],
-)
-def test_jsonl_names_may_be_the_usual_others(line: str) -> None:
-    assert jsonl(line)[0] == [(1, Document("7", "", "one"))]
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("{", formats.NOT_JSON),
-        ('["a"]', formats.NOT_JSON),
-        ("[" * 100_000, formats.NOT_JSON),
-        ('{"text": "x"}', formats.NO_ID),
-        ('{"id": true, "text": "x"}', formats.NO_ID),
-        ('{"id": " ", "text": "x"}', formats.NO_ID),
-        ('{"id": 1}', formats.NO_TEXT),
-        ('{"id": 1, "text": ["x"]}', formats.NOT_STRING),
-        ('{"id": 1, "text": "x", "url": 5}', formats.NOT_STRING),
-    ],
-)
-def test_jsonl_says_what_it_can_not_use(line: str, reason: str) -> None:
-    good = '{"id": 2, "text": "x"}'
-    assert jsonl(f"\n{line}\n{good}")[0] == [(2, reason), (3, Document("2", "", "x"))]
-
-
-def test_jsonl_reads_latin1_and_counts_it() -> None:
-    found, account = jsonl('{"id": 1, "text": "café"}'.encode("latin-1"))
-    assert found == [(1, Document("1", "", "café"))]
-    assert account.latin1 == 1
-
-
-def test_jsonl_skips_a_line_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "LIMIT", 100)
-    data = json.dumps({"id": 1, "text": "x" * 500}) + '\n{"id": 2, "text": "short"}'
-    assert jsonl(data)[0] == [(1, formats.TOO_LONG), (2, Document("2", "", "short"))]
-
-
-def test_nuls_and_lone_surrogates_are_cleaned() -> None:
-    ((_, document),), _ = jsonl(r'{"id": 1, "text": "a\u0000b \ud800 \ud83d\ude00"}')
-    assert document == Document("1", "", "a b ? 😀")
-
-
-@pytest.mark.parametrize(
-    ("longest", "too_long"), [("x" * 32_766, "x" * 32_767), ("é" * 16_383, "é" * 16_384)]
-)
-def test_ids_longer_than_lucene_takes_are_skipped(longest: str, too_long: str) -> None:
-    assert formats.LONG_ID == "id longer than 32,766 bytes"
-    for name, found in ((longest, Document(longest, "", "x")), (too_long, formats.LONG_ID)):
-        assert trec(f"<DOC><DOCNO>{name}</DOCNO>x</DOC>")[0] == [found]
-        assert jsonl(json.dumps({"id": name, "text": "x"}))[0] == [(1, found)]
-
-
-# --- files and folders ---
 
 
 def test_plain_gzip_and_bzip2_are_told_by_name_or_content(tmp_path: Path) -> None:
@@ -314,19 +70,19 @@ def test_folders_are_read_to_the_bottom_and_every_file_is_counted(tmp_path: Path
     assert account.read == 3
     assert account.skipped == {
         "unknown format": 1,
-        formats.NOT_JSON: 1,
+        NOT_JSON: 1,
         "no document found": 1,
     }
     assert account.first_skips == [
+        (str(tmp_path / "cr" / "dtds" / "deep 😀.jsonl"), "line 2", NOT_JSON),
         (str(notes), "whole file", "unknown format"),
-        (str(tmp_path / "cr" / "dtds" / "deep 😀.jsonl"), "line 2", formats.NOT_JSON),
         (str(empty), "whole file", "no document found"),
     ]
 
 
 def test_only_the_first_skips_are_kept_but_all_are_counted(tmp_path: Path) -> None:
     account = read(write(tmp_path / "a.jsonl", "{\n" * 50))[1]
-    assert account.skipped == {formats.NOT_JSON: 50}
+    assert account.skipped == {NOT_JSON: 50}
     assert [where for _, where, _ in account.first_skips] == [f"line {n}" for n in range(1, 21)]
 
 
@@ -441,3 +197,175 @@ def test_packed_files_that_can_not_be_unpacked_are_refused(
 ) -> None:
     path = write(tmp_path / name, data)
     assert str(path) in refused(lambda: read(path))
+
+
+def test_a_broken_file_in_a_folder_is_counted_and_what_stands_before_the_break_is_read(
+    tmp_path: Path,
+) -> None:
+    lines = "".join(f'{{"id": {n}, "text": "{n * n}"}}\n' for n in range(20_000))
+    cut = gzip.compress(lines.encode())[:-2000]
+    broken = write(tmp_path / "b.jsonl.gz", cut)
+    write(tmp_path / "c.trec.gz", b"no gzip at all")
+    write(tmp_path / "a.trec", TREC)
+    write(tmp_path / "z.jsonl", '{"id": "z", "text": "x"}')
+    found, account = read(tmp_path)
+    assert found[:3] == ["A-1", "A-2", "0"]
+    assert found[-1] == "z"
+    whole = len(found) - 3
+    assert 15_000 < whole < 20_000
+    assert found[2:-1] == [str(n) for n in range(whole)]
+    assert account.first_skips[0] == (
+        str(broken),
+        f"after line {whole}",
+        "broken archive (it is cut off)",
+    )
+    assert sum(account.skipped.values()) == 2
+    assert "it is cut off" in refused(lambda: read(broken))
+
+
+def test_a_file_that_goes_while_others_are_read_is_counted(tmp_path: Path) -> None:
+    write(tmp_path / "a.trec", TREC)
+    gone = write(tmp_path / "b.trec", TREC)
+    account = Account()
+    documents = read_documents([tmp_path], None, account)
+    next(documents)
+    gone.unlink()
+    assert [document.id for document in documents] == ["A-2"]
+    assert account.skipped == {"cannot be read further (No such file or directory)": 1}
+
+
+def test_progress_is_in_bytes_on_disk_and_never_falls(tmp_path: Path) -> None:
+    rows = "".join(f'{{"id": {n}, "text": "{n**9}"}}\n' for n in range(30_000)).encode()
+    files = [
+        write(tmp_path / "a.jsonl", rows),
+        write(tmp_path / "b.jsonl.gz", gzip.compress(rows)),
+        write(tmp_path / "c.txt", "not a document"),
+    ]
+    account = Account()
+    seen = [account.done for _ in read_documents([tmp_path], None, account)]
+    sizes = [file.stat().st_size for file in files]
+    assert account.size == account.done == sum(sizes)
+    assert seen == sorted(seen)
+    assert sizes[0] * 0.4 < seen[15_000] < sizes[0] * 0.6
+    assert sizes[0] < seen[35_000] < sizes[0] + sizes[1] == seen[-1]
+    json.dumps(vars(account))
+
+
+# --- folders ---
+
+
+def test_of_a_beir_folder_only_the_corpus_is_read(tmp_path: Path) -> None:
+    line = '{"_id": "%s", "title": "", "text": "x"}'
+    write(tmp_path / "one" / "corpus.jsonl.gz", gzip.compress((line % "doc").encode()))
+    queries = write(tmp_path / "one" / "queries.jsonl", line % "query")
+    write(tmp_path / "one" / "qrels" / "test.tsv", "query-id\tcorpus-id\tscore\n")
+    more = write(tmp_path / "one" / "more.jsonl", line % "more")
+    for form in (None, "beir"):
+        found, account = read(tmp_path, form=form)
+        assert found == ["doc"]
+        assert sorted(account.first_skips) == [
+            (str(more), "whole file", NO_CORPUS),
+            (str(tmp_path / "one" / "qrels"), "whole folder", BESIDE_CORPUS),
+            (str(queries), "whole file", BESIDE_CORPUS),
+        ]
+    assert read(more, form="beir")[0] == ["more"]
+
+
+def test_queries_and_judgments_are_left_out_of_folders_by_name(tmp_path: Path) -> None:
+    collection = write(tmp_path / "collection.tsv", "1\tone\n")
+    queries = write(tmp_path / "queries.dev.tsv", "9\tnine\n")
+    write(tmp_path / "qrels.dev.tsv", "9\t0\t1\t1\n")
+    write(tmp_path / "topics.trec", TREC)
+    found, account = read(tmp_path)
+    assert found == ["1", "A-1", "A-2"]
+    assert account.skipped == {QUERIES: 2}
+    assert read(collection, queries)[0] == ["1", "9"]
+
+
+def test_linked_folders_are_read_once(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    write(outside / "deep" / "a.trec", TREC)
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "first").symlink_to(outside, target_is_directory=True)
+    (inside / "second").symlink_to(outside / "deep", target_is_directory=True)
+    (outside / "deep" / "up").symlink_to(outside, target_is_directory=True)
+    (inside / "gone.trec").symlink_to(tmp_path / "nothing")
+    found, account = read(inside)
+    assert found == ["A-1", "A-2"]
+    assert account.skipped == {
+        READ_ALREADY: 2,
+        "cannot be opened (No such file or directory); see to its rights": 1,
+    }
+
+
+# --- any bytes, flat memory ---
+
+
+PIECES = [TREC.encode(), b'{"id": 1, "text": "x"}\n', b"1\tone\n2\ttwo\n"]
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> bytes:
+    """Draw a valid file that was cut, flipped, doubled or filled with rubbish."""
+    data = bytearray(b"".join(draw(st.lists(st.sampled_from(PIECES), max_size=3))))
+    for _ in range(draw(st.integers(0, 4))):
+        at, size = draw(st.integers(0, len(data))), draw(st.integers(0, 30))
+        match draw(st.integers(0, 3)):
+            case 0:
+                del data[at : at + size]
+            case 1:
+                data[at:at] = data[at : at + size]
+            case 2:
+                data[at:at] = draw(st.binary(max_size=20))
+            case _:
+                data[at : at + 1] = bytes(byte ^ 1 << size % 8 for byte in data[at : at + 1])
+    return bytes(data)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.binary(max_size=300) | mutated(), st.integers(1, 40))
+def test_readers_take_any_bytes_whatever_the_chunks(data: bytes, chunk: int) -> None:
+    for reader in FORMATS.values():
+        account, other = Account(), Account()
+        found = list(reader(io.BytesIO(data), account))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(records, "CHUNK", chunk)
+            assert list(reader(io.BytesIO(data), other)) == found
+        assert other == account
+        assert all(isinstance(document, Document | str) and line >= 1 for line, document in found)
+
+
+@pytest.mark.parametrize(
+    ("form", "start", "again", "documents"),
+    [
+        ("trec", b"", b"<DOC><DOCNO>1</DOCNO>" + b"word " * 200 + b"</DOC>", 5000),
+        ("trec", b"<DOC><DOCNO>1</DOCNO>", b"never ending " * 100, 1),
+        ("jsonl", b'{"id": 1, "text": "', b"never ending " * 100, 1),
+        ("tsv", b"1\t", b"never ending " * 100, 1),
+    ],
+)
+def test_memory_stays_flat(
+    monkeypatch: pytest.MonkeyPatch, form: str, start: bytes, again: bytes, documents: int
+) -> None:
+    monkeypatch.setattr(records, "CHUNK", 1 << 14)
+    monkeypatch.setattr(records, "LIMIT", 1 << 16)
+    stream = io.BytesIO(start + again * 5000)  # 5 MB or more
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in FORMATS[form](stream, Account())) == documents
+        assert tracemalloc.get_traced_memory()[1] < 500_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("longest", "too_long"), [("x" * 32_766, "x" * 32_767), ("é" * 16_383, "é" * 16_384)]
+)
+def test_ids_longer_than_lucene_takes_are_skipped(longest: str, too_long: str) -> None:
+    assert records.LONG_ID == "id longer than 32,766 bytes"
+    for name, found in ((longest, Document(longest, "", "x")), (too_long, records.LONG_ID)):
+        data = f"<DOC><DOCNO>{name}</DOCNO>x</DOC>".encode()
+        assert list(read_trec(io.BytesIO(data), Account())) == [(1, found)]
+        data = json.dumps({"id": name, "text": "x"}).encode()
+        assert list(read_jsonl(io.BytesIO(data), Account())) == [(1, found)]

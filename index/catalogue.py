@@ -1,0 +1,69 @@
+"""Datasets of ir_datasets by their ids; the only importer of ir_datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from . import records
+from .model import Account, Document, SearchError
+from .webpage import is_page, read_page
+
+_TEXTS = ("text", "body", "contents")
+
+
+def read_dataset(name: str, account: Account) -> Iterator[Document]:
+    """Read a dataset's documents; ir_datasets downloads what it does not have yet."""
+    for number, record in enumerate(_records(name), 1):
+        document = _document(record, account)
+        if isinstance(document, str):
+            account.skip(name, f"document {number}", document)
+        else:
+            account.read += 1
+            yield document
+
+
+def _records(name: str) -> Iterator[Any]:
+    try:
+        import ir_datasets
+    except ImportError as error:
+        raise SearchError(
+            "format=irds needs ir_datasets; install it with: pip install ir-datasets"
+        ) from error
+    try:
+        dataset = ir_datasets.load(name)
+    except KeyError as error:
+        raise SearchError(
+            f"{name}: no such dataset; take an id of https://ir-datasets.com, such as vaswani"
+        ) from error
+    if not dataset.has_docs():
+        raise SearchError(f"{name}: a dataset without documents; take the one it is based on")
+    try:
+        yield from dataset.docs_iter()
+    except Exception as error:  # each dataset has its own: download, archive, missing package
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise SearchError(f"{name}: ir_datasets cannot read it ({said})") from error
+
+
+def _document(record: Any, account: Account) -> Document | str:
+    title = _field(record, ("title",), account)
+    text = _field(record, _TEXTS, account)
+    if is_page(text):
+        named, text = read_page(text)
+        title = title or named
+    if not text and hasattr(record, "default_text"):
+        text = str(record.default_text() or "").strip().removeprefix(title).strip()
+    url = _field(record, ("url",), account)
+    name = _field(record, ("doc_id",), account)
+    return records.document_of(name, title, text, url)
+
+
+def _field(record: Any, names: tuple[str, ...], account: Account) -> str:
+    """Return the first field that is there, as text."""
+    for name in names:
+        value = getattr(record, name, None)
+        if isinstance(value, bytes):
+            value = records.decode(value, True, account)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    return ""

@@ -1,0 +1,51 @@
+"""One record of a corpus: its bytes decoded, its fields made a document, or why it is skipped."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator
+from io import BufferedIOBase
+
+from .model import Account, Document
+
+Reader = Callable[[BufferedIOBase, Account], Iterator[tuple[int, Document | str]]]
+
+LIMIT = 1 << 26  # bytes of one document
+CHUNK = 1 << 20
+LONGEST_ID = 32_766  # bytes; Lucene's limit for a term
+
+NO_ID = "no id"
+NO_TEXT = "no text"
+LONG_ID = f"id longer than {LONGEST_ID:,} bytes"
+TOO_LONG = f"longer than {LIMIT >> 20} MB"
+
+
+def document_of(name: str, title: str, text: str, url: str) -> Document | str:
+    """Make a document of stripped fields, or say why it can't be one."""
+    if not name:
+        return NO_ID
+    if not title and not text:
+        return NO_TEXT
+    document = Document(name, title, text, url)
+    return LONG_ID if len(document.id.encode()) > LONGEST_ID else document
+
+
+def decode(data: bytes, whole: bool, account: Account) -> str:
+    """Decode UTF-8, or Latin-1 where that fails; a cut document may end inside a character."""
+    try:
+        return codecs.utf_8_decode(data, "strict", whole)[0]
+    except UnicodeDecodeError:
+        account.latin1 += 1
+        return data.decode("latin-1")
+
+
+def lines(stream: BufferedIOBase) -> Iterator[tuple[int, bytes]]:
+    """Yield the numbered lines that are not blank, cut a little over LIMIT."""
+    number = 0
+    while line := stream.readline(LIMIT + 1):
+        number += 1
+        rest = line
+        while rest and not rest.endswith(b"\n"):
+            rest = stream.readline(CHUNK)
+        if line.strip():
+            yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line

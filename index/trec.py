@@ -1,0 +1,160 @@
+"""TREC SGML as it comes in the wild: the newswires of the TREC disks, and its crawls of the web."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from io import BufferedIOBase
+
+from . import records
+from .markup import ends, spans, unescape
+from .model import Account, Document
+from .webpage import is_page, read_page
+
+LONGEST_TAG = 1024
+LONGEST_TITLE = 2000
+LONGEST_CODE = 200  # what is longer is no bookkeeping, whatever its tag
+
+_TITLES = "TITLE|HEADLINE|HEAD|HL|TTL|TI|DOCTITLE"
+_CODES = "|".join(
+    (
+        "DOCNO|DOCID|DOCOLDNO|DOCTYPE|FILEID|PARENT|LENGTH",
+        "FIRST|SECOND|SLUG|TRAILER|DATE_TIME",  # AP, AQUAINT
+        r"SO|ACCESS|EDITION|WORD\.CT|PG\.COL|LIMLEN|COPYRGHT|LANGUAGE",  # WSJ, SJM
+        "PROFILE|XX|PUB|PAGE|HT|FIG|BILLING|FRFILING",  # FT, FBIS, FR
+        "WKU|APN|APT|APD|ISD|NCL|ECL|NDR|NFG|OCL|XCL|EDF|ICL|FSC|FSS|PNO",  # PATN
+    )
+)
+_VALUE = r"""(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
+
+_EDGE = re.compile(rb"<(/?)DOC(?:\s([^<>]{0,1000}))?>", re.I)  # shorter than LONGEST_TAG
+_EDGE_ID = re.compile(r"""(?<![\w-])id\s*=\s*["']?([^\s"'<>]+)""", re.I)
+_ID = re.compile(r"<DOCNO\s*>([^<]*)(?:</DOCNO\s*>)?", re.I)
+_OTHER_ID = re.compile(r"<DOCID\s*>([^<]*)(?:</DOCID\s*>)?", re.I)
+_URL = re.compile(r"<URL\s*>([^<]*)(?:</URL\s*>)?", re.I)
+_HEADER = re.compile(r"<(DOCHDR)\s*>", re.I)
+_HEADER_END = ends("DOCHDR")
+_TITLE = re.compile(rf"<({_TITLES})\s*>", re.I | re.A)
+_TITLE_ENDS = ends(_TITLES)
+_CODE = re.compile(rf"<({_CODES})(?:\s[^<>]*)?>[^<]*", re.I | re.A)
+_CODE_ENDS = {name.replace("\\", ""): end for name, end in ends(_CODES).items()}
+_MARKUP = re.compile(
+    rf"<(?:/?[A-Z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*{_VALUE})*\s*/?>|!--[^<>]*-->|!\[CDATA\[)",
+    re.I | re.A,
+)
+_CUT_TAG = re.compile(r"</?[A-Z]*\Z", re.I)
+
+
+def read_trec(stream: BufferedIOBase, account: Account) -> Iterator[tuple[int, Document | str]]:
+    """Read TREC SGML: tags in either case, nested or on one line, text escaped or raw."""
+    for line, start, body, closed in _bodies(stream):
+        if len(body) > records.LIMIT:
+            yield line, records.TOO_LONG
+            continue
+        text = records.decode(body, closed, account)
+        named = _EDGE_ID.search(start.decode("utf-8", "replace")) if start else None
+        document = _document(text if closed else _CUT_TAG.sub("", text), named)
+        account.truncated += isinstance(document, Document) and not closed
+        yield line, document
+
+
+def _document(body: str, named: re.Match[str] | None) -> Document | str:
+    """Make a document of its body; without a DOCNO its id is its tag's, or its DOCID."""
+    name, body = _cut(body, _ID)
+    if not name:
+        name = unescape(named[1]) if named else _cut(body, _OTHER_ID)[0]
+    if not name:
+        return records.NO_ID
+    url, body = _cut(body, _URL)
+    crawled, body = _without_header(body)
+    if crawled is not None or is_page(body):
+        title, text = read_page(_without_codes(body))
+        return records.document_of(name, title, text, url or crawled or "")
+    title, body = _split_title(body)
+    return records.document_of(name, title, _plain(_without_codes(body)), url)
+
+
+def _cut(body: str, field: re.Pattern[str]) -> tuple[str, str]:
+    """Return what a field says, and the body without it."""
+    found = field.search(body)
+    if not found:
+        return "", body
+    return _line(found[1]), f"{body[: found.start()]} {body[found.end() :]}"
+
+
+def _without_header(body: str) -> tuple[str | None, str]:
+    """Return the URL on the first line of a crawl's header, None if there is none, and the page."""
+    for start, end in spans(body, _HEADER, _HEADER_END, len(body)):
+        words = body[start.end() : end.start()].split(None, 1) if end else []
+        rest = end.end() if end else start.end()
+        return (words[0] if words else ""), f"{body[: start.start()]} {body[rest:]}"
+    return None, body
+
+
+def _without_codes(body: str) -> str:
+    """Cut bookkeeping: from tag to end tag, or to the next tag if it is not closed soon."""
+    kept, after = [], 0
+    for start, end in spans(body, _CODE, _CODE_ENDS, LONGEST_CODE):
+        if end or start.end() - start.start() <= LONGEST_CODE:
+            kept.append(body[after : start.start()])
+            after = (end or start).end()
+    return " ".join([*kept, body[after:]])
+
+
+def _split_title(body: str) -> tuple[str, str]:
+    """Return the first title that is not empty, and the body without it."""
+    for start, end in spans(body, _TITLE, _TITLE_ENDS, LONGEST_TITLE):
+        title = _line(body[start.end() : end.start()]) if end else ""
+        if end and title:
+            return title, f"{body[: start.start()]} {body[end.end() :]}"
+    return "", body
+
+
+def _line(marked: str) -> str:
+    return " ".join(_plain(marked).split())
+
+
+def _plain(marked: str) -> str:
+    """Drop tags, then read entities; a lone & or < is text."""
+    plain = _MARKUP.sub(" ", marked) if "<" in marked else marked
+    if "<![CDATA[" in marked:
+        plain = plain.replace("]]>", " ")
+    return unescape(plain).strip()
+
+
+def _bodies(stream: BufferedIOBase) -> Iterator[tuple[int, bytes, bytes, bool]]:
+    """Yield each document's line, what its tag says, its body and whether it is closed.
+
+    A body is cut a little over LIMIT.
+    """
+    line = first = 1
+    begun = b""
+    body: bytearray | None = None
+    for piece, edge in _pieces(stream):
+        if body is not None and len(body) <= records.LIMIT:
+            body += piece
+        line += piece.count(b"\n")
+        if edge is None:
+            continue
+        if body is not None:
+            yield first, begun, bytes(body), bool(edge[1])
+        body, first, begun = (None if edge[1] else bytearray()), line, edge[2] or b""
+        line += begun.count(b"\n")
+    if body is not None:
+        yield first, begun, bytes(body), False
+
+
+def _pieces(stream: BufferedIOBase) -> Iterator[tuple[bytes, re.Match[bytes] | None]]:
+    """Cut a stream at its DOC tags: yield what stands before, and the tag if one follows."""
+    rest = b""
+    while chunk := stream.read1(records.CHUNK):
+        rest += chunk
+        start = 0
+        for edge in _EDGE.finditer(rest):
+            yield rest[start : edge.start()], edge
+            start = edge.end()
+        half_tag = rest.rfind(b"<", max(start, len(rest) - LONGEST_TAG))
+        cut = len(rest) if half_tag < 0 else half_tag
+        yield rest[start:cut], None
+        rest = rest[cut:]
+    yield rest, None
