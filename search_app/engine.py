@@ -6,7 +6,7 @@ and `by_row` has none for a profile: what the engine can't receive, it can't lea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from anonymizer.model import ReleasedRow
 from index.forward import Forward
 from index.lucene import LuceneIndex
-from index.model import Document, Pool
+from index.model import Document, Part, Pool
 
 from . import rerank
 
@@ -38,14 +38,36 @@ class Ranking:
 class Engine:
     """Lucene for the pool, the forward index for the re-ranking."""
 
-    def __init__(self, lucene: LuceneIndex, forward: Forward, vectors: str = "tfidf"):
+    def __init__(
+        self,
+        lucene: LuceneIndex,
+        forward: Forward,
+        vectors: str = "tfidf",
+        *,
+        deadline: float | None = None,
+    ):
         self._lucene = lucene
         self._forward = forward
         self._vectors = vectors
+        self._deadline = deadline  # seconds for a query
 
-    def pool(self, query: str, size: int) -> Pool:
-        """Return the best documents for the query in BM25 order."""
-        return self._lucene.pool(query, size)
+    def pool(self, query: str, size: int, *, operators: bool = False) -> Pool:
+        """Return the best documents for the query in BM25 order, in time."""
+        return self._lucene.pool(query, size, operators=operators, deadline=self._deadline)
+
+    def pools(
+        self, queries: Sequence[str], size: int, *, threads: int = 1, operators: bool = False
+    ) -> Iterator[Pool]:
+        """Return the pool of each of many queries, however long they take together."""
+        return self._lucene.pools(queries, size, threads=threads, operators=operators)
+
+    def explain(self, query: str, row: int, *, operators: bool = False) -> list[Part]:
+        """Return what each term of the query gives to a document's BM25 score."""
+        return self._lucene.explain(query, row, operators=operators)
+
+    def ids(self, rows: Ints) -> NDArray[np.object_]:
+        """Return the ids of documents without reading the documents."""
+        return self._lucene.ids(rows)
 
     def plain(self, pool: Pool) -> Ranking:
         """Keep the BM25 order: no personalization."""

@@ -28,6 +28,7 @@ class Answer:
     precision: Precision | None
     row: str = ""  # the released row that served, in mode group
     users: int = 0  # how many people share that row
+    cut: bool = False  # the query was longer than is searched
 
 
 class Modes:
@@ -39,17 +40,31 @@ class Modes:
         self.release = release
 
     def answer(
-        self, query: str, mode: str, user: str | None, *, pool: int, mix: float = 1.0
+        self,
+        query: str,
+        mode: str,
+        user: str | None,
+        *,
+        pool: int,
+        mix: float = 1.0,
+        operators: bool = False,
     ) -> Answer:
         """Answer a query in one mode."""
-        return self.answers(query, (mode,), user, pool=pool, mix=mix)[0]
+        return self.answers(query, (mode,), user, pool=pool, mix=mix, operators=operators)[0]
 
     def answers(
-        self, query: str, modes: Sequence[str], user: str | None, *, pool: int, mix: float = 1.0
+        self,
+        query: str,
+        modes: Sequence[str],
+        user: str | None,
+        *,
+        pool: int,
+        mix: float = 1.0,
+        operators: bool = False,
     ) -> list[Answer]:
         """Answer a query in several modes over one pool."""
-        self._refuse(modes, user)
-        found = self.engine.pool(query, pool)
+        self.refuse(modes, user)
+        found = self.engine.pool(query, pool, operators=operators)
         gold = None
         if user and self.profiles:
             gold = self.engine.by_profile(found, self.profiles.row(user))
@@ -62,16 +77,29 @@ class Modes:
         if mode == "group" and self.release and user:
             row = self.release.row_for(user)
             name, users = row.name, row.users
-            ranking = self.engine.by_row(pool, row, mix)
-        elif mode == "own" and self.profiles and user and gold is not None:
-            own = self.profiles.row(user)
-            ranking = gold if mix == 1 else self.engine.by_profile(pool, own, mix)
+        if mode == "own" and mix == 1 and gold is not None:
+            ranking = gold
         else:
-            ranking = self.engine.plain(pool)
+            ranking = self.ranking(pool, mode, user, mix)
         precision = evaluate(ranking.plain_ranks, gold.plain_ranks) if gold is not None else None
-        return Answer(mode, ranking, precision, name, users)
+        return Answer(mode, ranking, precision, name, users, pool.cut)
 
-    def _refuse(self, modes: Sequence[str], user: str | None) -> None:
+    def ranking(self, pool: Pool, mode: str, user: str | None, mix: float) -> Ranking:
+        """Order a pool in one mode."""
+        if mode == "group" and self.release and user:
+            return self.engine.by_row(pool, self.release.row_for(user), mix)
+        if mode == "own" and self.profiles and user:
+            return self.engine.by_profile(pool, self.profiles.row(user), mix)
+        return self.engine.plain(pool)
+
+    def usual_mode(self, user: str | None) -> str:
+        """Return the mode in which a person is answered who names none."""
+        if not user:
+            return "none"
+        return "group" if self.release else "own"
+
+    def refuse(self, modes: Sequence[str], user: str | None) -> None:
+        """Refuse modes that can't be answered with what is here."""
         for mode in modes:
             if mode not in MODES:
                 raise UsageError(f"mode={mode} must be one of {', '.join(MODES)}")

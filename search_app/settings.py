@@ -23,8 +23,11 @@ class Settings:
     workspace: Path = Path("veilsearch-data")
     cache: Path = Path(".cache")
     heap: str = "2g"  # the JVM's memory
-    k1: float = 0.9  # BM25, taken when an index is built
-    b: float = 0.4
+    k1: float | None = None  # BM25; None: as the index was built, and 0.9 and 0.4 when building
+    b: float | None = None
+    title_boost: float = 0.0  # what BM25 of the title counts beside that of the whole text
+    operators: bool = False  # quotes, + and - mean something in a query
+    deadline: float = 5.0  # seconds for a query
     pool: int = 100  # documents that are re-ranked
     top: int = 10  # results on a page
     mix: float = 1.0  # 1 = the profile alone orders the pool, 0 = BM25 alone
@@ -80,8 +83,10 @@ def check(settings: Settings) -> Settings:
         raise UsageError("; ".join(fault for fault in faults if fault))
     rules = [
         ("heap", settings.heap, _HEAP.fullmatch(settings.heap), "from 100m to 999g"),
-        ("k1", settings.k1, 0 <= settings.k1 <= 1000, "from 0 to 1000"),
-        ("b", settings.b, 0 <= settings.b <= 1, "from 0 to 1"),
+        ("k1", settings.k1, settings.k1 is None or 0 <= settings.k1 <= 1000, "from 0 to 1000"),
+        ("b", settings.b, settings.b is None or 0 <= settings.b <= 1, "from 0 to 1"),
+        ("title_boost", settings.title_boost, 0 <= settings.title_boost <= 100, "from 0 to 100"),
+        ("deadline", settings.deadline, 0.01 <= settings.deadline <= 3600, "from 0.01 to 3600"),
         ("pool", settings.pool, 1 <= settings.pool <= 10_000, "from 1 to 10000"),
         ("top", settings.top, 1 <= settings.top <= 10_000, "from 1 to 10000"),
         ("mix", settings.mix, 0 <= settings.mix <= 1, "from 0 to 1"),
@@ -95,13 +100,20 @@ def check(settings: Settings) -> Settings:
     return settings
 
 
+_KINDS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "str": (str,),
+    "bool": (bool,),
+    "Path": (Path,),
+    "None": (type(None),),
+}
+
+
 def _type_fault(field: Field[Any], value: Any) -> str:
-    kinds: dict[str, tuple[type, ...]] = {
-        "int": (int,),
-        "float": (int, float),
-        "str": (str,),
-        "Path": (Path,),
-    }
-    if isinstance(value, kinds[str(field.type)]) and not isinstance(value, bool):
+    names = str(field.type).split(" | ")
+    kinds = tuple(kind for name in names for kind in _KINDS[name])
+    # Python counts True among the whole numbers; nobody else does.
+    if isinstance(value, kinds) and isinstance(value, bool) == ("bool" in names):
         return ""
-    return f"{field.name}={value} must be of type {field.type}"
+    return f"{field.name}={value} must be of type {names[0]}"

@@ -1,9 +1,10 @@
-"""veilsearch search: answer a query, personalized or not."""
+"""veilsearch search: answer a query, or a file of topics as a TREC run; personalized or not."""
 
 from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,15 @@ from ..workspace import Workspace
 
 if TYPE_CHECKING:
     from ..modes import Answer, Modes
+    from ..topics import Topic
+
+DEEP = 1000  # hits a topic, as runs usually have
+NAMED = 20  # topics named in one line of talk
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("query", metavar="QUERY")
+    parser.add_argument("query", metavar="QUERY", nargs="?")
     parser.add_argument("--user", metavar="U", help="the person who asks")
     parser.add_argument(
         "--mode",
@@ -26,9 +31,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="plain, by the own profile, or by the group's row "
         "(none without a user; else group, or own where there is no release)",
     )
-    parser.add_argument("--pool", type=int, metavar="N", help="documents that are re-ranked (100)")
-    parser.add_argument("--top", type=int, metavar="N", help="results shown (10)")
+    parser.add_argument(
+        "--pool", type=int, metavar="N", help="documents that are re-ranked (100; of topics 1000)"
+    )
+    parser.add_argument("--top", type=int, metavar="N", help="results shown (10; of topics all)")
     parser.add_argument("--mix", type=float, metavar="X", help="1: profile alone, 0: BM25 alone")
+    parser.add_argument(
+        "--operators",
+        action="store_true",
+        help='let "a phrase", +must and -not mean something (-- before a query that begins with -)',
+    )
+    parser.add_argument("--explain", action="store_true", help="show what each term gives to BM25")
+    parser.add_argument("--topics", type=Path, metavar="FILE", help="TREC, or qid[<TAB>user]<TAB>q")
+    parser.add_argument("--run", type=Path, metavar="FILE", dest="run_file", help="the TREC run")
+    parser.add_argument("--threads", type=int, metavar="N", help="threads for topics (1)")
+    parser.add_argument("--tag", metavar="NAME", help="the run's name (veilsearch)")
     parser.add_argument("--index", metavar="NAME", help="an index of the workspace by name")
     parser.add_argument("--profiles", type=Path, metavar="FILE", help="other than the current ones")
     parser.add_argument("--release", type=Path, metavar="DIR", help="other than the current one")
@@ -36,39 +53,75 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Answer the query."""
+    """Answer the query or the topics."""
+    _check_use(arguments)
+    usual = DEEP if arguments.topics else None
+    settings = changed(
+        settings,
+        pool=usual if arguments.pool is None else arguments.pool,
+        top=arguments.top,
+        mix=arguments.mix,
+        operators=arguments.operators or None,
+    )
+    if arguments.topics:
+        return _answer_topics(arguments, settings)
+    return _answer_query(arguments, settings)
+
+
+def _check_use(arguments: argparse.Namespace) -> None:
+    if (arguments.query is None) == (arguments.topics is None):
+        raise UsageError("say what to search for: either a QUERY or --topics FILE with --run FILE")
+    if (arguments.topics is None) != (arguments.run_file is None):
+        raise UsageError("--topics FILE and --run FILE go together; give both")
+    if arguments.topics and arguments.explain:
+        raise UsageError("--explain is for one QUERY; leave it out, or ask without --topics")
+    for name in ("threads", "tag"):
+        if not arguments.topics and getattr(arguments, name) is not None:
+            raise UsageError(f"--{name} is for --topics; leave it out")
+    if arguments.query is not None and not arguments.query.strip():
+        raise UsageError("the query is empty; say what to search for")
+
+
+def _open(arguments: argparse.Namespace, settings: Settings, personal: bool) -> Modes:
     from ..opening import open_modes
 
-    settings = changed(settings, pool=arguments.pool, top=arguments.top, mix=arguments.mix)
-    if not arguments.query.strip():
-        raise UsageError("the query is empty; say what to search for")
-    modes = open_modes(
+    return open_modes(
         Workspace(settings.workspace),
         settings,
         index=arguments.index,
         profiles=arguments.profiles,
         release=arguments.release,
-        personal=bool(arguments.user) or arguments.mode in ("own", "group"),
+        personal=personal or arguments.mode in ("own", "group"),
     )
-    mode = arguments.mode or _default_mode(arguments.user, modes)
+
+
+# -- one query -----------------------------------------------------------------------------------
+
+
+def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
+    modes = _open(arguments, settings, bool(arguments.user))
+    mode = arguments.mode or modes.usual_mode(arguments.user)
     modes.engine.warm_up()  # what one process waits for once is no part of a search's time
     began = time.perf_counter()
     answer = modes.answer(
-        arguments.query, mode, arguments.user, pool=settings.pool, mix=settings.mix
+        arguments.query,
+        mode,
+        arguments.user,
+        pool=settings.pool,
+        mix=settings.mix,
+        operators=settings.operators,
     )
     milliseconds = 1000 * (time.perf_counter() - began)
     hits = hits_of(answer, modes, settings.top)
+    if arguments.explain:
+        _explain(arguments.query, answer, hits, modes, settings)
+    if answer.cut:
+        console.say("the query is very long; only its beginning was searched")
     if arguments.json:
         console.show_json(_as_json(arguments, answer, hits, settings, milliseconds))
     else:
         _print(answer, hits, settings)
     return 0
-
-
-def _default_mode(user: str | None, modes: Modes) -> str:
-    if not user:
-        return "none"
-    return "group" if modes.release else "own"
 
 
 def hits_of(answer: Answer, modes: Modes, top: int) -> list[dict[str, Any]]:
@@ -88,6 +141,15 @@ def hits_of(answer: Answer, modes: Modes, top: int) -> list[dict[str, Any]]:
     ]
 
 
+def _explain(
+    query: str, answer: Answer, hits: list[dict[str, Any]], modes: Modes, settings: Settings
+) -> None:
+    """Add to each hit what the query's terms give to its BM25."""
+    for hit, row in zip(hits, answer.ranking.rows.tolist(), strict=False):
+        parts = modes.engine.explain(query, row, operators=settings.operators)
+        hit["parts"] = [vars(part) for part in parts]
+
+
 def _as_json(
     arguments: argparse.Namespace,
     answer: Answer,
@@ -97,6 +159,8 @@ def _as_json(
 ) -> dict[str, Any]:
     return {
         "query": arguments.query,
+        "operators": settings.operators,
+        "cut": answer.cut,
         "mode": answer.mode,
         "user": arguments.user,
         "row": answer.row or None,
@@ -121,6 +185,13 @@ def _print(answer: Answer, hits: list[dict[str, Any]], settings: Settings) -> No
         console.show(
             f"{hit['rank']:>4}  {move}{hit['score']:8.4f}  {hit['id']}  {hit['title'][:70]}"
         )
+        if "parts" in hit:
+            console.show(f"      BM25 {_sum_of(hit['parts'])}")
+
+
+def _sum_of(parts: list[dict[str, Any]]) -> str:
+    terms = " + ".join(f"{part['field']}:{part['term']} {part['score']:.4f}" for part in parts)
+    return f"{sum(part['score'] for part in parts):.4f} = {terms}"
 
 
 def _headline(answer: Answer, settings: Settings) -> str:
@@ -134,3 +205,73 @@ def _headline(answer: Answer, settings: Settings) -> str:
     precision = answer.precision
     corrected = "" if precision.ap_c is None else f", AP_c {precision.ap_c:.3f}"
     return f"{who}; AP {precision.ap:.3f}{corrected} over a pool of {precision.pool}"
+
+
+# -- many topics ---------------------------------------------------------------------------------
+
+
+def _answer_topics(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Answer all topics, and only then put the run in its place."""
+    from ..batch import check_topics, rank_topics
+    from ..runs import writing_run
+
+    topics = _topics(arguments)
+    tag = "veilsearch" if arguments.tag is None else arguments.tag
+    empty, cut = [], []
+    with writing_run(arguments.run_file, tag) as run_file:  # before anything else takes time
+        modes = _open(arguments, settings, any(topic.user for topic in topics))
+        check_topics(modes, topics, arguments.mode)
+        began = time.perf_counter()
+        ranked = rank_topics(
+            modes,
+            topics,
+            arguments.mode,
+            pool=settings.pool,
+            top=arguments.top or settings.pool,
+            mix=settings.mix,
+            threads=1 if arguments.threads is None else arguments.threads,
+            operators=settings.operators,
+        )
+        with console.progress("search", len(topics)) as progress:
+            for each in ranked:
+                run_file.add(each.topic.qid, each.ids, each.scores)
+                empty += [] if each.ids else [each.topic.qid]
+                cut += [each.topic.qid] if each.cut else []
+                progress(run_file.topics)
+    seconds = time.perf_counter() - began
+    _tell("nothing found for", empty)
+    _tell("only the beginning was searched of the very long", cut)
+    _tell_run(arguments, run_file.topics, run_file.rows, seconds, empty, cut)
+    return 0
+
+
+def _topics(arguments: argparse.Namespace) -> list[Topic]:
+    from ..topics import read_topics
+
+    topics = read_topics(arguments.topics)
+    if not arguments.user:
+        return topics
+    if any(topic.user for topic in topics):
+        raise UsageError(f"{arguments.topics} names who asks; leave out --user")
+    return [replace(topic, user=arguments.user) for topic in topics]
+
+
+def _tell(what: str, qids: list[str]) -> None:
+    if qids:
+        more = f" and {len(qids) - NAMED} more" if len(qids) > NAMED else ""
+        console.say(f"{what} topics: {', '.join(qids[:NAMED])}{more}")
+
+
+def _tell_run(
+    arguments: argparse.Namespace,
+    topics: int,
+    rows: int,
+    seconds: float,
+    empty: list[str],
+    cut: list[str],
+) -> None:
+    if arguments.json:
+        facts = {"topics": topics, "rows": rows, "seconds": round(seconds, 3)}
+        console.show_json({"run": str(arguments.run_file), **facts, "empty": empty, "cut": cut})
+        return
+    console.show(f"{topics:,} topics, {rows:,} rows in {seconds:.1f} s: {arguments.run_file}")

@@ -27,13 +27,13 @@ def test_the_cache_follows_the_environment() -> None:
 
 def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
     settings = load_settings(write(tmp_path, "pool = 500\nmix = 1\n"), {})
-    assert (settings.pool, settings.mix, settings.k1) == (500, 1, 0.9)
+    assert (settings.pool, settings.mix, settings.k1) == (500, 1, None)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("pol = 5", "unknown pol; allowed are b, heap, k1"),
+        ("pol = 5", "unknown pol; allowed are b, deadline, heap, k1"),
         ("workspace = 'x'", "unknown workspace"),
         ("pool = 0", "pool=0 must be from 1 to 10000"),
         ("pool = 'x'", "pool=x must be of type int"),
@@ -41,6 +41,15 @@ def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
         ("mix = 2\nb = -1", "b=-1 must be from 0 to 1; mix=2 must be from 0 to 1"),
         ("vectors = 'bm25'", "vectors=bm25 must be tfidf or tf"),
         ("k1 = inf", "k1=inf must be from 0 to 1000"),
+        ("k1 = true", "k1=True must be of type float"),
+        ("k1 = 'x'", "k1=x must be of type float"),
+        ("b = nan", "b=nan must be from 0 to 1"),
+        ("title_boost = 101", "title_boost=101 must be from 0 to 100"),
+        ("title_boost = -0.1", "title_boost=-0.1 must be from 0 to 100"),
+        ("deadline = 0", "deadline=0 must be from 0.01 to 3600"),
+        ("deadline = nan", "deadline=nan must be from 0.01 to 3600"),
+        ("operators = 1", "operators=1 must be of type bool"),
+        ("operators = 'yes'", "operators=yes must be of type bool"),
         ("heap = '2G'", "heap=2G must be from 100m to 999g"),
         ("heap = 'lots'", "heap=lots must be from 100m to 999g"),
         ("pool = ", "can't be read as TOML"),
@@ -49,6 +58,15 @@ def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
 def test_wrong_settings_are_named(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         load_settings(write(tmp_path, text), {})
+
+
+def test_what_searching_takes_can_be_set(tmp_path: Path) -> None:
+    text = "k1 = 1.2\nb = 0\ntitle_boost = 0.5\noperators = true\ndeadline = 0.01\n"
+    settings = load_settings(write(tmp_path, text), {})
+    assert (settings.k1, settings.b, settings.title_boost) == (1.2, 0, 0.5)
+    assert (settings.operators, settings.deadline) == (True, 0.01)
+    usual = Settings()
+    assert (usual.k1, usual.b, usual.title_boost, usual.operators) == (None, None, 0, False)
 
 
 def test_changed_ignores_what_was_not_given() -> None:

@@ -22,7 +22,7 @@ from flask.testing import FlaskClient
 from anonymizer.model import Profiles, Release
 from index.forward import Forward
 from index.lucene import LuceneIndex
-from index.model import Document, Pool, SearchError
+from index.model import Document, Pool, SearchError, TooSlow
 from search_app.engine import Engine
 from search_app.modes import Modes
 from search_app.precision_log import PrecisionLog
@@ -42,7 +42,7 @@ class ToyIndex:
     """Stands for Lucene: java is in every document, rare in three, nothing else in any."""
 
     def __init__(self) -> None:
-        self.broken = False
+        self.broken = self.slow = False
         self.stored = [
             Document(
                 id=f"doc{row:02}",
@@ -53,12 +53,19 @@ class ToyIndex:
             for row in range(40)
         ]
 
-    def pool(self, query: str, size: int) -> Pool:
+    def pool(
+        self, query: str, size: int, *, operators: bool = False, deadline: float | None = None
+    ) -> Pool:
         if self.broken:
             raise SearchError("the index is broken; build it again")
+        if self.slow:
+            raise TooSlow("java as 1001 took too long; ask with fewer words")
+        assert deadline is None or deadline > 0
         found = 40 if "java" in query else 3 if "rare" in query else 0
+        if operators and "+rare" in query:  # all the syntax a toy knows
+            found = 3
         rows = np.arange(min(found, size), dtype=np.int64)
-        return Pool(rows, (100.0 - rows).astype(np.float32))
+        return Pool(rows, (100.0 - rows).astype(np.float32), "many" in query)
 
     def documents(self, rows: Sequence[int]) -> list[Document]:
         return [self.stored[row] for row in rows]
@@ -133,6 +140,7 @@ def site(modes: Modes, log: PrecisionLog) -> Site:
             "p": 0.5,
         },
         corpus="toy corpus",
+        build="toy corpus.0001",
         examples=(Example("1001", "java", "java as Mira, who loves coffee"),),
     )
 

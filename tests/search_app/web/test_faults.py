@@ -27,6 +27,7 @@ from search_app.web import Site, create_app
         ("page=٣", "page=٣ must be a whole number from 1 to 10"),
         ("page=99999999999999999999999", "page=99999999999999999999… must be a whole number"),
         ("mode=best", "mode=best must be one of none, own, group"),
+        ("operators=yes", "operators=yes must be 0 or 1"),
         ("pool=x&mode=y", "pool=x must be a whole number from 1 to 10000; mode=y must be one of"),
     ],
 )
@@ -108,7 +109,7 @@ def test_a_broken_profile_leaves_the_plain_order_and_a_notice(
 def test_what_cannot_be_used_is_said_without_its_path(
     client: FlaskClient, index: Any, monkeypatch: pytest.MonkeyPatch, caplog: Any, kind: Any
 ) -> None:
-    def broken(_query: object, _size: object) -> None:
+    def broken(_query: object, _size: object, **_asked: object) -> None:
         raise kind("/srv/secret/workspace/index is damaged; build it again")
 
     monkeypatch.setattr(index, "pool", broken)
@@ -146,6 +147,19 @@ def test_a_broken_index_is_said_in_one_sentence(client: FlaskClient, index: Any)
     assert (health.status_code, health.json["status"]) == (503, "failing")
 
 
+@pytest.mark.parametrize("path", ["/?q=java", "/?q=java&user=1001", "/compare?q=java&user=1001"])
+def test_a_search_that_takes_too_long_is_stopped_and_said(
+    client: FlaskClient, index: Any, log: PrecisionLog, caplog: Any, path: str
+) -> None:
+    index.slow = True
+    response = client.get(path)
+    assert response.status_code == 503
+    assert "Try fewer words or a smaller pool" in response.text
+    assert "veilsearch doctor" not in response.text
+    assert caplog.messages == ["a request failed: TooSlow"]
+    assert log.summary() == []
+
+
 def test_a_log_that_cannot_be_written_costs_no_search(site: Site) -> None:
     class Full:
         def add(self, _entries: object) -> None:
@@ -175,4 +189,9 @@ def test_an_unexpected_fault_tells_nothing(
 
 def test_health_is_told_to_machines(client: FlaskClient) -> None:
     response = client.get("/api/v1/health")
-    assert response.json == {"status": "ok", "version": "0.1.0", "release": "toy"}
+    assert response.json == {
+        "status": "ok",
+        "version": "0.1.0",
+        "index": "toy corpus.0001",
+        "release": "toy",
+    }

@@ -1,0 +1,118 @@
+"""Runs: scores that fall for whoever reads 32 bits, and files that are whole or absent."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from search_app.errors import UsageError
+from search_app.runs import strictly_falling, writing_run
+
+
+def naive(scores: list[float]) -> list[np.float32]:
+    """Take each score, or the next float below the one before, leaving out the smallest of all."""
+    tiny, falling = np.finfo(np.float32).tiny, []
+    for score in scores:
+        value = np.float32(score)
+        value = np.float32(0) if abs(value) < tiny else value
+        if falling and value >= falling[-1]:
+            value = np.nextafter(falling[-1], np.float32(-np.inf))
+            if 0 < value < tiny:
+                value = np.float32(0)
+            elif -tiny < value < 0:
+                value = -tiny
+        falling.append(np.float32(value))
+    return falling
+
+
+def test_ties_become_neighbours() -> None:
+    one = np.float32(1)
+    below = np.nextafter(one, np.float32(0))
+    assert strictly_falling(np.array([1.0, 1.0, 0.5])).tolist() == [1, float(below), 0.5]
+    # 1 and the next double are one 32-bit float.
+    assert strictly_falling(np.array([1 + 2**-52, 1.0])).tolist() == [1, float(below)]
+    assert strictly_falling(np.array([])).tolist() == []
+    zeros = strictly_falling(np.zeros(3)).tolist()
+    tiny = 2.0**-126  # the smallest float with all its digits
+    assert zeros == [0, -tiny, -tiny * (1 + 2**-23)]
+
+
+@given(
+    st.lists(
+        st.floats(-(2.0**99), 2.0**99, width=32) | st.sampled_from([0.0, -0.0, 1e-40, -1e-40, 1.0])
+    )
+)
+def test_scores_fall_as_the_naive_loop_has_them(values: list[float]) -> None:
+    scores = sorted(values, reverse=True)
+    falling = strictly_falling(np.array(scores, dtype=np.float64))
+    assert falling.tolist() == [float(value) for value in naive(scores)]
+    read = np.array([float(f"{value:.9g}") for value in falling.tolist()], dtype=np.float32)
+    assert (read == falling).all()  # nine digits carry a 32-bit float
+    assert (np.diff(read) < 0).all()
+
+
+def test_a_run_has_trecs_six_columns(tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    with writing_run(path, "mine") as run:
+        run.add("q1", ["d7", "ü/😀"], np.array([2.5, 2.5], dtype=np.float32))
+        run.add("q2", [], np.array([]))
+        run.add("q3", ["d7"], np.array([0.25]))
+    assert path.read_text(encoding="utf-8") == (
+        "q1 Q0 d7 1 2.5 mine\nq1 Q0 ü/😀 2 2.49999976 mine\nq3 Q0 d7 1 0.25 mine\n"
+    )
+    assert (run.topics, run.rows) == (3, 3)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["a b", "", "a\tb", "a\u2003b", " a"])
+def test_ids_with_blanks_are_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text("before")
+    with (
+        pytest.raises(UsageError, match="has a blank, which no run can hold"),
+        writing_run(path, "x") as run,
+    ):
+        run.add("1", ["good", name], np.array([2.0, 1.0]))
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("tag", ["", "a b", " a", "a\n"])
+def test_a_tag_is_one_word(tmp_path: Path, tag: str) -> None:
+    with pytest.raises(UsageError, match="must be one word"), writing_run(tmp_path / "run", tag):
+        pass
+
+
+def test_a_folder_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="must be a file"), writing_run(tmp_path, "x"):
+        pass
+    with (
+        pytest.raises(UsageError, match="no/run can't be written"),
+        writing_run(tmp_path / "no" / "run", "x"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("call", ["os.fsync", "pathlib.Path.replace", "tempfile.mkstemp"])
+def test_a_full_disk_leaves_the_old_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, os.strerror(28))
+
+    path = tmp_path / "run.txt"
+    path.write_text("before")
+    monkeypatch.setattr(call, full)
+    with (
+        pytest.raises(UsageError, match=r"run.txt can't be written \(No space left"),
+        writing_run(path, "x") as run,
+    ):
+        run.add("1", ["d"], np.array([1.0]))
+    monkeypatch.undo()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]

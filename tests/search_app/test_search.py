@@ -1,0 +1,237 @@
+"""The verb search: operators, explanations, and topic files to runs, with real Lucene."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from search_app.cli import main
+
+DOCUMENTS = [
+    {"id": "d1", "title": "Coffee", "text": "Java is a coffee. Brew mocha and java from beans."},
+    {"id": "d2", "title": "Java, the language", "text": "Java is a programming language."},
+    {"id": "d3", "title": "Java, the island", "text": "Java is an island with volcanoes."},
+    {"id": "d4", "title": "Cats", "text": "A kitten is a young cat."},
+]
+LOG = """AnonID\tQuery\tQueryTime\tItemRank\tClickURL
+7\tmocha coffee\t2026-03-01 08:05:00\t\t
+8\tprogramming language\t2026-03-01 09:00:00\t\t
+9\tvolcano island\t2026-03-02 10:00:00\t\t
+"""
+
+
+class Run:
+    """Calls verbs in one workspace and keeps what they say."""
+
+    def __init__(self, workspace: Path, capsys: pytest.CaptureFixture[str]):
+        self.workspace = workspace
+        self.capsys = capsys
+
+    def __call__(self, *arguments: object, code: int = 0) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(["--workspace", str(self.workspace), *map(str, arguments)])
+        said = self.capsys.readouterr()
+        assert ended.value.code == code, said.err
+        self.talk = said.err
+        return said.out
+
+    def json(self, *arguments: object) -> Any:
+        return json.loads(self(*arguments, "--json"))
+
+
+@pytest.fixture
+def plain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("".join(json.dumps(document) + "\n" for document in DOCUMENTS))
+    run = Run(tmp_path / "workspace", capsys)
+    run("index", corpus)
+    return run
+
+
+@pytest.fixture
+def people(plain: Run, tmp_path: Path) -> Run:
+    log = tmp_path / "log.tsv"
+    log.write_text(LOG)
+    plain("profiles", log)
+    plain("anonymize", "-m", "p-linkability", "--set", "p=0.9")
+    return plain
+
+
+@pytest.fixture
+def topics(tmp_path: Path) -> Path:
+    path = tmp_path / "topics.tsv"
+    path.write_text("q2\tjava\nq1\tkitten cat\nq3\tthe of\nq4\tnowhere\n")
+    return path
+
+
+def rows(path: Path) -> list[tuple[str, str, str, int, float, str]]:
+    split = [line.split(" ") for line in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        (qid, q0, name, int(rank), float(score), tag) for qid, q0, name, rank, score, tag in split
+    ]
+
+
+def ids(answer: Any) -> set[str]:
+    return {hit["id"] for hit in answer["hits"]}
+
+
+def test_operators_are_asked_for(plain: Run) -> None:
+    assert ids(plain.json("search", "java -island")) == {"d1", "d2", "d3"}
+    assert ids(plain.json("search", "java -island", "--operators")) == {"d1", "d2"}
+    assert ids(plain.json("search", '"java is an island"', "--operators")) == {"d3"}
+    assert plain("search", "--operators", "--", "-java").strip() == "nothing found"
+    (plain.workspace / "veilsearch.toml").write_text("operators = true\n")
+    assert ids(plain.json("search", "java -island")) == {"d1", "d2"}
+
+
+def test_a_hit_is_explained_by_its_terms(plain: Run) -> None:
+    answer = plain.json("search", "java island", "--explain")
+    hit = answer["hits"][0]
+    assert hit["id"] == "d3"
+    assert {(part["field"], part["term"]) for part in hit["parts"]} == {
+        ("contents", "java"),
+        ("contents", "island"),
+    }
+    for each in answer["hits"]:
+        assert sum(part["score"] for part in each["parts"]) == pytest.approx(
+            each["score"], rel=1e-6
+        )
+    lines = plain("search", "java island", "--explain").splitlines()
+    assert lines[2].strip().startswith(f"BM25 {hit['score']:.4f} = contents:")
+    assert "parts" not in plain.json("search", "java island")["hits"][0]
+
+
+def test_titles_count_when_they_are_set_to(plain: Run) -> None:
+    before = {hit["id"]: hit["score"] for hit in plain.json("search", "coffee java")["hits"]}
+    (plain.workspace / "veilsearch.toml").write_text("title_boost = 2\n")
+    answer = plain.json("search", "coffee java", "--explain")
+    after = {hit["id"]: hit["score"] for hit in answer["hits"]}
+    assert ids(answer) == set(before)
+    assert all(after[name] > before[name] for name in before)
+    assert {part["field"] for part in answer["hits"][0]["parts"]} == {"contents", "title"}
+
+
+def test_bm25_is_set_when_searching(plain: Run) -> None:
+    built = plain.json("search", "java")["hits"]
+    (plain.workspace / "veilsearch.toml").write_text("k1 = 0.9\nb = 0.4\n")
+    assert plain.json("search", "java")["hits"] == built  # as it was built
+    (plain.workspace / "veilsearch.toml").write_text("k1 = 0\n")
+    flat = {hit["score"] for hit in plain.json("search", "java")["hits"]}
+    assert len(flat) == 1  # without k1 a term counts the same however often it is there
+
+
+def test_a_query_that_takes_too_long_is_one_line(
+    plain: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("index.lucene._Clock.left", lambda _clock: 0.0)
+    plain("search", "java", code=2)
+    assert plain.talk.startswith("veilsearch: the search took longer than deadline=5.0 seconds; ")
+    assert plain.talk.count("\n") == 1
+
+
+def test_topics_become_a_run(plain: Run, topics: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    text = plain("search", "--topics", topics, "--run", path)
+    assert text.startswith("4 topics, 4 rows in ")
+    assert text.strip().endswith(str(path))
+    assert plain.talk == "nothing found for topics: q3, q4\n"
+    written = rows(path)
+    alone = plain.json("search", "java")["hits"]
+    assert [row[0] for row in written] == ["q2", "q2", "q2", "q1"]
+    assert [row[2] for row in written] == [*(hit["id"] for hit in alone), "d4"]
+    assert [row[3] for row in written] == [1, 2, 3, 1]
+    assert written[0][4] == pytest.approx(alone[0]["score"], rel=1e-7)
+    assert written[0][4] > written[1][4] > written[2][4]
+    assert {(row[1], row[5]) for row in written} == {("Q0", "veilsearch")}
+
+
+def test_a_batch_tells_machines_what_it_did(plain: Run, topics: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    made = plain.json("search", "--topics", topics, "--run", path, "--top", 1, "--threads", 2)
+    assert (made["topics"], made["rows"], made["empty"], made["cut"]) == (4, 2, ["q3", "q4"], [])
+    assert made["run"] == str(path)
+    assert made["seconds"] > 0
+    first = path.read_bytes()
+    plain("search", "--topics", topics, "--run", path, "--top", 1, "--pool", 2)
+    assert path.read_bytes() == first  # whatever the threads and the pool
+    plain("search", "--topics", topics, "--run", path, "--tag", "mine")
+    assert {row[5] for row in rows(path)} == {"mine"}
+
+
+def test_operators_hold_for_topics(plain: Run, tmp_path: Path) -> None:
+    topics, path = tmp_path / "topics.tsv", tmp_path / "run.txt"
+    topics.write_text("1\tjava -island\n")
+    plain("search", "--topics", topics, "--run", path, "--operators")
+    assert {row[2] for row in rows(path)} == {"d1", "d2"}
+
+
+def test_each_topic_is_asked_by_its_user(people: Run, tmp_path: Path) -> None:
+    topics, path = tmp_path / "topics.tsv", tmp_path / "run.txt"
+    topics.write_text("1\t7\tjava\n2\t8\tjava\n3\t9\tjava\n")
+    people("search", "--topics", topics, "--run", path, "--mode", "own", "--top", 1)
+    assert [row[2] for row in rows(path)] == ["d1", "d2", "d3"]
+    people("search", "--topics", topics, "--run", path)  # group, as for a single query
+    for number, user in enumerate("789", 1):
+        alone = people.json("search", "java", "--user", user)
+        assert alone["mode"] == "group"
+        names = [row[2] for row in rows(path) if row[0] == str(number)]
+        assert names == [hit["id"] for hit in alone["hits"]]
+    topics.write_text("1\tjava\n")
+    people("search", "--topics", topics, "--run", path, "--user", 8, "--mode", "own", "--top", 1)
+    assert [row[2] for row in rows(path)] == ["d2"]
+
+
+def test_an_unknown_user_is_told_by_line_alone(people: Run, tmp_path: Path) -> None:
+    topics, path = tmp_path / "topics.tsv", tmp_path / "run.txt"
+    topics.write_text("1\t7\tjava\n2\t1234567\tjava\n")
+    for mode in ("own", "group"):
+        people("search", "--topics", topics, "--run", path, "--mode", mode, code=2)
+        assert "topic 2, line 2: " in people.talk
+        assert "1234567" not in people.talk
+        assert not path.exists()
+    people("search", "--topics", topics, "--run", path, "--user", "7", code=2)
+    assert "names who asks; leave out --user" in people.talk
+
+
+def test_an_id_with_a_blank_leaves_no_run(plain: Run, topics: Path, tmp_path: Path) -> None:
+    corpus, path = tmp_path / "blank.jsonl", tmp_path / "run.txt"
+    corpus.write_text('{"id": "d 1", "title": "", "text": "java"}\n')
+    plain("index", corpus)
+    plain("search", "--topics", topics, "--run", path, code=2)
+    assert "'d 1' has a blank" in plain.talk
+    assert [each.name for each in tmp_path.glob("*run*")] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "say what to search for: either a QUERY or --topics"),
+        (["java", "--topics", "t"], "either a QUERY or --topics"),
+        (["--topics", "t"], "--topics FILE and --run FILE go together"),
+        (["java", "--run", "r"], "--topics FILE and --run FILE go together"),
+        (["java", "--threads", "2"], "--threads is for --topics; leave it out"),
+        (["java", "--tag", "x"], "--tag is for --topics; leave it out"),
+        (["--topics", "{topics}", "--run", "{run}", "--explain"], "--explain is for one QUERY"),
+        (["--topics", "{topics}", "--run", "{run}", "--threads", "0"], "threads=0 must be from 1"),
+        (["--topics", "{topics}", "--run", "{run}", "--pool", "0"], "pool=0 must be from 1"),
+        (
+            ["--topics", "{topics}", "--run", "{run}", "--tag", "a b"],
+            "--tag 'a b' must be one word",
+        ),
+        (["--topics", "{topics}", "--run", "no/such/run"], "no/such/run can't be written"),
+        (["--topics", "missing", "--run", "{run}"], "missing: the topics can't be read"),
+        (["--topics", "{topics}", "--run", "{run}", "--mode", "own"], "mode own needs a person"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    plain: Run, topics: Path, tmp_path: Path, arguments: list[str], told: str
+) -> None:
+    run = tmp_path / "run.txt"
+    filled = [each.format(topics=topics, run=run) for each in arguments]
+    assert plain("search", *filled, code=2) == ""
+    assert told in plain.talk
+    assert plain.talk.count("\n") == 1
+    assert not run.exists()
