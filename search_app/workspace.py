@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from .errors import UsageError
 
@@ -58,7 +58,7 @@ class Workspace:
             if not all(isinstance(value, str) for value in values.values()):
                 raise ValueError("a value is no text")
             return Current(**values)
-        except (OSError, ValueError, TypeError, AttributeError) as fault:
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as fault:
             raise UsageError(
                 f"{path} can't be read; delete it and make index, profiles and release again"
             ) from fault
@@ -114,19 +114,40 @@ class Workspace:
     def writing(self, verb: str) -> Iterator[None]:
         """Keep other processes from writing here, and clear away what a killed one left."""
         self.create()
-        with (self.root / ".lock").open("a+", encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as fault:
-                raise UsageError(
-                    f"{self.root} is being written to by {_holder(lock)}; wait until it is done"
-                ) from fault
+        self.current()  # damage is told before the work, not after it
+        lock = self._locked()
+        try:
             began = time.strftime("%Y-%m-%d %H:%M:%S")
-            lock.truncate(0)
-            lock.write(f"veilsearch {verb}, process {os.getpid()} on {_host()}, since {began}")
-            lock.flush()
+            held = f"veilsearch {verb}, process {os.getpid()} on {_host()}, since {began}"
+            with suppress(OSError):  # on a full disk the sweep makes room
+                os.ftruncate(lock, 0)
+                os.pwrite(lock, held.encode(), 0)
             self._sweep()
             yield
+        finally:
+            os.close(lock)
+
+    def _locked(self) -> int:
+        """Open the lock's file and take the lock; say who has it."""
+        try:
+            lock = os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return lock
+            except OSError:
+                holder = os.pread(lock, 500, 0).decode("utf-8", "replace")
+                os.close(lock)
+                raise
+        except BlockingIOError as fault:
+            raise UsageError(
+                f"{self.root} is being written to by {holder or 'another veilsearch'}; wait until "
+                "it is done"
+            ) from fault
+        except OSError as fault:
+            raise UsageError(
+                f"{self.root} can't be written to ({fault.strerror}); see to rights and room, or "
+                "name another folder with --workspace"
+            ) from fault
 
     def _sweep(self) -> None:
         """Remove what killed writers of our own files left: it may hold who searched for what.
@@ -141,6 +162,15 @@ class Workspace:
         for path in (self.root / "indexes").glob(".*"):
             if _UNFINISHED.fullmatch(path.name):  # only who has the lock builds here
                 shutil.rmtree(path, ignore_errors=True)
+        for path in self._leftover_builds():
+            _discard(path)
+
+    def _leftover_builds(self) -> Iterator[Path]:
+        """Yield builds that a killed or failed writer never switched to, or did not remove."""
+        built = self.root / self.current().index
+        if built.parent == self.root / "indexes" and built.is_dir():
+            name = built.name.rpartition(".")[0]
+            yield from (p for p in _builds(built.parent, name) if p != built)
 
     # -- indexes: each build in a folder of its own, one of them current -------------------------
 
@@ -150,14 +180,23 @@ class Workspace:
             raise UsageError(f"--name {name!r} must be a plain file name")
         self.create()
         folder = self.root / "indexes"
-        folder.mkdir(exist_ok=True)
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as fault:
+            raise UsageError(
+                f"can't make {folder}: {fault.strerror}; see to rights and room, or name another "
+                "folder with --workspace"
+            ) from fault
         number = 1 + max([_build_number(path, name) for path in folder.iterdir()], default=0)
         return folder / f"{name}.{number:04d}"
 
     def index_named(self, name: str) -> Path:
-        """Return the latest build of an index by its name."""
+        """Return the current build of an index by its name, else its latest."""
         folder = self.root / "indexes"
-        builds = [path for path in folder.glob("*.*") if _build_number(path, name)]
+        builds = _builds(folder, name)
+        current = self.root / self.current().index
+        if current in builds:  # a later one was never switched to
+            return current
         if not builds:
             names = sorted({path.name.rpartition(".")[0] for path in folder.glob("*.*")})
             raise UsageError(
@@ -173,19 +212,13 @@ class Workspace:
         """Make a finished build current and remove the builds it replaces."""
         self.make_current(index=self.relative(built))
         name = built.name.rpartition(".")[0]
-        for path in built.parent.iterdir():
-            if 0 < _build_number(path, name) < _build_number(built, name):
-                shutil.rmtree(path, ignore_errors=True)
+        for path in _builds(built.parent, name):
+            if _build_number(path, name) < _build_number(built, name):
+                _discard(path)
 
 
 def _host() -> str:
     return os.uname().nodename
-
-
-def _holder(lock: TextIO) -> str:
-    """Say who holds a lock, as they wrote it down."""
-    lock.seek(0)
-    return lock.read(500) or "another veilsearch"
 
 
 _REMEDY = {
@@ -200,6 +233,18 @@ def _build_number(path: Path, name: str) -> int:
     return int(number) if stem == name and number.isascii() and number.isdecimal() else 0
 
 
+def _builds(folder: Path, name: str) -> list[Path]:
+    return [path for path in folder.glob("*.*") if _build_number(path, name)]
+
+
+def _discard(build: Path) -> None:
+    """Remove a build; half of one never has its name, and the next sweep removes what is left."""
+    with suppress(OSError):
+        hidden = tempfile.mkdtemp(prefix=f".{build.name}.", dir=build.parent)
+        build.rename(hidden)
+        shutil.rmtree(hidden)
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     try:
@@ -210,9 +255,19 @@ def write_whole(path: Path, text: str) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             Path(temporary).replace(path)
+            _sync_folder(path.parent)  # what it replaces may go now
         finally:
             Path(temporary).unlink(missing_ok=True)
     except OSError as fault:
         raise UsageError(
             f"{path} can't be written ({fault.strerror or fault}); see to folder, room and rights"
         ) from fault
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -53,15 +57,57 @@ def test_a_damaged_truth_is_one_line(workspace: Workspace, text: str) -> None:
         workspace.truth()
 
 
-def test_two_writers_at_once(workspace: Workspace) -> None:
-    with (
-        workspace.writing(),
-        pytest.raises(UsageError, match="another veilsearch is writing"),
-        workspace.writing(),
-    ):
+def test_a_second_writer_is_told_who_is_first(workspace: Workspace) -> None:
+    with workspace.writing("profiles"):
+        expected = (
+            rf"is being written to by veilsearch profiles, process {os.getpid()} on "
+            rf"{re.escape(os.uname().nodename)}, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d; wait until"
+        )
+        with pytest.raises(UsageError, match=expected), workspace.writing("index"):
+            pass
+    with workspace.writing("index"):
+        assert "veilsearch index" in (workspace.root / ".lock").read_text()
+
+
+def test_a_lock_that_is_lost_with_its_writer_is_free(workspace: Workspace) -> None:
+    def die() -> None:
+        with workspace.writing("index"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_a_fork(die) == -signal.SIGKILL
+    assert f"process {os.getpid()} " not in (workspace.root / ".lock").read_text()
+    with workspace.writing("index"):
+        assert f"process {os.getpid()} " in (workspace.root / ".lock").read_text()
+
+
+def test_damage_is_told_before_the_work(workspace: Workspace) -> None:
+    workspace.create()
+    (workspace.root / "current.json").write_text("[" * 100_000)
+    with pytest.raises(UsageError, match="can't be read; delete it"), workspace.writing("index"):
+        raise AssertionError("never reached")
+
+
+def test_a_workspace_that_can_not_be_written_is_told_in_one_line(workspace: Workspace) -> None:
+    (workspace.root / ".lock").mkdir(parents=True)
+    expected = r"can't be written to \(Is a directory\); see to rights and room, or name another"
+    with pytest.raises(UsageError, match=expected), workspace.writing("index"):
         pass
-    with workspace.writing():
-        pass
+
+
+def test_a_full_disk_does_not_keep_the_sweep_from_making_room(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = workspace.root / "indexes" / ".corpus.0001.abcd1234"
+    left.mkdir(parents=True)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    with workspace.writing("index"):
+        assert not left.exists()
+        with pytest.raises(UsageError, match="another veilsearch"), workspace.writing("index"):
+            pass
 
 
 def test_leftovers_of_killed_writers_go_and_nothing_else(workspace: Workspace) -> None:
@@ -74,7 +120,7 @@ def test_leftovers_of_killed_writers_go_and_nothing_else(workspace: Workspace) -
         if name != ".current.json.abcdefgh":  # young: its writer may still live
             for aged in (path, path.parent):
                 os.utime(aged, (0, 0))
-    with workspace.writing():
+    with workspace.writing("index"):
         assert not any((workspace.root / name).exists() for name in old)
         assert not (workspace.root / ".release.qqqqqqqq").exists()
         assert all((workspace.root / name).exists() for name in kept)
@@ -146,3 +192,127 @@ def test_a_failed_write_leaves_the_old_file(
         write_whole(target, "new")
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+# --- killed or failing at each step of a switch ---
+
+STEPS = ("fsync", "mkdir", "open", "rename", "replace", "rmdir", "unlink")
+FILES = ("manifest.json", "lucene/segments_1", "lucene/_0.fdt", "forward/tf.npy")
+
+
+def in_a_fork(act: Callable[[], object]) -> int:
+    """Run in a process of its own; return its exit code, negative if it was killed."""
+    child = os.fork()
+    if not child:
+        try:
+            act()
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def on_step(number: int, act: Callable[[], object], reached: Callable[[], object]) -> None:
+    """Do something, and something else in place of its n-th call to the system."""
+    calls = 0
+
+    def counted(name: str) -> Callable[..., object]:
+        plain = getattr(os, name)
+
+        def call(*arguments: object, **options: object) -> object:
+            nonlocal calls
+            calls += 1
+            if calls == number:
+                reached()
+            return plain(*arguments, **options)
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in STEPS:
+            patch.setattr(os, name, counted(name))
+        act()
+
+
+def built(workspace: Workspace) -> Path:
+    """Make what stands for a build: only its files' names matter to a switch."""
+    folder = workspace.new_index("corpus")
+    for name in FILES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(folder.name)
+    return folder
+
+
+def whole(folder: Path) -> bool:
+    return all((folder / name).is_file() for name in FILES)
+
+
+def assert_old_or_new(workspace: Workspace, old: Path, new: Path) -> None:
+    current = workspace.find("index")
+    assert current in (old, new)
+    assert workspace.index_named("corpus") == current  # one never switched to serves nobody
+    for folder in (workspace.root / "indexes").glob("[!.]*"):
+        assert whole(folder), folder
+    with workspace.writing("index"):
+        pass
+    assert [path.name for path in (workspace.root / "indexes").iterdir()] == [current.name]
+
+
+def test_killed_at_any_step_of_a_switch_it_is_the_old_or_the_new(tmp_path: Path) -> None:
+    seen, step, code = set(), 0, -signal.SIGKILL
+    while code == -signal.SIGKILL:
+        step += 1
+        workspace = Workspace(tmp_path / str(step))
+        old = built(workspace)
+        workspace.switch_index(old)
+        new = built(workspace)
+
+        def act(workspace: Workspace = workspace, new: Path = new, step: int = step) -> None:
+            die = partial(os.kill, os.getpid(), signal.SIGKILL)
+            on_step(step, partial(workspace.switch_index, new), die)
+
+        code = in_a_fork(act)
+        seen.add(workspace.find("index").name)
+        assert_old_or_new(workspace, old, new)
+    assert code == 0
+    assert seen == {"corpus.0001", "corpus.0002"}
+    assert step > 10  # a temporary file, its sync, the switch, a rename, each file's removal
+
+
+def test_failing_at_any_step_of_a_switch_it_is_the_old_or_the_new(tmp_path: Path) -> None:
+    refused = 0
+    for step in range(1, 30):
+        workspace = Workspace(tmp_path / str(step))
+        old = built(workspace)
+        workspace.switch_index(old)
+        new = built(workspace)
+
+        def fail() -> None:
+            raise OSError(28, "No space left on device")
+
+        try:
+            on_step(step, partial(workspace.switch_index, new), fail)
+        except UsageError as fault:
+            assert "current.json can't be written (No space left on device)" in str(fault)
+            refused += 1
+        assert_old_or_new(workspace, old, new)
+    assert 3 <= refused <= 8  # what comes after the switch is no fault of the new index
+
+
+def test_only_the_current_indexs_other_builds_are_swept(workspace: Workspace) -> None:
+    for name in ("corpus.0001", "corpus.0002", "corpus.0003", "other.0001", "notes.txt"):
+        (workspace.root / "indexes" / name).mkdir(parents=True)
+    workspace.make_current(index="indexes/corpus.0002")
+    with workspace.writing("index"):
+        left = sorted(path.name for path in (workspace.root / "indexes").iterdir())
+    assert left == ["corpus.0002", "notes.txt", "other.0001"]
+
+
+def test_nothing_is_swept_where_the_current_index_is_gone(workspace: Workspace) -> None:
+    """What is left may be all there is."""
+    (workspace.root / "indexes" / "corpus.0001").mkdir(parents=True)
+    workspace.make_current(index="indexes/corpus.0002")
+    with workspace.writing("index"):
+        assert (workspace.root / "indexes" / "corpus.0001").exists()
+    with pytest.raises(UsageError, match=r"no index in .*; build one with: veilsearch index"):
+        workspace.find("index")
