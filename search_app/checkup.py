@@ -16,6 +16,7 @@ from .workspace import Workspace
 
 _LEAST_DISK = 1_000_000_000
 _LEAST_MEMORY = 1_500_000_000
+_REBUILD = "build it again with: veilsearch index CORPUS"
 
 
 @dataclass(frozen=True)
@@ -94,20 +95,31 @@ def _memory() -> Check:
 
 
 def _artefact(workspace: Workspace, kind: str) -> str:
-    if not getattr(workspace.current(), kind):
-        return "none yet"
-    path = workspace.find(kind)
-    return f"{_ARTEFACTS[kind](path)}: {path}"
+    from .opening import as_of_one_moment
+
+    def look() -> str:
+        if not getattr(workspace.current(), kind):
+            return "none yet"
+        path = workspace.find(kind)
+        return f"{_ARTEFACTS[kind](path)}: {path}"
+
+    return as_of_one_moment(workspace, look)
 
 
 def _index(folder: Path) -> str:
-    from index.build import check_index, read_manifest
+    from index.inspection import inspect_index
+    from index.manifest import read_manifest
 
-    faults = check_index(folder)
+    faults = inspect_index(folder)
     if faults:
-        raise UsageError(f"{faults[0]}; build it again with: veilsearch index CORPUS")
+        found, _, remedy = faults[0].rpartition("; ")
+        more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
+        raise UsageError(f"{found or remedy}{more}; {remedy if found else _REBUILD}")
     counts = read_manifest(folder)["counts"]
-    return f"{counts['documents']:,} documents, every checksum right"
+    return (
+        f"{counts['documents']:,} documents, every checksum right, Lucene's CheckIndex finds "
+        "nothing, every row the same in both halves"
+    )
 
 
 def _profiles(path: Path) -> str:

@@ -33,7 +33,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from index.model import SearchError
 
     from .. import demonstration
-    from .serve import open_site, serve_site
+    from ..web import Live
+    from .serve import open_site, serve_live
 
     workspace = Workspace(settings.workspace)
     demonstration.refuse_other_data(workspace)
@@ -42,15 +43,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     else:
         _build(workspace, settings)
     try:
-        site = open_site(workspace, settings)
+        live = Live(open_site(workspace, settings))
     except (UsageError, AnonymizerError, SearchError) as fault:
         console.say(f"The demo is damaged ({fault})")
         _build(workspace, settings)
-        site = open_site(workspace, settings)
-    _show_examples(site, settings)
+        live = Live(open_site(workspace, settings))
+    _show_examples(live.now, settings)
     if arguments.no_serve:
         return 0
-    serve_site(site, arguments)
+    serve_live(live, arguments)
     return 0
 
 
@@ -60,7 +61,7 @@ def _build(workspace: Workspace, settings: Settings) -> None:
 
     began = time.monotonic()
     console.say(f"Building the demo in {workspace.root} ...")
-    with workspace.writing():
+    with workspace.writing("demo"):
         for line in demonstration.build(workspace, settings):
             console.say(f"  {time.monotonic() - began:5.1f} s  {line}")
 

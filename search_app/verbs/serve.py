@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from .. import console
@@ -15,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..modes import Modes
     from ..precision_log import PrecisionLog
-    from ..web import Site
+    from ..web import Live, Site
     from ..web.site import Example
 
 
@@ -27,43 +33,89 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Open the workspace and serve it until stopped."""
-    serve_site(open_site(Workspace(settings.workspace), settings), arguments)
+    from ..web import Live
+
+    with _leaving_on_sigterm():
+        serve_live(Live(open_site(Workspace(settings.workspace), settings)), arguments)
     return 0
 
 
-def serve_site(site: Site, arguments: argparse.Namespace) -> None:
-    """Serve until stopped, and say where."""
+@contextmanager
+def _leaving_on_sigterm() -> Iterator[None]:
+    """Leave with exit 0 when told to before anything is served."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # other threads can't take signals
+        return
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(_signal: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def serve_live(live: Live, arguments: argparse.Namespace) -> None:
+    """Serve until stopped, follow what becomes current in the workspace, and say where."""
+    from ..following import Follower
     from ..web import create_app
     from ..web.server import serve
 
-    site.modes.engine.warm_up()
-    serve(
-        create_app(site),
-        arguments.host,
-        arguments.port,
-        lambda address: console.say(f"Serving {address} (Ctrl+C stops)"),
+    settings, log = live.now.settings, live.now.log  # the first site itself must be free to go
+    workspace = Workspace(settings.workspace)
+    opening = partial(open_site, workspace, settings, log)
+    follower = Follower(live, workspace, opening, console.say)
+    follower.start()
+    try:
+        serve(
+            create_app(live),
+            arguments.host,
+            arguments.port,
+            lambda address: console.say(f"Serving {address} (Ctrl+C stops)"),
+        )
+    finally:
+        follower.stop()
+
+
+def open_site(workspace: Workspace, settings: Settings, log: PrecisionLog | None = None) -> Site:
+    """Open all that the pages show, as it is at one moment, and have it warm."""
+    from ..opening import as_of_one_moment
+
+    log = log or _log(workspace)
+    return as_of_one_moment(
+        workspace, lambda: _open_once(workspace, settings, log), lambda site: site.close()
     )
 
 
-def open_site(workspace: Workspace, settings: Settings) -> Site:
+def _open_once(workspace: Workspace, settings: Settings, log: PrecisionLog) -> Site:
     """Open all that the pages show; people are listed only if they are invented."""
-    from ..opening import open_modes, people_of
+    from ..opening import open_once, people_of, stamp
     from ..web import Site
 
-    truth = workspace.truth()
-    modes = open_modes(workspace, settings, personal=truth is not None)
-    people = people_of(truth, modes) if truth else {}
-    return Site(
-        modes=modes,
-        log=_log(workspace),
-        settings=settings,
-        people=people,
-        clock=time.time,
-        corpus=workspace.find("index").name.rpartition(".")[0],
-        release_name=_name(workspace, modes.release) if modes.release else "",
-        facts=_facts(modes),
-        examples=_examples(truth, modes.release) if truth and modes.release else (),
-    )
+    state, truth = stamp(workspace), workspace.truth()
+    modes, close = open_once(workspace, settings, personal=truth is not None)
+    try:
+        modes.engine.warm_up()
+        build = workspace.find("index").name
+        return Site(
+            modes=modes,
+            log=log,
+            settings=settings,
+            people=people_of(truth, modes) if truth else {},
+            clock=time.time,
+            corpus=build.rpartition(".")[0],
+            build=build,
+            release_name=_name(workspace, modes.release) if modes.release else "",
+            facts=_facts(modes),
+            examples=_examples(truth, modes.release) if truth and modes.release else (),
+            state=state,
+            close=close,
+        )
+    except BaseException:
+        close()
+        raise
 
 
 def _name(workspace: Workspace, release: Release) -> str:

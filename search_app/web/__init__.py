@@ -12,27 +12,29 @@ from ..errors import UsageError
 from . import about, assets, compare, health, log, search
 from .faults import show_faults
 from .headers import guard
+from .live import Live
 from .people import chooser
 from .server import serve
-from .site import KEY, Example, Site
+from .site import KEY, Example, Site, give_back_site, this_site
 from .wording import two_decimals
 
-__all__ = ["Example", "Site", "create_app", "serve"]
+__all__ = ["Example", "Live", "Site", "create_app", "serve"]
 
 _BLUEPRINTS = (search.pages, compare.pages, log.pages, about.pages, health.pages, assets.pages)
 
 
-def create_app(site: Site) -> Flask:
-    """Return the application that serves a site."""
+def create_app(site: Site | Live) -> Flask:
+    """Return the application that serves a site, or whichever is live."""
     app = Flask(__name__, static_folder=None, template_folder=str(_templates()))
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # there is only GET and HEAD
     app.url_map.merge_slashes = False  # no redirects
-    app.extensions[KEY] = site
+    app.extensions[KEY] = site if isinstance(site, Live) else Live(site)
+    app.teardown_appcontext(give_back_site)
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters["two_decimals"] = two_decimals
-    app.jinja_env.globals.update(site=site, version=__version__)
-    app.jinja_env.globals["people_options"] = chooser(app, site)
+    app.jinja_env.globals.update(version=__version__, people_options=chooser(app))
+    app.context_processor(lambda: {"site": this_site()})
     for pages in _BLUEPRINTS:
         app.register_blueprint(pages)
     guard(app)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from index.model import TooSlow
+
 from ..modes import MODES, Answer
 from ..precision_log import Entry
 from .question import Question
@@ -19,6 +21,7 @@ NOT_PERSONAL = (
 NOT_LOGGED = "The average precision of this search could not be written to the log."
 NOBODY = "Nobody is chosen, so the results are in the plain order."
 CUT = "The query was very long; only its first 2,000 characters were searched."
+MANY = "The query has very many words; only the first of them were searched."
 _logger = logging.getLogger(__name__)
 
 
@@ -41,7 +44,7 @@ def ask(site: Site, question: Question, counted: bool) -> Outcome:
     modes = MODES if question.user else ("none",)
     answers = _answers(site, question, modes)
     took = round(1000 * max(site.clock() - start, 0))
-    notices = [CUT] * question.cut
+    notices = [CUT] * question.cut + [MANY] * any(answer.cut for answer in answers.values())
     if set(answers) != set(modes):
         notices.append(NOT_PERSONAL)
     if question.mode != "none" and not question.user:
@@ -57,6 +60,8 @@ def _answers(site: Site, question: Question, modes: tuple[str, ...]) -> dict[str
         return _ranked(site, question, ("none",), None)
     try:
         return _ranked(site, question, modes, question.user)
+    except TooSlow:  # the pool, which all modes share: asking again would take as long
+        raise
     except Exception as fault:
         _logger.warning("personalization failed: %s", type(fault).__name__)  # no text: it may tell
     answers: dict[str, Answer] = {}
@@ -70,7 +75,9 @@ def _ranked(
     site: Site, question: Question, modes: tuple[str, ...], user: str | None
 ) -> dict[str, Answer]:
     pool, mix = question.pool, site.settings.mix
-    answers = site.modes.answers(question.query, modes, user, pool=pool, mix=mix)
+    answers = site.modes.answers(
+        question.query, modes, user, pool=pool, mix=mix, operators=question.operators
+    )
     return {answer.mode: answer for answer in answers}
 
 

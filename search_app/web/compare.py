@@ -13,6 +13,7 @@ from .facts import privacy_facts
 from .question import Question, counts, read_question
 from .results import Gone, Result, cards, gone, results
 from .site import Site, this_site
+from .syntax import syntax
 from .wording import MODE_NAMES, sees
 
 pages = Blueprint("compare", __name__)
@@ -59,6 +60,7 @@ def _view(site: Site, question: Question, outcome: Outcome) -> dict[str, Any]:
     return {
         "question": question,
         "notices": outcome.notices,
+        "syntax": syntax(site, question, "compare.show"),
         "milliseconds": outcome.milliseconds,
         "found": found,
         "depth": min(DEPTH, found),
@@ -95,16 +97,15 @@ def _columns(site: Site, question: Question, outcome: Outcome, people: int | Non
 def _whole(site: Site, question: Question, answer: Answer) -> str:
     if len(answer.ranking) <= SHOWN:
         return ""
-    asked = question.in_mode(answer.mode).parameters(site.settings.pool)
+    asked = question.in_mode(answer.mode).parameters(site.settings)
     return url_for("search.show", **asked)
 
 
 def _pools(site: Site, question: Question) -> list[Choice]:
-    usual = site.settings.pool
     return [
         Choice(
             pool,
-            url_for("compare.show", **question.over(pool).parameters(usual)),
+            url_for("compare.show", **question.over(pool).parameters(site.settings)),
             pool == question.pool,
         )
         for pool in sorted({*POOLS, question.pool})

@@ -9,7 +9,7 @@ from flask import Flask, render_template
 from werkzeug.exceptions import HTTPException
 
 from anonymizer.model import AnonymizerError
-from index.model import SearchError
+from index.model import SearchError, TooSlow
 
 from ..errors import UsageError
 
@@ -23,7 +23,11 @@ _SENTENCES = {
 _NOT_ANSWERED = "The request can’t be answered as it was asked."
 _UNKNOWN = "Something went wrong here, and it is not your fault. Please try again."
 _DOCTOR = "the operator finds the reason with: veilsearch doctor"
-_UNUSABLE: dict[type[Exception], str] = {
+_UNUSABLE: dict[type[Exception], str] = {  # the narrower kind first
+    TooSlow: (
+        "The search took longer than a search may take here, so it was stopped. "
+        "Try fewer words or a smaller pool, or try again when less is going on."
+    ),
     SearchError: f"The index can’t be used; {_DOCTOR}",
     AnonymizerError: f"The profiles or the release can’t be used; {_DOCTOR}",
     UsageError: f"A part of this workspace can’t be used; {_DOCTOR}",

@@ -25,5 +25,10 @@ def show() -> tuple[dict[str, Any], int]:
         _logger.error("the index does not answer: %s", type(fault).__name__)
         working = False
     status = "ok" if working else "failing"
-    body = {"status": status, "version": __version__, "release": site.release_name}
+    body = {
+        "status": status,
+        "version": __version__,
+        "index": site.build,
+        "release": site.release_name,
+    }
     return body, 200 if working else 503

@@ -11,11 +11,13 @@ from typing import Any
 from flask import Request, abort
 
 from ..modes import MODES
+from ..settings import Settings
 from .site import Site
 
 LONGEST = 2000  # characters of a query
 LARGEST_POOL = 10_000
 _NUMBER = re.compile(r"[0-9]{1,5}")
+_OPERATOR = re.compile(r'(?<!\S)(?:[+-]?"[^"]*[^\W_][^"]*"|[+-][^\W_])')  # a phrase, +must, -not
 
 
 @dataclass(frozen=True)
@@ -28,14 +30,16 @@ class Question:
     pool: int
     page: int
     cut: bool  # the query was longer than is searched
+    operators: bool = False  # quotes, + and - mean something
 
-    def parameters(self, usual_pool: int) -> dict[str, Any]:
+    def parameters(self, usual: Settings) -> dict[str, Any]:
         """Return the parameters that ask this question, those of the usual kind left out."""
         values = {
             "q": self.query,
             "user": self.user,
             "mode": self.mode if self.user else "",
-            "pool": "" if self.pool == usual_pool else str(self.pool),
+            "pool": "" if self.pool == usual.pool else str(self.pool),
+            "operators": "" if self.operators == usual.operators else str(int(self.operators)),
             "page": "" if self.page == 1 else str(self.page),
         }
         return {name: value for name, value in values.items() if value}
@@ -47,6 +51,15 @@ class Question:
     def on_page(self, page: int) -> Question:
         """Return this question on another page."""
         return replace(self, page=page)
+
+    def read_with(self, operators: bool) -> Question:
+        """Return this question with or without operators, from its first page."""
+        return replace(self, operators=operators, page=1)
+
+    @property
+    def has_operators(self) -> bool:
+        """Tell whether operators would make a difference."""
+        return bool(_OPERATOR.search(self.query))
 
     def over(self, pool: int) -> Question:
         """Return this question over another pool, from its first page."""
@@ -63,11 +76,13 @@ def read_question(arguments: Mapping[str, str], site: Site) -> Question:
     page = _number(arguments, "page", 1, pages, faults)
     if mode not in ("", *MODES):
         faults.append(f"mode={_short(mode)} must be one of {', '.join(MODES)}")
+    operators = _switch(arguments, "operators", site.settings.operators, faults)
     if faults:
         abort(400, "; ".join(faults))
     query = _cleaned(arguments.get("q", ""))
     mode = mode or ("group" if user else "none")
-    return Question(query[:LONGEST].strip(), user, mode, pool, page, len(query) > LONGEST)
+    cut = len(query) > LONGEST
+    return Question(query[:LONGEST].strip(), user, mode, pool, page, cut, operators)
 
 
 def counts(request: Request) -> bool:
@@ -93,6 +108,13 @@ def _number(
     if not 1 <= number <= largest:
         faults.append(f"{name}={_short(value)} must be a whole number from 1 to {largest}")
     return number or usual
+
+
+def _switch(arguments: Mapping[str, str], name: str, usual: bool, faults: list[str]) -> bool:
+    value = arguments.get(name, "")
+    if value not in ("", "0", "1"):
+        faults.append(f"{name}={_short(value)} must be 0 or 1")
+    return value == "1" if value else usual
 
 
 def _short(value: str) -> str:

@@ -12,6 +12,7 @@ from .facts import privacy_facts
 from .question import Question, counts, read_question
 from .results import cards, results
 from .site import Site, this_site
+from .syntax import syntax
 from .wording import MODE_NAMES, two_decimals
 
 pages = Blueprint("search", __name__)
@@ -57,6 +58,7 @@ def _view(site: Site, question: Question, outcome: Outcome) -> dict[str, Any]:
         "question": question,
         "mode": answer.mode,
         "notices": outcome.notices,
+        "syntax": syntax(site, question, "search.show"),
         "milliseconds": outcome.milliseconds,
         "results": results(answer.ranking, known, first=first, count=size),
         "tabs": _tabs(site, question, outcome, answer.mode),
@@ -99,4 +101,4 @@ def _paging(site: Site, question: Question, found: int) -> Paging:
 
 
 def _address(site: Site, question: Question, endpoint: str = "search.show") -> str:
-    return url_for(endpoint, **question.parameters(site.settings.pool))
+    return url_for(endpoint, **question.parameters(site.settings))

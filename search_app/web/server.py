@@ -1,26 +1,32 @@
-"""The web server: waitress, ended by SIGTERM or SIGINT."""
+"""The web server: waitress, ended by SIGTERM or SIGINT once it has answered what was asked."""
 
 from __future__ import annotations
 
 import ipaddress
 import logging
+import select
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
 import waitress
 from flask import Flask
+from waitress import wasyncore
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask
 
 from ..errors import UsageError
 from .headers import HEADERS, HOSTS
 
 THREADS = 8
+GRACE = 10  # seconds in which requests are still answered when the server is to end
+_TURN = 30  # seconds a turn of the server's loop waits for something to happen
 _LARGEST_BODY = 1 << 16  # no page takes a body
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}  # for documentation
 
@@ -34,8 +40,18 @@ class _Refusal(ErrorTask):  # type: ignore[misc]
         super().execute()
 
 
+class _Request(HTTPRequestParser):  # type: ignore[misc]
+    def received(self, data: bytes) -> int:
+        """Take data; a whole request needs no "go on", after which waitress waits for a body."""
+        taken: int = super().received(data)
+        if self.completed:
+            self.expect_continue = False
+        return taken
+
+
 class _Channel(HTTPChannel):  # type: ignore[misc]
     error_task_class = _Refusal
+    parser_class = _Request
 
 
 def serve(
@@ -57,11 +73,41 @@ def serve(
         max_request_body_size=_LARGEST_BODY,
     )
     server.channel_class = _Channel
-    with _ended_by(signal.SIGTERM, signal.SIGINT):
+    with _ended_by(server, signal.SIGTERM, signal.SIGINT) as ended:
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{bound.getsockname()[1]}/")
-        server.run()
+        while not ended.is_set():
+            _turn(server, _TURN)
+        _finish(server)
     server.close()
+
+
+def _turn(server: Any, seconds: float) -> None:
+    """Let waitress read, write and accept once."""
+    poll = server.adj.asyncore_use_poll
+    server.asyncore.loop(timeout=seconds, map=server._map, use_poll=poll, count=1)
+
+
+def _finish(server: Any) -> None:
+    """Let go of the port, then answer whoever has already asked; waitress would hang up."""
+    until = time.monotonic() + GRACE
+    while _waiting([server]) and time.monotonic() < until:
+        _turn(server, 0)
+    wasyncore.dispatcher.close(server)
+    while _busy(server) and time.monotonic() < until:
+        _turn(server, 0.05)
+    server.task_dispatcher.shutdown(timeout=max(until - time.monotonic(), 0))
+
+
+def _busy(server: Any) -> bool:
+    channels = list(server.active_channels.values())
+    unsent = any(channel.requests or channel.total_outbufs_len for channel in channels)
+    return unsent or _waiting(channels)
+
+
+def _waiting(channels: Sequence[Any]) -> bool:
+    """Tell whether something has come in that nobody has read."""
+    return bool(select.select([each.socket for each in channels], [], [], 0)[0])
 
 
 def _bind(host: str, port: int) -> socket.socket:
@@ -96,20 +142,24 @@ def _own_addresses(name: str) -> set[str]:
 
 
 @contextmanager
-def _ended_by(*signals: signal.Signals) -> Iterator[None]:
-    """Let signals end the server's loop; other threads than the main one can't take signals."""
+def _ended_by(server: Any, *signals: signal.Signals) -> Iterator[threading.Event]:
+    """Let signals set an event; other threads than the main one can't take signals."""
+    ended = threading.Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        if ended.is_set():  # asked twice: don't wait for anybody
+            raise KeyboardInterrupt
+        ended.set()
+        server.pull_trigger()
+
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield ended
         return
     before: dict[signal.Signals, Callable[..., Any] | int | None] = {
-        number: signal.signal(number, _end) for number in signals
+        number: signal.signal(number, end) for number in signals
     }
     try:
-        yield
+        yield ended
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _end(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from flask import current_app
+from flask import current_app, g
 
 from ..modes import Modes
 from ..precision_log import PrecisionLog
 from ..settings import Settings
+
+if TYPE_CHECKING:
+    from .live import Live
 
 KEY = "veilsearch"
 
@@ -24,7 +27,11 @@ class Example:
     label: str
 
 
-@dataclass(frozen=True)
+def _nothing() -> None:
+    """Close nothing: all of it is in memory."""
+
+
+@dataclass(frozen=True, eq=False)
 class Site:
     """A workspace as the pages see it."""
 
@@ -37,8 +44,19 @@ class Site:
     facts: Mapping[str, Any] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     corpus: str = ""  # the index by name
+    build: str = ""  # and by number: NAME.NNNN
+    state: object = None  # of the workspace when all this was opened
+    close: Callable[[], object] = _nothing  # lets go of the index's files
 
 
 def this_site() -> Site:
-    """Return the site of the request being answered."""
-    return cast(Site, current_app.extensions[KEY])
+    """Return the site of the request being answered: the same from its beginning to its end."""
+    if "site" not in g:
+        g.site = cast("Live", current_app.extensions[KEY]).borrow()
+    return cast(Site, g.site)
+
+
+def give_back_site(_fault: BaseException | None = None) -> None:
+    """End the request's use of its site."""
+    if (site := g.pop("site", None)) is not None:
+        cast("Live", current_app.extensions[KEY]).give_back(site)

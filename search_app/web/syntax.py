@@ -1,0 +1,32 @@
+"""How the query was read, plainly or with operators, and where it is read the other way."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flask import url_for
+
+from .question import Question
+from .site import Site
+
+PLAIN = "Quotes, + and − were read as plain words."
+USED = "Quotes keep words together, + is a must, − leaves out."
+
+
+class Syntax(NamedTuple):
+    """What to say, and the other way to read the query."""
+
+    text: str
+    other: str
+    address: str
+
+
+def syntax(site: Site, question: Question, endpoint: str) -> Syntax | None:
+    """Say how a query was read if it could be read otherwise."""
+    if not question.has_operators and question.operators == site.settings.operators:
+        return None
+    other = question.read_with(not question.operators)
+    address = url_for(endpoint, **other.parameters(site.settings))
+    if question.operators:
+        return Syntax(USED, "Search for plain words", address)
+    return Syntax(PLAIN, "Search with them", address)

@@ -1,0 +1,97 @@
+"""An index looked through as a whole: what doctor finds, and that looking leaves no trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index.build import update_index
+from index.inspection import check_lucene, differing_rows, inspect_index
+from index.model import Account, Document
+
+from .conftest import Build, Counter, words
+
+
+def state(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Return all files of a folder, with the times of their last change."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in paths}
+
+
+@pytest.fixture
+def folder(build: Build, toys: Sequence[Document], tmp_path: Path) -> Path:
+    return build(toys, tmp_path / "a place ☕" / "index")
+
+
+def test_a_good_index_is_good_and_looking_leaves_no_trace(folder: Path) -> None:
+    before = state(folder)
+    assert inspect_index(folder) == []
+    assert state(folder) == before
+
+
+def test_a_folder_that_may_not_be_written_to_is_looked_through(folder: Path) -> None:
+    places = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
+    for place in places:
+        place.chmod(0o555)
+    try:
+        assert inspect_index(folder) == []
+    finally:
+        for place in places:
+            place.chmod(0o755)
+
+
+def test_an_updated_index_is_good(folder: Path, tmp_path: Path) -> None:
+    newer = tmp_path / "newer"
+    added = [Document("d5", "", "zebra gnu"), Document("d1", "", "lion gnu")]
+    update_index(folder, added, Counter(words), newer, delete=["d3"], account=Account())
+    assert inspect_index(newer) == []
+
+
+def test_a_flipped_byte_in_any_of_lucenes_files_is_found_by_lucene(folder: Path) -> None:
+    files = sorted((folder / "lucene").iterdir())
+    assert files
+    for path in files:
+        good = path.read_bytes()
+        middle = len(good) // 2
+        path.write_bytes(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :])
+        [found] = check_lucene(folder / "lucene") or inspect_index(folder)
+        assert "Lucene" in found, path.name
+        assert found.endswith("; build it again with: veilsearch index CORPUS"), path.name
+        assert "\n" not in found
+        path.write_bytes(good)
+    assert check_lucene(folder / "lucene") == []
+
+
+def test_rows_that_are_other_documents_are_found_wherever_they_are(folder: Path) -> None:
+    path = next((folder / "forward").glob("numbers*.npy"))
+    numbers = np.load(path)
+    assert len(numbers) == 5
+    numbers[[3, 4]] = numbers[[4, 3]]
+    np.save(path, numbers)
+    [found] = differing_rows(folder)
+    assert (
+        "2 rows are different documents in Lucene and the forward index, the first is row 3; "
+        in (found)
+    )
+    assert inspect_index(folder) != []
+
+
+def test_halves_of_different_lengths_are_found(
+    folder: Path, build: Build, toys: Sequence[Document], tmp_path: Path
+) -> None:
+    other = build(toys[:4], tmp_path / "other")
+    (folder / "forward").rename(folder / "former")
+    (other / "forward").rename(folder / "forward")
+    [found] = differing_rows(folder)
+    assert "Lucene's and the forward index's documents differ" in found
+
+
+@pytest.mark.parametrize("missing", ["", "lucene", "forward"])
+def test_what_is_missing_is_one_line(folder: Path, missing: str) -> None:
+    (folder / missing).rename(folder.with_name("elsewhere"))
+    lines = inspect_index(folder)
+    assert lines
+    assert not any("\n" in line for line in lines)

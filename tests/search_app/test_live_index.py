@@ -1,0 +1,359 @@
+"""A running server and its workspace: updates under load, damage, races, and its end."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from search_app.cli import main
+from search_app.workspace import Workspace
+
+ROOT = Path(__file__).parents[2]
+CLIENTS = 8
+UPDATES = 4
+PATIENCE = 60.0
+VERSION = re.compile(r"Title v(\d+)")
+FOUND = re.compile(r"of (\d+) found")
+needs_proc = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
+
+
+def documents(version: int) -> int:
+    """Return how many documents a version of the corpus has: each has its own number."""
+    return 20 + version
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+class Place:
+    """A workspace of invented people, its corpus in versions, and servers of it."""
+
+    def __init__(self, folder: Path, cache: Path):
+        self.folder = folder
+        self.root = folder / "a workspace"
+        self.workspace = Workspace(self.root)
+        self.port = free_port()
+        self.environment = {**os.environ, "VEILSEARCH_CACHE": str(cache)}
+        self.command = [sys.executable, "-m", "search_app", "--workspace", str(self.root)]
+
+    def run(self, *arguments: object) -> None:
+        with pytest.raises(SystemExit) as ended:
+            main(["--workspace", str(self.root), *map(str, arguments)])
+        assert ended.value.code == 0
+
+    def index(self, version: int, *options: str) -> Path:
+        """Index a version of the corpus, whose every document names it."""
+        corpus = self.folder / f"v{version}.jsonl"
+        rows = [
+            {"id": f"d{row}", "title": f"Title v{version}", "text": f"java coffee code {row}"}
+            for row in range(documents(version))
+        ]
+        corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        self.run("index", corpus, *options)
+        return self.workspace.find("index")
+
+    def people(self, seed: int = 0) -> list[str]:
+        """Write a town, its profiles and a release; return the people who can be chosen."""
+        town = self.folder / f"town{seed}.tsv"
+        self.run("town", "-o", town, "--users", 6, "--queries", 20, "--seed", seed)
+        self.run("profiles", town)
+        self.run("anonymize", "--set", "p=0.9")
+        profiles = self.workspace.find("profiles").read_text().splitlines()
+        return sorted(json.loads(line)["user"] for line in profiles)
+
+    @contextmanager
+    def starting(self) -> Iterator[subprocess.Popen[str]]:
+        """Start a server; it is gone when the block ends."""
+        process = subprocess.Popen(
+            [*self.command, "serve", "--port", str(self.port)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=self.environment,
+        )
+        with process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    @contextmanager
+    def serving(self) -> Iterator[subprocess.Popen[str]]:
+        """Start a server and wait until it answers."""
+        with self.starting() as process:
+            wait(lambda: process.poll() is not None or self.served(), "the first answer")
+            assert process.poll() is None, process.communicate()
+            yield process
+
+    def get(self, path: str) -> tuple[int, str]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
+    def served(self) -> str:
+        """Return the index that is served, by name and number."""
+        return str(json.loads(self.get("/api/v1/health")[1])["index"])
+
+
+def wait(until: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            if until():
+                return
+        except OSError:
+            pass
+        time.sleep(0.05)
+    raise AssertionError(f"never came: {what}")
+
+
+@pytest.fixture
+def place(tmp_path: Path, wordnet_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("VEILSEARCH_CACHE", str(wordnet_cache))
+    return Place(tmp_path, wordnet_cache)
+
+
+@pytest.fixture
+def server(place: Place) -> Iterator[subprocess.Popen[str]]:
+    place.index(1)
+    with place.serving() as process:
+        yield process
+
+
+def end(process: subprocess.Popen[str]) -> str:
+    """Ask a server to end; return what it has said."""
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, err
+    assert out == ""
+    return err
+
+
+def deleted(process: subprocess.Popen[str]) -> list[str]:
+    """List the removed files of indexes that a process still holds on to."""
+    maps = Path(f"/proc/{process.pid}/maps").read_text().splitlines()
+    handles = [str(each.readlink()) for each in Path(f"/proc/{process.pid}/fd").iterdir()]
+    return [line for line in maps + handles if "(deleted)" in line and "/indexes/" in line]
+
+
+def catches(process: subprocess.Popen[str], number: signal.Signals) -> bool:
+    """Tell whether a process has a handler of its own for a signal."""
+    [caught] = re.findall(r"SigCgt:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())
+    return bool(int(caught, 16) >> (number - 1) & 1)
+
+
+class Client(threading.Thread):
+    """Asks again and again, and keeps every answer that is wrong."""
+
+    def __init__(self, place: Place, path: str, ended: threading.Event):
+        super().__init__()
+        self.place, self.path, self.ended = place, path, ended
+        self.answers = 0
+        self.versions: list[int] = []
+        self.wrong: list[str] = []
+
+    def run(self) -> None:
+        while not self.ended.is_set():
+            try:
+                self.judge(*self.place.get(self.path))
+            except (OSError, http.client.HTTPException) as fault:
+                self.wrong.append(repr(fault))
+            self.answers += 1
+
+    def judge(self, status: int, page: str) -> None:
+        """Take an answer: all of one version, as many as it has, never older than before."""
+        found, versions = FOUND.findall(page), {int(each) for each in VERSION.findall(page)}
+        failed = status != 200 or len(versions) != 1 or "Personalization failed" in page
+        if failed or found != [str(documents(max(versions)))]:
+            self.wrong.append(f"{status}: versions {versions}, found {found}")
+            return
+        self.versions.append(versions.pop())
+        if self.versions != sorted(self.versions):
+            self.wrong.append(f"went back: {self.versions[-2:]}")
+
+
+@needs_proc
+def test_updates_under_load_are_served_without_a_wrong_or_failed_answer(place: Place) -> None:
+    place.index(1)
+    people = place.people()
+    with place.serving() as process:
+        ended = threading.Event()
+        asked = [f"/?q=java&user={user}&mode={mode}" for user in people for mode in ("own", "none")]
+        clients = [Client(place, path, ended) for path in (["/?q=java"] * 2 + asked)[:CLIENTS]]
+        for client in clients:
+            client.start()
+        for version in range(2, 2 + UPDATES):
+            folder = place.index(version, *["--add"] * (version in (3, 4)))
+            if version % 2:  # every other one is replaced before anybody could open it
+                wait(lambda name=folder.name: place.served() == name, f"version {version}")
+        last = place.workspace.find("index").name
+        wait(lambda: place.served() == last, "the last version")
+        counts = [client.answers for client in clients]
+        wait(lambda: all(c.answers > n + 2 for c, n in zip(clients, counts, strict=True)), "more")
+        ended.set()
+        for client in clients:
+            client.join()
+        assert [client.wrong for client in clients] == [[]] * CLIENTS
+        assert {client.versions[0] for client in clients} == {1}
+        assert {client.versions[-1] for client in clients} == {1 + UPDATES}
+        wait(lambda: not deleted(process), "the release of the former indexes' files")
+        said = end(process)
+        assert "Serving http://127.0.0.1:" in said
+        assert f"The workspace was updated; served from now on: {last}, " in said
+        assert "can't be opened" not in said
+        assert not any(user in said for user in people)
+
+
+def test_profiles_and_release_are_followed_together(place: Place) -> None:
+    place.index(1)
+    former = place.people(seed=0)
+    with place.serving() as process:
+        release = json.loads(place.get("/api/v1/health")[1])["release"]
+        new = place.people(seed=1)
+        chosen = set(new) - set(former)
+        assert chosen, "the towns should differ"
+
+        def followed() -> bool:
+            said = json.loads(place.get("/api/v1/health")[1])["release"]
+            return said.startswith("p-linkability") and said != release
+
+        wait(followed, "the new release")
+        user = min(chosen)
+        status, page = place.get(f"/?q=java&user={user}&mode=group")
+        assert (status, "Personalization failed" in page) == (200, False)
+        assert place.get(f"/?q=java&user={min(set(former) - set(new))}")[0] == 404
+        end(process)
+
+
+def test_a_damaged_update_leaves_the_old_one_serving(
+    place: Place, server: subprocess.Popen[str]
+) -> None:
+    kept = place.folder / "kept"
+    good = place.workspace.find("index")
+    shutil.copytree(good, kept)
+    broken = good.with_name("corpus.0002")
+    shutil.copytree(good, broken)
+    arrays = next((broken / "forward").rglob("*.npy"))
+    arrays.write_bytes(arrays.read_bytes()[:-1])
+    place.workspace.switch_index(broken)
+    assert not good.exists()
+    for _ in range(4):  # two seconds: it is tried again, and said once
+        time.sleep(0.5)
+        status, page = place.get("/?q=java")
+        assert (status, set(VERSION.findall(page))) == (200, {"1"})
+    assert place.served() == "corpus.0001"
+    shutil.rmtree(broken)
+    shutil.copytree(kept, broken)
+    wait(lambda: place.served() == "corpus.0002", "the mended index")
+    said = end(server)
+    assert said.count("can't be opened (SearchError)") == 1
+    assert said.count("\n") == 3
+    assert str(place.root) not in said
+
+
+def test_a_build_that_fails_or_is_killed_disturbs_nobody(
+    place: Place, server: subprocess.Popen[str]
+) -> None:
+    empty = place.folder / "empty.jsonl"
+    empty.write_text("")
+    with pytest.raises(SystemExit) as failed:
+        main(["--workspace", str(place.root), "index", str(empty)])
+    assert failed.value.code == 2
+    large = place.folder / "large.jsonl"
+    rows = ({"id": f"d{row}", "text": f"java number {row}"} for row in range(20_000))
+    large.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    build = subprocess.Popen(
+        [*place.command, "index", str(large)],
+        cwd=ROOT,
+        env=place.environment,
+        stderr=subprocess.DEVNULL,
+    )
+    wait(lambda: list((place.root / "indexes").glob(".corpus.0002.*")), "a build in progress")
+    assert place.served() == "corpus.0001"
+    build.kill()
+    build.wait()
+    time.sleep(1.2)
+    status, page = place.get("/?q=java")
+    assert (status, set(VERSION.findall(page))) == (200, {"1"})
+    assert place.served() == "corpus.0001"
+    assert end(server).count("\n") == 1  # where it serves, and nothing else
+
+
+def test_it_ends_cleanly_and_starts_again_on_the_same_port(place: Place) -> None:
+    place.index(1)
+    for _ in range(3):
+        with place.serving() as process:
+            end(process)
+        with pytest.raises(ConnectionRefusedError):
+            place.get("/")
+
+
+@needs_proc
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 0.6, 1.0, 1.5])
+def test_it_ends_cleanly_while_it_is_starting(place: Place, seconds: float) -> None:
+    place.index(1)
+    with place.starting() as process:
+        wait(lambda: catches(process, signal.SIGTERM), "the verb")
+        time.sleep(seconds)
+        end(process)
+
+
+@pytest.mark.parametrize("seconds", [0.3, 0.5, 0.7, 0.9])
+def test_it_ends_cleanly_while_it_is_following(
+    place: Place, server: subprocess.Popen[str], seconds: float
+) -> None:
+    place.index(2)
+    time.sleep(seconds)
+    end(server)
+
+
+@pytest.mark.parametrize("verb", [("search", "java"), ("doctor",)])
+def test_verbs_open_what_is_current_when_an_update_comes_in_between(
+    place: Place, verb: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.index(1)
+    place.index(2)
+    find, current = Workspace.find, place.workspace.find("index")
+    updates = iter([current.with_name("corpus.0003"), current.with_name("corpus.0004")])
+
+    def find_then_update(self: Workspace, kind: str) -> Path:
+        """Find a folder which is gone by the time it is opened, twice."""
+        found = find(self, kind)
+        if kind == "index" and (following := next(updates, None)):
+            shutil.copytree(found, following)
+            self.switch_index(following)
+            assert not found.exists()
+        return found
+
+    monkeypatch.setattr(Workspace, "find", find_then_update)
+    capsys.readouterr()
+    place.run(*verb, "--json")
+    said = json.loads(capsys.readouterr().out)
+    if verb == ("doctor",):
+        [looked] = [check for check in said if check["name"] == "index"]
+        assert (looked["good"], looked["found"][-11:]) == (True, "corpus.0004")
+    else:
+        assert said["hits"][0]["title"] == "Title v2"

@@ -1,0 +1,87 @@
+"""Operators in a query: off until asked for, and kept while one pages, compares and asks on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from flask.testing import FlaskClient
+
+from search_app.settings import Settings
+from search_app.web import Site, create_app
+
+WITH = ['"java code"', "java +code", "java -code", '-"java code" java', 'x "rare" "java"']
+WITHOUT = [
+    "java",
+    'java "code',
+    '"" java',
+    "C++ java",
+    "java - code",
+    "java-code",
+    '"!?" java',
+    "+ java",
+]
+
+
+@pytest.mark.parametrize("path", ["/", "/compare"])
+@pytest.mark.parametrize("query", WITH)
+def test_a_query_with_operators_is_read_plainly_and_offered_with_them(
+    client: FlaskClient, read: Any, path: str, query: str
+) -> None:
+    page = read(client.get(f"{path}?q={quote(query)}").text)
+    assert "Quotes, + and − were read as plain words. Search with them" in page.text
+    [offered] = [a["href"] for a in page.all("a") if "operators=1" in (a["href"] or "")]
+    page = read(client.get(offered).text)
+    assert "+ is a must, − leaves out. Search for plain words" in page.text
+
+
+@pytest.mark.parametrize("path", ["/", "/compare"])
+@pytest.mark.parametrize("query", WITHOUT)
+def test_a_query_without_operators_is_offered_nothing(
+    client: FlaskClient, path: str, query: str
+) -> None:
+    assert "operators" not in client.get(f"{path}?q={quote(query)}").text
+
+
+def test_operators_count_only_when_asked_for(client: FlaskClient, read: Any) -> None:
+    assert "of 40 found" in read(client.get("/?q=java+%2Brare").text).text
+    assert "of 3 found" in read(client.get("/?q=java+%2Brare&operators=1").text).text
+    compared = read(client.get("/compare?q=java+%2Brare&operators=1").text).text
+    assert "All 3 documents found" in compared
+
+
+def test_operators_are_kept_through_pages_modes_and_comparison(
+    client: FlaskClient, read: Any
+) -> None:
+    page = read(client.get("/?q=java+-code&user=1001&operators=1").text)
+    links = [a["href"] or "" for a in page.all("a") if "q=java" in (a["href"] or "")]
+    plain = [link for link in links if "operators=1" not in link]
+    assert plain == ["/?q=java+-code&user=1001&mode=group"]  # the way back
+    assert len(links) == 1 + 3 + 1 + 1  # the modes, the comparison, the next page
+    assert {"type": "hidden", "name": "operators", "value": "1"} in page.all("input")
+    page = read(client.get("/compare?q=java+-code&user=1001&operators=1").text)
+    links = [a["href"] or "" for a in page.all("a") if "q=java" in (a["href"] or "")]
+    assert [link for link in links if "operators=1" not in link] == [
+        "/compare?q=java+-code&user=1001&mode=group"
+    ]
+    assert {"type": "hidden", "name": "operators", "value": "1"} in page.all("input")
+
+
+def test_where_operators_are_usual_plain_words_are_the_exception(site: Site, read: Any) -> None:
+    client = create_app(replace(site, settings=Settings(operators=True))).test_client()
+    assert "operators" not in client.get("/?q=java").text
+    page = read(client.get("/?q=java+%2Brare").text)
+    assert "of 3 found" in page.text
+    assert {"href": "/?q=java+%2Brare&operators=0"} in page.all("a")
+    page = read(client.get("/?q=java+%2Brare&operators=0").text)
+    assert "of 40 found" in page.text
+    assert {"href": "/?q=java+%2Brare"} in page.all("a")
+
+
+def test_a_query_of_too_many_words_is_said_to_be_cut(client: FlaskClient) -> None:
+    said = "The query has very many words; only the first of them were searched."
+    assert said in client.get("/?q=java+many&user=1001").text
+    assert said in client.get("/compare?q=java+many").text
+    assert said not in client.get("/?q=java").text
