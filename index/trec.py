@@ -36,7 +36,7 @@ _HEADER = re.compile(r"<(DOCHDR)\s*>", re.I)
 _HEADER_END = ends("DOCHDR")
 _TITLE = re.compile(rf"<({_TITLES})\s*>", re.I | re.A)
 _TITLE_ENDS = ends(_TITLES)
-_CODE = re.compile(rf"<({_CODES})(?:\s[^<>]*)?>[^<]*", re.I | re.A)
+_CODE = re.compile(rf"<({_CODES})(?:\s[^<>]*)?>", re.I | re.A)
 _CODE_ENDS = {name.replace("\\", ""): end for name, end in ends(_CODES).items()}
 _MARKUP = re.compile(
     rf"<(?:/?[A-Z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*{_VALUE})*\s*/?>|!--[^<>]*-->|!\[CDATA\[)",
@@ -95,9 +95,10 @@ def _without_codes(body: str) -> str:
     """Cut bookkeeping: from tag to end tag, or to the next tag if it is not closed soon."""
     kept, after = [], 0
     for start, end in spans(body, _CODE, _CODE_ENDS, LONGEST_CODE):
-        if end or start.end() - start.start() <= LONGEST_CODE:
+        last = end.end() if end else body.find("<", start.end())
+        if end or 0 <= last - start.end() <= LONGEST_CODE:
             kept.append(body[after : start.start()])
-            after = (end or start).end()
+            after = last
     return " ".join([*kept, body[after:]])
 
 

@@ -27,6 +27,10 @@ def test_jsonl_objects_have_id_title_text_and_url() -> None:
     "line",
     [
         '{"docno": "7", "contents": " one "}',
+        '{"pid": "7", "docid": "parent", "passage": "one"}',
+        '{"docid": "7", "segment": "one"}',
+        '{"doc_id": "7", "title": "", "abstract": "one", "body": null}',
+        '{"id": 7, "body": "one", "abstract": "two"}',
         '{"_id": 7, "title": null, "text": "one", "more": [1]}',
         '\ufeff{"id": " 7 ", "text": "one"}',
     ],
