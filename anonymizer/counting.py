@@ -130,10 +130,26 @@ def _same(points: Any, start: int, end: int, letters: Any, low: int, high: int) 
     """Compare a run with a known one, letter by letter."""
     if high - low != end - start:
         return False
-    for i in range(end - start):
+    for i in range(end - start):  # noqa: SIM110 (numba compiles no generator)
         if points[start + i] != letters[low + i]:
             return False
     return True
+
+
+@compiled
+def _slot_of(
+    points: Any, start: int, end: int, key: Any, slots: Any, hashes: Any, letters: Any, ends: Any
+) -> Any:
+    """Return the slot of a run, or the free one where it belongs."""
+    mask = np.uint64(slots.size - 1)
+    slot = (key ^ (key >> np.uint64(32))) & mask
+    run = slots[slot]
+    while run >= 0:
+        if hashes[run] == key and _same(points, start, end, letters, ends[run], ends[run + 1]):
+            break
+        slot = (slot + np.uint64(1)) & mask
+        run = slots[slot]
+    return slot
 
 
 @compiled
@@ -151,33 +167,24 @@ def _find(
     done: int,
 ) -> tuple[int, int, int]:
     """Number the runs of letters from `at` on, until the end or until the table is full."""
-    mask = np.uint64(slots.size - 1)
     while True:
         while at < points.size and not letter[points[at]]:
             at += 1
         if at == points.size:
             return at, size, done
-        start = at
-        key = np.uint64(14695981039346656037)
+        start, key = at, np.uint64(14695981039346656037)
         while at < points.size and letter[points[at]]:
             key = (key ^ np.uint64(points[at])) * np.uint64(1099511628211)
             at += 1
-        slot = (key ^ (key >> np.uint64(32))) & mask
-        run = slots[slot]
-        while run >= 0:
-            if hashes[run] == key and _same(points, start, at, letters, ends[run], ends[run + 1]):
-                break
-            slot = (slot + np.uint64(1)) & mask
-            run = slots[slot]
-        if run < 0:
+        slot = _slot_of(points, start, at, key, slots, hashes, letters, ends)
+        if slots[slot] < 0:
             if size == hashes.size or ends[size] + at - start > letters.size:
                 return start, size, done
-            run = size
-            slots[slot], hashes[run] = run, key
-            letters[ends[run] : ends[run] + at - start] = points[start:at]
-            ends[run + 1] = ends[run] + at - start
+            slots[slot], hashes[size] = size, key
+            letters[ends[size] : ends[size] + at - start] = points[start:at]
+            ends[size + 1] = ends[size] + at - start
             size += 1
-        found[done], starts[done] = run, start
+        found[done], starts[done] = slots[slot], start
         done += 1
 
 

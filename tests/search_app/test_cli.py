@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -264,8 +265,9 @@ def test_another_towns_truth_is_not_believed(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_second_writer_is_told_to_wait(ready: Run, log: Path) -> None:
-    with Workspace(ready.workspace).writing():
-        assert "another veilsearch is writing" in ready.refused("profiles", log)
+    with Workspace(ready.workspace).writing("demo"):
+        said = ready.refused("profiles", log)
+    assert f"written to by veilsearch demo, process {os.getpid()} on" in said
 
 
 def test_a_log_that_cannot_be_written_does_not_stop_serving(ready: Run) -> None:
