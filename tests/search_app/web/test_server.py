@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 
@@ -16,15 +17,18 @@ from flask import Flask
 from search_app.errors import UsageError
 from search_app.web import serve
 from search_app.web.headers import HEADERS, HOSTS, guard
-from search_app.web.server import _own_addresses
+from search_app.web.server import GRACE, _own_addresses
 
 PROGRAM = """
-import sys
-from flask import Flask
+import sys, time
+from flask import Flask, request
 from search_app.web import serve
 from search_app.web.headers import guard
 app = Flask("toy")
 app.get("/")(lambda: "answered")
+app.get("/slow/<int:size>", endpoint="s")(lambda size: time.sleep(1) or "x" * size)
+app.get("/stuck", endpoint="t")(lambda: time.sleep(300) or "never")
+app.post("/body", endpoint="b")(lambda: str(len(request.get_data())))
 guard(app)
 serve(app, sys.argv[2], int(sys.argv[1]), lambda address: print(address, flush=True))
 """
@@ -118,6 +122,84 @@ def test_signals_end_it_cleanly(number: signal.Signals) -> None:
         out, err = server.communicate(timeout=10)
     assert (server.returncode, err) == (0, b"")
     assert out.decode() == f"http://127.0.0.1:{port}/\n"
+
+
+class Asker(threading.Thread):
+    """Asks for one page and keeps its length."""
+
+    def __init__(self, port: int, path: str):
+        super().__init__()
+        self.port, self.path = port, path
+        self.length = -1
+
+    def run(self) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request("GET", self.path)
+        self.length = len(connection.getresponse().read())
+        connection.close()
+
+
+@pytest.mark.parametrize("size", [10, 3_000_000])
+def test_who_has_asked_is_answered_before_it_ends(size: int) -> None:
+    port = free_port()
+    server = start(port, "127.0.0.1")
+    try:
+        wait_for(port)
+        askers = [Asker(port, f"/slow/{size}") for _ in range(12)]  # four wait for a thread
+        for asker in askers:
+            asker.start()
+        time.sleep(0.4)
+        server.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        with pytest.raises(ConnectionRefusedError):
+            ask(port, "localhost")  # the port is free for the next server
+        for asker in askers:
+            asker.join()
+        assert [asker.length for asker in askers] == [size] * 12
+        _, err = server.communicate(timeout=20)
+        assert (server.returncode, err) == (0, b"")
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def test_asked_twice_it_waits_for_nobody() -> None:
+    port = free_port()
+    server = start(port, "127.0.0.1")
+    try:
+        wait_for(port)
+        with socket.create_connection(("127.0.0.1", port)) as asking:
+            asking.sendall(b"GET /stuck HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            time.sleep(0.4)
+            server.send_signal(signal.SIGINT)
+            time.sleep(0.4)
+            assert server.poll() is None
+            server.send_signal(signal.SIGINT)
+            server.communicate(timeout=GRACE / 2)
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def exchange(port: int, head: str, body: bytes) -> list[int | bytes]:
+    """Send a request that waits to be told to go on if it has a body; return what comes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as asking:
+        asking.sendall(f"{head} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n".encode())
+        asking.sendall(f"Content-Length: {len(body)}\r\n\r\n".encode() if body else b"\r\n")
+        if body:
+            assert asking.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+            asking.sendall(body)
+        answer = http.client.HTTPResponse(asking)
+        answer.begin()
+        try:
+            return [answer.status, answer.read()]
+        finally:
+            answer.close()
+
+
+def test_who_expects_to_be_told_to_go_on_is_answered(served: int) -> None:
+    assert exchange(served, "GET /", b"") == [200, b"answered"]
+    assert exchange(served, "POST /body", b"seven!!") == [200, b"7"]
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "0"])  # noqa: S104

@@ -1,0 +1,204 @@
+"""Following a workspace: what is opened when, what is said, and what stays as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from index.model import SearchError
+from search_app import following
+from search_app.errors import UsageError
+from search_app.following import Follower
+from search_app.opening import TRIES, as_of_one_moment, stamp
+from search_app.settings import Settings
+from search_app.web import Live, Site
+from search_app.workspace import Workspace
+
+
+class Opener:
+    """Opens sites that are names, and fails when told to."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.opened = 0
+        self.fault: Exception | None = None
+        self.closed: list[str] = []
+
+    def __call__(self) -> Site:
+        self.opened += 1
+        if self.fault:
+            raise self.fault
+        name = f"corpus.{self.opened:04}"
+        return replace(
+            Site(
+                modes=cast(Any, None),
+                log=cast(Any, None),
+                settings=Settings(),
+                people={},
+                clock=lambda: 0.0,
+                release_name="",
+            ),
+            build=name,
+            state=stamp(self.workspace),
+            close=lambda: self.closed.append(name),
+        )
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    workspace.make_current(index="first")
+    return workspace
+
+
+@pytest.fixture
+def opener(workspace: Workspace) -> Opener:
+    return Opener(workspace)
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def live(opener: Opener) -> Live:
+    return Live(opener())
+
+
+@pytest.fixture
+def follower(live: Live, workspace: Workspace, opener: Opener, said: list[str]) -> Follower:
+    return Follower(live, workspace, opener, said.append)
+
+
+def test_nothing_is_opened_while_nothing_changes(
+    follower: Follower, opener: Opener, said: list[str]
+) -> None:
+    for _ in range(3):
+        follower.look()
+    assert (opener.opened, said) == (1, [])
+
+
+def test_an_update_is_opened_once_and_the_former_site_closed(
+    follower: Follower, live: Live, workspace: Workspace, opener: Opener, said: list[str]
+) -> None:
+    workspace.make_current(index="second")
+    for _ in range(3):
+        follower.look()
+    assert (opener.opened, live.now.build, opener.closed) == (2, "corpus.0002", ["corpus.0001"])
+    assert said == ["The workspace was updated; served from now on: corpus.0002"]
+
+
+def test_the_same_names_made_current_again_are_an_update(
+    follower: Follower, workspace: Workspace, opener: Opener
+) -> None:
+    workspace.make_current(index="first")  # profiles and releases are replaced in place
+    follower.look()
+    assert opener.opened == 2
+
+
+def test_what_cannot_be_opened_is_tried_again_ever_later_and_said_once(
+    follower: Follower,
+    live: Live,
+    workspace: Workspace,
+    opener: Opener,
+    said: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, tries = 1000.0, []
+    monkeypatch.setattr(following.time, "monotonic", lambda: now)
+    opener.fault = SearchError("/srv/secret holds a fault of user 1001")
+    workspace.make_current(index="second")
+    for _ in range(400):
+        before = opener.opened
+        follower.look()
+        if opener.opened > before:
+            tries.append(now - 1000)
+        now += 0.5
+    # Pauses of 0.5, 1, 2, 4 ... 32 seconds, then of 60.
+    assert tries == [0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5, 63.5, 123.5, 183.5]
+    assert live.now.build == "corpus.0001"
+    [line] = said
+    assert "can't be opened (SearchError); what was served before still is" in line
+    assert "secret" not in line
+    assert "1001" not in line
+    opener.fault = None
+    now += 60
+    follower.look()
+    assert live.now.build != "corpus.0001"
+    assert len(said) == 2
+
+
+def test_the_next_update_is_tried_at_once(
+    follower: Follower, live: Live, workspace: Workspace, opener: Opener
+) -> None:
+    opener.fault = ValueError("whatever")
+    workspace.make_current(index="second")
+    follower.look()
+    opener.fault = None
+    workspace.make_current(index="third")
+    follower.look()
+    assert live.now.build == "corpus.0003"
+
+
+def test_a_follower_ends_when_told_to(follower: Follower) -> None:
+    follower.start()
+    follower.stop()
+    assert not follower._thread.is_alive()
+
+
+# -- one moment ----------------------------------------------------------------------------------
+
+
+def test_what_was_replaced_while_it_was_read_is_read_again(workspace: Workspace) -> None:
+    changes, discarded = iter(["second", "third"]), list[str]()
+
+    def read() -> str:
+        found = workspace.current().index
+        if change := next(changes, None):
+            workspace.make_current(index=change)
+        return found
+
+    assert as_of_one_moment(workspace, read, discarded.append) == "third"
+    assert discarded == ["first", "second"]
+
+
+@pytest.mark.parametrize("fault", [SearchError, UsageError, OSError])
+def test_what_was_removed_while_it_was_read_is_read_again(
+    workspace: Workspace, fault: type[Exception]
+) -> None:
+    def read() -> str:
+        if workspace.current().index == "first":
+            workspace.make_current(index="second")
+            raise fault("first is gone")
+        return workspace.current().index
+
+    assert as_of_one_moment(workspace, read) == "second"
+
+
+def test_a_fault_of_what_is_current_is_a_fault(workspace: Workspace) -> None:
+    tries = 0
+
+    def read() -> None:
+        nonlocal tries
+        tries += 1
+        raise SearchError("damaged")
+
+    with pytest.raises(SearchError, match="damaged"):
+        as_of_one_moment(workspace, read)
+    assert tries == 1
+
+
+def test_a_workspace_that_never_rests_is_given_up(workspace: Workspace) -> None:
+    discarded = []
+
+    def read() -> int:
+        workspace.make_current(index=f"v{len(discarded)}")
+        return len(discarded)
+
+    with pytest.raises(UsageError, match=f"was updated {TRIES} times while it was read; try again"):
+        as_of_one_moment(workspace, read, discarded.append)
+    assert discarded == list(range(TRIES))
