@@ -35,6 +35,7 @@ from .model import Account, Document, Progress, SearchError, silent
 from .writing import LuceneWriter
 
 SAMPLE = 50  # rows whose numbers are compared when an index is opened
+LAST_CHANGES = 50  # that a manifest remembers
 
 
 def build_index(
@@ -84,7 +85,7 @@ def update_index(
                 raise SearchError(f"none of the {missing:,} ids to delete is in {old}")
             halves.add(documents, account, progress)
             change = {**halves.change, "missing": missing, "account": asdict(account)}
-            changes = [*manifest.get("changes", []), change]
+            changes = [*manifest.get("changes", []), change][-LAST_CHANGES:]
             return halves.finish({**manifest, "changes": changes})
     finally:
         lucene.close()
