@@ -64,19 +64,35 @@ def _matches(text: str, query: str) -> list[_Match]:
     if not wanted:
         return []
     found: list[_Match] = []
-    for word in _beginning_like(wanted).finditer(text):
-        stem = _stem(word.group().lower())
+    for start in _places(text, wanted):
+        end = _end_of_word(text, start)
+        stem = _stem(text[start:end].lower())
         if stem in wanted:
-            found.append(_Match(word.start(), word.end(), stem))
+            found.append(_Match(start, end, stem))
             if len(found) == MATCHES:
                 break
     return found
 
 
-def _beginning_like(stems: set[str]) -> re.Pattern[str]:
-    """Match words with the first letter of a stem: the few that are worth stemming."""
-    letters = "".join(sorted({stem[0] for stem in stems}))
-    return re.compile(rf"[{letters}](?<![^\W_].)[^\W_]*", re.IGNORECASE | re.DOTALL)
+def _places(text: str, stems: set[str]) -> list[int]:
+    """Find where words begin like a stem: the few that are worth stemming."""
+    low = text.lower()
+    if len(low) != len(text):  # some letters have small forms of two
+        low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+    places = set()
+    for stem in stems:
+        sure = stem[:-1] if len(stem) > 2 and stem.endswith("i") else stem  # it may have been a y
+        at = low.find(sure)
+        while at >= 0:
+            if at == 0 or not text[at - 1].isalnum():
+                places.add(at)
+            at = low.find(sure, at + 1)
+    return sorted(places)
+
+
+def _end_of_word(text: str, start: int) -> int:
+    word = _WORD.match(text, start)
+    return word.end() if word else start
 
 
 @lru_cache(maxsize=50_000)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from anonymizer.text import STOP_WORDS
-from search_app.snippet import LONGEST_WORD, Part, snippet
+from search_app.snippet import _WORD, LONGEST_WORD, Part, _stem, snippet
 
 FILLER = "word " * 100
 # In a fresh clone the first draw of a text waits for Hypothesis' table of characters; and a busy
@@ -113,3 +113,21 @@ def test_the_longest_words_that_are_stemmed_find_their_plural() -> None:
 def test_a_word_finds_itself_and_its_plural(word: str) -> None:
     assume(word not in STOP_WORDS)
     assert marked(snippet(f"{word} {word}s", word)) == [word, f"{word}s"]
+
+
+WORDS = st.sampled_from(
+    ["flies", "Fly", "FLYING", "programs", "Programmer", "pro", "İx", "x_fly", "é"]
+)
+JOINTS = st.sampled_from([" ", "-", "_", "", ". "])
+
+
+@unhurried
+@given(st.lists(st.tuples(WORDS, JOINTS)), st.lists(WORDS, min_size=1, max_size=4))
+def test_all_words_with_a_stem_of_the_query_are_marked(
+    pieces: list[tuple[str, str]], query: list[str]
+) -> None:
+    text = "".join(word + joint for word, joint in pieces)
+    runs = list(_WORD.finditer(" ".join(text.split())))
+    wanted = {_stem(word) for word in _WORD.findall(" ".join(query).lower())}
+    expected = [run.group() for run in runs if _stem(run.group().lower()) in wanted]
+    assert marked(snippet(text, " ".join(query), 100_000)) == expected
