@@ -76,9 +76,7 @@ def _matches(text: str, query: str) -> list[_Match]:
 
 def _places(text: str, stems: set[str]) -> list[int]:
     """Find where words begin like a stem: the few that are worth stemming."""
-    low = text.lower()
-    if len(low) != len(text):  # some letters have small forms of two
-        low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+    low = text.replace("İ", "I").lower()  # the one letter whose small form is longer than itself
     places = set()
     for stem in stems:
         sure = stem[:-1] if len(stem) > 2 and stem.endswith("i") else stem  # it may have been a y
