@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import shorten
 from typing import Any
 
 from . import records
 from .model import Account, Document, SearchError
 from .webpage import is_page, read_page
 
+LONGEST_REASON = 200  # a failed download's names every address that was tried
 _TEXTS = ("text", "body", "contents")
 
 
@@ -41,7 +43,7 @@ def _records(name: str) -> Iterator[Any]:
     try:
         yield from dataset.docs_iter()
     except Exception as error:  # each dataset has its own: download, archive, missing package
-        said = " ".join(str(error).split()) or type(error).__name__
+        said = shorten(str(error), LONGEST_REASON) or type(error).__name__
         raise SearchError(f"{name}: ir_datasets cannot read it ({said})") from error
 
 

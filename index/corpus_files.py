@@ -63,32 +63,32 @@ def _listed(folder: Path, form: str | None, account: Account) -> list[Path]:
         if names is None:
             account.skip(str(here), "whole folder", READ_ALREADY)
             continue
-        found = [here / name for name in _kept(here, names, form, account)]
-        folders = [path for path in found if path.is_dir()]
-        files += sorted(set(found) - set(folders))
-        waiting += reversed(folders)
+        kept = _kept(here, names, form, account)
+        files += [here / name for name, is_folder in kept if not is_folder]
+        waiting += [here / name for name, is_folder in reversed(kept) if is_folder]
     return sorted(files)
 
 
-def _names(folder: Path, seen: set[tuple[int, int]]) -> list[str] | None:
-    """Return what is in a folder, None if it was seen before."""
+def _names(folder: Path, seen: set[tuple[int, int]]) -> list[tuple[str, bool]] | None:
+    """Return what is in a folder, and what of it is a folder; None if it was seen before."""
     facts = folder.stat()
     place = (facts.st_dev, facts.st_ino)
     if place in seen:
         return None
     with os.scandir(str(folder)) as entries:
-        names = sorted(entry.name for entry in entries)
+        names = sorted(((entry.name, entry.is_dir()) for entry in entries))
     seen.add(place)
     return names
 
 
-def _kept(folder: Path, names: list[str], form: str | None, account: Account) -> list[str]:
+def _kept(
+    folder: Path, names: list[tuple[str, bool]], form: str | None, account: Account
+) -> list[tuple[str, bool]]:
     """Leave out what a folder holds beside its documents: queries and judgments."""
-    corpus = any(_CORPUS.fullmatch(name) for name in names)
-    beir = corpus and any(_BESIDE.fullmatch(name) for name in names)
+    corpus = any(_CORPUS.fullmatch(name) for name, _ in names)
+    beir = corpus and any(_BESIDE.fullmatch(name) for name, _ in names)
     kept = []
-    for name in names:
-        is_folder = (folder / name).is_dir()
+    for name, is_folder in names:
         reason = ""
         if beir and _BESIDE.fullmatch(name):
             reason = BESIDE_CORPUS
@@ -99,7 +99,7 @@ def _kept(folder: Path, names: list[str], form: str | None, account: Account) ->
         if reason:
             account.skip(str(folder / name), "whole folder" if is_folder else "whole file", reason)
         else:
-            kept.append(name)
+            kept.append((name, is_folder))
     return kept
 
 
