@@ -76,7 +76,7 @@ def _names(folder: Path, seen: set[tuple[int, int]]) -> list[tuple[str, bool]] |
     if place in seen:
         return None
     with os.scandir(str(folder)) as entries:
-        names = sorted(((entry.name, entry.is_dir()) for entry in entries))
+        names = sorted((entry.name, entry.is_dir()) for entry in entries)
     seen.add(place)
     return names
 
