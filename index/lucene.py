@@ -91,7 +91,10 @@ class LuceneIndex:
             yield from pools
 
     def explain(self, query: str, row: int, operators: bool = False) -> list[Part]:
-        """Return what each term and phrase gives to a row's score; nothing if it is not found."""
+        """Return what each term and phrase gives to a row's score; nothing if it is not found.
+
+        Their sum is the score, but for a millionth of it: Lucene rounds to 32 bits as it adds.
+        """
         with self._open():
             asked = ask(query, operators=operators)
             if self._value(lucene_query(asked, self._title_boost), row) is None:

@@ -30,14 +30,16 @@ class RunWriter:
         """Write a ranking, best first."""
         self.topics += 1
         self.rows += len(ids)
-        values = strictly_falling(scores).tolist()
-        for rank, (name, score) in enumerate(zip(ids, values, strict=True), 1):
+        for name in ids:
             if name.split() != [name]:
                 raise UsageError(
                     f"document id {name!r} has a blank, which no run can hold; "
                     "index the corpus with ids without blanks"
                 )
-            self._file.write(f"{qid} Q0 {name} {rank} {score:.9g} {self._tag}\n")
+        ranked = enumerate(zip(ids, strictly_falling(scores).tolist(), strict=True), 1)
+        self._file.writelines(
+            f"{qid} Q0 {name} {rank} {score:.9g} {self._tag}\n" for rank, (name, score) in ranked
+        )
 
 
 @contextmanager

@@ -271,6 +271,26 @@ def test_eight_threads_get_the_answers_of_one(shared: LuceneIndex) -> None:
             assert list(threads.map(ask, QUERIES)) == alone
 
 
+def test_segments_make_no_difference(tmp_path: Path) -> None:
+    documents = [Document(f"id{n}", f"title {n % 3}", f"same w{n % 5} w{n}") for n in range(60)]
+    whole = index_of(documents, tmp_path / "whole")
+    with closing(LuceneWriter(tmp_path / "parts" / "lucene")) as writer:
+        for number, document in enumerate(documents):
+            writer.add(document)
+            if number % 20 == 19:
+                writer.commit(one_segment=False)
+    parts = LuceneIndex(tmp_path / "parts" / "lucene")
+    assert parts._reader.leaves().size() == 3
+    queries = ["same", "w3 title", "w7 w2 same", "w59"]
+    for query, pool in zip(queries, parts.pools(queries, 40, threads=2), strict=True):
+        expected = whole.pool(query, 40)
+        assert pool.rows.tolist() == expected.rows.tolist()
+        assert pool.scores.tolist() == expected.scores.tolist()
+        assert parts.ids(pool.rows).tolist() == whole.ids(expected.rows).tolist()
+        row = int(pool.rows[0])
+        assert parts.explain(query, row) == whole.explain(query, row)
+
+
 def test_threads_get_their_own_answers(shared: LuceneIndex) -> None:
     def ask(task: int) -> bool:
         row = task % 40
