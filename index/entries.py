@@ -44,8 +44,10 @@ class Entries(Protocol):
 def wordnet_entries(wordnet: Entries, account: Account) -> Iterator[Document]:
     """Make a document of each synset: its words are the title, its gloss opens the text."""
     words = cache(partial(_words, wordnet))  # an entry's words stand in dozens of other entries
+    account.size += wordnet.size
     for synset in range(wordnet.size):
         account.read += 1
+        account.done += 1
         yield Document(wordnet.name(synset), words(synset), _text(wordnet, words, synset))
 
 

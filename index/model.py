@@ -27,6 +27,8 @@ class TooSlow(SearchError):
 
 def clean(text: str) -> str:
     """Replace what neither Lucene nor a web page can carry: NULs and lone surrogates."""
+    if text.isascii() and "\0" not in text:
+        return text
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
 
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 EVERY = 64  # documents between two updates of a bar
+BAR = "{desc} {percentage:3.0f}% |{bar}| {postfix} [{elapsed}<{remaining}]"
+OPEN_BAR = "{desc} {postfix} [{elapsed}]"  # where nobody knows how much there is
 
 
 def say(text: str) -> None:
@@ -37,15 +39,15 @@ def corpus_progress(
         return
     from tqdm import tqdm
 
-    form = "{desc} {percentage:3.0f}% |{bar}| {postfix} [{elapsed}<{remaining}]"
-    with tqdm(desc=label, total=1, leave=False, delay=1, bar_format=form) as bar:
+    with tqdm(desc=label, leave=False, delay=1, bar_format=OPEN_BAR) as bar:
         began = time.monotonic()
 
         def update(documents: int) -> None:
             if documents % EVERY:
                 return
             done, size = done_of()
-            bar.total = size or None
+            if size:
+                bar.total, bar.bar_format = size, BAR
             rate = documents / max(time.monotonic() - began, 1e-9)
             bar.set_postfix_str(f"{documents:,} documents, {rate:,.0f}/s", refresh=False)
             bar.update(done - bar.n)

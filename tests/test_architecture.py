@@ -22,6 +22,8 @@ SOLE_IMPORTERS = {
     "tomllib": "search_app/settings.py",
     "sqlite3": "search_app/precision_log.py",
     "tqdm": "search_app/console.py",
+    "ir_datasets": "index/catalogue.py",
+    "backports": "index/packing.py",
 }
 OUTSIDE = {"os", "time", "subprocess", "socket", "urllib", "tempfile", "shutil", "random"}
 

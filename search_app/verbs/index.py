@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,12 @@ NAME = "corpus"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("corpus", type=Path, nargs="*", metavar="CORPUS", help="files or folders")
-    parser.add_argument("--format", help="told by the files if not given; wordnet is embedded")
+    parser.add_argument("corpus", nargs="*", metavar="CORPUS", help="files or folders")
+    parser.add_argument(
+        "--format",
+        help="trec, jsonl, beir or tsv, told by the files if not given; wordnet is embedded; "
+        "irds takes ids of ir_datasets as CORPUS",
+    )
     parser.add_argument("--name", metavar="N", help=f"the index's name ({NAME}; else the current)")
     parser.add_argument(
         "--add", action="store_true", help="add to the index; a document replaces the one of its id"
@@ -52,7 +57,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def build_index_of(
-    corpus: list[Path], form: str | None, name: str, settings: Settings
+    corpus: list[str], form: str | None, name: str, settings: Settings
 ) -> dict[str, Any]:
     """Build an index, switch to it, and return what was read, skipped and made."""
     from anonymizer.counting import TermCounter
@@ -81,7 +86,7 @@ def build_index_of(
 
 
 def update_index_of(
-    corpus: list[Path],
+    corpus: list[str],
     form: str | None,
     name: str | None,
     settings: Settings,
@@ -117,20 +122,23 @@ def update_index_of(
 
 
 def _documents(
-    corpus: list[Path], form: str | None, account: Account, settings: Settings
+    corpus: list[str], form: str | None, account: Account, settings: Settings
 ) -> Iterator[Document]:
     from anonymizer.wordnet import open_wordnet
+    from index.catalogue import read_dataset
     from index.documents import read_documents, wordnet_entries
 
     if bool(corpus) == (form == "wordnet"):
         raise UsageError(
             "--format wordnet is WordNet itself and takes no CORPUS"
             if corpus
-            else "name a CORPUS (files or folders), or take --format wordnet"
+            else "name a CORPUS (files, folders, ids of ir_datasets), or take --format wordnet"
         )
     if form == "wordnet":
         return wordnet_entries(open_wordnet(settings.cache), account)
-    return read_documents(corpus, form, account)
+    if form == "irds":
+        return chain.from_iterable(read_dataset(name, account) for name in corpus)
+    return read_documents([Path(path) for path in corpus], form, account)
 
 
 def _listed(path: Path | None) -> list[str]:
