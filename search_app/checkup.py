@@ -112,9 +112,8 @@ def _index(folder: Path) -> str:
 
     faults = inspect_index(folder)
     if faults:
-        found, _, remedy = faults[0].rpartition("; ")
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
-        raise UsageError(f"{found or remedy}{more}; {remedy if found else _REBUILD}")
+        raise UsageError(f"{faults[0].removesuffix(f'; {_REBUILD}')}{more}; {_REBUILD}")
     counts = read_manifest(folder)["counts"]
     return (
         f"{counts['documents']:,} documents, every checksum right, Lucene's CheckIndex finds "

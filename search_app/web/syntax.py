@@ -10,7 +10,7 @@ from .question import Question
 from .site import Site
 
 PLAIN = "Quotes, + and − were read as plain words."
-USED = "Quotes keep words together, + is a must, − leaves out."
+USED = "Quotes keep words together, + asks for a word, − leaves it out."
 
 
 class Syntax(NamedTuple):

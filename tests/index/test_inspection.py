@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from index.build import update_index
+from index.build import check_index, update_index
 from index.inspection import check_lucene, differing_rows, inspect_index
+from index.manifest import read_manifest, write_manifest
 from index.model import Account, Document
 
 from .conftest import Build, Counter, words
@@ -77,6 +78,19 @@ def test_rows_that_are_other_documents_are_found_wherever_they_are(folder: Path)
         in (found)
     )
     assert inspect_index(folder) != []
+
+
+def test_what_a_sample_of_rows_would_not_show_is_found(build: Build, tmp_path: Path) -> None:
+    folder = build([Document(f"d{row}", "", "zebra") for row in range(200)], tmp_path / "index")
+    path = next((folder / "forward").glob("numbers*.npy"))
+    numbers = np.load(path)
+    numbers[[1, 2]] = numbers[[2, 1]]
+    np.save(path, numbers)
+    write_manifest(folder, read_manifest(folder))  # as if it had been built so
+    assert check_index(folder) == []
+    [found] = inspect_index(folder)
+    assert "2 rows are different documents" in found
+    assert "the first is row 1; build it again" in found
 
 
 def test_halves_of_different_lengths_are_found(

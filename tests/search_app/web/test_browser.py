@@ -25,7 +25,15 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PAGES = ["/", "/?q=java", "/?q=java&user=1001", "/compare?q=java&user=1001", "/log", "/about"]
+PAGES = [
+    "/",
+    "/?q=java",
+    "/?q=java+-code&operators=1",
+    "/?q=java&user=1001",
+    "/compare?q=java&user=1001",
+    "/log",
+    "/about",
+]
 
 pytestmark = [
     pytest.mark.browser,

@@ -34,7 +34,7 @@ def test_a_query_with_operators_is_read_plainly_and_offered_with_them(
     assert "Quotes, + and − were read as plain words. Search with them" in page.text
     [offered] = [a["href"] for a in page.all("a") if "operators=1" in (a["href"] or "")]
     page = read(client.get(offered).text)
-    assert "+ is a must, − leaves out. Search for plain words" in page.text
+    assert "+ asks for a word, − leaves it out. Search for plain words" in page.text
 
 
 @pytest.mark.parametrize("path", ["/", "/compare"])

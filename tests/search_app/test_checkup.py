@@ -1,0 +1,68 @@
+"""What doctor says of an index: every finding in one line, with its remedy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from search_app.checkup import Check, checkup
+from search_app.cli import main
+from search_app.settings import Settings, load_settings
+from search_app.workspace import Workspace
+
+REBUILD = "build it again with: veilsearch index CORPUS"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    root, corpus = tmp_path / "a workspace", tmp_path / "corpus.jsonl"
+    rows = [{"id": f"d{row}", "text": f"zebra {row}"} for row in range(12)]
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(SystemExit) as ended:
+        main(["--workspace", str(root), "index", str(corpus)])
+    assert ended.value.code == 0
+    return replace(load_settings(root), workspace=root)
+
+
+def of_index(settings: Settings) -> Check:
+    [found] = [check for check in checkup(settings) if check.name == "index"]
+    return found
+
+
+def test_a_good_index_is_told_in_full(settings: Settings) -> None:
+    check = of_index(settings)
+    assert check.good
+    assert check.found == (
+        "12 documents, every checksum right, Lucene's CheckIndex finds nothing, "
+        f"every row the same in both halves: {Workspace(settings.workspace).find('index')}"
+    )
+
+
+def test_several_faults_are_one_line_with_one_remedy(settings: Settings) -> None:
+    folder = Workspace(settings.workspace).find("index")
+    for name in ("indptr.npy", "tf.npy"):
+        path = folder / "forward" / name
+        content = path.read_bytes()
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    (folder / "a; b").write_text("x")
+    check = of_index(settings)
+    assert check.remedy.endswith(REBUILD)
+    assert "(and 2 more)" in check.found + check.remedy
+
+
+def test_what_lucene_finds_is_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = f"index: Lucene's CheckIndex finds 1 of 3 segments damaged, 4 documents lost; {REBUILD}"
+    monkeypatch.setattr("index.inspection.check_lucene", lambda _folder: [said])
+    check = of_index(settings)
+    assert (f"{check.found}; {check.remedy}", check.good) == (said, False)
+    assert check.remedy == REBUILD
+
+
+def test_an_index_that_is_gone_is_told(settings: Settings) -> None:
+    Workspace(settings.workspace).make_current(index="indexes/nowhere.0001")
+    check = of_index(settings)
+    assert check.found.startswith("no index in ")
+    assert check.remedy == "build one with: veilsearch index CORPUS"
