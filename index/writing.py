@@ -44,6 +44,8 @@ class LuceneWriter:
             config = java("org.apache.lucene.index.IndexWriterConfig")(analyzer())
             config.setMergePolicy(java("org.apache.lucene.index.LogDocMergePolicy")())
             config.setUseCompoundFile(False)  # a copy of each file less
+            serial = java("org.apache.lucene.index.SerialMergeScheduler")()
+            config.setMergeScheduler(serial)  # a thread of its own prints what fails in it
             memory = java("java.lang.Runtime").getRuntime().maxMemory()
             config.setRAMBufferSizeMB(memory / BUFFER_SHARE / 2**20)
             self._writer = java("org.apache.lucene.index.IndexWriter")(directory(folder), config)
