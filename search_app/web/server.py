@@ -107,7 +107,8 @@ def _busy(server: Any) -> bool:
 
 def _waiting(channels: Sequence[Any]) -> bool:
     """Tell whether something has come in that nobody has read."""
-    return bool(select.select([each.socket for each in channels], [], [], 0)[0])
+    sockets = [each.socket for each in channels if each.socket.fileno() >= 0]  # those not closed
+    return bool(select.select(sockets, [], [], 0)[0])
 
 
 def _bind(host: str, port: int) -> socket.socket:
