@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
@@ -19,7 +20,8 @@ from numpy.typing import NDArray
 from .forward import TERMS, Floats, Forward, Ints, idf
 
 BLOCK = 1 << 18  # characters that are counted at a time
-ROWS = 1 << 13  # rows that are written at a time
+ROWS = 1 << 13  # rows that are written at a time,
+COUNTS = 1 << 20  # unless they have more counts than this
 WAITING = ("columns.waiting", "tf.waiting")
 
 
@@ -67,7 +69,10 @@ class ForwardWriter:
         self._characters = 0
         self._lengths = array("q")
         self._dropped = array("q")
-        self._files: list[BinaryIO] = [(folder / name).open("wb") for name in WAITING]
+        with ExitStack() as stack:
+            opened = [stack.enter_context((folder / name).open("wb")) for name in WAITING]
+            self._files: list[BinaryIO] = [*opened]
+            self._open = stack.pop_all()
 
     def add(self, text: str) -> None:
         """Count the terms of the document with the next number."""
@@ -91,8 +96,7 @@ class ForwardWriter:
 
     def close(self) -> None:
         """Close what waits."""
-        for file in self._files:
-            file.close()
+        self._open.close()
 
     def _count(self) -> None:
         texts, self._texts, self._characters = self._texts, [], 0
@@ -171,14 +175,24 @@ def _numbered(sources: Sequence[_Rows]) -> tuple[list[str], list[Ints]]:
 def _blocks(sources: Sequence[_Rows], places: Sequence[Ints]) -> Iterator[_Block]:
     """Yield the kept rows of all sources in order."""
     for source, place in zip(sources, places, strict=True):
-        for low in range(0, source.kept.size, ROWS):
-            kept = source.kept[low : low + ROWS]
-            starts = source.starts[low : low + kept.size + 1].astype(np.int64)
+        for low, high in _cuts(source.starts):
+            kept = source.kept[low:high]
+            starts = source.starts[low : high + 1].astype(np.int64)
             lengths = np.diff(starts)
             counted = np.repeat(kept, lengths)
             columns = source.columns[starts[0] : starts[-1]][counted]
             tf = source.tf[starts[0] : starts[-1]][counted].astype(np.int64)
             yield _Block(lengths[kept], place[columns], tf)
+
+
+def _cuts(starts: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Cut rows into blocks; a row of too many counts is a block of its own."""
+    low, rows = 0, starts.size - 1
+    while low < rows:
+        fitting = int(np.searchsorted(starts, starts[low] + COUNTS, side="right")) - 1
+        high = min(max(fitting, low + 1), low + ROWS, rows)
+        yield low, high
+        low = high
 
 
 def _norms(block: _Block, values: Floats) -> Floats:
@@ -191,9 +205,12 @@ class _ArrayFile:
     """A file of a plain array of known size that is written piece by piece."""
 
     def __init__(self, path: Path, size: int, kind: np.dtype[Any]) -> None:
-        self._file, self._kind = path.open("wb"), kind
+        self._kind = kind
         shape = {"descr": kind.str, "fortran_order": False, "shape": (size,)}
-        np.lib.format.write_array_header_1_0(self._file, shape)
+        with ExitStack() as stack:
+            self._file = stack.enter_context(path.open("wb"))
+            np.lib.format.write_array_header_1_0(self._file, shape)
+            self._open = stack.pop_all()
 
     def write(self, values: Ints) -> None:
         """Write the next values."""
@@ -203,7 +220,7 @@ class _ArrayFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        self._open.close()
 
 
 def _save(path: Path, values: NDArray[Any]) -> None:

@@ -46,7 +46,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest.pop("checksum")
     except FileNotFoundError as error:
         raise SearchError(f"{folder}: no index here (no {MANIFEST}); {REMEDY}") from error
-    except (OSError, ValueError, LookupError, AttributeError, TypeError) as error:
+    except OSError as error:
+        raise SearchError(
+            f"{folder}: {MANIFEST} can't be read ({error.strerror}); see to its rights, or {REMEDY}"
+        ) from error
+    except (ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
         raise SearchError(f"{folder}: {MANIFEST} is damaged; {REMEDY}") from error
     if manifest.get("format") != FORMAT:
         raise SearchError(
