@@ -7,8 +7,8 @@ together in memory. A row is Lucene's document; `numbers` holds the number it wa
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,8 @@ class Forward:
             raise ValueError("the arrays do not fit together")
         self._norms = {name: arrays[f"norms_{name}"] for name in VECTORS}
         self._idf = idf(self.documents, arrays["df"])
-        self._column = {term: column for column, term in enumerate(terms)}
-        self._columns = lru_cache(1024)(self._number)  # a person asks again with the same terms
+        column = {term: at for at, term in enumerate(terms)}
+        self._columns = lru_cache(1024)(partial(_numbers, column))  # people ask again
 
     @classmethod
     def open(cls, folder: Path) -> Forward:
@@ -69,11 +69,6 @@ class Forward:
         """Number the terms, -1 where no document has one."""
         return self._columns(tuple(terms))
 
-    def _number(self, terms: tuple[str, ...]) -> Ints:
-        numbers = np.array([self._column.get(term, -1) for term in terms], dtype=np.int64)
-        numbers.flags.writeable = False
-        return numbers
-
     def cosines(self, rows: Ints, columns: Ints, weights: Floats, vectors: str = "tfidf") -> Floats:
         """Compare a profile with the documents of some rows, rounded to 12 decimals.
 
@@ -96,6 +91,12 @@ class Forward:
         cosines = np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
         rounded: Floats = np.round(cosines, DIGITS)
         return rounded
+
+
+def _numbers(column: Mapping[str, int], terms: tuple[str, ...]) -> Ints:
+    numbers = np.array([column.get(term, -1) for term in terms], dtype=np.int64)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def idf(documents: int, df: NDArray[Any]) -> Floats:

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 EVERY = 64  # documents between two updates of a bar
-BAR = "{desc} {percentage:3.0f}% |{bar}| {postfix} [{elapsed}<{remaining}]"
-OPEN_BAR = "{desc} {postfix} [{elapsed}]"  # where nobody knows how much there is
+BAR = "{desc} {percentage:3.0f}% |{bar}| [{elapsed}<{remaining}{postfix}]"
+OPEN_BAR = "{desc} [{elapsed}{postfix}]"  # where nobody knows how much there is
 
 
 def say(text: str) -> None:

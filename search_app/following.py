@@ -6,7 +6,6 @@ one answers; what can't be opened is tried again later, and the old one goes on 
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
 from collections.abc import Callable
@@ -54,8 +53,7 @@ class Follower:
         state = stamp(self._workspace)
         if state != self._served and (state != self._failed or time.monotonic() >= self._again):
             self._follow(state)
-        if self._live.close_unused():
-            gc.collect()  # maps of files go with their arrays, some of which are in cycles
+        self._live.close_unused()
 
     def _follow(self, state: object) -> None:
         try:

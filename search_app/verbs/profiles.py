@@ -77,6 +77,7 @@ def write_profiles_of(
         profiles, held_out = build_profiles(
             log, analysis(terms, settings), **choices, progress=progress
         )
+    workspace.make_current(truth="", log_sha256="")  # lest a kill leaves a town's names beside them
     write_profiles(profiles, output)
     if choices.get("test_share"):
         write_whole(held_out_path(output), _held_out_lines(held_out))

@@ -264,6 +264,23 @@ def test_another_towns_truth_is_not_believed(run: Run, tmp_path: Path) -> None:
     assert "belongs to another log" in run("doctor", code=1)
 
 
+def test_names_of_a_town_never_stand_beside_other_profiles(
+    run: Run, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever stops the verb behind the new profiles: the town's truth is not current."""
+    town = run.workspace.parent / "town.tsv"
+    run("town", "-o", town, "--users", 3, "--queries", 5)
+    run("profiles", town)
+    assert Workspace(run.workspace).truth() is not None
+    monkeypatch.setattr("search_app.verbs.profiles.synthetic_truth", killed)
+    run("profiles", log, code=130)
+    assert Workspace(run.workspace).truth() is None
+
+
+def killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_a_second_writer_is_told_to_wait(ready: Run, log: Path) -> None:
     with Workspace(ready.workspace).writing("demo"):
         said = ready.refused("profiles", log)
