@@ -97,7 +97,8 @@ class Profiles:
     def at(self, row: int) -> dict[str, float]:
         """Return the terms and weights of a row."""
         columns, weights = self.slice(row)
-        return {self.terms[c]: float(w) for c, w in zip(columns, weights, strict=True)}
+        terms = map(self.terms.__getitem__, columns.tolist())
+        return dict(zip(terms, weights.tolist(), strict=True))
 
     def slice(self, row: int) -> tuple[Ints, Floats]:
         """Return the column numbers and weights of a row, columns ascending."""

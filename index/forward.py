@@ -49,8 +49,11 @@ class Forward:
             arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
             plain = {name: mapped.view(np.ndarray) for name, mapped in arrays.items()}
             return cls(plain, json.loads((folder / TERMS).read_text()))
-        except (OSError, ValueError, EOFError) as error:
+        except (FileNotFoundError, ValueError, EOFError) as error:
             raise SearchError(f"{folder}: broken forward index; build the index again") from error
+        except OSError as error:
+            said = error.strerror or error
+            raise SearchError(f"{folder} can't be opened ({said}); see to its rights") from error
 
     @property
     def counts(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -49,7 +50,8 @@ def analyzer() -> Any:
 
 def directory(folder: Path) -> Any:
     """Return a folder as Lucene takes it."""
-    path = java("java.nio.file.Paths").get(str(folder.resolve()))
+    name = os.fsencode(folder.resolve()).decode()  # Java runs in UTF-8 whatever Python's locale is
+    path = java("java.nio.file.Paths").get(name)
     return java("org.apache.lucene.store.MMapDirectory")(path)
 
 

@@ -53,7 +53,7 @@ def average_precision(hits: NDArray[np.bool_], first: int | None = None) -> floa
     ranks = np.flatnonzero(hits)[:first] + 1
     if not ranks.size:
         return 0.0
-    return float(np.mean(np.arange(1, ranks.size + 1) / ranks))
+    return float((np.arange(1, ranks.size + 1) / ranks).sum() / ranks.size)
 
 
 @cache

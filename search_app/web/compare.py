@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from flask import Blueprint, render_template, request, url_for
+from flask import Blueprint, render_template, request
 
 from ..evaluation import DEPTH, Precision
 from ..modes import MODES, Answer
 from .answering import Outcome, ask
 from .facts import privacy_facts
-from .question import Question, counts, read_question
+from .question import Question, address, counts, read_question
 from .results import Gone, Result, cards, gone, results
 from .site import Site, this_site
 from .syntax import syntax
@@ -97,16 +97,11 @@ def _columns(site: Site, question: Question, outcome: Outcome, people: int | Non
 def _whole(site: Site, question: Question, answer: Answer) -> str:
     if len(answer.ranking) <= SHOWN:
         return ""
-    asked = question.in_mode(answer.mode).parameters(site.settings)
-    return url_for("search.show", **asked)
+    return address("search.show", question.in_mode(answer.mode), site)
 
 
 def _pools(site: Site, question: Question) -> list[Choice]:
     return [
-        Choice(
-            pool,
-            url_for("compare.show", **question.over(pool).parameters(site.settings)),
-            pool == question.pool,
-        )
+        Choice(pool, address("compare.show", question.over(pool), site), pool == question.pool)
         for pool in sorted({*POOLS, question.pool})
     ]

@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
-from flask import Request, abort
+from flask import Request, abort, url_for
 
 from ..modes import MODES
 from ..settings import Settings
@@ -83,6 +84,12 @@ def read_question(arguments: Mapping[str, str], site: Site) -> Question:
     mode = mode or ("group" if user else "none")
     cut = len(query) > LONGEST
     return Question(query[:LONGEST].strip(), user, mode, pool, page, cut, operators)
+
+
+def address(endpoint: str, question: Question, site: Site) -> str:
+    """Return the address of a page that asks a question."""
+    asked = urlencode(question.parameters(site.settings))
+    return f"{url_for(endpoint)}?{asked}" if asked else url_for(endpoint)
 
 
 def counts(request: Request) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from flask import Blueprint, render_template, request, url_for
+from flask import Blueprint, render_template, request
 
 from ..modes import MODES
 from .answering import Outcome, ask
 from .facts import privacy_facts
-from .question import Question, counts, read_question
+from .question import Question, address, counts, read_question
 from .results import cards, results
 from .site import Site, this_site
 from .syntax import syntax
@@ -63,7 +63,7 @@ def _view(site: Site, question: Question, outcome: Outcome) -> dict[str, Any]:
         "results": results(answer.ranking, known, first=first, count=size),
         "tabs": _tabs(site, question, outcome, answer.mode),
         "paging": _paging(site, question, len(answer.ranking)),
-        "comparison": _address(site, question, "compare.show"),
+        "comparison": address("compare.show", question, site),
         "facts": privacy_facts(site.facts, answer.users) if answer.row else [],
     }
 
@@ -75,7 +75,7 @@ def _tabs(site: Site, question: Question, outcome: Outcome, shown: str) -> list[
         Tab(
             mode,
             MODE_NAMES[mode],
-            _address(site, question.in_mode(mode)),
+            address("search.show", question.in_mode(mode), site),
             mode == shown,
             two_decimals(_ap(outcome, mode)),
         )
@@ -95,10 +95,6 @@ def _paging(site: Site, question: Question, found: int) -> Paging:
         first=min(size * (page - 1) + 1, found),
         last=min(size * page, found),
         found=found,
-        previous=_address(site, before) if page > 1 else "",
-        next=_address(site, after) if size * page < found else "",
+        previous=address("search.show", before, site) if page > 1 else "",
+        next=address("search.show", after, site) if size * page < found else "",
     )
-
-
-def _address(site: Site, question: Question, endpoint: str = "search.show") -> str:
-    return url_for(endpoint, **question.parameters(site.settings))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flask import url_for
-
-from .question import Question
+from .question import Question, address
 from .site import Site
 
 PLAIN = "Quotes, + and − were read as plain words."
@@ -26,7 +24,7 @@ def syntax(site: Site, question: Question, endpoint: str) -> Syntax | None:
     if not question.has_operators and question.operators == site.settings.operators:
         return None
     other = question.read_with(not question.operators)
-    address = url_for(endpoint, **other.parameters(site.settings))
+    there = address(endpoint, other, site)
     if question.operators:
-        return Syntax(USED, "Search for plain words", address)
-    return Syntax(PLAIN, "Search with them", address)
+        return Syntax(USED, "Search for plain words", there)
+    return Syntax(PLAIN, "Search with them", there)
