@@ -82,7 +82,7 @@ def update_index(
         with _whole(folder) as made, _Halves(made, counter, _Base(old, lucene, forward)) as halves:
             missing = halves.delete(delete)
             if delete and missing == len(set(delete)):
-                raise SearchError(f"none of the {missing:,} ids to delete is in {old}")
+                raise SearchError(f"{old} has none of the ids to delete (asked for: {missing:,})")
             halves.add(documents, account, progress)
             change = {**halves.change, "missing": missing, "account": asdict(account)}
             changes = [*manifest.get("changes", []), change][-LAST_CHANGES:]
