@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
-from search_app.cli import main, parser
+from search_app.cli import parser
 from search_app.settings import load_settings
 from search_app.verbs import VERBS
 from search_app.verbs.serve import open_site
 from search_app.workspace import Workspace
+
+from .conftest import Run
 
 DOCUMENTS = [
     ("d1", "Coffee", "Java is a coffee. Brew espresso, mocha and java from roasted beans."),
@@ -33,32 +35,6 @@ LOG = """AnonID\tQuery\tQueryTime\tItemRank\tClickURL
 9\tcat\t2026-03-02 10:00:00\t\t
 9\tvolcano island\t2026-03-02 10:00:00\t\t
 """
-
-
-class Run:
-    """Calls verbs in one workspace and keeps what they say."""
-
-    def __init__(self, workspace: Path, capsys: pytest.CaptureFixture[str]):
-        self.workspace = workspace
-        self.capsys = capsys
-
-    def __call__(self, *arguments: object, code: int = 0) -> str:
-        with pytest.raises(SystemExit) as ended:
-            main(["--workspace", str(self.workspace), *map(str, arguments)])
-        said = self.capsys.readouterr()
-        assert ended.value.code == code, said.err
-        self.talk = said.err
-        return said.out
-
-    def json(self, *arguments: object) -> Any:
-        return json.loads(self(*arguments, "--json"))
-
-    def refused(self, *arguments: object) -> str:
-        """Run what must be refused: exit 2, nothing on stdout, one line on stderr."""
-        assert self(*arguments, code=2) == ""
-        assert self.talk.startswith("veilsearch: ")
-        assert self.talk.count("\n") == 1, self.talk
-        return self.talk
 
 
 @pytest.fixture

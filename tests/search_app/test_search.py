@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from search_app.cli import main
+from .conftest import Run
 
 DOCUMENTS = [
     {"id": "d1", "title": "Coffee", "text": "Java is a coffee. Brew mocha and java from beans."},
@@ -21,25 +21,6 @@ LOG = """AnonID\tQuery\tQueryTime\tItemRank\tClickURL
 8\tprogramming language\t2026-03-01 09:00:00\t\t
 9\tvolcano island\t2026-03-02 10:00:00\t\t
 """
-
-
-class Run:
-    """Calls verbs in one workspace and keeps what they say."""
-
-    def __init__(self, workspace: Path, capsys: pytest.CaptureFixture[str]):
-        self.workspace = workspace
-        self.capsys = capsys
-
-    def __call__(self, *arguments: object, code: int = 0) -> str:
-        with pytest.raises(SystemExit) as ended:
-            main(["--workspace", str(self.workspace), *map(str, arguments)])
-        said = self.capsys.readouterr()
-        assert ended.value.code == code, said.err
-        self.talk = said.err
-        return said.out
-
-    def json(self, *arguments: object) -> Any:
-        return json.loads(self(*arguments, "--json"))
 
 
 @pytest.fixture
