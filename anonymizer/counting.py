@@ -18,7 +18,8 @@ from .compiled import compiled
 from .text import Analysis, letters
 
 ROOM = 1 << 15  # runs the table holds at first
-MOST_RUNS = 1 << 22  # then it starts anew: a corpus of typos must not fill the memory
+MOST_RUNS = 1 << 22  # then it starts anew: a corpus of typos must not fill the memory,
+MOST_LETTERS = 1 << 25  # nor one of endless words
 CODE_POINTS = "utf-32-le"
 
 Longs = NDArray[np.int64]
@@ -39,7 +40,7 @@ class TermCounter:
     def __init__(self, analysis: Analysis) -> None:
         self._number: defaultdict[str, int] = defaultdict(count().__next__)
         self._term = analysis.term
-        self._table = _RunTable(ROOM)
+        self._table = _RunTable(ROOM, 16 * ROOM)
         self._letter = letters()
         self._last_row = np.full(ROOM, -1, dtype=np.int64)  # term -> the last row that has it
         self._place = np.zeros(ROOM, dtype=np.int64)  # term -> where that row counts it
@@ -81,20 +82,20 @@ class TermCounter:
                 term = self._term(word)
                 table.terms[run] = self._number[term] if term else -1
             found[first:done] = table.terms[found[first:done]]
-            if at < points.size:  # the table is full
-                self._table = table.grown() if table.size < MOST_RUNS else _RunTable(ROOM)
+            if at < points.size:
+                self._table = _RunTable(ROOM, 16 * ROOM) if table.is_largest() else table.grown()
         return found[:done], starts[:done]
 
 
 class _RunTable:
     """Runs of letters by number: open addressing, with the runs' own letters beside it."""
 
-    def __init__(self, room: int, longest: int = 0) -> None:
+    def __init__(self, room: int, letters: int) -> None:
         self.size = 0
         self.terms = np.full(room, -1, dtype=np.int32)
         self._slots = np.full(2 * room, -1, dtype=np.int32)
         self._hashes = np.zeros(room, dtype=np.uint64)
-        self._letters = np.zeros(max(16 * room, longest), dtype=np.uint32)
+        self._letters = np.zeros(letters, dtype=np.uint32)
         self._ends = np.zeros(room + 1, dtype=np.int64)
         self.arrays = (self._slots, self._hashes, self._letters, self._ends)
 
@@ -105,10 +106,16 @@ class _RunTable:
         marks = (ends - ends[0]).tolist()
         return [text[low:high] for low, high in pairwise(marks)]
 
+    def is_largest(self) -> bool:
+        """Tell whether it is time to start anew; one run must fit, however long it is."""
+        most = self.terms.size >= MOST_RUNS or self._letters.size >= MOST_LETTERS
+        return most and self.size > 0
+
     def grown(self) -> _RunTable:
-        """Return a table with the same runs and room for as many again."""
-        room = 2 * self.terms.size
-        table = _RunTable(room, 2 * self._letters.size)
+        """Return a table with the same runs, and twice the room for what is full."""
+        room, letters = self.terms.size, self._letters.size
+        full = self.size == room
+        table = _RunTable(room * (1 + full), letters * (2 - full))
         table.size = self.size
         for old, new in (
             (self.terms, table.terms),

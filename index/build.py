@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -35,6 +35,7 @@ from .model import Account, Document, Progress, SearchError, silent
 from .writing import LuceneWriter
 
 SAMPLE = 50  # rows whose numbers are compared when an index is opened
+READ = 1000  # documents read at a time
 LAST_CHANGES = 50  # that a manifest remembers
 
 
@@ -81,9 +82,9 @@ def update_index(
         manifest = read_manifest(old)
         with _whole(folder) as made, _Halves(made, counter, _Base(old, lucene, forward)) as halves:
             missing = halves.delete(delete)
-            if delete and missing == len(set(delete)):
-                raise SearchError(f"{old} has none of the ids to delete (asked for: {missing:,})")
             halves.add(documents, account, progress)
+            if not any(halves.change.values()):
+                raise SearchError(_nothing(old, missing, account))
             change = {**halves.change, "missing": missing, "account": asdict(account)}
             changes = [*manifest.get("changes", []), change][-LAST_CHANGES:]
             return halves.finish({**manifest, "changes": changes})
@@ -152,10 +153,12 @@ class _Base:
         ids = lucene.ids(np.arange(lucene.size)).tolist()
         self.number = dict(zip(ids, forward.numbers.tolist(), strict=True))
 
-    def part(self, number: int) -> bytes:
-        """Return what a document gave to the fingerprint."""
-        row = int(np.searchsorted(self.forward.numbers, number))
-        return Fingerprint().add(self.lucene.documents([row])[0])
+    def parts(self, numbers: Sequence[int]) -> Iterator[bytes]:
+        """Yield what some documents gave to the fingerprint."""
+        rows = np.searchsorted(self.forward.numbers, sorted(numbers))
+        for low in range(0, rows.size, READ):
+            for document in self.lucene.documents(rows[low : low + READ].tolist()):
+                yield Fingerprint().add(document)
 
 
 class _Halves:
@@ -167,6 +170,7 @@ class _Halves:
         self._number = base.number if base else {}  # id -> number
         self._fingerprint = Fingerprint(base.fingerprint if base else "0")
         self._parts = bytearray()  # what each new document gave to the fingerprint
+        self._gone: list[int] = []  # documents of the base
         self.change = {"added": 0, "replaced": 0, "deleted": 0}
         if base:
             _link(base.folder / "lucene", folder / "lucene")
@@ -194,8 +198,7 @@ class _Halves:
             progress(done)
         self.change["added"] = self._next - self._first - account.duplicates
         if not self._number:
-            skipped = ", ".join(f"{reason}: {count}" for reason, count in account.skipped.items())
-            raise SearchError(f"no document is left to index (skipped: {skipped or 'none'})")
+            raise SearchError(f"no document is left to index (skipped: {_skipped(account)})")
 
     def delete(self, ids: Iterable[str]) -> int:
         """Delete documents; return how many of the ids are not there."""
@@ -213,13 +216,15 @@ class _Halves:
         self._forward.drop(number)
         self._lucene.drop(number)
         new = 32 * (number - self._first)
-        if self._base and new < 0:
-            self._fingerprint.remove(self._base.part(number))
+        if new < 0:
+            self._gone.append(number)
         else:
             self._fingerprint.remove(bytes(self._parts[new : new + 32]))
 
     def finish(self, facts: dict[str, Any]) -> dict[str, Any]:
         """Write all that waits, open the result as a judge, and seal it with a manifest."""
+        for part in self._base.parts(self._gone) if self._base else ():
+            self._fingerprint.remove(part)
         self._lucene.commit(one_segment=self._base is None)
         documents = len(self._number)
         counts = {"documents": documents, "terms": self._forward.write()}
@@ -234,6 +239,18 @@ class _Halves:
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+
+
+def _skipped(account: Account) -> str:
+    return ", ".join(f"{reason}: {count}" for reason, count in account.skipped.items()) or "none"
+
+
+def _nothing(old: Path, missing: int, account: Account) -> str:
+    """Say why an update would change nothing."""
+    none = f"it has none of the ids to delete (asked for: {missing:,}); ids are compared exactly"
+    return f"{old} stays as it is: " + (
+        none if missing else f"nothing was added (skipped: {_skipped(account)})"
+    )
 
 
 def _link(old: Path, new: Path) -> None:

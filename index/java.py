@@ -56,11 +56,11 @@ def directory(folder: Path) -> Any:
 
 
 @contextmanager
-def talking(subject: object) -> Iterator[None]:
+def talking(subject: object, remedy: str = "") -> Iterator[None]:
     """Talk to Java, one thread at a time; what it raises becomes one plain line."""
     with jvm.talking:
         try:
             yield
         except (jvm.bridge().JavaException, UnicodeError) as error:
             said = str(getattr(error, "innermessage", None) or error).split("\n")[0]
-            raise SearchError(f"{subject}: Lucene says: {said}") from error
+            raise SearchError(f"{subject}: Lucene says: {said}{remedy}") from error

@@ -19,9 +19,11 @@ from .model import Document
 
 BUFFER_SHARE = 8  # the part of Java's memory that holds documents not yet written
 BLOCK = 1 << 20  # characters that cross to Java at a time
+LEAST = 100  # characters that any document counts for
 WAITING = 2  # blocks, so that memory stays flat
 
 WRITING = "the index can't be written"
+REMEDY = "; see to room and rights"
 FIELD = "org.apache.lucene.document.Field"
 BYTES = "org.apache.lucene.util.BytesRef"
 BYTES_ = "Lorg/apache/lucene/util/BytesRef;"
@@ -40,7 +42,7 @@ class LuceneWriter:
         self._dropped: list[int] = []
         self._thread = ThreadPoolExecutor(1)
         self._sent: deque[Future[None]] = deque()
-        with talking(WRITING):
+        with talking(WRITING, REMEDY):
             config = java("org.apache.lucene.index.IndexWriterConfig")(analyzer())
             config.setMergePolicy(java("org.apache.lucene.index.LogDocMergePolicy")())
             config.setUseCompoundFile(False)  # a copy of each file less
@@ -54,7 +56,8 @@ class LuceneWriter:
     def add(self, document: Document) -> None:
         """Add a document under the next number."""
         self._block.append(document)
-        self._characters += len(document.text)
+        shown = len(document.id) + len(document.title) + len(document.text) + len(document.url)
+        self._characters += LEAST + shown
         if self._characters >= BLOCK:
             self._send()
 
@@ -66,13 +69,14 @@ class LuceneWriter:
         """Commit with what was dropped gone: statistics and order are those of a new index."""
         self._send()
         self._wait(0)
-        with talking(WRITING):
+        with talking(WRITING, REMEDY):
             if self._dropped:
                 values = java("org.apache.lucene.document.NumericDocValuesField")
                 self._writer.deleteDocuments(values.newSlowSetQuery("number", *self._dropped))
-                self._writer.forceMergeDeletes(True)
             if one_segment:
                 self._writer.forceMerge(1)
+            elif self._dropped:
+                self._writer.forceMergeDeletes(True)
             self._writer.commit()
 
     def close(self) -> None:
@@ -81,7 +85,7 @@ class LuceneWriter:
             block.cancel()
         self._thread.submit(jvm.detach)
         self._thread.shutdown()
-        with talking(WRITING):
+        with talking(WRITING, REMEDY):
             self._writer.rollback()
         (self._folder / "write.lock").unlink(missing_ok=True)
 
@@ -106,7 +110,7 @@ class LuceneWriter:
         )
         # No text holds a NUL: documents are cleaned.
         packed = ["\0".join(column).encode() for column in columns]
-        with talking(WRITING):
+        with talking(WRITING, REMEDY):
             arguments = java("java.util.ArrayList")()
             for column in packed:
                 arguments.add(java(BYTES)(column))

@@ -32,7 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--add", action="store_true", help="add to the index; a document replaces the one of its id"
     )
     parser.add_argument(
-        "--delete", action="append", default=[], metavar="ID", help="delete a document (repeatable)"
+        "--delete",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="delete a document (again and again; --delete=-x for an id -x)",
     )
     parser.add_argument("--delete-from", type=Path, metavar="FILE", help="delete the ids it lists")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -42,6 +46,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Build or update the index and make it the workspace's current one."""
     corpus, form, name = arguments.corpus, arguments.format, arguments.name
     delete = [*arguments.delete, *_listed(arguments.delete_from)]
+    if arguments.delete_from and not delete and not arguments.add:
+        raise UsageError(f"{arguments.delete_from} lists no id; give a file of ids, one a line")
     updates = arguments.add or bool(delete)
     _refuse_mixtures(arguments, bool(delete))
     with Workspace(settings.workspace).writing("index"):
@@ -146,16 +152,13 @@ def _listed(path: Path | None) -> list[str]:
     if path is None:
         return []
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, ValueError) as fault:
         said = getattr(fault, "strerror", None) or "not UTF-8"
         raise UsageError(
             f"{path} can't be read ({said}); give a file of ids, one a line"
         ) from fault
-    ids = [line.strip() for line in lines if line.strip()]
-    if not ids:
-        raise UsageError(f"{path} lists no id; give a file of ids, one a line")
-    return ids
+    return [line.strip() for line in lines if line.strip()]
 
 
 def _refuse_mixtures(arguments: argparse.Namespace, deletes: bool) -> None:

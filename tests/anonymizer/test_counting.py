@@ -74,6 +74,25 @@ def test_a_full_table_grows_and_starts_anew(batches: list[list[str]]) -> None:
             assert counted(counter, texts) == naive(texts)
 
 
+@given(st.lists(st.lists(text, max_size=5), max_size=4))
+def test_a_table_of_many_letters_starts_anew(batches: list[list[str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "ROOM", 1)
+        patch.setattr(counting, "MOST_LETTERS", 8)
+        counter = TermCounter(Analysis(Toy()))
+        for texts in batches:
+            assert counted(counter, texts) == naive(texts)
+
+
+def test_endless_words_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "MOST_LETTERS", 1 << 20)
+    counter = TermCounter(Analysis(Toy()))
+    for n in range(40):
+        letters_of_n = "".join("abcdefghij"[int(digit)] for digit in f"{n:02d}")
+        counter.count([" ".join(f"q{letters_of_n}{'x' * at}" for at in range(300, 700))])
+    assert sum(array.nbytes for array in counter._table.arrays) < 12_000_000
+
+
 def test_a_word_longer_than_the_table_is_a_word() -> None:
     counter = TermCounter(Analysis(Toy()))
     long = "b" * 2_000_000

@@ -17,11 +17,13 @@ import pytest
 
 from index import build as building
 from index import manifest as manifests
+from index import writing
 from index.build import build_index, check_index, open_index
 from index.forward_writing import ForwardWriter
 from index.jvm import start
 from index.manifest import read_manifest
 from index.model import Account, Document, SearchError
+from index.writing import LuceneWriter
 
 from .conftest import Build, Counter, words
 
@@ -77,6 +79,30 @@ def test_of_duplicates_the_last_one_wins(tmp_path: Path) -> None:
 def failing(documents: list[Document]) -> Iterator[Document]:
     yield from documents
     raise SearchError("broken corpus")
+
+
+def test_documents_cross_to_java_in_blocks_whatever_their_fields(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks: list[int] = []
+    add = LuceneWriter._add
+
+    def noted(self: LuceneWriter, block: list[Document], first: int) -> None:
+        blocks.append(len(block))
+        add(self, block, first)
+
+    monkeypatch.setattr(LuceneWriter, "_add", noted)
+    monkeypatch.setattr(writing, "BLOCK", 1000)
+    long = "x " * 400
+    for field in ({"title": long}, {"text": long}, {"text": "x", "url": long}):
+        documents = [Document(**{"id": str(n), "title": "", "text": "", **field}) for n in range(6)]
+        blocks.clear()
+        build_index(documents, Counter(words), tmp_path / "-".join(field), account=Account())
+        assert blocks == [2, 2, 2]  # 100 + 800 characters each, and a little
+    short = [Document(str(n), "", "x") for n in range(30)]
+    blocks.clear()
+    build_index(short, Counter(words), tmp_path / "short", account=Account())
+    assert blocks == [10, 10, 10]  # any document counts for 100 characters
 
 
 def test_a_failed_build_leaves_nothing(toys: list[Document], tmp_path: Path) -> None:
@@ -139,7 +165,9 @@ print(list(folder.parent.iterdir()))
         tmp_path / "index",
     )
     lucene, forward, left = done.stdout.splitlines()
-    assert lucene == "the index can't be written: Lucene says: File too large"
+    assert lucene == (
+        "the index can't be written: Lucene says: File too large; see to room and rights"
+    )
     assert forward.startswith(f"{tmp_path / 'index'} can't be written")
     assert (left, done.stderr) == ("[]", "")
 
