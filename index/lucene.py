@@ -27,6 +27,7 @@ MOST_HITS = 10_000
 LONGEST_DEADLINE = 3600  # seconds
 BLOCK = 64  # queries searched in one crossing to Java
 MOST_THREADS = 64
+FEW = 2  # words: nobody can ask with less
 
 
 def check_bm25(k1: float, b: float, title_boost: float = 0.0) -> None:
@@ -68,7 +69,7 @@ class LuceneIndex:
         on: waiting for one's turn counts.
         """
         _check_size(size)
-        clock = _Clock(deadline)
+        clock = _Clock(deadline, query)
         with clock.turn(), self._open():
             asked = ask(query, operators=operators)
             found = self._search(lucene_query(asked, self._title_boost), size, clock)
@@ -90,20 +91,32 @@ class LuceneIndex:
                 pools = [self._pool(top, each.cut) for top, each in zip(found, asked, strict=True)]
             yield from pools
 
-    def explain(self, query: str, row: int, operators: bool = False) -> list[Part]:
-        """Return what each term and phrase gives to a row's score; nothing if it is not found.
+    def explain(
+        self,
+        query: str,
+        rows: Sequence[int],
+        *,
+        operators: bool = False,
+        deadline: float | None = None,
+    ) -> list[list[Part]]:
+        """Return what each term and phrase gives to each row's score; nothing if it is not found.
 
         Their sum is the score, but for a millionth of it: Lucene rounds to 32 bits as it adds.
+        The deadline is for all rows together.
         """
-        with self._open():
+        clock = _Clock(deadline, query)
+        with clock.turn(), self._open():
             asked = ask(query, operators=operators)
-            if self._value(lucene_query(asked, self._title_boost), row) is None:
-                return []
-            parts = []
+            whole = lucene_query(asked, self._title_boost)
+            parts: list[list[Part]] = [[] for _ in rows]
+            values = self._values(whole, rows, clock)
+            found = [at for at, value in enumerate(values) if value is not None]
+            left = [rows[at] for at in found]
             for field, term, wanted in clauses(asked, self._title_boost):
-                value = self._value(wanted, row)
-                if value is not None:
-                    parts.append(Part(field, term, value))
+                values = self._values(wanted, left, clock)
+                for at, value in zip(found, values, strict=True):
+                    if value is not None:
+                        parts[at].append(Part(field, term, value))
             return parts
 
     def documents(self, rows: Sequence[int]) -> list[Document]:
@@ -132,6 +145,11 @@ class LuceneIndex:
             values = java("org.apache.lucene.index.MultiDocValues")
             found = values.getNumericValues(self._reader, "number")
             return [found.longValue() if found.advanceExact(int(row)) else -1 for row in rows]
+
+    @property
+    def searcher(self) -> Any:
+        """Return Lucene's own IndexSearcher, for who talks to Java in turns."""
+        return self._searcher
 
     def close(self) -> None:
         """Close the index once the call under way is done."""
@@ -163,10 +181,13 @@ class LuceneIndex:
         rows, scores = self._rows.apply(found), self._scores.apply(found)
         return Pool(np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32), cut)
 
-    def _value(self, query: Any, row: int) -> float | None:
+    def _values(self, query: Any, rows: Sequence[int], clock: _Clock) -> Iterator[float | None]:
+        """Score some rows, None where the query does not find one, while there is time."""
         query = jvm.bridge().cast("org.apache.lucene.search.Query", query)  # tells from a Weight
-        explained = self._searcher.explain(query, int(row))
-        return float(explained.getValue().floatValue()) if explained.isMatch() else None
+        for row in rows:
+            clock.left()
+            explained = self._searcher.explain(query, int(row))
+            yield float(explained.getValue().floatValue()) if explained.isMatch() else None
 
     @contextmanager
     def _open(self) -> Iterator[None]:
@@ -179,10 +200,11 @@ class LuceneIndex:
 class _Clock:
     """The time a query has, from now on."""
 
-    def __init__(self, deadline: float | None) -> None:
+    def __init__(self, deadline: float | None, query: str) -> None:
         if deadline is not None and not 0 < deadline <= LONGEST_DEADLINE:
             raise SearchError(f"deadline={deadline} must be above 0 and at most {LONGEST_DEADLINE}")
         self.deadline = deadline
+        self._short = len(query.split(maxsplit=FEW)) <= FEW
         self._ends = math.inf if deadline is None else monotonic() + deadline
 
     def left(self) -> float:
@@ -194,9 +216,10 @@ class _Clock:
 
     def over(self) -> TooSlow:
         """Return what to raise when the time is over."""
+        fewer = "" if self._short else "ask with fewer words or a smaller pool, or "
         return TooSlow(
             f"the search took longer than deadline={self.deadline} seconds; "
-            "ask with fewer words or a smaller pool, or set a longer deadline"
+            f"{fewer}set a longer deadline"
         )
 
     @contextmanager

@@ -61,9 +61,11 @@ class Engine:
         """Return the pool of each of many queries, however long they take together."""
         return self._lucene.pools(queries, size, threads=threads, operators=operators)
 
-    def explain(self, query: str, row: int, *, operators: bool = False) -> list[Part]:
-        """Return what each term of the query gives to a document's BM25 score."""
-        return self._lucene.explain(query, row, operators=operators)
+    def explain(
+        self, query: str, rows: Sequence[int], *, operators: bool = False
+    ) -> list[list[Part]]:
+        """Return what each term of the query gives to each document's BM25 score, in time."""
+        return self._lucene.explain(query, rows, operators=operators, deadline=self._deadline)
 
     def ids(self, rows: Ints) -> NDArray[np.object_]:
         """Return the ids of documents without reading the documents."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
-import tempfile
+import re
+import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +18,20 @@ from numpy.typing import NDArray
 from .errors import UsageError
 
 _SUBNORMAL = (1 << 23) - 1  # floats between 0 and the smallest that keeps all its digits
+_WORD = re.compile(r"[^ \t\n\v\f\r\ud800-\udfff]+")  # trec_eval parts columns at ASCII's blanks
+
+
+def is_word(text: str) -> bool:
+    """Tell whether a text can be a column of a run."""
+    return bool(_WORD.fullmatch(text))
 
 
 class RunWriter:
     """Writes the rows of one topic after another."""
 
-    def __init__(self, file: TextIO, tag: str) -> None:
+    def __init__(self, file: TextIO, path: Path, tag: str) -> None:
         self._file = file
+        self._path = path
         self._tag = tag
         self.topics = 0
         self.rows = 0
@@ -31,35 +41,69 @@ class RunWriter:
         self.topics += 1
         self.rows += len(ids)
         for name in ids:
-            if name.split() != [name]:
+            if not is_word(name):
                 raise UsageError(
-                    f"document id {name!r} has a blank, which no run can hold; "
-                    "index the corpus with ids without blanks"
+                    f"document id {name!r} {'has a blank' if name else 'is empty'}, "
+                    "which no run can hold; index the corpus with ids without blanks"
                 )
         ranked = enumerate(zip(ids, strictly_falling(scores).tolist(), strict=True), 1)
-        self._file.writelines(
-            f"{qid} Q0 {name} {rank} {score:.9g} {self._tag}\n" for rank, (name, score) in ranked
-        )
+        with _telling(self._path):
+            self._file.writelines(
+                f"{qid} Q0 {name} {rank} {score:.9g} {self._tag}\n"
+                for rank, (name, score) in ranked
+            )
 
 
 @contextmanager
 def writing_run(path: Path, tag: str) -> Iterator[RunWriter]:
-    """Write a run beside its place, and put it there when the block has ended well."""
-    if tag.split() != [tag]:
+    """Write a run beside its place, and put it there when the block has ended well.
+
+    A link is followed, a file that is replaced leaves its rights, and .gz is packed.
+    """
+    if not is_word(tag):
         raise UsageError(f"--tag {tag!r} must be one word")
     if path.exists() and not path.is_file():
         raise UsageError(f"--run {path} must be a file")
+    place = Path(os.path.realpath(path))
+    temporary = place.with_name(f".{place.name[:40]}.{secrets.token_hex(4)}")
+    with _telling(path):
+        raw = _create(temporary, place)
+    packed = _packing(raw) if path.suffix == ".gz" else raw
+    file = io.TextIOWrapper(packed, encoding="utf-8", newline="")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                yield RunWriter(file, tag)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        yield RunWriter(file, path, tag)
+        with _telling(path):
+            file.flush()
+            if packed is not raw:
+                packed.close()
+                raw.flush()
+            os.fsync(raw.fileno())
+            temporary.replace(place)
+    finally:
+        for end in (temporary.unlink, file.close, raw.close):
+            with suppress(OSError):  # moved away, or what went wrong is told already
+                end()
+
+
+def _create(temporary: Path, place: Path) -> BinaryIO:
+    """Create a file with the rights of the one it shall replace, or those of any new file."""
+    rights = place.stat().st_mode & 0o777 if place.exists() else None
+    first = 0o666 if rights is None else rights & 0o700
+    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, first)
+    if rights is not None:
+        os.fchmod(handle, rights)
+    return os.fdopen(handle, "wb")
+
+
+def _packing(raw: BinaryIO) -> BinaryIO:
+    """Pack without name and time: the same run is the same bytes."""
+    return cast("BinaryIO", gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
+
+
+@contextmanager
+def _telling(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as fault:
         raise UsageError(
             f"{path} can't be written ({fault.strerror or fault}); see to folder, room and rights"

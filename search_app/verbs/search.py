@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..modes import Answer, Modes
     from ..topics import Topic
 
+MOST_HITS = 10_000  # in a pool
 DEEP = 1000  # hits a topic, as runs usually have
 NAMED = 20  # topics named in one line of talk
 
@@ -55,10 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Answer the query or the topics."""
     _check_use(arguments)
-    usual = DEEP if arguments.topics else None
     settings = changed(
         settings,
-        pool=usual if arguments.pool is None else arguments.pool,
+        pool=_pool(arguments, settings),
         top=arguments.top,
         mix=arguments.mix,
         operators=arguments.operators or None,
@@ -66,6 +66,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.topics:
         return _answer_topics(arguments, settings)
     return _answer_query(arguments, settings)
+
+
+def _pool(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Return how many documents are searched: all that shall be shown, if nothing else is said."""
+    top, given = arguments.top or 0, arguments.pool
+    if given is None:
+        usual = DEEP if arguments.topics else settings.pool
+        return max(usual, min(top, MOST_HITS))
+    if 0 < given < top:
+        console.say(f"--top {top} is more than --pool {given}: no more than {given} are found")
+    return int(given)
 
 
 def _check_use(arguments: argparse.Namespace) -> None:
@@ -78,20 +89,38 @@ def _check_use(arguments: argparse.Namespace) -> None:
     for name in ("threads", "tag"):
         if not arguments.topics and getattr(arguments, name) is not None:
             raise UsageError(f"--{name} is for --topics; leave it out")
+    for name in ("index", "user"):
+        if getattr(arguments, name) == "":
+            raise UsageError(f"--{name} is empty; name one or leave it out")
+    if arguments.topics:
+        _check_run(arguments)
     if arguments.query is not None and not arguments.query.strip():
         raise UsageError("the query is empty; say what to search for")
+
+
+def _check_run(arguments: argparse.Namespace) -> None:
+    """Refuse to write the run over what is read, whatever links lead there."""
+    run = arguments.run_file
+    for name in ("topics", "profiles"):
+        read = getattr(arguments, name)
+        if read and read.exists() and run.exists() and run.samefile(read):
+            raise UsageError(f"--run {run} is the file of --{name}; name another for the run")
 
 
 def _open(arguments: argparse.Namespace, settings: Settings, personal: bool) -> Modes:
     from ..opening import open_modes
 
+    personal = personal or arguments.mode in ("own", "group")
+    for name in ("profiles", "release"):
+        if getattr(arguments, name) and not personal:
+            raise UsageError(f"--{name} is for a person's search; name who asks with --user")
     return open_modes(
         Workspace(settings.workspace),
         settings,
         index=arguments.index,
         profiles=arguments.profiles,
         release=arguments.release,
-        personal=personal or arguments.mode in ("own", "group"),
+        personal=personal,
     )
 
 
@@ -145,8 +174,9 @@ def _explain(
     query: str, answer: Answer, hits: list[dict[str, Any]], modes: Modes, settings: Settings
 ) -> None:
     """Add to each hit what the query's terms give to its BM25."""
-    for hit, row in zip(hits, answer.ranking.rows.tolist(), strict=False):
-        parts = modes.engine.explain(query, row, operators=settings.operators)
+    rows = answer.ranking.rows[: len(hits)].tolist()
+    explained = modes.engine.explain(query, rows, operators=settings.operators)
+    for hit, parts in zip(hits, explained, strict=True):
         hit["parts"] = [vars(part) for part in parts]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from time import monotonic
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index import jvm
+from index.java import talking
 from index.lucene import LuceneIndex
 from index.model import Document, SearchError, TooSlow
+from index.query import ask, lucene_query
 from index.writing import LuceneWriter
 
 
@@ -240,10 +243,44 @@ def test_past_the_deadline_there_is_no_answer(
     index = index_of([Document(str(n), "", "same words") for n in range(5000)], tmp_path)
     # Lucene looks at its own clock before each block of documents, and finds no time there.
     monkeypatch.setattr("index.lucene._Clock.left", lambda _clock: 0.0)
-    with pytest.raises(TooSlow, match=r"longer than deadline=0.5 seconds; .* a longer deadline$"):
+    with pytest.raises(TooSlow, match=r"longer than deadline=0.5 seconds; set a longer deadline$"):
         index.pool("same words", 10, deadline=0.5)
     monkeypatch.undo()
     assert len(index.pool("same words", 10, deadline=60)) == 10  # the next one has its own time
+
+
+def test_explaining_ends_at_the_deadline(tmp_path: Path) -> None:
+    words = [f"word{n}x" for n in range(1000)]
+    index = index_of([Document(str(n), "", " ".join(words)) for n in range(100)], tmp_path)
+    query = " ".join(words)
+    (parts,) = index.explain(query, [7], deadline=60)
+    assert {part.term for part in parts} == set(words)
+    began = monotonic()
+    with pytest.raises(TooSlow, match=r"deadline=0\.3 seconds; ask with fewer words"):
+        index.explain(query, range(100), deadline=0.3)  # 100,000 explanations
+    assert monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("query", "advice"),
+    [
+        ("common", "seconds; set a longer deadline"),
+        (" common long ", "seconds; set a longer deadline"),
+        ("common long word7", "seconds; ask with fewer words or a smaller pool, or set a longer"),
+    ],
+)
+def test_nobody_is_told_to_ask_with_less_than_a_word(
+    shared: LuceneIndex, query: str, advice: str
+) -> None:
+    with pytest.raises(TooSlow, match=advice):
+        shared.pool(query, 5, deadline=1e-9)
+
+
+def test_lucenes_own_searcher_finds_what_a_pool_holds(shared: LuceneIndex) -> None:
+    pool = shared.pool("common", 5)
+    with talking("a test"):
+        found = shared.searcher.search(lucene_query(ask("common")), 5)
+        assert [hit.doc for hit in found.scoreDocs] == pool.rows.tolist()
 
 
 def test_waiting_for_ones_turn_counts(shared: LuceneIndex) -> None:
@@ -288,7 +325,7 @@ def test_segments_make_no_difference(tmp_path: Path) -> None:
         assert pool.scores.tolist() == expected.scores.tolist()
         assert parts.ids(pool.rows).tolist() == whole.ids(expected.rows).tolist()
         row = int(pool.rows[0])
-        assert parts.explain(query, row) == whole.explain(query, row)
+        assert parts.explain(query, [row]) == whole.explain(query, [row])
 
 
 def test_threads_get_their_own_answers(shared: LuceneIndex) -> None:

@@ -113,7 +113,7 @@ def test_parts_sum_to_the_score(
     scores = scores_of(index, query, operators)
     assert scores
     for row, score in scores.items():
-        parts = index.explain(query, row, operators)
+        parts = index.explain(query, [row], operators=operators)[0]
         assert sum(part.score for part in parts) == pytest.approx(score, rel=1e-6)
         assert all(part.score > 0 for part in parts)
 
@@ -121,7 +121,7 @@ def test_parts_sum_to_the_score(
 def test_parts_name_field_and_term(boosted: LuceneIndex) -> None:
     row, whole = 0, [f"{each.title} {each.text}" for each in CORPUS]
     titles = [each.title for each in CORPUS]
-    parts = boosted.explain("zebras lion koala", row)  # stemmed; there is no koala
+    parts = boosted.explain("zebras lion koala", [row])[0]  # stemmed; there is no koala
     expected = {
         ("contents", "zebra"): bm25(["zebra"], whole)[row],
         ("contents", "lion"): bm25(["lion"], whole)[row],
@@ -131,14 +131,17 @@ def test_parts_name_field_and_term(boosted: LuceneIndex) -> None:
     assert {(each.field, each.term): each.score for each in parts} == pytest.approx(
         expected, rel=1e-5
     )
-    named = {(each.field, each.term) for each in boosted.explain('"lion zebra"', row, True)}
+    named = {
+        (each.field, each.term)
+        for each in boosted.explain('"lion zebra"', [row], operators=True)[0]
+    }
     assert named == {("contents", '"lion zebra"')}  # zebra lion zebra; the title is zebra lion
 
 
 def test_what_is_not_found_has_no_parts(index: LuceneIndex) -> None:
-    assert index.explain("koala", 0) == []
-    assert index.explain("zebra -tiger", 0, operators=True) == []
-    assert index.explain("", 0) == []
+    assert index.explain("koala", [0]) == [[]]
+    assert index.explain("zebra -tiger", [0], operators=True) == [[]]
+    assert index.explain("", [0]) == [[]]
 
 
 @pytest.mark.parametrize(
@@ -286,4 +289,4 @@ def test_no_text_is_refused(index: LuceneIndex, boosted: LuceneIndex, text: str)
     for opened in (index, boosted):
         pool = opened.pool(text, 5, operators=True)
         for row in pool.rows.tolist():
-            assert opened.explain(text, row, operators=True)
+            assert opened.explain(text, [row], operators=True)[0]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -69,17 +71,100 @@ def test_a_run_has_trecs_six_columns(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("name", ["a b", "", "a\tb", "a\u2003b", " a"])
+@pytest.mark.parametrize("name", ["a b", "a\tb", "a\n", " a"])
 def test_ids_with_blanks_are_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
     path = tmp_path / "run.txt"
     path.write_text("before")
     with (
-        pytest.raises(UsageError, match="has a blank, which no run can hold"),
+        pytest.raises(UsageError, match="has a blank, which no run can hold; index the corpus"),
         writing_run(path, "x") as run,
     ):
         run.add("1", ["good", name], np.array([2.0, 1.0]))
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_empty_id_is_refused(tmp_path: Path) -> None:
+    with (
+        pytest.raises(UsageError, match="'' is empty, which no run can hold"),
+        writing_run(tmp_path / "run", "x") as run,
+    ):
+        run.add("1", [""], np.array([1.0]))
+
+
+def test_blanks_beyond_ascii_part_no_columns(tmp_path: Path) -> None:
+    path, names = tmp_path / "run.txt", ["a\u00a0b", "a\u2028b", "a\u2003b", "a\x85b"]
+    with writing_run(path, "x") as run:
+        run.add("1", names, np.array([4.0, 3.0, 2.0, 1.0]))
+    lines = path.read_text(encoding="utf-8").split("\n")
+    assert [line.split(" ")[2] for line in lines[:-1]] == names
+
+
+def write(path: Path) -> None:
+    with writing_run(path, "x") as run:
+        run.add("1", ["d"], np.array([0.5]))
+
+
+def test_a_run_has_the_rights_of_any_file_or_of_the_one_it_replaces(tmp_path: Path) -> None:
+    new, old = tmp_path / "new", tmp_path / "old"
+    before = os.umask(0o027)
+    try:
+        old.write_text("before")
+        old.chmod(0o606)
+        write(new)
+        write(old)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(new.stat().st_mode) == 0o666 & ~0o027
+    assert stat.S_IMODE(old.stat().st_mode) == 0o606
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_is_followed(tmp_path: Path, there: bool) -> None:
+    (tmp_path / "far").mkdir()
+    run, link = tmp_path / "far" / "run.txt", tmp_path / "link"
+    if there:
+        run.write_text("before")
+    link.symlink_to(run)
+    write(link)
+    assert link.is_symlink()
+    assert run.read_text() == "1 Q0 d 1 0.5 x\n"
+    assert list(run.parent.iterdir()) == [run]
+
+
+def test_a_packed_run_is_always_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = tmp_path / "run.txt.gz", tmp_path / "other.gz"
+    write(one)
+    monkeypatch.setattr("time.time", lambda: 1e9)
+    write(other)
+    assert gzip.decompress(one.read_bytes()) == b"1 Q0 d 1 0.5 x\n"
+    assert one.read_bytes() == other.read_bytes()
+    assert sorted(tmp_path.iterdir()) == [other, one]
+
+
+@pytest.mark.parametrize("name", ["run.txt", "run.gz"])
+def test_what_goes_wrong_meanwhile_is_not_the_runs_fault(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with pytest.raises(FileNotFoundError, match="elsewhere"), writing_run(path, "x") as run:
+        run.add("1", ["d"], np.array([1.0]))
+        raise FileNotFoundError(2, "missing", "elsewhere")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["full", "full.gz"])
+def test_rows_that_find_no_room_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    real = os.open
+    monkeypatch.setattr("os.open", lambda _path, _flags, _mode: real("/dev/full", os.O_WRONLY))
+    with (
+        pytest.raises(UsageError, match=rf"{name} can't be written \(No space left"),
+        writing_run(tmp_path / name, "x") as run,
+    ):
+        for number in range(20_000):
+            run.add(str(number), [f"d{number}"], np.array([1.0]))
 
 
 @pytest.mark.parametrize("tag", ["", "a b", " a", "a\n"])
@@ -98,7 +183,7 @@ def test_a_folder_is_no_run(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize("call", ["os.fsync", "pathlib.Path.replace", "tempfile.mkstemp"])
+@pytest.mark.parametrize("call", ["os.fsync", "pathlib.Path.replace", "os.open"])
 def test_a_full_disk_leaves_the_old_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:

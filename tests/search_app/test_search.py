@@ -142,6 +142,50 @@ def test_a_batch_tells_machines_what_it_did(plain: Run, topics: Path, tmp_path: 
     assert {row[5] for row in rows(path)} == {"mine"}
 
 
+@pytest.mark.parametrize("link", ["none", "soft", "hard"])
+@pytest.mark.parametrize("read", ["topics", "profiles"])
+def test_a_run_never_overwrites_what_is_read(
+    plain: Run, topics: Path, tmp_path: Path, link: str, read: str
+) -> None:
+    other = tmp_path / "other.tsv"
+    other.write_text("kept")
+    source = {"topics": topics, "profiles": other}[read]
+    before, run = source.read_bytes(), tmp_path / "run.txt"
+    if link == "none":
+        run = source
+    elif link == "soft":
+        run.symlink_to(source)
+    else:
+        run.hardlink_to(source)
+    plain.refused("search", "--topics", topics, "--profiles", other, "--run", run)
+    assert f"--run {run} is the file of --{read}" in plain.talk
+    assert source.read_bytes() == before
+
+
+def test_the_pool_grows_to_what_is_shown(plain: Run, topics: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    assert plain.json("search", "java", "--top", 500)["pool"] == 500
+    assert plain.talk == ""
+    assert plain.json("search", "java", "--top", 5)["pool"] == 100
+    plain.refused("search", "java", "--top", 10_001)
+    answer = plain.json("search", "java", "--top", 3, "--pool", 2)
+    assert (answer["pool"], len(answer["hits"])) == (2, 2)
+    assert plain.talk == "--top 3 is more than --pool 2: no more than 2 are found\n"
+    plain("search", "--topics", topics, "--run", path, "--top", 2, "--pool", 1)
+    assert "--top 2 is more than --pool 1" in plain.talk
+    assert [row[3] for row in rows(path)] == [1, 1]
+
+
+def test_a_run_may_be_longer_than_usual(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus, topics, path = (tmp_path / name for name in ("c.jsonl", "t.tsv", "run.txt"))
+    corpus.write_text("".join(f'{{"id": "{n}", "text": "same"}}\n' for n in range(1100)))
+    topics.write_text("1\tsame\n")
+    run = Run(tmp_path / "workspace", capsys)
+    run("index", corpus)
+    assert run.json("search", "--topics", topics, "--run", path)["rows"] == 1000
+    assert run.json("search", "--topics", topics, "--run", path, "--top", 1050)["rows"] == 1050
+
+
 def test_operators_hold_for_topics(plain: Run, tmp_path: Path) -> None:
     topics, path = tmp_path / "topics.tsv", tmp_path / "run.txt"
     topics.write_text("1\tjava -island\n")
@@ -191,6 +235,14 @@ def test_an_id_with_a_blank_leaves_no_run(plain: Run, topics: Path, tmp_path: Pa
     [
         ([], "say what to search for: either a QUERY or --topics"),
         (["java", "--topics", "t"], "either a QUERY or --topics"),
+        (["java", "--index", ""], "--index is empty; name one or leave it out"),
+        (["java", "--user", ""], "--user is empty; name one or leave it out"),
+        (["java", "--profiles", "p"], "--profiles is for a person's search; name who asks"),
+        (["java", "--release", "r"], "--release is for a person's search; name who asks"),
+        (
+            ["--topics", "{topics}", "--run", "{run}", "--profiles", "p"],
+            "--profiles is for a person's search; name who asks",
+        ),
         (["--topics", "t"], "--topics FILE and --run FILE go together"),
         (["java", "--run", "r"], "--topics FILE and --run FILE go together"),
         (["java", "--threads", "2"], "--threads is for --topics; leave it out"),
