@@ -76,9 +76,24 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def faults_of(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
-    """Compare every file with its checksum."""
+    """Compare every file with its checksum.
+
+    Files too many are raised where nothing else is wrong: they cost a file, no index.
+    """
     files, there = manifest["files"], set(_names(folder))
-    yield from (f"{name} does not belong to the index" for name in sorted(there - set(files)))
+    foreign = sorted(there - set(files))
+    damaged = list(_damage(folder, files, there))
+    if foreign and not damaged:
+        more = f" (nor do {len(foreign) - 1} more)" if foreign[1:] else ""
+        raise SearchError(
+            f"{folder}: {foreign[0]} does not belong to the index{more}; delete that file"
+        )
+    yield from (f"{name} does not belong to the index" for name in foreign)
+    yield from damaged
+
+
+def _damage(folder: Path, files: dict[str, Any], there: set[str]) -> Iterator[str]:
+    """Yield what is missing or not as it was built."""
     for name, built in files.items():
         path = folder / name
         if name not in there:
@@ -90,8 +105,10 @@ def faults_of(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
 
 
 def _names(folder: Path) -> list[str]:
-    paths = (path for path in folder.rglob("*") if path.is_file() and path != folder / MANIFEST)
-    return sorted(path.relative_to(folder).as_posix() for path in paths)
+    """List an index's files; names that begin with a dot are the file system's or a desktop's."""
+    paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    names = (path.as_posix() for path in paths if not any(p.startswith(".") for p in path.parts))
+    return sorted(name for name in names if name != MANIFEST)
 
 
 def _text(manifest: dict[str, Any]) -> str:

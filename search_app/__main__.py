@@ -1,6 +1,8 @@
 """Run the command line: python -m search_app VERB."""
 
-from .cli import main
-
 if __name__ == "__main__":
+    try:
+        from .cli import main
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
     main()

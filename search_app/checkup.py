@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from .builds import name_of
 from .errors import UsageError
 from .settings import Settings
+from .verbs.index import NAME
 from .workspace import Workspace
 
 _LEAST_DISK = 1_000_000_000
@@ -33,16 +36,26 @@ class Check:
         return not self.remedy
 
 
+class _Finding(UsageError):
+    """What was found and its remedy, apart: file names may hold what parts them in a line."""
+
+    def __init__(self, found: str, remedy: str):
+        super().__init__(f"{found}; {remedy}")
+        self.found, self.remedy = found, remedy
+
+
 def checkup(settings: Settings) -> Iterator[Check]:
     """Look at everything, one after the other; a check that fails never stops the next."""
     workspace = Workspace(settings.workspace)
     yield Check("python", platform.python_version())
     yield _guarded("java", lambda: _java(settings), "run scripts/setup again")
     yield _guarded("wordnet", lambda: _wordnet(settings), "run scripts/setup again")
+    yield _place(settings.workspace)
     yield _disk(settings.workspace)
     yield _memory()
     for kind in _ARTEFACTS:
         yield _guarded(kind, partial(_artefact, workspace, kind), "make it again")
+    yield from _other_indexes(workspace)
     yield _guarded("town", partial(_town, workspace), "write it again: veilsearch town -o LOG.tsv")
     yield _guarded("log", lambda: _log(workspace), f"delete {workspace.log}")
 
@@ -51,6 +64,8 @@ def _guarded(name: str, look: Callable[[], str], remedy: str) -> Check:
     """Turn any fault into a finding: the doctor must outlive the patient."""
     try:
         return Check(name, look())
+    except _Finding as finding:
+        return Check(name, finding.found, finding.remedy)
     except Exception as fault:
         text = " ".join(str(fault).split()) or type(fault).__name__
         found, _, advice = text.partition("; ")
@@ -75,8 +90,15 @@ def _wordnet(settings: Settings) -> str:
     return f"{wordnet.size:,} synsets, {len(wordnet.terms):,} terms in {settings.cache}"
 
 
+def _place(folder: Path) -> Check:
+    """Tell a folder from a file, and from what is not there (yet, or by a slip of the pen)."""
+    if folder.exists() and not folder.is_dir():
+        return Check("workspace", f"{folder} is a file", "name a folder with --workspace")
+    return Check("workspace", str(folder) if folder.exists() else f"{folder} is not there yet")
+
+
 def _disk(folder: Path) -> Check:
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    there = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
     free = shutil.disk_usage(there).free
     writable = os.access(there, os.W_OK)
     found = f"{free / 1e9:.1f} GB free at {there}" + ("" if writable else ", not writable")
@@ -106,6 +128,26 @@ def _artefact(workspace: Workspace, kind: str) -> str:
     return as_of_one_moment(workspace, look)
 
 
+def _other_indexes(workspace: Workspace) -> Iterator[Check]:
+    """Look at the indexes that are not current: `search --index` serves any of them."""
+    from .opening import as_of_one_moment
+
+    try:
+        current = name_of(Path(workspace.current().index))
+        names = sorted(set(workspace.builds()) - {current})
+    except (UsageError, OSError):
+        return  # said of the current index already
+    for name in names:
+
+        def look(name: str = name) -> str:
+            folder = workspace.index_named(name)
+            return f"{_index(folder)}: {folder}"
+
+        yield _guarded(
+            "index", partial(as_of_one_moment, workspace, look), _for_name(_REBUILD, name)
+        )
+
+
 def _index(folder: Path) -> str:
     from index.inspection import inspect_index
     from index.manifest import read_manifest
@@ -113,12 +155,28 @@ def _index(folder: Path) -> str:
     faults = inspect_index(folder)
     if faults:
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
-        raise UsageError(f"{faults[0].removesuffix(f'; {_REBUILD}')}{more}; {_REBUILD}")
+        found, remedy = _parted(faults[0])
+        raise _Finding(f"{found}{more}", _for_name(remedy, name_of(folder)))
     counts = read_manifest(folder)["counts"]
     return (
         f"{counts['documents']:,} documents, every checksum right, Lucene's CheckIndex finds "
         "nothing, every row the same in both halves"
     )
+
+
+def _parted(fault: str) -> tuple[str, str]:
+    """Part a fault of an index from its remedy, which is to build again where none is named."""
+    found, _, remedy = fault.rpartition("; ")
+    if found and remedy.endswith((_REBUILD, "delete that file")):
+        return found, remedy
+    return fault, _REBUILD
+
+
+def _for_name(remedy: str, name: str) -> str:
+    """Name the index in the advice to build it again, unless that is its name anyway."""
+    if not remedy.endswith(_REBUILD) or name == NAME:
+        return remedy
+    return f"{remedy} --name {shlex.quote(name)}"
 
 
 def _profiles(path: Path) -> str:

@@ -13,20 +13,31 @@ EVERY = 64  # documents between two updates of a bar
 BAR = "{desc} {percentage:3.0f}% |{bar}| [{elapsed}<{remaining}{postfix}]"
 OPEN_BAR = "{desc} [{elapsed}{postfix}]"  # where nobody knows how much there is
 
+# What makes a terminal do something: C0, DEL, C1, line ends of Unicode, changes of direction.
+_LINE_ENDS = {0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029}
+_CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+_SHOWN = {**dict.fromkeys(_CONTROLS, "\N{REPLACEMENT CHARACTER}"), **dict.fromkeys(_LINE_ENDS, " ")}
+_ESCAPED = {code: f"\\u{code:04x}" for code in _SHOWN if code >= 0x20}  # JSON's own go no further
+
+
+def printable(text: str) -> str:
+    """Return a text as one line that does nothing to a terminal: documents are others' words."""
+    return text.translate(_SHOWN)
+
 
 def say(text: str) -> None:
-    """Print talk, which no pipe shall read."""
-    print(text, file=sys.stderr, flush=True)
+    """Print one line of talk, which no pipe shall read."""
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 def show(text: str) -> None:
-    """Print a result."""
-    print(text)
+    """Print one line of a result."""
+    print(printable(text))
 
 
 def show_json(value: Any) -> None:
     """Print a result for machines, as one JSON document."""
-    print(json.dumps(value, ensure_ascii=False, indent=1))
+    print(json.dumps(value, ensure_ascii=False, indent=1).translate(_ESCAPED))
 
 
 @contextmanager

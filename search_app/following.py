@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from .opening import stamp
 from .web import Live, Site
@@ -32,6 +33,7 @@ class Follower:
         self._served = live.now.state
         self._failed: object = self._served
         self._pause = self._again = 0.0
+        self._told: set[str] = set()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
 
@@ -46,7 +48,10 @@ class Follower:
 
     def _run(self) -> None:
         while not self._ended.wait(EVERY):
-            self.look()
+            try:
+                self.look()
+            except Exception as fault:  # a thread that ends would serve the old index for ever
+                self._stumble(fault)
 
     def look(self) -> None:
         """Serve what has become current, and let go of what is not used any more."""
@@ -54,6 +59,18 @@ class Follower:
         if state != self._served and (state != self._failed or time.monotonic() >= self._again):
             self._follow(state)
         self._live.close_unused()
+
+    def _stumble(self, fault: Exception) -> None:
+        """Say what kind of fault came up, once for each kind; its text may name people."""
+        kind = type(fault).__name__
+        if kind not in self._told:
+            self._told.add(kind)
+            self._tell(f"Following the workspace failed ({kind}); it goes on all the same")
+
+    def _tell(self, text: str) -> None:
+        """Say something if anybody can be told."""
+        with suppress(Exception):  # a closed terminal, a full disk
+            self._say(text)
 
     def _follow(self, state: object) -> None:
         try:
@@ -66,7 +83,7 @@ class Follower:
         self._live.switch(site)
         self._served = self._failed = site.state
         named = ", ".join(part for part in (site.build, site.release_name) if part)
-        self._say(f"The workspace was updated; served from now on: {named}")
+        self._tell(f"The workspace was updated; served from now on: {named}")
 
     def _keep(self, state: object, fault: Exception) -> None:
         """Say once that the old state goes on being served, and try again later and later."""
@@ -75,7 +92,7 @@ class Follower:
         self._again = time.monotonic() + self._pause
         self._failed = state
         if not again:  # no text of the fault: it may name people
-            self._say(
+            self._tell(
                 f"The workspace was updated but can't be opened ({type(fault).__name__}); what was "
                 "served before still is, and opening is tried again. See: veilsearch doctor"
             )

@@ -6,15 +6,17 @@ import fcntl
 import json
 import os
 import re
+import secrets
 import shutil
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .builds import UNFINISHED, builds_of, discard, latest_builds, name_of, number_of
+from .console import printable
 from .errors import UsageError
 
 CURRENT = "current.json"
@@ -22,8 +24,9 @@ _OURS = (
     r"current\.json|demo\.json|release|profiles\.(jsonl|npz|held-out\.tsv)|town\.(tsv|truth\.json)"
 )
 _TEMPORARY = re.compile(rf"\.({_OURS})\.[a-z0-9_]{{8}}")  # as tempfile names them
-_UNFINISHED = re.compile(r"\..+\.\d{4,}\.[a-z0-9_]{8}")
 _YOUNG = 60  # seconds: `town` writes its log without asking
+_LOCKED = f".{CURRENT}."  # what begins so is written by who has the lock only
+_LONGEST = 200  # bytes of an index's name: disks take 255, and a build under way has 15 more
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,9 @@ class Current:
     release: str = ""
     truth: str = ""  # of a synthetic town: only invented people may be chosen on the page
     log_sha256: str = ""  # of that town's log, as its truth must have it
+    builds: Mapping[str, str] | None = (
+        None  # index by name -> its build; None: nobody kept a record
+    )
 
 
 class Workspace:
@@ -55,7 +61,10 @@ class Workspace:
             return Current()
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            if not all(isinstance(value, str) for value in values.values()):
+            builds = values.get("builds")
+            named = () if builds is None else builds.values()
+            rest = (value for key, value in values.items() if key != "builds")
+            if not all(isinstance(value, str) for value in (*rest, *named)):
                 raise ValueError("a value is no text")
             return Current(**values)
         except (OSError, ValueError, TypeError, AttributeError, RecursionError) as fault:
@@ -65,9 +74,12 @@ class Workspace:
 
     def make_current(self, **paths: str) -> None:
         """Switch to new artefacts at once; those not named stay."""
+        self._switch(**paths)
+
+    def _switch(self, **values: Any) -> None:
         self.create()
-        changed = replace(self.current(), **paths)
-        write_whole(self.root / CURRENT, json.dumps(vars(changed), indent=1) + "\n")
+        changed = replace(self.current(), **values)
+        write_whole(self.root / CURRENT, json.dumps(vars(changed), indent=1) + "\n", public=True)
 
     def create(self) -> None:
         """Make the folder if it is missing."""
@@ -78,6 +90,16 @@ class Workspace:
                 f"can't make the workspace {self.root}: {fault.strerror}; name another folder "
                 "with --workspace"
             ) from fault
+
+    def check(self) -> None:
+        """Refuse a workspace that is not there or is no folder."""
+        if not self.root.exists():
+            raise UsageError(
+                f"the workspace {self.root} is not there; build an index in it with: veilsearch "
+                "index CORPUS, or name another folder with --workspace"
+            )
+        if not self.root.is_dir():
+            raise UsageError(f"the workspace {self.root} is a file; name a folder with --workspace")
 
     def relative(self, path: Path) -> str:
         """Write a path inside the workspace relative to it, so that the folder can be moved."""
@@ -157,29 +179,33 @@ class Workspace:
         for path in self.root.glob(".*"):
             with suppress(FileNotFoundError):  # its writer may be done by now
                 age = time.time() - path.stat().st_mtime
-                if _TEMPORARY.fullmatch(path.name) and age > _YOUNG:
+                done = age > _YOUNG or path.name.startswith(_LOCKED)
+                if _TEMPORARY.fullmatch(path.name) and done:
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
-        for path in (self.root / "indexes").glob(".*"):
-            if _UNFINISHED.fullmatch(path.name):  # only who has the lock builds here
+        for path in self.indexes.glob(".*"):
+            if UNFINISHED.fullmatch(path.name):  # only who has the lock builds here
                 shutil.rmtree(path, ignore_errors=True)
         for path in self._leftover_builds():
-            _discard(path)
+            discard(path)
 
     def _leftover_builds(self) -> Iterator[Path]:
-        """Yield builds that a killed or failed writer never switched to, or did not remove."""
-        built = self.root / self.current().index
-        if built.parent == self.root / "indexes" and built.is_dir():
-            name = built.name.rpartition(".")[0]
-            yield from (p for p in _builds(built.parent, name) if p != built)
+        """Yield builds that a killed or failed writer never switched to, or did not remove.
+
+        Where the build in use is gone, what is left of a name may be all there is.
+        """
+        recorded = self.current().builds
+        index = name_of(self.root / self.current().index)
+        for name, used in self.builds().items():
+            if used.is_dir() and (recorded is not None or name == index):
+                yield from (path for path in builds_of(self.indexes, name) if path != used)
 
     # -- indexes: each build in a folder of its own, one of them current -------------------------
 
     def new_index(self, name: str) -> Path:
         """Return the path of a folder that is not there yet, for a new build of an index."""
-        if not name or name != Path(name).name or name.startswith("."):
-            raise UsageError(f"--name {name!r} must be a plain file name")
+        _check_name(name)
         self.create()
-        folder = self.root / "indexes"
+        folder = self.indexes
         try:
             folder.mkdir(exist_ok=True)
         except OSError as fault:
@@ -187,34 +213,65 @@ class Workspace:
                 f"can't make {folder}: {fault.strerror}; see to rights and room, or name another "
                 "folder with --workspace"
             ) from fault
-        number = 1 + max([_build_number(path, name) for path in folder.iterdir()], default=0)
+        number = 1 + max([number_of(path, name) for path in folder.iterdir()], default=0)
         return folder / f"{name}.{number:04d}"
 
+    @property
+    def indexes(self) -> Path:
+        """Return the folder of all builds."""
+        return self.root / "indexes"
+
+    def builds(self) -> dict[str, Path]:
+        """Return the build each index uses, by name: the one last switched to.
+
+        A build that nothing was switched to is none, except in a workspace without a record.
+        """
+        current = self.current()
+        used = self._record(current)
+        index = self.root / current.index
+        if index.parent == self.indexes:
+            used[name_of(index)] = index.name
+        return {name: self.indexes / build for name, build in used.items()}
+
+    def _record(self, current: Current) -> dict[str, str]:
+        kept = latest_builds(self.indexes) if current.builds is None else current.builds
+        return dict(kept)
+
     def index_named(self, name: str) -> Path:
-        """Return the current build of an index by its name, else its latest."""
-        folder = self.root / "indexes"
-        builds = _builds(folder, name)
-        current = self.root / self.current().index
-        if current in builds:  # a later one was never switched to
-            return current
-        if not builds:
-            names = sorted({path.name.rpartition(".")[0] for path in folder.glob("*.*")})
-            raise UsageError(
-                f"no index {name} in {self.root}; there are: {', '.join(names) or 'none'}"
-            )
-        return max(builds, key=lambda path: _build_number(path, name))
+        """Return the build that the index of a name uses."""
+        used = {each: build for each, build in self.builds().items() if build.is_dir()}
+        if name not in used:
+            names = ", ".join(sorted(used)) or "none"
+            raise UsageError(f"no index {name} in {self.root}; there are: {names}")
+        return used[name]
 
     def index_to_update(self, name: str | None) -> Path:
         """Return the index of a name, or the current one."""
         return self.index_named(name) if name else self.find("index")
 
-    def switch_index(self, built: Path) -> None:
-        """Make a finished build current and remove the builds it replaces."""
-        self.make_current(index=self.relative(built))
-        name = built.name.rpartition(".")[0]
-        for path in _builds(built.parent, name):
-            if _build_number(path, name) < _build_number(built, name):
-                _discard(path)
+    def switch_index(self, built: Path) -> str:
+        """Make a finished build current and remove the builds it replaces.
+
+        Return its name if another index was current before, else nothing.
+        """
+        name, before = name_of(built), self.current()
+        record = {**self._record(before), name: built.name}
+        self._switch(index=self.relative(built), builds=record)
+        for path in builds_of(built.parent, name):
+            if number_of(path, name) < number_of(built, name):
+                discard(path)
+        return name if before.index and name_of(Path(before.index)) != name else ""
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name of an index that no folder can have, or no terminal can show."""
+    if not name or name != Path(name).name or name.startswith("."):
+        raise UsageError(f"--name {name!r} must be a plain file name")
+    if printable(name) != name:
+        raise UsageError(f"--name {name!r} has control characters; give a name without them")
+    size = len(os.fsencode(name))
+    if size > _LONGEST:
+        raise UsageError(f"File name too long: --name has {size} bytes; give at most {_LONGEST}")
 
 
 def _host() -> str:
@@ -228,46 +285,24 @@ _REMEDY = {
 }
 
 
-def _build_number(path: Path, name: str) -> int:
-    stem, _, number = path.name.rpartition(".")
-    return int(number) if stem == name and number.isascii() and number.isdecimal() else 0
+def write_whole(path: Path, text: str, *, public: bool = False) -> None:
+    """Write a text file whole or not at all; unless it is public, only its owner may read it."""
+    from index.manifest import sync
 
-
-def _builds(folder: Path, name: str) -> list[Path]:
-    return [path for path in folder.glob("*.*") if _build_number(path, name)]
-
-
-def _discard(build: Path) -> None:
-    """Remove a build; half of one never has its name, and the next sweep removes what is left."""
-    with suppress(OSError):
-        hidden = tempfile.mkdtemp(prefix=f".{build.name}.", dir=build.parent)
-        build.rename(hidden)
-        shutil.rmtree(hidden)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            handle = os.open(temporary, flags, 0o666 if public else 0o600)
             with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(temporary).replace(path)
-            _sync_folder(path.parent)  # what it replaces may go now
+            temporary.replace(path)
+            sync(path.parent)  # what it replaces may go now
         finally:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
     except OSError as fault:
         raise UsageError(
             f"{path} can't be written ({fault.strerror or fault}); see to folder, room and rights"
         ) from fault
-
-
-def _sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

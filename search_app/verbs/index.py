@@ -87,7 +87,7 @@ def build_index_of(
             heap=settings.heap,
             progress=progress,
         )
-    workspace.switch_index(folder)
+    _switch(workspace, folder)
     return _facts(manifest, account, folder)
 
 
@@ -122,9 +122,15 @@ def update_index_of(
             heap=settings.heap,
             progress=progress,
         )
-    workspace.switch_index(folder)
+    _switch(workspace, folder)
     change = {key: value for key, value in manifest["changes"][-1].items() if key != "account"}
     return {**_facts(manifest, account, folder), "change": change}
+
+
+def _switch(workspace: Workspace, folder: Path) -> None:
+    """Switch to a build; say so where searches go to another index than before."""
+    if name := workspace.switch_index(folder):
+        console.say(f"search and serve use {name} from now on")
 
 
 def _documents(

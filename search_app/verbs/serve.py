@@ -35,8 +35,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Open the workspace and serve it until stopped."""
     from ..web import Live
 
+    workspace = Workspace(settings.workspace)
+    workspace.check()
     with _leaving_on_sigterm():
-        serve_live(Live(open_site(Workspace(settings.workspace), settings)), arguments)
+        serve_live(Live(open_site(workspace, settings)), arguments)
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 
 from .site import Site
 
@@ -38,11 +39,15 @@ class Live:
             self._now = site
 
     def close_unused(self) -> int:
-        """Close the former sites that no request uses any more; return how many."""
+        """Close the former sites that no request uses any more; return how many.
+
+        One that fails to close keeps none of the others open; its fault is raised at the end.
+        """
         with self._lock:
             unused = [s for s, users in self._users.items() if not users and s is not self._now]
             for site in unused:
                 del self._users[site]
-        for site in unused:
-            site.close()
+        with ExitStack() as closing:
+            for site in unused:
+                closing.callback(site.close)
         return len(unused)

@@ -61,8 +61,63 @@ def test_what_lucene_finds_is_told(settings: Settings, monkeypatch: pytest.Monke
     assert check.remedy == REBUILD
 
 
+def damage(folder: Path) -> None:
+    path = folder / "forward" / "tf.npy"
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+
+
+def test_every_index_is_looked_at_by_its_name(settings: Settings, tmp_path: Path) -> None:
+    """`search --index` serves any of them, not only the current one."""
+    command = ["--workspace", str(settings.workspace), "index", str(tmp_path / "corpus.jsonl")]
+    for name in ("b c", "corpus"):
+        with pytest.raises(SystemExit):
+            main([*command, "--name", name])
+    workspace = Workspace(settings.workspace)
+    other = workspace.index_named("b c")
+    damage(other)
+    current, second = (check for check in checkup(settings) if check.name == "index")
+    assert (current.good, str(workspace.find("index")) in current.found) == (True, True)
+    assert second.found == "forward/tf.npy has changed since it was built"
+    assert second.remedy == f"{REBUILD} --name 'b c'"
+    workspace.switch_index(other)
+    former, second = (check for check in checkup(settings) if check.name == "index")
+    assert (former.remedy, second.good) == (f"{REBUILD} --name 'b c'", True)
+
+
+def test_a_file_too_many_costs_no_index(settings: Settings) -> None:
+    folder = Workspace(settings.workspace).find("index")
+    (folder / "lucene" / ".DS_Store").write_text("x")
+    (folder / ".nfs0001").write_text("x")
+    assert of_index(settings).good
+    (folder / "a; b").write_text("x")
+    check = of_index(settings)
+    assert check.found == f"{folder}: a; b does not belong to the index"
+    assert check.remedy == "delete that file"
+
+
+def test_a_remedy_is_said_once(settings: Settings) -> None:
+    manifest = Workspace(settings.workspace).find("index") / "manifest.json"
+    manifest.unlink()
+    manifest.mkdir()
+    check = of_index(settings)
+    assert f"{check.found}; {check.remedy}".count("build it again") == 1
+
+
+def test_a_workspace_that_is_none_is_told(tmp_path: Path) -> None:
+    def place(root: Path) -> Check:
+        found = {check.name: check for check in checkup(Settings(workspace=root))}
+        return found["workspace"]
+
+    file = tmp_path / "f"
+    file.touch()
+    assert place(file) == Check("workspace", f"{file} is a file", "name a folder with --workspace")
+    assert place(tmp_path / "g") == Check("workspace", f"{tmp_path / 'g'} is not there yet")
+
+
 def test_an_index_that_is_gone_is_told(settings: Settings) -> None:
     Workspace(settings.workspace).make_current(index="indexes/nowhere.0001")
-    check = of_index(settings)
+    check, other = (check for check in checkup(settings) if check.name == "index")
+    assert other.found.endswith("corpus.0001")  # which --index still finds
     assert check.found.startswith("no index in ")
     assert check.remedy == "build one with: veilsearch index CORPUS"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -142,6 +143,53 @@ def test_the_next_update_is_tried_at_once(
     workspace.make_current(index="third")
     follower.look()
     assert live.now.build == "corpus.0003"
+
+
+def test_it_goes_on_following_whatever_fails(
+    live: Live, workspace: Workspace, opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A closed terminal, a site that can't be closed, a fault of our own."""
+    monkeypatch.setattr(following, "EVERY", 0.01)
+    told: list[str] = []
+
+    def say(text: str) -> None:
+        told.append(text)
+        raise BrokenPipeError
+
+    def refuse() -> None:
+        raise ValueError("of user 1001")
+
+    def stuck() -> Site:
+        return replace(opener(), close=refuse)
+
+    follower = Follower(live, workspace, stuck, say)
+    follower.start()
+    for number in (2, 3, 4):  # corpus.0002 and 0003 can't be closed
+        workspace.make_current(index=f"v{number}")
+        end = time.monotonic() + 10
+        while live.now.build != f"corpus.{number:04}":
+            assert time.monotonic() < end, f"{number} is never served"
+            time.sleep(0.01)
+    follower.stop()
+    assert not follower._thread.is_alive()
+    assert opener.closed == ["corpus.0001"]
+    assert [line for line in told if "ValueError" in line] == [
+        "Following the workspace failed (ValueError); it goes on all the same"
+    ]
+
+
+def test_a_site_that_can_not_be_closed_keeps_no_other_open(opener: Opener) -> None:
+    def refuse() -> None:
+        raise ValueError("stuck")
+
+    sites = [opener(), replace(opener(), close=refuse), opener(), opener()]
+    live = Live(sites[0])
+    for site in sites[1:]:
+        live.switch(site)
+    with pytest.raises(ValueError, match="stuck"):
+        live.close_unused()
+    assert sorted(opener.closed) == ["corpus.0001", "corpus.0003"]
+    assert live.close_unused() == 0
 
 
 def test_a_follower_ends_when_told_to(follower: Follower) -> None:

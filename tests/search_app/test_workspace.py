@@ -113,21 +113,27 @@ def test_a_full_disk_does_not_keep_the_sweep_from_making_room(
 def test_leftovers_of_killed_writers_go_and_nothing_else(workspace: Workspace) -> None:
     old = [".profiles.jsonl.ab12_9xz", ".town.truth.json.zzzzzzzz", ".release.qqqqqqqq/members"]
     kept = ["profiles.jsonl", ".bashrc.original", ".config.settings/x", ".current.json.backup"]
-    for name in (*old, *kept, ".current.json.abcdefgh"):
+    young = ".town.tsv.abcdefgh"  # its writer may still live: `town` takes no lock
+    under_lock = ".current.json.abcdefgh"  # its writer had the lock, so it is gone
+    for name in (*old, *kept, young, under_lock):
         path = workspace.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-        if name != ".current.json.abcdefgh":  # young: its writer may still live
+        if name not in (young, under_lock):
             for aged in (path, path.parent):
                 os.utime(aged, (0, 0))
     with workspace.writing("index"):
         assert not any((workspace.root / name).exists() for name in old)
         assert not (workspace.root / ".release.qqqqqqqq").exists()
         assert all((workspace.root / name).exists() for name in kept)
-        assert (workspace.root / ".current.json.abcdefgh").exists()
+        assert (workspace.root / young).exists()
+        assert not (workspace.root / under_lock).exists()
 
 
-@pytest.mark.parametrize("text", ['{"index": 5}', "[]", "5", '{"other": "x"}'])
+@pytest.mark.parametrize(
+    "text",
+    ['{"index": 5}', "[]", "5", '{"other": "x"}', '{"builds": ["x"]}', '{"builds": {"x": 1}}'],
+)
 def test_a_current_file_of_another_shape_is_refused(workspace: Workspace, text: str) -> None:
     workspace.create()
     (workspace.root / "current.json").write_text(text)
@@ -145,13 +151,14 @@ def test_odd_names_beside_the_builds_are_no_builds(workspace: Workspace) -> None
 def test_switching_removes_older_builds_of_that_index_only(workspace: Workspace) -> None:
     other = workspace.new_index("other")
     other.mkdir()
+    assert workspace.switch_index(other) == ""  # nobody is surprised: there was none before
     first = workspace.new_index("corpus")
     first.mkdir()
-    workspace.switch_index(first)
+    assert workspace.switch_index(first) == "corpus"
     second = workspace.new_index("corpus")
     second.mkdir()
     assert workspace.find("index") == first  # a build that has not been switched to serves nobody
-    workspace.switch_index(second)
+    assert workspace.switch_index(second) == ""
     assert workspace.find("index") == second
     assert not first.exists()
     assert workspace.index_named("other") == other
@@ -163,6 +170,43 @@ def test_switching_removes_older_builds_of_that_index_only(workspace: Workspace)
 def test_index_names_are_plain(workspace: Workspace, name: str) -> None:
     with pytest.raises(UsageError, match="must be a plain file name"):
         workspace.new_index(name)
+
+
+@pytest.mark.parametrize("name", ["a\x1b[2J", "a\nb", "a\x7f", "a\x85", "a\u202eb", "a\u2028"])
+def test_index_names_do_nothing_to_a_terminal(workspace: Workspace, name: str) -> None:
+    with pytest.raises(UsageError, match="has control characters; give a name without") as refused:
+        workspace.new_index(name)
+    assert str(refused.value).isprintable()
+
+
+def test_index_names_fit_a_disk(workspace: Workspace) -> None:
+    folder = workspace.new_index("ö" * 100)  # 200 bytes
+    folder.with_name(f".{folder.name}.12345678").mkdir()  # as it is called while it is built
+    with pytest.raises(UsageError, match="too long: --name has 201 bytes; give at most 200"):
+        workspace.new_index("ö" * 100 + "x")
+
+
+def test_a_workspace_that_is_none_is_told(workspace: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"the workspace .* is not there; build an index in it"):
+        workspace.check()
+    workspace.create()
+    workspace.check()
+    file = tmp_path / "f"
+    file.touch()
+    with pytest.raises(UsageError, match=r"the workspace .*f is a file; name a folder"):
+        Workspace(file).check()
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
+def test_others_may_read_what_is_current_and_nothing_else(tmp_path: Path, mask: int) -> None:
+    def write() -> None:
+        os.umask(mask)
+        Workspace(tmp_path).make_current(index="x")
+        write_whole(tmp_path / "held-out.tsv", "who searched for what")
+
+    assert in_a_fork(write) == 0
+    assert (tmp_path / "current.json").stat().st_mode & 0o777 == 0o666 & ~mask
+    assert (tmp_path / "held-out.tsv").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_broken_current_file_is_one_line_with_the_remedy(workspace: Workspace) -> None:
@@ -234,12 +278,12 @@ def on_step(number: int, act: Callable[[], object], reached: Callable[[], object
         act()
 
 
-def built(workspace: Workspace) -> Path:
+def built(workspace: Workspace, name: str = "corpus") -> Path:
     """Make what stands for a build: only its files' names matter to a switch."""
-    folder = workspace.new_index("corpus")
-    for name in FILES:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(folder.name)
+    folder = workspace.new_index(name)
+    for file in FILES:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(folder.name)
     return folder
 
 
@@ -306,6 +350,39 @@ def test_only_the_current_indexs_other_builds_are_swept(workspace: Workspace) ->
     with workspace.writing("index"):
         left = sorted(path.name for path in (workspace.root / "indexes").iterdir())
     assert left == ["corpus.0002", "notes.txt", "other.0001"]
+
+
+def test_a_build_of_another_index_never_switched_to_serves_nobody_and_goes(
+    workspace: Workspace,
+) -> None:
+    """Its writer was killed between the build and the switch."""
+    corpus, wiki = built(workspace), built(workspace, "wiki")
+    workspace.switch_index(wiki)
+    workspace.switch_index(corpus)
+    built(workspace, "wiki")
+    built(workspace, "new")
+    assert workspace.index_named("wiki") == wiki
+    with pytest.raises(UsageError, match=r"no index new in .*; there are: corpus, wiki"):
+        workspace.index_named("new")
+    with workspace.writing("index"):
+        left = sorted(path.name for path in workspace.indexes.iterdir())
+    assert left == ["corpus.0001", "new.0001", "wiki.0001"]  # the next build of `new` replaces it
+
+
+def test_a_workspace_without_a_record_takes_the_latest_and_records_it(
+    workspace: Workspace,
+) -> None:
+    corpus, old, wiki = built(workspace), built(workspace, "wiki"), built(workspace, "wiki")
+    (workspace.indexes / "notes.2024").mkdir()  # no index
+    (workspace.root / "current.json").write_text('{"index": "indexes/corpus.0001"}')
+    with workspace.writing("index"):
+        assert old.exists()  # whichever was switched to
+    assert workspace.builds() == {"corpus": corpus, "wiki": wiki}
+    workspace.switch_index(second := built(workspace))
+    assert workspace.current().builds == {"corpus": second.name, "wiki": wiki.name}
+    with workspace.writing("index"):
+        left = sorted(path.name for path in workspace.indexes.iterdir())
+    assert left == ["corpus.0002", "notes.2024", "wiki.0002"]
 
 
 def test_nothing_is_swept_where_the_current_index_is_gone(workspace: Workspace) -> None:
