@@ -1,4 +1,4 @@
-"""Datasets of ir_datasets by their ids; the only importer of ir_datasets."""
+"""Datasets of ir_datasets by their ids; the only importer of ir_datasets. [I/O]"""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def _document(record: Any, account: Account) -> Document | str:
 
 
 def _field(record: Any, names: tuple[str, ...], account: Account) -> str:
-    """Return the first field that is there, as text."""
-    for name in names:
-        value = getattr(record, name, None)
-        if isinstance(value, bytes):
-            value = records.decode(value, True, account)
-        if isinstance(value, str) and value.strip():
-            return value.strip()
-    return ""
+    """Return the first field that says something, as text."""
+    values = (getattr(record, name, None) for name in names)
+    texts = (
+        records.decode(value, True, account) if isinstance(value, bytes) else value
+        for value in values
+        if isinstance(value, bytes | str)
+    )
+    return str(records.first(texts)).strip()

@@ -13,6 +13,8 @@ READ_ALREADY = "a folder that was read already (a link leads to it)"
 BESIDE_CORPUS = "queries or judgments of a BEIR corpus"
 NO_CORPUS = "not a BEIR corpus.jsonl"
 QUERIES = "queries or judgments by its name; name the file itself to read it"
+QUERIES_INSIDE = "queries or judgments by its name; unpack it and name the file itself to read it"
+LINK_TO_NOTHING = "a link to nothing; mend or remove it"
 
 _CORPUS = re.compile(r"corpus\.jsonl(\.\w+)?", re.I)
 _BESIDE = re.compile(r"(queries\.jsonl|qrels)(\..*)?", re.I)
@@ -37,9 +39,19 @@ def corpus_files(
     return files
 
 
+def left_out(member: str, form: str | None) -> str | None:
+    """Say why a member of an archive is left out, by its name and its folders', as in a folder."""
+    *folders, name = re.split(r"[/\\]", member)
+    if _QUERIES.fullmatch(name) or any(_BESIDE.fullmatch(folder) for folder in folders):
+        return QUERIES_INSIDE
+    return NO_CORPUS if form == "beir" and not _CORPUS.fullmatch(name) else None
+
+
 def _is_folder(path: Path) -> bool:
     try:
         if not path.exists():
+            if path.is_symlink():
+                raise SearchError(f"{path}: {LINK_TO_NOTHING}")
             raise SearchError(f"{path}: no such file or folder; give the path of a corpus")
         return path.is_dir()
     except OSError as error:
@@ -76,9 +88,16 @@ def _names(folder: Path, seen: set[tuple[int, int]]) -> list[tuple[str, bool]] |
     if place in seen:
         return None
     with os.scandir(str(folder)) as entries:
-        names = sorted((entry.name, entry.is_dir()) for entry in entries)
+        names = sorted((entry.name, _leads_to_folder(entry)) for entry in entries)
     seen.add(place)
     return names
+
+
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link in a circle, which must not hide what stands beside it
+        return False
 
 
 def _kept(
@@ -106,6 +125,8 @@ def _kept(
 def _sized(file: Path) -> int | str:
     """Return a file's size, or why it can't be read; a pipe gives its bytes only once."""
     try:
+        if file.is_symlink() and not file.exists():
+            return LINK_TO_NOTHING
         if file.exists() and not file.is_file():
             return "not a regular file; save it to a file first"
         with file.open("rb") as opened:

@@ -7,13 +7,15 @@ from io import BufferedReader
 from pathlib import Path, PurePath
 from typing import cast
 
-from .corpus_files import corpus_files
+from .corpus_files import corpus_files, left_out
 from .entries import Entries, wordnet_entries
 from .formats import FORMATS, tell
 from .model import Account, Document, SearchError
 from .packing import PACKED, PEEK, Broken, unpacked
 
 __all__ = ["FORMATS", "Account", "Entries", "read_documents", "wordnet_entries"]
+
+_NOT_FILES = ("wordnet", "irds")  # formats that are read from elsewhere
 
 UNKNOWN = "unknown format"
 EMPTY = "no document found"
@@ -22,12 +24,15 @@ EMPTY = "no document found"
 def read_documents(paths: Sequence[Path], form: str | None, account: Account) -> Iterator[Document]:
     """Read files and folders; without a form, each file's suffix or first bytes tell it."""
     if form is not None and form not in FORMATS:
-        raise SearchError(f"format={form} must be one of {', '.join(FORMATS)}")
+        raise SearchError(f"format={form} must be one of {', '.join((*FORMATS, *_NOT_FILES))}")
     files = corpus_files(paths, form, account)
     named = set(paths)
     for file, _ in files:
         if file in named and form is None:
-            _check_told(file)
+            try:
+                _check_told(file)
+            except OSError as error:  # it has gone since it was listed, or its disk fails
+                raise _unread(str(file), error) from error
     account.size += sum(size for _, size in files)
     for file, size in files:
         before = account.done
@@ -70,10 +75,13 @@ def _read_file(
     found = False
     for name, stream in unpacked(raw, str(file)):
         found = True
+        inside = name.removeprefix(f"{file}/")
         if isinstance(stream, str):
             account.skip(name, "whole file", stream)
         elif isinstance(stream, Broken):
             _break(name, "whole file", stream, named, account)
+        elif name != inside and (reason := left_out(inside, form)):
+            account.skip(name, "whole file", reason)
         else:
             told = form or _told(name, stream)
             if told:
@@ -110,6 +118,8 @@ def _break(name: str, where: str, error: Broken | OSError, named: bool, account:
 
 
 def _unread(name: str, error: Broken | OSError) -> SearchError:
+    if isinstance(error, OSError):
+        return SearchError(f"{name}: cannot be read ({_said(error)}); see to the file and its disk")
     return SearchError(f"{name}: cannot be read to its end ({_said(error)}); get it again")
 
 

@@ -45,4 +45,4 @@ def _document(line: str) -> Document | str:
 
 
 def _first(record: dict[str, Any], names: tuple[str, ...]) -> Any:
-    return next((record[name] for name in names if record.get(name) is not None), "")
+    return records.first(record.get(name) for name in names)

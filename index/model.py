@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 Progress = Callable[[int], object]
 
-FIRST_SKIPS = 20
+FIRST_RECORDS, FIRST_FILES = 5, 20  # places kept of each reason
+MOST_SKIPS = 300  # places kept in all, as a reason may name what it is about
 
 
 def silent(_done: int) -> None:
@@ -81,7 +82,8 @@ class Account:
     done: int = 0  # bytes of them that are read
 
     def skip(self, file: str, where: str, reason: str) -> None:
-        """Count what is left out, and note the first places."""
+        """Count what is left out, and note each reason's first places."""
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
-        if len(self.first_skips) < FIRST_SKIPS:
+        most = FIRST_RECORDS if where.startswith(("line ", "document ")) else FIRST_FILES
+        if self.skipped[reason] <= most and len(self.first_skips) < MOST_SKIPS:
             self.first_skips.append((file, where, reason))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BufferedIOBase
+from typing import Any
 
-from .model import Account, Document
+from .model import Account, Document, clean
 
 Reader = Callable[[BufferedIOBase, Account], Iterator[tuple[int, Document | str]]]
 
@@ -16,6 +17,7 @@ LONGEST_ID = 32_766  # bytes; Lucene's limit for a term
 
 NO_ID = "no id"
 NO_TEXT = "no text"
+BAD_ID = "id is not valid text"
 LONG_ID = f"id longer than {LONGEST_ID:,} bytes"
 TOO_LONG = f"longer than {LIMIT >> 20} MB"
 
@@ -24,10 +26,21 @@ def document_of(name: str, title: str, text: str, url: str) -> Document | str:
     """Make a document of stripped fields, or say why it can't be one."""
     if not name:
         return NO_ID
+    if clean(name) != name:  # cleaned, it might be another document's
+        return BAD_ID
     if not title and not text:
         return NO_TEXT
     document = Document(name, title, text, url)
     return LONG_ID if len(document.id.encode()) > LONGEST_ID else document
+
+
+def first(values: Iterable[Any]) -> Any:
+    """Return the first value that is neither None nor blank, or no text."""
+    return next((value for value in values if not _is_blank(value)), "")
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def decode(data: bytes, whole: bool, account: Account) -> str:

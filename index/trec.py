@@ -16,12 +16,11 @@ LONGEST_TITLE = 2000
 LONGEST_CODE = 200  # what is longer is no bookkeeping, whatever its tag
 
 _TITLES = "TITLE|HEADLINE|HEAD|HL|TTL|TI|DOCTITLE"
+# Numbers alone: whatever may hold a word of text is text.
 _CODES = "|".join(
     (
-        "DOCNO|DOCID|DOCOLDNO|DOCTYPE|FILEID|PARENT|LENGTH",
-        "FIRST|SECOND|SLUG|TRAILER|DATE_TIME",  # AP, AQUAINT
-        r"SO|ACCESS|EDITION|WORD\.CT|PG\.COL|LIMLEN|COPYRGHT|LANGUAGE",  # WSJ, SJM
-        "PROFILE|XX|PUB|PAGE|HT|FIG|BILLING|FRFILING",  # FT, FBIS, FR
+        "DOCNO|DOCID|DOCOLDNO|FILEID|PARENT",
+        r"WORD\.CT|PG\.COL|LIMLEN",  # SJM
         "WKU|APN|APT|APD|ISD|NCL|ECL|NDR|NFG|OCL|XCL|EDF|ICL|FSC|FSS|PNO",  # PATN
     )
 )
@@ -39,7 +38,7 @@ _TITLE_ENDS = ends(_TITLES)
 _CODE = re.compile(rf"<({_CODES})(?:\s[^<>]*)?>", re.I | re.A)
 _CODE_ENDS = {name.replace("\\", ""): end for name, end in ends(_CODES).items()}
 _MARKUP = re.compile(
-    rf"<(?:/?[A-Z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*{_VALUE})*\s*/?>|!--[^<>]*-->|!\[CDATA\[)",
+    rf"<(?:/?[A-Z][\w:.-]*(?:\s++[\w:.-]++\s*+=\s*+{_VALUE})*+\s*+/?>|!--[^<>]*-->|!\[CDATA\[)",
     re.I | re.A,
 )
 _CUT_TAG = re.compile(r"</?[A-Z]*\Z", re.I)

@@ -7,8 +7,9 @@ import re
 from .markup import ends, spans, unescape
 
 _UNSHOWN = "SCRIPT|STYLE|TEMPLATE|TITLE"
+# What is possessive is never given back, so it costs no memory however long it is.
 _PAGE = re.compile(
-    r"(?:\s|<\?[^<>]*>|<!--[^<>]*-->)*<(?:!doctype\s+html|html)(?![\w-])", re.I | re.A
+    r"(?:\s++|<\?[^<>]*>|<!--[^<>]*-->)*+<(?:!doctype\s+html|html)(?![\w-])", re.I | re.A
 )
 _START = re.compile(rf"<({_UNSHOWN}|!--)(?:(?<=--)|(?:\s[^<>]*)?>)", re.I | re.A)
 _ENDS = {**ends(_UNSHOWN), "!--": re.compile("-->")}

@@ -26,6 +26,7 @@ SOLE_IMPORTERS = {
     "backports": "index/packing.py",
 }
 OUTSIDE = {"os", "time", "subprocess", "socket", "urllib", "tempfile", "shutil", "random"}
+OUTSIDE |= {"ir_datasets"}
 
 
 def name_of(path: Path) -> str:

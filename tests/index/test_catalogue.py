@@ -41,6 +41,12 @@ class Paper(NamedTuple):
         return f"{self.title} {self.abstract}"
 
 
+class Twofold(NamedTuple):
+    doc_id: str
+    text: str
+    body: bytes
+
+
 class Docs(ir_datasets.formats.BaseDocs):  # type: ignore[misc]
     def __init__(self, *records: Any) -> None:
         self.records = records
@@ -71,6 +77,8 @@ def test_fields_are_taken_by_their_names(register: Any) -> None:
         Paper("4", "Otters", "They eat."),
         Passage("5", " "),
         Passage("", "x"),
+        Passage("\ud800", "x"),
+        Twofold("6", " ", b"They rest."),
     )
     account = Account()
     assert list(read_dataset("otters", account)) == [
@@ -78,12 +86,17 @@ def test_fields_are_taken_by_their_names(register: Any) -> None:
         Document("2", "Otters", "They dive.", "http://a.example/"),
         Document("3", "R&D", "café", "http://b.example/"),
         Document("4", "Otters", "They eat."),
+        Document("6", "", "They rest."),
     ]
     assert account == Account(
-        read=4,
+        read=5,
         latin1=1,
-        skipped={"no text": 1, "no id": 1},
-        first_skips=[("otters", "document 5", "no text"), ("otters", "document 6", "no id")],
+        skipped={"no text": 1, "no id": 1, "id is not valid text": 1},
+        first_skips=[
+            ("otters", "document 5", "no text"),
+            ("otters", "document 6", "no id"),
+            ("otters", "document 7", "id is not valid text"),
+        ],
     )
 
 

@@ -17,7 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index import records
-from index.corpus_files import BESIDE_CORPUS, NO_CORPUS, QUERIES, READ_ALREADY
+from index.corpus_files import (
+    BESIDE_CORPUS,
+    LINK_TO_NOTHING,
+    NO_CORPUS,
+    QUERIES,
+    READ_ALREADY,
+)
 from index.documents import FORMATS, read_documents
 from index.jsonl import NOT_JSON, read_jsonl
 from index.model import Account, Document, SearchError
@@ -80,12 +86,6 @@ def test_folders_are_read_to_the_bottom_and_every_file_is_counted(tmp_path: Path
     ]
 
 
-def test_only_the_first_skips_are_kept_but_all_are_counted(tmp_path: Path) -> None:
-    account = read(write(tmp_path / "a.jsonl", "{\n" * 50))[1]
-    assert account.skipped == {NOT_JSON: 50}
-    assert [where for _, where, _ in account.first_skips] == [f"line {n}" for n in range(1, 21)]
-
-
 def test_a_named_format_overrules_the_suffix(tmp_path: Path) -> None:
     assert read(write(tmp_path / "a.jsonl", TREC), form="trec")[0] == ["A-1", "A-2"]
 
@@ -104,7 +104,8 @@ def test_missing_files_and_unknown_formats_are_refused_before_reading(tmp_path: 
         lambda: list(read_documents([good, tmp_path / "none"], None, account))
     )
     assert "unknown format" in refused(lambda: list(read_documents([good, odd], None, account)))
-    assert "one of trec, jsonl" in refused(lambda: read(good, form="pdf"))
+    known = "trec, jsonl, beir, tsv, wordnet, irds"
+    assert refused(lambda: read(good, form="nope")) == f"format=nope must be one of {known}"
     assert account.read == 0
 
 
@@ -223,6 +224,28 @@ def test_a_broken_file_in_a_folder_is_counted_and_what_stands_before_the_break_i
     assert "it is cut off" in refused(lambda: read(broken))
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no /proc here")
+@pytest.mark.parametrize("form", [None, "trec"])
+def test_a_named_file_that_can_not_be_read_is_told_as_such(form: str | None) -> None:
+    said = refused(lambda: read(Path("/proc/self/mem"), form=form))
+    why = "cannot be read (Input/output error); see to the file and its disk"
+    assert said == f"/proc/self/mem: {why}"
+
+
+def test_a_named_file_that_goes_before_it_is_read_is_told_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = write(tmp_path / "a.trec", TREC)
+
+    def listed(*_: object) -> list[tuple[Path, int]]:
+        gone.unlink()
+        return [(gone, len(TREC))]
+
+    monkeypatch.setattr("index.documents.corpus_files", listed)
+    why = "cannot be read (No such file or directory); see to the file and its disk"
+    assert refused(lambda: read(gone)) == f"{gone}: {why}"
+
+
 def test_a_file_that_goes_while_others_are_read_is_counted(tmp_path: Path) -> None:
     write(tmp_path / "a.trec", TREC)
     gone = write(tmp_path / "b.trec", TREC)
@@ -295,8 +318,19 @@ def test_linked_folders_are_read_once(tmp_path: Path) -> None:
     assert found == ["A-1", "A-2"]
     assert account.skipped == {
         READ_ALREADY: 2,
-        "cannot be opened (No such file or directory); see to its rights": 1,
+        LINK_TO_NOTHING: 1,
     }
+
+
+def test_links_to_nothing_and_in_circles_hide_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "a.trec", TREC)
+    for name, target in (("circle.trec", "circle.trec"), ("gone.trec", "nothing")):
+        (tmp_path / name).symlink_to(tmp_path / target)
+        said = refused(lambda name=name: read(tmp_path / name))
+        assert said == f"{tmp_path / name}: {LINK_TO_NOTHING}"
+    found, account = read(tmp_path)
+    assert found == ["A-1", "A-2"]
+    assert account.skipped == {LINK_TO_NOTHING: 2}
 
 
 # --- any bytes, flat memory ---

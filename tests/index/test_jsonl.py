@@ -33,6 +33,7 @@ def test_jsonl_objects_have_id_title_text_and_url() -> None:
         '{"id": 7, "body": "one", "abstract": "two"}',
         '{"_id": 7, "title": null, "text": "one", "more": [1]}',
         '\ufeff{"id": " 7 ", "text": "one"}',
+        '{"id": "", "_id": "7", "text": " ", "contents": null, "body": "one"}',
     ],
 )
 def test_jsonl_names_may_be_the_usual_others(line: str) -> None:
@@ -68,6 +69,16 @@ def test_jsonl_skips_a_line_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(records, "LIMIT", 100)
     data = json.dumps({"id": 1, "text": "x" * 500}) + '\n{"id": 2, "text": "short"}'
     assert jsonl(data)[0] == [(1, records.TOO_LONG), (2, Document("2", "", "short"))]
+
+
+def test_ids_that_would_become_others_are_skipped() -> None:
+    """Cleaned, the first two would both be `?`, and the third `a b`."""
+    names = (r"\ud800", r"\udfff", r"a\u0000b", r"\ud83d\ude00")
+    found, _ = jsonl("\n".join(f'{{"id": "{name}", "text": "x"}}' for name in names))
+    assert [document for _, document in found] == [
+        *[records.BAD_ID] * 3,
+        Document("😀", "", "x"),
+    ]
 
 
 def test_nuls_and_lone_surrogates_are_cleaned() -> None:

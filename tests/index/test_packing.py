@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from index.corpus_files import NO_CORPUS, QUERIES_INSIDE
 from index.documents import EMPTY, UNKNOWN, read_documents
 from index.model import Account, SearchError
 from index.packing import NOT_A_FILE, NOT_SEEKABLE, TOO_DEEP
@@ -74,9 +75,9 @@ def write(path: Path, data: bytes) -> Path:
     return path
 
 
-def read(*paths: Path) -> tuple[list[str], Account]:
+def read(*paths: Path, form: str | None = None) -> tuple[list[str], Account]:
     account = Account()
-    return [document.id for document in read_documents(paths, None, account)], account
+    return [document.id for document in read_documents(paths, form, account)], account
 
 
 def refused(path: Path) -> str:
@@ -121,6 +122,44 @@ def test_members_are_named_after_their_archive(tmp_path: Path) -> None:
             (f"{path}/empty.trec", "whole file", EMPTY),
         ]
     assert read(write(tmp_path / "none.zip", zipped({})))[1].skipped == {EMPTY: 1}
+
+
+INSIDE = {
+    "scifact/corpus.jsonl": b'{"_id": "7", "text": "otters"}',
+    "scifact/queries.jsonl": b'{"_id": "7", "text": "a query in its place"}',
+    "scifact/qrels/test.tsv": b"7\tjudged",
+    "collection.tsv": b"8\tpandas",
+    "queries.dev.tsv.gz": gzip.compress(b"8\ta query in its place"),
+    "qrels.dev.tsv": b"8\tjudged",
+}
+
+
+@pytest.mark.parametrize("name", ["all.zip", "all.tar.gz"])
+@pytest.mark.parametrize("form", [None, "beir"])
+def test_queries_and_judgments_are_left_out_of_archives_too(
+    tmp_path: Path, name: str, form: str | None
+) -> None:
+    data = zipped(INSIDE) if name == "all.zip" else gzip.compress(tar(INSIDE))
+    path = write(tmp_path / name, data)
+    account = Account()
+    found = {(d.id, d.text) for d in read_documents([path], form, account)}
+    left_out = dict.fromkeys([*INSIDE][1:], QUERIES_INSIDE) | {"collection.tsv": NO_CORPUS}
+    if form is None:
+        del left_out["collection.tsv"]
+    assert found == {("7", "otters")} | ({("8", "pandas")} if form is None else set())
+    assert account.first_skips == [
+        (f"{path}/{member}", "whole file", left_out[member])
+        for member in INSIDE
+        if member in left_out
+    ]
+
+
+def test_an_archive_is_not_left_out_for_its_own_name(tmp_path: Path) -> None:
+    rows = b'{"id": "7", "text": "otters"}'
+    path = write(tmp_path / "qrels" / "queries.tar", tar({"part.jsonl": rows}))
+    assert read(path)[0] == ["7"]
+    packed = write(tmp_path / "queries.jsonl.gz", gzip.compress(rows))
+    assert read(packed)[0] == read(packed, form="beir")[0] == ["7"]
 
 
 def test_office_files_are_no_archives(tmp_path: Path) -> None:
