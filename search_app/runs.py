@@ -62,8 +62,9 @@ def writing_run(path: Path, tag: str) -> Iterator[RunWriter]:
     """
     if not is_word(tag):
         raise UsageError(f"--tag {tag!r} must be one word")
-    if path.exists() and not path.is_file():
-        raise UsageError(f"--run {path} must be a file")
+    with _telling(path):
+        if path.exists() and not path.is_file():
+            raise UsageError(f"--run {path} must be a file")
     place = Path(os.path.realpath(path))
     temporary = place.with_name(f".{place.name[:40]}.{secrets.token_hex(4)}")
     with _telling(path):

@@ -23,7 +23,7 @@ FORMS = (
 
 _START = re.compile(r"(?:\s+|<\?xml.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*", re.I | re.S)
 _TOP = re.compile(r"<top[\s>]", re.I)
-_XML = re.compile(r"(?:<[\w.-]+[^<>]*>\s*)?<topic\s", re.I)
+_XML = re.compile(r"(?:<\w[^<>]*>(?:\s+|<!--.*?-->)*)?<topic\s", re.I | re.S)
 _JSON = re.compile(r'\{\s*"')
 _COLON = re.compile(r"(?:[A-Za-z]\w*:)?([0-9]+):(.*)")  # wt09:1:query, or without wt09
 _HEADS = {(name, "query") for name in ("qid", "query_id", "query-id")}

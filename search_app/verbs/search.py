@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,8 +104,9 @@ def _check_run(arguments: argparse.Namespace) -> None:
     run = arguments.run_file
     for name in ("topics", "profiles"):
         read = getattr(arguments, name)
-        if read and read.exists() and run.exists() and run.samefile(read):
-            raise UsageError(f"--run {run} is the file of --{name}; name another for the run")
+        with suppress(OSError):  # what is not there, or out of reach, is told when it is opened
+            if read and run.samefile(read):
+                raise UsageError(f"--run {run} is the file of --{name}; name another for the run")
 
 
 def _open(arguments: argparse.Namespace, settings: Settings, personal: bool) -> Modes:

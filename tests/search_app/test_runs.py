@@ -183,6 +183,18 @@ def test_a_folder_is_no_run(tmp_path: Path) -> None:
         pass
 
 
+def test_a_place_out_of_reach_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def barred(*_: object, **__: object) -> None:
+        raise PermissionError(13, os.strerror(13))
+
+    monkeypatch.setattr("pathlib.Path.exists", barred)
+    with (
+        pytest.raises(UsageError, match=r"run can't be written \(Permission denied\)"),
+        writing_run(tmp_path / "run", "x"),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("call", ["os.fsync", "pathlib.Path.replace", "os.open"])
 def test_a_full_disk_leaves_the_old_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str

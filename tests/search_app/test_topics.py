@@ -98,7 +98,7 @@ def test_zeros_before_a_number_go_where_judgments_have_none(
 
 def test_web_tracks_xml(tmp_path: Path) -> None:
     text = """<?xml version="1.0" encoding="UTF-8"?>
-<webtrack>
+<webtrack year="2012"> <!-- none -->
 <topic number="151" type="single">
   <query>jam &amp; bread</query>
   <description>Not searched.</description>
