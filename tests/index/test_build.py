@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ import pytest
 from index import build as building
 from index import manifest as manifests
 from index import writing
-from index.build import build_index, check_index, open_index
+from index.build import build_index, check_index, open_index, update_index
 from index.forward_writing import ForwardWriter
 from index.jvm import start
 from index.manifest import read_manifest
@@ -144,6 +145,48 @@ def test_an_index_is_whole_or_absent_whichever_sync_fails(
             build(toys, room / "index")
         assert list(room.iterdir()) == ([room / "index"] if failing == last else [])
     assert check_index(room / "index") == []
+
+
+def state(status: os.stat_result) -> tuple[int, int, int]:
+    """Tell a file by its inode, and whether it was written to since it was synced."""
+    written = (0, 0) if stat.S_ISDIR(status.st_mode) else (status.st_size, status.st_mtime_ns)
+    return status.st_ino, *written
+
+
+@pytest.mark.parametrize("updated", [False, True])
+def test_all_of_an_index_is_on_the_disk_before_it_has_its_name(
+    toys: list[Document],
+    build: Build,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    updated: bool,
+) -> None:
+    old, folder = build(toys[:3], tmp_path / "old"), tmp_path / "new"
+    sync, rename = os.fsync, os.rename
+    before: set[tuple[int, int, int]] = set()
+    after: list[int] = []
+
+    def record_sync(handle: int) -> None:
+        sync(handle)
+        if folder.exists():
+            after.append(os.fstat(handle).st_ino)
+        else:
+            before.add(state(os.fstat(handle)))
+
+    def record_rename(source: Path, target: Path) -> None:
+        if target == folder:  # a power cut from here on must find all of it
+            inside = [source, *source.rglob("*")]
+            missing = [path.name for path in inside if state(path.stat()) not in before]
+            assert (missing, len(inside) > 15) == ([], True)
+        rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", record_sync)
+    monkeypatch.setattr(os, "rename", record_rename)
+    if updated:
+        update_index(old, toys[3:], Counter(words), folder, account=Account())
+    else:
+        build(toys, folder)
+    assert after == [tmp_path.stat().st_ino]  # the name itself
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -42,3 +43,18 @@ def test_json_is_the_same_value_and_as_harmless(capsys: pytest.CaptureFixture[st
     assert json.loads(out) == value
     assert "ö ☕" in out
     assert printable(out.replace("\n", "")) == out.replace("\n", "")
+
+
+def test_an_interrupt_of_the_first_imports_is_no_fault() -> None:
+    """Ctrl+C while `python -m search_app` still imports its command line."""
+    program = """
+import runpy, sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "search_app.cli":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+runpy.run_module("search_app", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

@@ -24,17 +24,19 @@ from search_app.cli import main
 from search_app.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
-CLIENTS = 8
+WORDS = ("lion", "tiger", "panda", "zebra", "otter", "camel", "goat", "horse")  # one a client
+SHOWN = 10  # on a page
 UPDATES = 4
 PATIENCE = 60.0
 VERSION = re.compile(r"Title v(\d+)")
+ID = re.compile(r"\b([a-z]+)-(\d+)\b")
 FOUND = re.compile(r"of (\d+) found")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
 
 
-def documents(version: int) -> int:
-    """Return how many documents a version of the corpus has: each has its own number."""
-    return 20 + version
+def documents(version: int, word: str = WORDS[0]) -> int:
+    """Return how many documents of a version have a word: no other word or version as many."""
+    return 10 * WORDS.index(word) + 20 + version
 
 
 def free_port() -> int:
@@ -63,8 +65,9 @@ class Place:
         """Index a version of the corpus, whose every document names it."""
         corpus = self.folder / f"v{version}.jsonl"
         rows = [
-            {"id": f"d{row}", "title": f"Title v{version}", "text": f"java coffee code {row}"}
-            for row in range(documents(version))
+            {"id": f"{w}-{n}", "title": f"Title v{version}", "text": f"java coffee code {w} {n}"}
+            for w in WORDS
+            for n in range(documents(version, w))
         ]
         corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
         self.run("index", corpus, *options)
@@ -166,11 +169,12 @@ def catches(process: subprocess.Popen[str], number: signal.Signals) -> bool:
 
 
 class Client(threading.Thread):
-    """Asks again and again, and keeps every answer that is wrong."""
+    """Asks again and again for a word of its own, and keeps every answer that is wrong."""
 
-    def __init__(self, place: Place, path: str, ended: threading.Event):
+    def __init__(self, place: Place, word: str, who: str, ended: threading.Event):
         super().__init__()
-        self.place, self.path, self.ended = place, path, ended
+        self.place, self.word, self.ended = place, word, ended
+        self.path, self.plain = f"/?q={word}{who}", "mode=own" not in who
         self.answers = 0
         self.versions: list[int] = []
         self.wrong: list[str] = []
@@ -184,11 +188,20 @@ class Client(threading.Thread):
             self.answers += 1
 
     def judge(self, status: int, page: str) -> None:
-        """Take an answer: all of one version, as many as it has, never older than before."""
+        """Take an answer: of one version and word, as many as there are, never older than before.
+
+        Plain scores are all the same, so the first documents come first.
+        """
         found, versions = FOUND.findall(page), {int(each) for each in VERSION.findall(page)}
         failed = status != 200 or len(versions) != 1 or "Personalization failed" in page
-        if failed or found != [str(documents(max(versions)))]:
-            self.wrong.append(f"{status}: versions {versions}, found {found}")
+        many = documents(max(versions, default=0), self.word)
+        rows = [int(row) for word, row in ID.findall(page) if word == self.word]
+        others = {word for word, _ in ID.findall(page)} & set(WORDS) - {self.word}
+        right = rows == list(range(SHOWN)) if self.plain else set(rows) <= set(range(many))
+        if failed or found != [str(many)] or others or not right or len(set(rows)) != SHOWN:
+            self.wrong.append(
+                f"{status}: versions {versions}, found {found}, {others}, rows {rows}"
+            )
             return
         self.versions.append(versions.pop())
         if self.versions != sorted(self.versions):
@@ -201,8 +214,10 @@ def test_updates_under_load_are_served_without_a_wrong_or_failed_answer(place: P
     people = place.people()
     with place.serving() as process:
         ended = threading.Event()
-        asked = [f"/?q=java&user={user}&mode={mode}" for user in people for mode in ("own", "none")]
-        clients = [Client(place, path, ended) for path in (["/?q=java"] * 2 + asked)[:CLIENTS]]
+        asked = [f"&user={user}&mode={mode}" for user in people for mode in ("own", "none")]
+        asking = zip(WORDS, ["", "", *asked], strict=False)
+        clients = [Client(place, word, who, ended) for word, who in asking]
+        assert len(clients) == len(WORDS)
         for client in clients:
             client.start()
         for version in range(2, 2 + UPDATES):
@@ -216,7 +231,7 @@ def test_updates_under_load_are_served_without_a_wrong_or_failed_answer(place: P
         ended.set()
         for client in clients:
             client.join()
-        assert [client.wrong for client in clients] == [[]] * CLIENTS
+        assert [client.wrong for client in clients] == [[]] * len(WORDS)
         assert {client.versions[0] for client in clients} == {1}
         assert {client.versions[-1] for client in clients} == {1 + UPDATES}
         wait(lambda: not deleted(process), "the release of the former indexes' files")
@@ -309,6 +324,76 @@ def test_it_ends_cleanly_and_starts_again_on_the_same_port(place: Place) -> None
             end(process)
         with pytest.raises(ConnectionRefusedError):
             place.get("/")
+
+
+def test_a_build_has_its_name_on_the_disk_before_it_is_current(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a power cut at any moment what is current is there."""
+    place.index(1)
+    events: list[str] = []
+    sync, rename, replace = os.fsync, os.rename, os.replace
+    known = {
+        path.stat().st_ino: f"sync {path.name}" for path in (place.root, place.root / "indexes")
+    }
+
+    def record(handle: int) -> None:
+        sync(handle)
+        events.append(known.get(os.fstat(handle).st_ino, "sync a file"))
+
+    def renamed(source: Path, target: Path) -> None:
+        rename(source, target)
+        events.append(f"rename {Path(target).name}")
+
+    def replaced(source: Path, target: Path) -> None:
+        replace(source, target)
+        events.append(f"replace {Path(target).name}")
+
+    monkeypatch.setattr(os, "fsync", record)
+    monkeypatch.setattr(os, "rename", renamed)
+    monkeypatch.setattr(os, "replace", replaced)
+    place.index(2)
+    begin = events.index("rename corpus.0002")
+    assert events[begin : begin + 5] == [
+        "rename corpus.0002",
+        "sync indexes",
+        "sync a file",  # the new current.json
+        "replace current.json",
+        f"sync {place.root.name}",
+    ]
+    assert "replace current.json" not in events[:begin]
+    [gone] = events[begin + 5 :]  # the build it replaces, and no sooner
+    assert gone.startswith("rename .corpus.0001.")
+
+
+def test_another_index_than_before_is_told(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = []
+    for options in ([], ["--name", "other"], ["--add"], ["--name", "corpus", "--add"], []):
+        capsys.readouterr()
+        place.index(1, *options)
+        told.append((place.workspace.find("index").name, capsys.readouterr().err))
+    assert told == [
+        ("corpus.0001", ""),
+        ("other.0001", "search and serve use other from now on\n"),
+        ("other.0002", ""),
+        ("corpus.0002", "search and serve use corpus from now on\n"),
+        ("corpus.0003", ""),
+    ]
+
+
+@pytest.mark.parametrize(("there", "told"), [(False, "is not there; build"), (True, "is a file;")])
+def test_a_workspace_that_is_none_is_not_served(
+    place: Place, capsys: pytest.CaptureFixture[str], there: bool, told: str
+) -> None:
+    if there:
+        place.root.touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["--workspace", str(place.root), "serve"])
+    [line] = capsys.readouterr().err.splitlines()
+    assert (ended.value.code, told in line, "precision" in line) == (2, True, False)
+    assert not place.root.is_dir()
 
 
 @needs_proc
