@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from index.model import Account, Document
 
 NAME = "corpus"
+PLACES = 5  # of what was skipped, shown for each reason
+HINT = " (--json lists more places)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -197,8 +199,11 @@ def _print(made: dict[str, Any]) -> None:
             console.show(f"  {_CHANGES[what]}: {count:,}")
     for reason, count in made["skipped"].items():
         console.show(f"  skipped: {reason}: {count:,}")
-    for place in made["first_skips"]:
-        console.say(f"  {place}")
+        places = [place for place in made["first_skips"] if place.endswith(f": {reason}")]
+        for place in places[:PLACES]:
+            console.say(f"  {place}")
+        if count > PLACES:
+            console.say(f"  … and {count - PLACES:,} more{HINT if len(places) > PLACES else ''}")
     for what, said in _NOTED.items():
         if made[what]:
             console.show(f"  {said}: {made[what]:,}")
