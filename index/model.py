@@ -28,9 +28,13 @@ class TooSlow(SearchError):
 
 def clean(text: str) -> str:
     """Replace what neither Lucene nor a web page can carry: NULs and lone surrogates."""
-    if text.isascii() and "\0" not in text:
-        return text
-    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+    if "\0" in text:
+        text = text.replace("\0", " ")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
 
 
 @dataclass(frozen=True)
