@@ -10,7 +10,7 @@ from anonymizer.text import STOP_WORDS
 
 SIZE = 200  # characters shown
 LEAD = 3  # at most one part in so many stands before the first query word
-READ = 20_000  # a text is looked at no further
+READ = 50  # times the size: a text is looked at no further
 MATCHES = 400
 LONGEST_WORD = 40
 _WORD = re.compile(r"[^\W_]+")
@@ -32,7 +32,7 @@ class _Match(NamedTuple):
 
 def snippet(text: str, query: str, size: int = SIZE) -> list[Part]:
     """Show how a text opens and its window with most of the query's words, which are marked."""
-    text = " ".join(text[:READ].split())
+    text = " ".join(text[: READ * size].split())
     matches = _matches(text, query)
     parts: list[Part] = []
     at = 0
