@@ -1,11 +1,17 @@
-"""Loops compiled by numba: the one place that imports it here."""
+"""Loops compiled by numba [I/O]: the one place that imports it here, and that counts the cores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any, TypeVar
 
 from numba import njit
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -15,3 +21,23 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     except RuntimeError:  # neither this folder nor the user's cache may be written to
         made = njit(nogil=True)(function)
     return made
+
+
+def cores() -> int:
+    """Return how many threads can run at once; no result may depend on it."""
+    try:
+        return max(1, len(os.sched_getaffinity(0)))
+    except AttributeError:  # not Linux
+        return max(1, os.cpu_count() or 1)
+
+
+def in_parallel(function: Callable[[T], R], shares: Sequence[T]) -> list[R]:
+    """Call a function with each share, in threads, and return the results in order."""
+    if len(shares) < 2 or cores() < 2:
+        return [function(share) for share in shares]
+    return list(_threads().map(function, shares))
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(cores(), thread_name_prefix="anonymizer")

@@ -1,0 +1,139 @@
+"""What a group must satisfy: small compiled questions that the clustering asks, all at once.
+
+terms      p-linkability: at least ceil(|U|avg / p) distinct original terms (Zhu & Xiong 2010)
+members    k-anonymity: at least k members
+entropy    l-diversity: the entropy of the group's term weights is at least log l
+distance   t-closeness: the Jensen-Shannon distance between the group's distribution of term weight
+           and that of all users is at most t
+
+The first two can't be lost again when a member joins; the last two can.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .compiled import compiled
+from .model import BadParameter, Floats, Profiles, Unsatisfiable
+
+SLACK = 1e-12  # of entropies and distances, which no machine has exactly
+
+
+class Bounds(NamedTuple):
+    """What each group must have; the defaults bound nothing."""
+
+    terms: int = 0
+    members: int = 1
+    entropy: float = -1.0
+    distance: float = 2.0
+
+    @property
+    def may_be_lost(self) -> bool:
+        """Tell whether a new member can break what a group had."""
+        return self.entropy > 0 or self.distance < 1
+
+
+def bounds_of(
+    profiles: Profiles, *, p: float | None, k: int | None, l: float | None, t: float | None
+) -> Bounds:
+    """Turn p, k, l and t, None where not asked for, into the bounds of a group of these users."""
+    faults = {
+        f"p={p} must be above 0 and at most 1": p is None or 0 < p <= 1,
+        f"k={k} must be at least 1": k is None or k >= 1,
+        f"l={l} must be a number and at least 1": l is None or 1 <= l < math.inf,
+        f"t={t} must be above 0 and at most 1": t is None or 0 < t <= 1,
+        "p, k, l and t are all off; set at least one": {p, k, l, t} != {None},
+    }
+    if not all(faults.values()):
+        raise BadParameter("; ".join(fault for fault, holds in faults.items() if not holds))
+    return Bounds(
+        terms=terms_needed(profiles, p) if p is not None else 0,
+        members=k or 1,
+        entropy=math.log(l) if l is not None else -1.0,
+        distance=t if t is not None else 2.0,
+    )
+
+
+def terms_needed(profiles: Profiles, p: float) -> int:
+    """Return ceil(|U|avg / p) in exact arithmetic."""
+    average = Fraction(int(profiles.sizes.sum()), len(profiles))
+    return math.ceil(average / Fraction(str(p)))
+
+
+def overall(profiles: Profiles) -> Floats:
+    """Return each term's share of all users' weight."""
+    weights = np.bincount(
+        profiles.weights.indices, weights=profiles.weights.data, minlength=len(profiles.terms)
+    )
+    share: Floats = weights / weights.sum()
+    return share
+
+
+def refuse_hopeless(profiles: Profiles, bounds: Bounds) -> None:
+    """Refuse bounds that not even one group of everybody satisfies."""
+    n = len(profiles)
+    distinct = np.unique(profiles.weights.indices)
+    if distinct.size < bounds.terms:
+        raise Unsatisfiable(
+            f"groups need {bounds.terms} distinct terms (mean profile size / p), but all {n} "
+            f"profiles together have {distinct.size}; take a larger p or more users"
+        )
+    if n < bounds.members:
+        raise Unsatisfiable(
+            f"groups need {bounds.members} members, but there are {n} users; lower k, raise p, or "
+            "take more users"
+        )
+    share = overall(profiles)[distinct]
+    reached = entropy(share, share.size)
+    if reached < bounds.entropy - SLACK:
+        raise Unsatisfiable(
+            f"l={math.exp(bounds.entropy):.6g} is more than the {math.exp(reached):.6g} that all "
+            "users together have; lower l"
+        )
+
+
+@compiled
+def entropy(weights: Any, size: int) -> float:
+    """Return the entropy of a distribution given by the first weights, in natural units."""
+    total = 0.0
+    for i in range(size):
+        total += weights[i]
+    found = 0.0
+    for i in range(size):
+        share = weights[i] / total
+        if share > 0:
+            found -= share * math.log(share)
+    return found
+
+
+@compiled
+def distance(terms: Any, weights: Any, size: int, overall: Any) -> float:
+    """Return the Jensen-Shannon distance of a group's term weights from everybody's, 0 to 1."""
+    total = 0.0
+    for i in range(size):
+        total += weights[i]
+    divergence, met = 0.0, 0.0
+    for i in range(size):
+        mine, all_ = weights[i] / total, overall[terms[i]]
+        middle = (mine + all_) / 2
+        met += all_
+        divergence += mine * math.log2(mine / middle)
+        if all_ > 0:
+            divergence += all_ * math.log2(all_ / middle)
+    return math.sqrt(min(max(divergence + (1 - met), 0.0) / 2, 1.0))  # absent terms: log2(2) each
+
+
+@compiled
+def holds(bounds: Any, members: int, terms: Any, weights: Any, size: int, overall: Any) -> bool:
+    """Tell whether a group satisfies all bounds."""
+    if size < bounds.terms or members < bounds.members:
+        return False
+    if bounds.entropy > 0 and entropy(weights, size) < bounds.entropy - SLACK:
+        return False
+    return (
+        bounds.distance >= 1 or distance(terms, weights, size, overall) <= bounds.distance + SLACK
+    )
