@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from .line_reading import read_rows
+from .line_writing import row_lines, sorted_and_used
 from .model import BadInput, BadParameter, Profiles
 from .profiles import with_sorted_terms
-from .records import Record, as_json, plain_errors, read_rows, row_lines, sync, sync_folder
+from .records import Record, as_json, plain_errors, sync, sync_folder
 
 _PROFILE: Record = {"user": "u1", "terms": {"kitten": 1.0}}  # a record by example
 
@@ -50,10 +52,7 @@ def read_profiles(path: Path) -> Profiles:
 
 def fingerprint(profiles: Profiles) -> str:
     """Return the SHA-256 of users, terms and weights, however the terms are numbered."""
-    digest = hashlib.sha256()
-    for name, values in _arrays(profiles).items():
-        digest.update(f"{name} {values.size}\n".encode() + values.tobytes())
-    return digest.hexdigest()
+    return _hash(_arrays(profiles))
 
 
 def _suffix(path: Path) -> str:
@@ -63,7 +62,7 @@ def _suffix(path: Path) -> str:
 
 
 def _write_jsonl(profiles: Profiles, file: BufferedIOBase) -> None:
-    file.writelines(row_lines(profiles, ({"user": user} for user in profiles.users)))
+    file.writelines(row_lines(profiles, {"user": profiles.users}))
 
 
 def _read_jsonl(file: BufferedIOBase, path: Path) -> Profiles:
@@ -72,19 +71,30 @@ def _read_jsonl(file: BufferedIOBase, path: Path) -> Profiles:
 
 def _arrays(profiles: Profiles) -> dict[str, NDArray[Any]]:
     """Return the content as arrays that are equal if and only if the content is."""
-    content = with_sorted_terms(profiles.users, profiles.terms, profiles.weights)
+    content = profiles
+    if not sorted_and_used(profiles):
+        content = with_sorted_terms(profiles.users, profiles.terms, profiles.weights)
     return {
         "users": np.frombuffer(as_json(content.users), dtype=np.uint8),
         "terms": np.frombuffer(as_json(content.terms), dtype=np.uint8),
-        "ends": content.weights.indptr.astype("<i8"),
-        "columns": content.weights.indices.astype("<i4"),
-        "weights": content.weights.data.astype("<f8"),
+        "ends": content.weights.indptr.astype("<i8", copy=False),
+        "columns": content.weights.indices.astype("<i4", copy=False),
+        "weights": content.weights.data.astype("<f8", copy=False),
     }
 
 
+def _hash(arrays: dict[str, NDArray[Any]]) -> str:
+    """Return the SHA-256 of each array's name, size and bytes, one after the other."""
+    digest = hashlib.sha256()
+    for name, values in arrays.items():
+        digest.update(f"{name} {values.size}\n".encode())
+        digest.update(np.ascontiguousarray(values).data)
+    return digest.hexdigest()
+
+
 def _write_npz(profiles: Profiles, file: BufferedIOBase) -> None:
-    arrays: dict[str, Any] = {**_arrays(profiles), "sha256": fingerprint(profiles)}
-    np.savez(file, **arrays)
+    arrays: dict[str, Any] = _arrays(profiles)
+    np.savez(file, **arrays, sha256=_hash(arrays))
 
 
 def _read_npz(file: BufferedIOBase, path: Path) -> Profiles:

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from .line_reading import read_rows
 from .model import BadInput, Ints, Profiles
-from .records import Record, check_record, plain_errors, read_object, read_rows
+from .records import Record, check_record, plain_errors, read_object
 
 FORMAT = "veilsearch published release 1"
 _ABOUT: Record = {  # the first line by example

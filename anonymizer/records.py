@@ -10,54 +10,54 @@ import hashlib
 import json
 import os
 import sys
-from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
-from .model import BadInput, Profiles
-from .profiles import with_sorted_terms
+from .model import BadInput
 
 Record = dict[str, Any]
 
 
-def read_rows(file: Iterable[bytes], path: Path, example: Record) -> tuple[Profiles, list[int]]:
-    """Return the rows by name, and how many users each stands for."""
-    names, users = [], []
-    number: dict[str, int] = {}
-    columns, weights, ends = array("q"), array("d"), array("q", [0])
-    for record in read_records(file, path, example):
-        names.append(record[next(iter(example))])
-        users.append(record.get("users", 1))
-        columns.extend([number.setdefault(term, len(number)) for term in record["terms"]])
-        weights.extend(record["terms"].values())
-        ends.append(len(columns))
-    entries = (np.array(weights), np.array(columns), np.array(ends))
-    matrix = csr_matrix(entries, shape=(len(names), len(number)))
-    return with_sorted_terms(names, list(number), matrix), users
+class StrictReader:
+    """Reads each line's record, which is like the example and alone with its first value."""
 
+    def __init__(self, path: Path, example: Record) -> None:
+        self.names = tuple(example)
+        self._path, self._example = path, example
+        self._remedy = f"each line must look like {json.dumps(example)}"
+        self._seen: set[str] = set()  # first values
 
-def read_records(file: Iterable[bytes], path: Path, example: Record) -> Iterator[Record]:
-    """Yield each line's record, which is like the example and alone with its first value."""
-    remedy = f"each line must look like {json.dumps(example)}"
-    first, seen = next(iter(example)), set()
-    for number, line in enumerate(file, 1):
+    def read(self, line: bytes, number: int) -> Record:
+        """Return a line's record, or raise."""
+        first = self.names[0]
         try:
             record = read_object(line)
-            check_record(record, example)
-            if not record[first] or record[first] in seen:
+            check_record(record, self._example)
+            if not record[first] or record[first] in self._seen:
                 raise ValueError(f"the {first} {'stands twice' if record[first] else 'is empty'}")
         except (ValueError, RecursionError) as fault:
-            raise BadInput(f"{path}, line {number}: {fault}; {remedy}") from fault
-        seen.add(record[first])
-        yield record
-    if not seen:
-        raise BadInput(f"{path}: there is no line; {remedy}")
+            where = f"{self._path}, line {number}"
+            raise BadInput(f"{where}: {fault}; {self._remedy}") from fault
+        self._seen.add(record[first])
+        return record
+
+    def accept(self, values: Sequence[str]) -> bool:
+        """Take first values of records that are right otherwise, if none of them is known."""
+        new = set(values)
+        if len(new) < len(values) or not self._seen.isdisjoint(new):
+            return False
+        self._seen |= new
+        return True
+
+    def finish(self) -> None:
+        """Raise if there was no line."""
+        if not self._seen:
+            raise BadInput(f"{self._path}: there is no line; {self._remedy}")
 
 
 def check_record(record: Record, example: Record) -> None:
@@ -112,12 +112,6 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise ValueError(f"{type(value).__name__} can't be written as JSON")
-
-
-def row_lines(rows: Profiles, heads: Iterable[Record]) -> Iterator[bytes]:
-    """Yield a line a row: its head and then its terms in sorted order."""
-    for row, head in enumerate(heads):
-        yield as_json({**head, "terms": dict(sorted(rows.at(row).items()))})
 
 
 @contextmanager

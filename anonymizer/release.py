@@ -1,6 +1,7 @@
 """Releases on disk [I/O]: written whole or not at all, checked when read.
 
-RELEASE/release.json    format, method, parameters, seed, input hash, facts, hash of the rows
+RELEASE/release.json    format, method, parameters, how the profiles were made, seed, input hash,
+                        facts, hash of the rows
 RELEASE/rows.jsonl      {"row": "g0001", "users": 4, "terms": {...}} a line
 RELEASE/private/        who has which row, and the hashes of all files; for the owner only
 
@@ -16,9 +17,13 @@ import tempfile
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .line_reading import read_fields, read_rows
+from .line_writing import record_lines, row_lines
 from .model import BadInput, Profiles, Release
 from .records import (
     Record,
@@ -27,14 +32,11 @@ from .records import (
     exchange,
     plain_errors,
     read_object,
-    read_records,
-    read_rows,
-    row_lines,
     sync_folder,
     write_file,
 )
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "release.json"
 ROWS = "rows.jsonl"
 PRIVATE = "private"
@@ -44,18 +46,45 @@ CHECKSUMS = "private/checksums.sha256"  # as sha256sum writes and checks them
 # The records by example.
 _ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
 _MEMBER: Record = {"user": "u1", "row": "g0001"}
-_MADE: Record = {"method": "none", "parameters": {}, "seed": 0, "input_hash": "0a1b", "facts": {}}
-_MANIFEST: Record = {"format": FORMAT, **_MADE, "sha256": {}}
+_MANIFEST: Record = {
+    "format": FORMAT,
+    "method": "none",
+    "parameters": {},
+    "profiles": {},
+    "seed": 0,
+    "input_hash": "0a1b",
+    "facts": {},
+    "sha256": {},
+}
 
 
-def write_release(release: Release, folder: Path, *, seed: int, input_hash: str) -> None:
-    """Write a release; a release already there stays until the new one is whole."""
+def write_release(
+    release: Release,
+    folder: Path,
+    *,
+    seed: int,
+    input_hash: str,
+    profiles: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a release; a release already there stays until the new one is whole.
+
+    Beside it stand the choices that made its profiles.
+    """
     _refuse_named_users(release)
+    manifest = {
+        "format": FORMAT,
+        "method": release.method,
+        "parameters": dict(release.parameters),
+        "profiles": dict(profiles or {}),
+        "seed": seed,
+        "input_hash": input_hash,
+        "facts": dict(release.facts),
+    }
     with plain_errors(folder, "written"):
         _refuse_foreign(folder)
         holder = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
-            _fill(holder / "new", release, seed, input_hash)
+            _fill(holder / "new", release, manifest)
             _switch(holder / "new", folder, holder / "old")
             sync_folder(folder.parent)
         finally:
@@ -73,15 +102,14 @@ def read_release(folder: Path) -> Release:
         changed = _changed(parts, manifest, (folder / CHECKSUMS).read_bytes())
     if changed:
         raise BadInput(f"{folder / changed}: changed since it was written; make the release again")
-    rows, sizes = read_rows(BytesIO(parts[ROWS]), folder / ROWS, _ROW)
-    row_of = _read_members(parts[MEMBERS], folder / MEMBERS, rows)
-    row_of_user = np.array(list(row_of.values()), dtype=np.int64)
+    rows, sizes = read_rows(BytesIO(parts.pop(ROWS)), folder / ROWS, _ROW)
+    users, row_of_user = _read_members(parts.pop(MEMBERS), folder / MEMBERS, rows)
     wrong = np.flatnonzero(np.bincount(row_of_user, minlength=len(rows)) != sizes)
     if wrong.size:
         where = f"{folder / ROWS}, line {wrong[0] + 1}"
         raise BadInput(f"{where}: users is not the number of members; make the release again")
     made = (manifest[name] for name in ("method", "parameters", "facts"))
-    return Release(rows, tuple(row_of), row_of_user, *made)
+    return Release(rows, users, row_of_user, *made)
 
 
 def read_hash(folder: Path) -> str:
@@ -97,11 +125,14 @@ def read_input_hash(folder: Path) -> str:
 
 
 def _refuse_named_users(release: Release) -> None:
+    users = set(release.users)
     seed = release.parameters.get("first_seed")  # the one parameter that names a user
-    if seed in set(release.users) - {"given", "drawn"}:
+    if seed in users - {"given", "drawn"}:
         raise BadInput("first_seed holds a user's id, which no release may; write given or drawn")
-    if any(isinstance(fact, str) and fact in release.users for fact in release.facts.values()):
+    if any(isinstance(fact, str) and fact in users for fact in release.facts.values()):
         raise BadInput("a fact holds a user's id, which no release may; leave it out")
+    if users.isdisjoint(release.rows.users):
+        return
     rows = [release.rows.users[row] for row in release.row_of_user.tolist()]
     if any(user == row for user, row in zip(release.users, rows, strict=True)):
         raise BadInput("a row has the name of its user; call the rows g0001, g0002, ...")
@@ -117,28 +148,19 @@ def _refuse_foreign(folder: Path) -> None:
     raise BadInput(f"{folder}: is there already and is no release; remove it or name another")
 
 
-def _fill(new: Path, release: Release, seed: int, input_hash: str) -> None:
+def _fill(new: Path, release: Release, manifest: Record) -> None:
     new.mkdir()
     (new / PRIVATE).mkdir(mode=0o700)
-    sizes = zip(release.rows.users, release.grouping.sizes.tolist(), strict=True)
-    members = zip(release.users, release.row_of_user.tolist(), strict=True)
-    heads = ({"row": row, "users": size} for row, size in sizes)
     names = release.rows.users
-    served = (as_json({"user": user, "row": names[row]}) for user, row in members)
+    rows = row_lines(release.rows, {"row": names, "users": release.grouping.sizes.tolist()})
+    served = [names[row] for row in release.row_of_user.tolist()]
+    members = record_lines({"user": release.users, "row": served})
     sums = {
-        ROWS: write_file(new / ROWS, row_lines(release.rows, heads)),
-        MEMBERS: write_file(new / MEMBERS, served, mode=0o600),
+        ROWS: write_file(new / ROWS, rows),
+        MEMBERS: write_file(new / MEMBERS, members, mode=0o600),
     }
-    manifest = {
-        "format": FORMAT,
-        "method": release.method,
-        "parameters": dict(release.parameters),
-        "seed": seed,
-        "input_hash": input_hash,
-        "facts": dict(release.facts),
-        "sha256": {ROWS: sums[ROWS]},
-    }
-    sums[MANIFEST] = write_file(new / MANIFEST, [as_json(manifest, indent=1)])
+    whole = as_json({**manifest, "sha256": {ROWS: sums[ROWS]}}, indent=1)
+    sums[MANIFEST] = write_file(new / MANIFEST, [whole])
     write_file(new / CHECKSUMS, [_sum_line(*entry) for entry in sums.items()], mode=0o600)
     sync_folder(new / PRIVATE)
     sync_folder(new)
@@ -183,11 +205,13 @@ def _sum_line(name: str, sha256: str) -> bytes:
     return f"{sha256}  {name}\n".encode()
 
 
-def _read_members(content: bytes, path: Path, rows: Profiles) -> dict[str, int]:
-    """Return each user's row number."""
-    row_of = {}
-    for number, record in enumerate(read_records(BytesIO(content), path, _MEMBER), 1):
-        if record["row"] not in rows.row_of:
-            raise BadInput(f"{path}, line {number}: there is no such row; make the release again")
-        row_of[record["user"]] = rows.row_of[record["row"]]
-    return row_of
+def _read_members(
+    content: bytes, path: Path, rows: Profiles
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return the users and each one's row number."""
+    fields = read_fields(BytesIO(content), path, _MEMBER)
+    numbers = np.array([rows.row_of.get(row, -1) for row in fields["row"]], dtype=np.int64)
+    if numbers.min() < 0:
+        line = int(np.argmin(numbers)) + 1
+        raise BadInput(f"{path}, line {line}: there is no such row; make the release again")
+    return tuple(fields["user"]), numbers

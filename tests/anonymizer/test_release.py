@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from anonymizer import profile_file, records
+from anonymizer import line_writing, profile_file, records
 from anonymizer import release as release_module
 from anonymizer.model import BadInput, Profiles, Release
 from anonymizer.profile_file import fingerprint, read_profiles, write_profiles
@@ -47,7 +47,8 @@ def rows_of(profiles: Profiles) -> Rows:
 
 
 def write(release: Release, folder: Path, seed: int = 7) -> Path:
-    write_release(release, folder, seed=seed, input_hash="0a1b")
+    profiles = {"weights": "binary", "size": 150}
+    write_release(release, folder, seed=seed, input_hash="0a1b", profiles=profiles)
     return folder
 
 
@@ -172,9 +173,10 @@ def test_a_release_by_hand(tmp_path: Path) -> None:
     assert found["rows.jsonl"].decode() == rows
     assert found["private/members.jsonl"].decode() == members
     assert json.loads(found["release.json"]) == {
-        "format": 1,
+        "format": 2,
         "method": "p-linkability",
         "parameters": {"p": 0.4, "first_seed": "drawn"},
+        "profiles": {"weights": "binary", "size": 150},
         "seed": 7,
         "input_hash": "0a1b",
         "facts": {"groups": 2, "worst": 0.5, "sizes": [2, 1]},
@@ -248,8 +250,19 @@ def test_every_flipped_byte_and_cut_and_missing_part_of_a_release_is_noticed(
 @pytest.mark.parametrize(
     ("name", "old", "new", "why"),
     [
-        ("release.json", '"format": 1', '"format": 2', "format=2 must be 1"),
-        ("release.json", '"format": 1', '"format": true', "format must be of type int"),
+        (
+            "release.json",
+            '"format": 2',
+            '"format": 1',
+            "format=1 must be 2; make the release again",
+        ),
+        ("release.json", '"format": 2', '"format": 2.0', "format must be of type int"),
+        (
+            "release.json",
+            '"profiles": {',
+            '"profile": {',
+            "the names are not exactly format, method",
+        ),
         ("release.json", '"seed": 7', '"seed": "7"', "seed must be of type int"),
         ("release.json", '"seed": 7', '"seeds": 7', "the names are not exactly format, method"),
         ("release.json", "{", "[", "Expecting"),
@@ -302,8 +315,10 @@ class FullDisk:
         self.calls, self.fails_at = 0, fails_at
         for name in ("fsync", "replace", "mkdir"):
             patch.setattr(os, name, partial(self.call, getattr(os, name)))
-        for module in (records, release_module, profile_file):
+        for module in (release_module, profile_file):
             patch.setattr(module, "as_json", partial(self.call, records.as_json))
+        for name in ("json_texts", "joined"):
+            patch.setattr(line_writing, name, partial(self.call, getattr(line_writing, name)))
 
     def call(self, real: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         self.calls += 1
