@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from anonymizer.model import AnonymizerError, BadInput, Profiles, Release
+from anonymizer.model import AnonymizerError, BadInput, Ints, Profiles, Release
 from anonymizer.profile_file import fingerprint, read_profiles
 from anonymizer.release import read_input_hash, read_release
 from index.build import open_index
@@ -15,6 +16,7 @@ from index.model import SearchError
 from .engine import Engine
 from .errors import UsageError
 from .modes import Modes
+from .newcomer import NEWCOMER, Newcomer, welcome
 from .settings import Settings
 from .workspace import CURRENT, Workspace
 
@@ -28,6 +30,14 @@ class Opened(NamedTuple):
 
     modes: Modes
     close: Callable[[], object]
+
+
+class People(NamedTuple):
+    """Whom searches can be personalized for: the people of a workspace, or one newcomer."""
+
+    profiles: Profiles | None = None
+    release: Release | None = None
+    newcomer: Newcomer | None = None
 
 
 def stamp(workspace: Workspace) -> Stamp:
@@ -82,12 +92,18 @@ def open_once(
     index: str | None = None,
     profiles: Path | None = None,
     release: Path | None = None,
+    newcomer: Path | None = None,
     personal: bool = True,
 ) -> Opened:
-    """Open engine, profiles and release; without `personal` only the engine."""
-    people, released = None, None
-    if personal:
-        people, released = _open_people(workspace, profiles, release)
+    """Open engine, profiles and release; for a newcomer no profiles but their own.
+
+    Without `personal` only the engine.
+    """
+    people = People()
+    if newcomer:
+        people = _open_newcomer(workspace, newcomer, release)
+    elif personal:
+        people = _open_people(workspace, profiles, release)
     folder = workspace.index_named(index) if index else workspace.find("index")
     lucene, forward = open_index(
         folder,
@@ -97,21 +113,50 @@ def open_once(
         title_boost=settings.title_boost,
     )
     engine = Engine(lucene, forward, settings.vectors, deadline=settings.deadline)
-    modes = Modes(engine, people, released)
-    return Opened(modes, lucene.close)
+    return Opened(Modes(engine, *people), lucene.close)
 
 
-def _open_people(
-    workspace: Workspace, profiles: Path | None, release: Path | None
-) -> tuple[Profiles | None, Release | None]:
+def _open_people(workspace: Workspace, profiles: Path | None, release: Path | None) -> People:
     """Read the named profiles and release, else the current ones if there are any."""
+    if release and release.is_file():
+        raise UsageError(
+            f"--release {release}: a published file does not say who has which row; "
+            "name your profile with --newcomer FILE, or the release's folder"
+        )
     current = workspace.current()
     if profiles is None and current.profiles:
         profiles = workspace.find("profiles")
     if release is None and current.release:
         release = workspace.find("release")
     people = read_profiles(profiles) if profiles else None
-    return people, _matching(release, people) if release else None
+    return People(people, _matching(release, people) if release else None)
+
+
+def _open_newcomer(workspace: Workspace, file: Path, release: Path | None) -> People:
+    """Read a newcomer's profile, and choose a row of the named or current release."""
+    profile = read_profiles(file)
+    if len(profile) > 1:
+        raise UsageError(
+            f"{file}: {len(profile):,} profiles where a newcomer has one; "
+            "put the line of one person alone into a .jsonl file"
+        )
+    profile = replace(profile, users=(NEWCOMER,))  # their name is not needed any more
+    if release is None and workspace.current().release:
+        release = workspace.find("release")
+    if release is None:
+        return People(profile)
+    return People(profile, newcomer=welcome(profile, *_released(release)))
+
+
+def _released(path: Path) -> tuple[Profiles, Ints]:
+    """Read the rows of a release's folder or of a published file, and how many share each."""
+    if path.is_dir():
+        release = read_release(path)
+        return release.rows, release.grouping.sizes
+    from anonymizer.publication import read_published
+
+    published = read_published(path)
+    return published.rows, published.sizes
 
 
 def _matching(folder: Path, profiles: Profiles | None) -> Release:

@@ -16,6 +16,8 @@ from ..workspace import Workspace
 
 if TYPE_CHECKING:
     from ..modes import Answer, Modes
+    from ..newcomer import Newcomer
+    from ..runs import RunWriter
     from ..topics import Topic
 
 MOST_HITS = 10_000  # in a pool
@@ -26,13 +28,7 @@ NAMED = 20  # topics named in one line of talk
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("query", metavar="QUERY", nargs="?")
-    parser.add_argument("--user", metavar="U", help="the person who asks")
-    parser.add_argument(
-        "--mode",
-        choices=("none", "own", "group"),
-        help="plain, by the own profile, or by the group's row "
-        "(none without a user; else group, or own where there is no release)",
-    )
+    _add_asker(parser)
     parser.add_argument(
         "--pool", type=int, metavar="N", help="documents that are re-ranked (100; of topics 1000)"
     )
@@ -50,13 +46,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", metavar="NAME", help="the run's name (veilsearch)")
     parser.add_argument("--index", metavar="NAME", help="an index of the workspace by name")
     parser.add_argument("--profiles", type=Path, metavar="FILE", help="other than the current ones")
-    parser.add_argument("--release", type=Path, metavar="DIR", help="other than the current one")
+    parser.add_argument(
+        "--release",
+        type=Path,
+        metavar="DIR",
+        help="other than the current one; for a newcomer also a published file",
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def _add_asker(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--user", metavar="U", help="the person who asks")
+    parser.add_argument(
+        "--newcomer",
+        type=Path,
+        metavar="FILE",
+        help="the profile of a person in no release: served by the released row closest to it, "
+        "which is chosen here",
+    )
+    parser.add_argument(
+        "--mode",
+        choices=("none", "own", "group"),
+        help="plain, by the own profile, or by the group's row "
+        "(none if nobody is named; else group, or own where there is no release)",
+    )
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Answer the query or the topics."""
     _check_use(arguments)
+    _check_asker(arguments)
     settings = changed(
         settings,
         pool=_pool(arguments, settings),
@@ -99,10 +118,18 @@ def _check_use(arguments: argparse.Namespace) -> None:
         raise UsageError("the query is empty; say what to search for")
 
 
+def _check_asker(arguments: argparse.Namespace) -> None:
+    for name in ("user", "profiles"):
+        if arguments.newcomer and getattr(arguments, name):
+            raise UsageError(
+                f"--newcomer and --{name} name different people; leave one of them out"
+            )
+
+
 def _check_run(arguments: argparse.Namespace) -> None:
     """Refuse to write the run over what is read, whatever links lead there."""
     run = arguments.run_file
-    for name in ("topics", "profiles"):
+    for name in ("topics", "profiles", "newcomer", "release"):
         read = getattr(arguments, name)
         with suppress(OSError):  # what is not there, or out of reach, is told when it is opened
             if read and run.samefile(read):
@@ -115,13 +142,16 @@ def _open(arguments: argparse.Namespace, settings: Settings, personal: bool) -> 
     personal = personal or arguments.mode in ("own", "group")
     for name in ("profiles", "release"):
         if getattr(arguments, name) and not personal:
-            raise UsageError(f"--{name} is for a person's search; name who asks with --user")
+            raise UsageError(
+                f"--{name} is for a person's search; name who asks with --user or --newcomer"
+            )
     return open_modes(
         Workspace(settings.workspace),
         settings,
         index=arguments.index,
         profiles=arguments.profiles,
         release=arguments.release,
+        newcomer=arguments.newcomer,
         personal=personal,
     )
 
@@ -130,14 +160,15 @@ def _open(arguments: argparse.Namespace, settings: Settings, personal: bool) -> 
 
 
 def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
-    modes = _open(arguments, settings, bool(arguments.user))
-    mode = arguments.mode or modes.usual_mode(arguments.user)
+    modes = _open(arguments, settings, bool(_user(arguments)))
+    user = _user(arguments)
+    mode = arguments.mode or modes.usual_mode(user)
     modes.engine.warm_up()  # what one process waits for once is no part of a search's time
     began = time.perf_counter()
     answer = modes.answer(
         arguments.query,
         mode,
-        arguments.user,
+        user,
         pool=settings.pool,
         mix=settings.mix,
         operators=settings.operators,
@@ -148,11 +179,31 @@ def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
         _explain(arguments.query, answer, hits, modes, settings)
     if answer.cut:
         console.say("the query is very long; only its beginning was searched")
+    served = _served(modes, mode)
+    if served and served.notice:
+        console.say(served.notice)
     if arguments.json:
-        console.show_json(_as_json(arguments, answer, hits, settings, milliseconds))
+        found = _as_json(arguments, answer, hits, settings, milliseconds)
+        console.show_json({**found, **_choice(served)})
     else:
-        _print(answer, hits, settings)
+        _print(answer, hits, settings, served)
     return 0
+
+
+def _user(arguments: argparse.Namespace) -> str | None:
+    """Return who asks."""
+    from ..newcomer import NEWCOMER
+
+    return NEWCOMER if arguments.newcomer else arguments.user
+
+
+def _served(modes: Modes, mode: str | None) -> Newcomer | None:
+    """Return the newcomer if it is a row that shall order the results."""
+    return modes.newcomer if mode in (None, "group") else None
+
+
+def _choice(served: Newcomer | None) -> dict[str, Any]:
+    return {"choice": served.as_json()} if served else {}
 
 
 def hits_of(answer: Answer, modes: Modes, top: int) -> list[dict[str, Any]]:
@@ -205,11 +256,15 @@ def _as_json(
     }
 
 
-def _print(answer: Answer, hits: list[dict[str, Any]], settings: Settings) -> None:
+def _print(
+    answer: Answer, hits: list[dict[str, Any]], settings: Settings, served: Newcomer | None
+) -> None:
     if not hits:
         console.show("nothing found")
         return
     console.show(_headline(answer, settings))
+    if served and served.row:
+        console.show(served.in_words())
     for hit in hits:
         moved = hit["plain_rank"] - hit["rank"]
         mark = f"▲{moved}" if moved > 0 else f"▼{-moved}" if moved else "·"
@@ -226,11 +281,15 @@ def _sum_of(parts: list[dict[str, Any]]) -> str:
     return f"{sum(part['score'] for part in parts):.4f} = {terms}"
 
 
+def _shared_row(name: str, users: int) -> str:
+    return f"by row {name}, shared by {users:,} {'person' if users == 1 else 'people'}"
+
+
 def _headline(answer: Answer, settings: Settings) -> str:
     who = {
         "none": "plain BM25 order",
         "own": "by the own profile",
-        "group": f"by row {answer.row}, shared by {answer.users} people",
+        "group": _shared_row(answer.row, answer.users),
     }[answer.mode]
     if answer.precision is None:
         return f"{who}, pool {settings.pool}"
@@ -273,19 +332,20 @@ def _answer_topics(arguments: argparse.Namespace, settings: Settings) -> int:
     seconds = time.perf_counter() - began
     _tell("nothing found for", empty)
     _tell("only the beginning was searched of the very long", cut)
-    _tell_run(arguments, run_file.topics, run_file.rows, seconds, empty, cut)
+    _tell_run(arguments, run_file, seconds, empty, cut, _served(modes, arguments.mode))
     return 0
 
 
 def _topics(arguments: argparse.Namespace) -> list[Topic]:
     from ..topics import read_topics
 
-    topics = read_topics(arguments.topics)
-    if not arguments.user:
+    topics, user = read_topics(arguments.topics), _user(arguments)
+    if not user:
         return topics
     if any(topic.user for topic in topics):
-        raise UsageError(f"{arguments.topics} names who asks; leave out --user")
-    return [replace(topic, user=arguments.user) for topic in topics]
+        named = "newcomer" if arguments.newcomer else "user"
+        raise UsageError(f"{arguments.topics} names who asks; leave out --{named}")
+    return [replace(topic, user=user) for topic in topics]
 
 
 def _tell(what: str, qids: list[str]) -> None:
@@ -296,14 +356,21 @@ def _tell(what: str, qids: list[str]) -> None:
 
 def _tell_run(
     arguments: argparse.Namespace,
-    topics: int,
-    rows: int,
+    run: RunWriter,
     seconds: float,
     empty: list[str],
     cut: list[str],
+    served: Newcomer | None,
 ) -> None:
+    if served and served.notice:
+        console.say(served.notice)
     if arguments.json:
-        facts = {"topics": topics, "rows": rows, "seconds": round(seconds, 3)}
-        console.show_json({"run": str(arguments.run_file), **facts, "empty": empty, "cut": cut})
+        facts = {"topics": run.topics, "rows": run.rows, "seconds": round(seconds, 3)}
+        written = {"run": str(arguments.run_file), **facts, "empty": empty, "cut": cut}
+        console.show_json({**written, **_choice(served)})
         return
-    console.show(f"{topics:,} topics, {rows:,} rows in {seconds:.1f} s: {arguments.run_file}")
+    console.show(
+        f"{run.topics:,} topics, {run.rows:,} rows in {seconds:.1f} s: {arguments.run_file}"
+    )
+    if served and served.row:
+        console.show(f"{_shared_row(served.row.name, served.row.users)}, {served.in_words()}")
