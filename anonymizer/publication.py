@@ -2,11 +2,20 @@
 
 FILE's first line   what is public of release.json, with the SHA-256 of all that follows
 then                the bytes of rows.jsonl: {"row": "g0001", "users": 4, "terms": {...}} a line
+
+Two things that release.json says stay at home. The hash of the input would let anybody who guesses
+the profiles prove the guess, and would tie releases of the same people to each other. The seed
+settles who opens a group, and whoever knows most of the profiles could replay the run with it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
+import re
+import tempfile
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -15,8 +24,18 @@ from typing import Any
 import numpy as np
 
 from .line_reading import read_rows
+from .measures.finding import Finding, Verdict
+from .measures.verification import Case, examine
 from .model import BadInput, Ints, Profiles
-from .records import Record, check_record, plain_errors, read_object
+from .records import (
+    Record,
+    as_json,
+    check_record,
+    plain_errors,
+    read_object,
+    sync,
+    sync_folder,
+)
 
 FORMAT = "veilsearch published release 1"
 _ABOUT: Record = {  # the first line by example
@@ -28,6 +47,8 @@ _ABOUT: Record = {  # the first line by example
     "sha256": "0a1b",
 }
 _ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
+_HEAD = f'{{"format": "{FORMAT}"'.encode()
+_YOUNG = 60  # seconds that a publisher may take to write
 
 
 @dataclass(frozen=True)
@@ -37,6 +58,78 @@ class Published:
     rows: Profiles
     sizes: Ints
     about: dict[str, Any]
+
+
+def publish(release: Path, profiles: Path, output: Path) -> Verdict:
+    """Verify a release and publish the very bytes that were verified; on any breach, nothing."""
+    _refuse_foreign(output, release)
+    case = examine(release, profiles)
+    case.findings += _alone(case)
+    if case.verdict.holds:
+        content = as_json(_about(case)) + case.parts["rows.jsonl"]
+        with plain_errors(output, "written"):
+            _write(output, content)
+    return case.verdict
+
+
+def _refuse_foreign(output: Path, release: Path) -> None:
+    """Refuse to replace anything but a published file, and to write into a release."""
+    if output.resolve().is_relative_to(release.resolve()):
+        raise BadInput(f"{output}: lies in the release; name a file outside of it")
+    if not os.path.lexists(output):
+        return
+    with plain_errors(output, "read"):
+        if output.is_file() and not output.is_symlink():
+            with output.open("rb") as file:
+                if file.read(len(_HEAD)) == _HEAD:
+                    return
+    raise BadInput(
+        f"{output}: is there already and is no published file; remove it or name another"
+    )
+
+
+def _alone(case: Case) -> list[Finding]:
+    """Find the rows of one person: such a row is that person's profile."""
+    if case.sizes is None:
+        return []
+    rows = np.flatnonzero(case.sizes == 1)
+    if not rows.size:
+        return [Finding("groups", True, "rows.jsonl", "no row stands for one person alone")]
+    where = f"rows.jsonl, line {rows[0] + 1}"
+    line = (
+        f"{rows.size} rows stand for one person, whose profile they are; anonymize with --set k=2"
+    )
+    return [Finding("groups", False, where, line)]
+
+
+def _about(case: Case) -> Record:
+    public = {name: case.manifest[name] for name in ("method", "parameters", "profiles", "facts")}
+    return {"format": FORMAT, **public, "sha256": case.manifest["sha256"]["rows.jsonl"]}
+
+
+def _write(output: Path, content: bytes) -> None:
+    """Write a file under a temporary name and rename it; what a killed writer left goes."""
+    _sweep(output)
+    handle, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            temporary.chmod(0o644)  # it is public
+            sync(file)
+        temporary.replace(output)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(output.parent)
+
+
+def _sweep(output: Path) -> None:
+    temporary = re.compile(rf"\.{re.escape(output.name)}\.[a-z0-9_]{{8}}")
+    for path in output.parent.iterdir():
+        if temporary.fullmatch(path.name):
+            with suppress(FileNotFoundError):  # its writer may be done by now
+                if time.time() - path.stat().st_mtime > _YOUNG:
+                    path.unlink()
 
 
 def read_published(path: Path) -> Published:

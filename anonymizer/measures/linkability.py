@@ -12,79 +12,98 @@ belief    the largest change of belief about any term, present or absent: |share
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
-from ..model import BadInput, Floats, Ints, Profiles, Release
-from .measurement import Measurement
+from .group_counts import GroupCounts, count_groups
+from .measurement import Measurement, by_group
+
+if TYPE_CHECKING:
+    from ..model import Floats, Profiles, Release
 
 READINGS = ("average", "share", "worst", "belief")
+QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+
+
+def sizes(_profiles: Profiles, release: Release) -> list[Measurement]:
+    """Count the members of each group."""
+    return list(by_group("users", release.grouping.sizes, release.rows.users))
 
 
 def linkability(profiles: Profiles, release: Release) -> list[Measurement]:
-    """Measure size and the readings for each group."""
-    members = _members(profiles, release)
-    has = csr_matrix(members @ _binary(profiles))
-    sizes = np.bincount(release.row_of_user, minlength=len(release.rows))
-    prior = np.bincount(profiles.weights.indices, minlength=len(profiles.terms)) / len(profiles)
+    """Measure the readings for each group."""
+    readings = _readings(count_groups(profiles, release))
+    return [row for name in READINGS for row in by_group(name, readings[name], release.rows.users)]
+
+
+def distribution(profiles: Profiles, release: Release) -> list[Measurement]:
+    """Measure quantiles of the readings over groups, and of the share over groups' terms."""
+    counts = count_groups(profiles, release)
+    spread = {**_readings(counts), "share of members, by term": counts.share}
+    return [
+        Measurement(f"{name}, {quantile:.0%}", float(value))
+        for name, values in spread.items()
+        for quantile, value in zip(
+            QUANTILES, np.quantile(values, QUANTILES, method="inverted_cdf"), strict=True
+        )
+    ]
+
+
+def _readings(counts: GroupCounts) -> dict[str, Floats]:
+    """Return each reading for each group."""
+    share = counts.share
+    return {
+        "average": counts.average_size / counts.distinct,
+        "share": np.add.reduceat(counts.members, counts.begins) / (counts.sizes * counts.distinct),
+        "worst": np.maximum.reduceat(share, counts.begins),
+        "belief": _belief(counts, share),
+    }
+
+
+def _belief(counts: GroupCounts, share: Floats) -> Floats:
+    """Return each group's largest change of belief; of absent terms only the most usual counts."""
+    prior = counts.having / counts.users
+    present = np.maximum.reduceat(np.abs(share - prior[counts.term]), counts.begins)
     by_prior = np.argsort(-prior, kind="stable")
-    average_size = float(profiles.sizes.mean())
-    rows = []
-    for group, name in enumerate(release.rows.users):
-        terms = has.indices[has.indptr[group] : has.indptr[group + 1]].astype(np.int64)
-        share = has.data[has.indptr[group] : has.indptr[group + 1]] / sizes[group]
-        values = {
-            "users": float(sizes[group]),
-            "average": average_size / terms.size,
-            "share": float(share.mean()),
-            "worst": float(share.max()),
-            "belief": _belief(terms, share, prior, by_prior),
-        }
-        rows += [Measurement(measure, value, group=name) for measure, value in values.items()]
-    return rows
+    absent = np.append(prior[by_prior], 0.0)[_usual_terms(counts, by_prior)]
+    belief: Floats = np.maximum(present, absent)
+    return belief
 
 
-def _members(profiles: Profiles, release: Release) -> csr_matrix:
-    """Return groups x users of the profiles; every user must have exactly one row."""
-    if set(profiles.users) != set(release.users):
-        raise BadInput("the release was not made from these profiles: their users differ")
-    columns = np.array([profiles.row_of[user] for user in release.users], dtype=np.int64)
-    shape = (len(release.rows), len(profiles))
-    return csr_matrix((np.ones(columns.size), (release.row_of_user, columns)), shape=shape)
-
-
-def _binary(profiles: Profiles) -> csr_matrix:
-    weights = profiles.weights
-    return csr_matrix((np.ones_like(weights.data), weights.indices, weights.indptr), weights.shape)
-
-
-def _belief(terms: Ints, share: Floats, prior: Floats, by_prior: Ints) -> float:
-    """Return the largest change of belief; of absent terms only the most usual one counts."""
-    usual = by_prior[: terms.size + 1]
-    absent = usual[~np.isin(usual, terms)]
-    gone = float(prior[absent[0]]) if absent.size else 0.0
-    return max(gone, float(np.abs(share - prior[terms]).max()))
+def _usual_terms(counts: GroupCounts, by_prior: np.ndarray) -> np.ndarray:
+    """Count how many of the most usual terms each group has before it lacks one."""
+    rank = np.empty_like(by_prior)
+    rank[by_prior] = np.arange(by_prior.size)
+    ranks = rank[counts.term]
+    early = ranks < counts.distinct[counts.group]  # it has no more terms than these without a gap
+    group = counts.group[early]
+    keys = np.sort(group * by_prior.size + ranks[early])
+    group, ranks = np.divmod(keys, by_prior.size)
+    kept = np.bincount(group, minlength=counts.sizes.size)
+    place = np.arange(keys.size) - (np.cumsum(kept) - kept)[group]
+    return np.bincount(group[place == ranks], minlength=counts.sizes.size)
 
 
 def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
-    """Sum the rows up for release.json: every value holds for the whole release."""
-    rows = linkability(profiles, release)
-    values = {
-        name: np.array([row.value for row in rows if row.name == name])
-        for name in ("users", *READINGS)
-    }
+    """Sum up what release.json states: every value holds for the whole release."""
+    counts = count_groups(profiles, release)
+    readings = _readings(counts)
+    released = int(release.rows.weights.nnz)
     return {
         "users": len(release.users),
         "groups": len(release.rows),
-        "single_person_rows": int(np.count_nonzero(values["users"] == 1)),
-        "smallest_group": int(values["users"].min()),
-        "mean_group": float(values["users"].mean()),
-        "largest_group": int(values["users"].max()),
-        "average_linkability": float(values["average"].max()),
-        "mean_average_linkability": float(values["average"].mean()),
-        "share_linkability": float(values["share"].max()),
-        "worst_linkability": float(values["worst"].max()),
-        "mean_worst_linkability": float(values["worst"].mean()),
-        "change_of_belief": float(values["belief"].max()),
+        "single_person_rows": int(np.count_nonzero(counts.sizes == 1)),
+        "smallest_group": int(counts.sizes.min()),
+        "mean_group": float(counts.sizes.mean()),
+        "largest_group": int(counts.sizes.max()),
+        "average_linkability": float(readings["average"].max()),
+        "mean_average_linkability": float(readings["average"].mean()),
+        "share_linkability": float(readings["share"].max()),
+        "worst_linkability": float(readings["worst"].max()),
+        "mean_worst_linkability": float(readings["worst"].mean()),
+        "change_of_belief": float(readings["belief"].max()),
+        "terms_in_groups": counts.term.size,
+        "terms_released": released,
+        "terms_suppressed": counts.term.size - released,
     }

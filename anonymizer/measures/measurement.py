@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import repeat
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 class Measurement(NamedTuple):
@@ -14,3 +19,15 @@ class Measurement(NamedTuple):
     group: str = ""
     low: float | None = None
     high: float | None = None
+
+
+def by_group(
+    name: str, values: NDArray[np.generic], groups: Iterable[str]
+) -> Iterable[Measurement]:
+    """Return a row for each group."""
+    return map(Measurement, repeat(name), values.astype(float).tolist(), repeat(""), groups)
+
+
+def by_user(name: str, values: NDArray[np.generic], users: Iterable[str]) -> Iterable[Measurement]:
+    """Return a row for each user."""
+    return map(Measurement, repeat(name), values.astype(float).tolist(), users)

@@ -10,6 +10,9 @@ VERBS = {
     "town": "write the synthetic town's query log and its truth",
     "profiles": "turn a query log into profiles",
     "anonymize": "turn profiles into a release",
+    "verify": "hold a release against the profiles it was made from",
+    "measure": "measure a release: linkability, terms kept, closeness",
+    "publish": "write the public part of a release, if it holds",
     "search": "answer a query or a file of topics, personalized or not",
     "serve": "serve the web pages",
 }

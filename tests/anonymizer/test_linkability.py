@@ -68,7 +68,6 @@ def test_equal_to_counting_by_hand(rows: list[set[str]], data: st.DataObject) ->
         share = {t: sum(t in m for m in members) / len(members) for t in profiles.terms}
         prior = {t: sum(t in m for m in rows) / len(rows) for t in profiles.terms}
         expected = {
-            "users": len(members),
             "average": np.mean([len(row) for row in rows]) / sum(s > 0 for s in share.values()),
             "share": np.mean([s for s in share.values() if s > 0]),
             "worst": max(share.values()),

@@ -1,0 +1,218 @@
+"""The judge's own reading of a release folder [I/O]: its parts and what they say."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from array import array
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from .finding import Broken, Finding, Findings, Ints, settled, told_rows
+from .people import People, ascending, keys_of, sort_columns
+from .strict_lines import CellReader, Cells, Fault, Record, read_lines, read_strictly
+
+MANIFEST, ROWS, PRIVATE = "release.json", "rows.jsonl", "private"
+MEMBERS, CHECKSUMS = "private/members.jsonl", "private/checksums.sha256"
+FORMAT = 2
+_ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
+_MEMBER: Record = {"user": "u1", "row": "g0001"}
+_MANIFEST: Record = {
+    "format": FORMAT,
+    "method": "none",
+    "parameters": {},
+    "seed": 0,
+    "input_hash": "0a1b",
+    "profiles": {},
+    "facts": {},
+    "sha256": {},
+}
+FORMAT_WORDS = {*_MANIFEST, ROWS}
+_TIME = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?:\d\d")
+
+Parts = dict[str, bytes]
+
+
+class Rows(NamedTuple):
+    """The published rows: names, how many users each claims, and its terms and weights."""
+
+    names: list[str]
+    users: Ints
+    cells: Cells  # terms numbered as in the profiles; one nobody has is numbered behind them
+    keys: Ints  # row * span + term, ascending
+    span: int
+    shuffled: bool  # the file has some row's terms in another order than the sorted one
+
+
+def read_parts(release: Path) -> Parts:
+    """Read the bytes of all parts, once; a folder that holds none of them is no release."""
+    if not (release / MANIFEST).exists() and not (release / ROWS).exists():
+        _no_release(release)
+    parts = {}
+    for name in (MANIFEST, ROWS, MEMBERS, CHECKSUMS):
+        try:
+            parts[name] = (release / name).read_bytes()
+        except OSError as fault:
+            raise Broken("files", name, f"can't be read ({fault.strerror or fault})") from fault
+    return parts
+
+
+def _no_release(release: Path) -> NoReturn:
+    from ..model import BadInput  # it brings scipy along, which a judge has no other use for
+
+    raise BadInput(f"{release}: is no release; make one with: veilsearch anonymize PROFILES")
+
+
+def judge_files(parts: Parts) -> Findings:
+    """Check that every part is as it was when its checksum was written."""
+    named = (MANIFEST, ROWS, MEMBERS)
+    lines = {name: f"{_sha256(parts[name])}  {name}\n".encode() for name in named}
+    written = parts[CHECKSUMS].splitlines(keepends=True)
+    changed = [name for name in named if lines[name] not in written]
+    for name in changed:
+        yield Finding("files", False, name, "changed since its checksum was written")
+    if not changed and sorted(written) != sorted(lines.values()):
+        yield Finding("files", False, CHECKSUMS, "there is more in it than the parts' checksums")
+    elif not changed:
+        yield Finding("files", True, CHECKSUMS, "every part is as it was written")
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def judge_privacy(release: Path) -> Findings:
+    """Check that only the owner may read the private part, and that nothing else lies about."""
+    private = [release / PRIVATE, *sorted((release / PRIVATE).iterdir())]
+    open_ = [path.name for path in private if path.stat().st_mode & 0o077]
+    stray = {path.name for path in release.iterdir()} - {MANIFEST, ROWS, PRIVATE}
+    faults = {
+        "others may read it; take the right away: chmod -R go= private": bool(open_),
+        "something else lies beside release.json, rows.jsonl and private/": bool(stray),
+    }
+    yield from settled("private part", PRIVATE, faults, "only its owner may read it")
+
+
+def read_manifest(parts: Parts) -> Record:
+    """Return what release.json says, with all its names and the types they must have."""
+    try:
+        manifest = read_strictly(parts[MANIFEST])
+        if type(manifest) is not dict or manifest.keys() != _MANIFEST.keys():
+            raise ValueError(f"the names are not exactly {', '.join(_MANIFEST)}")
+        if any(type(manifest[name]) is not type(value) for name, value in _MANIFEST.items()):
+            raise ValueError("a value is of another type than it must be")
+        if manifest["format"] != FORMAT:
+            raise ValueError(f"format must be {FORMAT}; make the release again")
+    except (ValueError, RecursionError) as fault:
+        raise Broken("release.json", MANIFEST, str(fault)) from fault
+    return manifest
+
+
+def judge_manifest(manifest: Record, parts: Parts, people: People) -> Findings:
+    """Check the hashes that release.json names, and that its seed is one."""
+    faults = {
+        "its hash of rows.jsonl is not that of rows.jsonl": (
+            manifest["sha256"] != {ROWS: _sha256(parts[ROWS])}
+        ),
+        "seed is below 0": manifest["seed"] < 0,
+    }
+    yield from settled("release.json", MANIFEST, faults, "names the rows by their hash")
+    other = {"it was made from other profiles": manifest["input_hash"] != people.fingerprint()}
+    yield from settled("input", MANIFEST, other, "made from these very profiles")
+
+
+def judge_identity(manifest: Record, rows: Rows, people: People, known: set[str]) -> Findings:
+    """Check that nothing public names a person or a time; known are the words of the format."""
+    order = {"a row's terms are not in sorted order, which may tell of a member": rows.shuffled}
+    yield from settled("identity", ROWS, order, "the order of terms tells nothing")
+    users = set(people.users)
+    texts = {text for text in _texts(manifest) if text not in known}
+    faults = {
+        "it holds a user's id": bool(texts & users),
+        "it holds a time": any(map(_TIME.search, texts)),
+    }
+    yield from settled("identity", MANIFEST, faults, "names no user and no time")
+    namesakes = np.array([name in users for name in rows.names])
+    yield from told_rows("identity", namesakes, "is named like a user", "no row is named like one")
+    numbered = _numbered(rows.names)
+    other = np.array([n != m for n, m in zip(rows.names, numbered, strict=True)])
+    yield from told_rows("identity", other, "is not named by its number", "rows are numbered")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value, names included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _numbered(names: list[str]) -> list[str]:
+    """Return g0001, g0002, ... with as many g and digits as the first name has."""
+    letters = len(names[0]) - len(names[0].lstrip("g"))
+    width = max(4, len(str(len(names))))
+    return [f"{'g' * max(1, letters)}{number:0{width}d}" for number in range(1, len(names) + 1)]
+
+
+def read_rows(parts: Parts, people: People) -> Rows:
+    """Return the published rows."""
+    number = {term: at for at, term in enumerate(people.terms)}
+    reader, names, users = CellReader(number), [], array("q")
+    try:
+        for record in read_lines(BytesIO(parts[ROWS]), _ROW):
+            names.append(record["row"])
+            users.append(min(max(record["users"], -1), 2**60))
+            reader.add(record["terms"])
+        cells = reader.cells()
+    except Fault as fault:
+        raise Broken("rows", f"{ROWS}, line {fault.number}", str(fault)) from fault
+    span = len(number)
+    shuffled = span == len(people.terms) and not ascending(keys_of(cells, span))
+    cells = sort_columns(cells, span)
+    sizes = np.array(users, dtype=np.int64)
+    return Rows(names, sizes, cells, keys_of(cells, span), span, shuffled)
+
+
+def read_partition(parts: Parts, rows: Rows, people: People) -> Ints:
+    """Return each user's row number; each stands in exactly one row, and no row is empty."""
+    position = {user: at for at, user in enumerate(people.users)}
+    row_of = {name: at for at, name in enumerate(rows.names)}
+    group_of = np.full(len(people.users), -1, dtype=np.int64)
+    number = 0
+    try:
+        for number, record in enumerate(read_lines(BytesIO(parts[MEMBERS]), _MEMBER), 1):
+            if record["user"] not in position:
+                raise Fault(number, "the user has no profile")
+            if record["row"] not in row_of:
+                raise Fault(number, "there is no such row")
+            group_of[position[record["user"]]] = row_of[record["row"]]
+    except Fault as fault:
+        where = f"{MEMBERS}, line {fault.number}"
+        raise Broken("partition", where, str(fault)) from fault
+    lost = int(np.count_nonzero(group_of < 0))
+    if lost:
+        raise Broken("partition", MEMBERS, f"{lost} users of the profiles have no row")
+    return group_of
+
+
+def judge_partition(group_of: Ints, rows: Rows) -> Findings:
+    """Check that each row says how many stand behind it, and that somebody does."""
+    sizes = np.bincount(group_of, minlength=len(rows.names))
+    empty = np.flatnonzero(sizes == 0)
+    if empty.size:
+        raise Broken("partition", f"{ROWS}, line {empty[0] + 1}", "nobody has this row")
+    yield from told_rows(
+        "partition",
+        sizes != rows.users,
+        "users is not the number of members",
+        f"each of {group_of.size} users stands in exactly one of {sizes.size} rows",
+    )

@@ -1,0 +1,91 @@
+"""Who has what in each group, counted for the measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ..model import Floats, Ints, Profiles, Release
+
+
+class GroupCounts(NamedTuple):
+    """One cell for each group and each term that a member has, group by group."""
+
+    sizes: Ints  # members a group
+    distinct: Ints  # distinct terms a group
+    begins: Ints  # each group's first cell
+    group: Ints  # cell -> group
+    term: Ints  # cell -> term of the profiles
+    members: Ints  # cell -> members who have the term
+    users: int
+    having: Ints  # term -> users who have it
+    average_size: float  # |U|avg
+
+    @property
+    def share(self) -> Floats:
+        """Return the share of its group's members that each cell's term has."""
+        share: Floats = self.members / self.sizes[self.group]
+        return share
+
+
+def count_groups(profiles: Profiles, release: Release) -> GroupCounts:
+    """Count the members who have each term, in each group."""
+    row_of = row_of_each(profiles, release)
+    sizes = np.bincount(row_of, minlength=len(release.rows))
+    span = len(profiles.terms)
+    keys = np.repeat(row_of * span, profiles.sizes) + profiles.weights.indices
+    keys.sort()
+    new = np.ones(keys.size, dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    at = np.flatnonzero(new)
+    group, term = np.divmod(keys[at], span)
+    distinct = np.bincount(group, minlength=sizes.size)
+    return GroupCounts(
+        sizes=sizes,
+        distinct=distinct,
+        begins=np.cumsum(distinct) - distinct,
+        group=group,
+        term=term,
+        members=np.diff(at, append=keys.size),
+        users=len(profiles),
+        having=np.bincount(profiles.weights.indices, minlength=span),
+        average_size=float(profiles.sizes.mean()),
+    )
+
+
+def row_of_each(profiles: Profiles, release: Release) -> Ints:
+    """Return the row number of each user of the profiles; all of them must have one."""
+    if profiles.users == release.users:
+        return release.row_of_user
+    if set(profiles.users) != set(release.users):
+        _refuse("the release was not made from these profiles: their users differ")
+    row_of = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
+    return np.array([row_of[user] for user in profiles.users], dtype=np.int64)
+
+
+def released_weights(profiles: Profiles, release: Release) -> Floats:
+    """Return, for each weight of the profiles, the one that the user's row has of that term."""
+    span = len(profiles.terms)
+    number = {term: at for at, term in enumerate(profiles.terms)}
+    if not number.keys() >= set(release.rows.terms):
+        _refuse("the release was not made from these profiles: it has other terms")
+    column = np.array([number[term] for term in release.rows.terms], dtype=np.int64)
+    rows = release.rows.weights
+    released = np.repeat(np.arange(len(release.rows)) * span, release.rows.sizes)
+    released += column[rows.indices]
+    order = np.argsort(released, kind="stable")
+    row_of = row_of_each(profiles, release)
+    wanted = np.repeat(row_of * span, profiles.sizes) + profiles.weights.indices
+    at: NDArray[np.int64] = np.searchsorted(released, wanted, sorter=order)
+    at = order[np.minimum(at, order.size - 1)]
+    weights: Floats = np.where(released[at] == wanted, rows.data[at], 0.0)
+    return weights
+
+
+def _refuse(line: str) -> None:
+    from ..model import BadInput  # the judge beside these measures does without scipy
+
+    raise BadInput(line)

@@ -1,0 +1,90 @@
+"""The facts of a release, counted once more from the judge's own tally."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .evidence import MANIFEST, Rows
+from .finding import Finding, Findings
+from .tally import Tally
+
+FACTS = (
+    "users",
+    "groups",
+    "single_person_rows",
+    "smallest_group",
+    "mean_group",
+    "largest_group",
+    "average_linkability",
+    "mean_average_linkability",
+    "share_linkability",
+    "worst_linkability",
+    "mean_worst_linkability",
+    "change_of_belief",
+    "terms_in_groups",
+    "terms_released",
+    "terms_suppressed",
+)
+NEAR = 1e-12  # between two computations of the same number, relative; absolute below 1
+
+
+def judge_facts(facts: Mapping[str, Any], tally: Tally, rows: Rows) -> Findings:
+    """Check that each fact is stated and true, and that there is no other."""
+    true = counted_facts(tally, rows)
+    missing = [name for name in true if name not in facts]
+    wrong = [name for name in true if name in facts and not _same(facts[name], true[name])]
+    for name in missing:
+        yield Finding("facts", False, MANIFEST, f"{name} is missing")
+    for name in wrong:
+        yield Finding("facts", False, MANIFEST, f"{name} is not {true[name]!r}")
+    unknown = len(facts.keys() - true.keys())
+    if unknown:
+        yield Finding("facts", False, MANIFEST, f"{unknown} facts are none that can be checked")
+    if not (missing or wrong or unknown):
+        yield Finding("facts", True, MANIFEST, f"all {len(true)} facts are as counted again")
+
+
+def _same(stated: object, true: int | float) -> bool:
+    if type(true) is int:
+        return type(stated) is int and stated == true
+    return type(stated) is float and math.isclose(stated, true, rel_tol=NEAR, abs_tol=NEAR)
+
+
+def counted_facts(tally: Tally, rows: Rows) -> dict[str, int | float]:
+    """Return every fact that release.json states."""
+    sizes, groups = tally.sizes, tally.sizes.size
+    average = Fraction(tally.profile_terms, tally.users)
+    worst = np.maximum.reduceat(tally.counts, tally.begins) / sizes
+    share = np.add.reduceat(tally.counts, tally.begins) / (sizes * tally.distinct)
+    values = (
+        tally.users,
+        groups,
+        int(np.count_nonzero(sizes == 1)),
+        int(sizes.min()),
+        tally.users / groups,
+        int(sizes.max()),
+        float(average / int(tally.distinct.min())),
+        float(average) * math.fsum(1 / tally.distinct) / groups,
+        float(share.max()),
+        float(worst.max()),
+        math.fsum(worst) / groups,
+        _belief(tally),
+        tally.keys.size,
+        rows.keys.size,
+        tally.keys.size - rows.keys.size,
+    )
+    return dict(zip(FACTS, values, strict=True))
+
+
+def _belief(tally: Tally) -> float:
+    """Return the largest change of belief: in a term of some group, or in one that it lacks."""
+    prior = tally.having / tally.users
+    column = tally.keys % tally.span
+    present = np.abs(tally.counts / tally.sizes[tally.group] - prior[column])
+    lacked = np.bincount(column, minlength=tally.span) < tally.sizes.size
+    return max(float(present.max()), float(prior.max(where=lacked, initial=0.0)))

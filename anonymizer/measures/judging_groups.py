@@ -1,0 +1,128 @@
+"""Whether groups keep p, k, l and t: whole numbers and fractions, and sums no worse than fsum.
+
+Entropies and distances are irrational, so that their bounds are taken with a tolerance of 1e-9 on
+the release's side: a group that misses its bound by no more than that passes, one that misses it
+by more never does. Distances are compared squared, where 1e-15 more is allowed: no float can
+tell a distance below 3e-8 from 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .finding import Findings, Floats, Ints, Marks, told_rows
+from .tally import Tally
+
+TOLERANCE = 1e-9
+
+
+def judge_groups(parameters: Mapping[str, Any], tally: Tally) -> Findings:
+    """Check each bound that is set on each group."""
+    p, k, diversity, t = (parameters[name] for name in "pklt")
+    if p is not None:
+        need = math.ceil(Fraction(tally.profile_terms, tally.users) / Fraction(str(p)))
+        line = f"has fewer than the {need} distinct terms that p={p} needs"
+        good = f"each group has {need} distinct terms or more, as p={p} needs"
+        yield from told_rows("p", tally.distinct < need, line, good)
+    if p is not None and parameters["guarantee"] == "every-term":
+        least = math.ceil(1 / Fraction(str(p)))
+        line = f"has fewer than the {least} members that p={p} needs for every term"
+        good = f"each group has {least} members or more"
+        yield from told_rows("p", tally.sizes < least, line, good)
+    if k is not None:
+        line, good = f"has fewer than k={k} members", f"each group has k={k} members or more"
+        yield from told_rows("k", tally.sizes < k, line, good)
+    if diversity is not None:
+        bound = f"log l={diversity}"
+        line, good = f"has an entropy below {bound}", f"each group's entropy is {bound} or more"
+        yield from told_rows("l", too_uniform(tally, diversity), line, good)
+    if t is not None:
+        line, good = f"is farther than t={t} from all users", f"no group is farther than t={t}"
+        yield from told_rows("t", too_far(tally, t), line, good)
+
+
+def too_uniform(tally: Tally, diversity: float) -> Marks:
+    """Mark the groups whose entropy, in natural units, is below the logarithm of the diversity."""
+    shares = _shares(tally)
+    found = np.add.reduceat(-shares * np.log(shares), tally.begins)
+    edge = math.log(diversity) - TOLERANCE
+    wrong: Marks = found < edge
+    for group in np.flatnonzero(np.abs(found - edge) <= _doubt(tally)).tolist():
+        weights = _exact_sums(tally, cells_of(tally, group))
+        wrong[group] = entropy(weights) < edge
+    return wrong
+
+
+def too_far(tally: Tally, t: float) -> Marks:
+    """Mark the groups whose Jensen-Shannon distance from all users is above t."""
+    mine, all_ = _shares(tally), tally.overall / tally.overall.sum()
+    all_ = all_[tally.keys % tally.span]
+    middle = (mine + all_) / 2
+    parts = mine * np.log2(mine / middle) + all_ * np.log2(all_ / middle)
+    met = np.add.reduceat(all_, tally.begins)
+    found = (np.add.reduceat(parts, tally.begins) + (1 - met)) / 2
+    edge = (t + TOLERANCE) ** 2 + 1e-15
+    wrong: Marks = found > edge
+    doubtful = np.flatnonzero(np.abs(found - edge) <= _doubt(tally))
+    if doubtful.size:
+        everybody = _exact_overall(tally)
+        for group in doubtful.tolist():
+            cells = cells_of(tally, group)
+            weights = _exact_sums(tally, cells)
+            wrong[group] = divergence(weights, everybody, tally.keys[cells] % tally.span) > edge
+    return wrong
+
+
+def _doubt(tally: Tally) -> Floats:
+    """Return how far from an edge a plain sum decides alone: what rounding can do at most."""
+    added = tally.distinct if tally.weights is None else tally.distinct + tally.users
+    return np.asarray(1e-12 + 1e-15 * added, dtype=np.float64)
+
+
+def _shares(tally: Tally) -> Floats:
+    totals: Floats = np.add.reduceat(tally.sums, tally.begins)
+    shares: Floats = np.maximum(tally.sums / totals[tally.group], 5e-324)  # none vanishes
+    return shares
+
+
+def cells_of(tally: Tally, group: int) -> Ints:
+    """Return the numbers of a group's cells."""
+    return np.arange(tally.begins[group], tally.begins[group] + tally.distinct[group])
+
+
+def _exact_sums(tally: Tally, cells: Ints) -> list[float]:
+    return [math.fsum(tally.weights_of(cell)) for cell in cells.tolist()]
+
+
+def _exact_overall(tally: Tally) -> list[float]:
+    """Return each term's weight over all users, rounded once."""
+    if tally.weights is None:
+        return [float(users) for users in tally.having.tolist()]
+    column = np.repeat(tally.keys % tally.span, tally.counts)
+    order = np.argsort(column, kind="stable")
+    parts = np.split(tally.weights[order], np.cumsum(tally.having)[:-1])
+    return [math.fsum(part) for part in parts]
+
+
+def entropy(weights: list[float]) -> float:
+    """Return the entropy of a distribution, in natural units."""
+    total = math.fsum(weights)
+    return math.fsum(-w / total * math.log(w / total) for w in weights)
+
+
+def divergence(weights: list[float], everybody: list[float], terms: Ints) -> float:
+    """Return the Jensen-Shannon divergence, base 2, of a group's weights from everybody's."""
+    total, grand = math.fsum(weights), math.fsum(everybody)
+    mine = [w / total for w in weights]
+    all_ = [everybody[term] / grand for term in terms.tolist()]
+    parts = [
+        x
+        for m, a in zip(mine, all_, strict=True)
+        for x in (m * math.log2(2 * m / (m + a)), a * math.log2(2 * a / (m + a)), -a)
+    ]
+    return math.fsum([1.0, *parts]) / 2

@@ -1,0 +1,67 @@
+"""What a release by p-linkability promises, parameter by parameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from .evidence import MANIFEST, Rows
+from .finding import Broken, Finding, Findings
+from .judging_groups import judge_groups
+from .judging_rows import judge_rows
+from .tally import Tally
+
+_WORDS = {
+    "guarantee": ("average", "every-term"),
+    "linkage": ("seed", "centroid"),
+    "similarity": ("profiles", "documents"),
+    "representative": ("centroid", "union"),
+    "augment": ("none", "wordnet", "cooccurrence"),
+    "combine": ("max", "sum"),
+    "sense": ("profile", "first"),
+    "refine": ("none", "swap"),
+    "first_seed": ("given", "drawn"),
+}
+_NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "p": (lambda p: p is None or (_number(p) and 0 < p <= 1), "above 0 and at most 1, or null"),
+    "k": (lambda k: k is None or (type(k) is int and k >= 1), "a whole number from 1, or null"),
+    "l": (lambda d: d is None or (_number(d) and d >= 1), "a number from 1, or null"),
+    "t": (lambda t: t is None or (_number(t) and 0 < t <= 1), "above 0 and at most 1, or null"),
+    "a": (lambda a: type(a) is int and a >= 0, "a whole number from 0"),
+    "neighbours": (lambda n: type(n) is int and n >= 0, "a whole number from 0"),
+}
+WORDS = {*_WORDS, *_NUMBERS, *(word for words in _WORDS.values() for word in words)}
+
+
+def _number(value: object) -> bool:
+    return type(value) is int or (isinstance(value, float) and math.isfinite(value))
+
+
+def judge_p_linkability(parameters: Mapping[str, Any], tally: Tally, rows: Rows) -> Findings:
+    """Check the parameters, then the groups' bounds, then the rows."""
+    faults = list(_faults(parameters))
+    if faults:
+        raise Broken("parameters", MANIFEST, "; ".join(faults))
+    yield Finding("parameters", True, MANIFEST, "all there and in range")
+    yield from judge_groups(parameters, tally)
+    yield from judge_rows(parameters, tally, rows)
+
+
+def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with parameters; their values are not told, lest one is a user's id."""
+    names = {*_WORDS, *_NUMBERS}
+    for name in sorted(names - parameters.keys()):
+        yield f"{name} is missing"
+    if parameters.keys() - names:
+        yield f"there are others than {', '.join(sorted(names))}"
+    for name in sorted(names & parameters.keys()):
+        value = parameters[name]
+        if name in _NUMBERS and not _NUMBERS[name][0](value):
+            yield f"{name} must be {_NUMBERS[name][1]}"
+        elif name in _WORDS and value not in _WORDS[name]:
+            yield f"{name} must be one of {', '.join(_WORDS[name])}"
+    if all(parameters.get(name) is None for name in "pklt"):
+        yield "p, k, l and t are all null, which promises nothing"
+    if parameters.get("guarantee") == "every-term" and parameters.get("p") is None:
+        yield "guarantee every-term needs p"

@@ -1,0 +1,98 @@
+"""Groups counted from profiles in whole numbers: the judge's own sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .finding import Broken, Floats, Ints
+from .people import People
+
+
+@dataclass(frozen=True)
+class Tally:
+    """One cell for each group and each term that a member has, by group and then by term."""
+
+    users: int
+    span: int  # more than the largest term number
+    sizes: Ints  # members a group
+    keys: Ints  # cell -> group * span + term, ascending
+    counts: Ints  # cell -> members who have the term
+    profile_terms: int  # the terms of all profiles added up
+    having: Ints  # term -> users who have it
+    weights: Floats | None  # all weights, cell by cell; None where each is 1
+    at: Ints  # cell -> where its weights begin
+
+    @cached_property
+    def group(self) -> Ints:
+        """Return each cell's group."""
+        return np.repeat(np.arange(self.sizes.size), self.distinct)
+
+    @cached_property
+    def distinct(self) -> Ints:
+        """Count the distinct terms of each group."""
+        edges = np.searchsorted(self.keys, np.arange(self.sizes.size + 1) * self.span)
+        return np.diff(edges)
+
+    @cached_property
+    def begins(self) -> Ints:
+        """Return each group's first cell."""
+        return np.cumsum(self.distinct) - self.distinct
+
+    @cached_property
+    def sums(self) -> Floats:
+        """Return each cell's weight, summed over the members."""
+        if self.weights is None:
+            return self.counts.astype(np.float64)
+        with np.errstate(over="ignore"):
+            if not np.isfinite(self.weights.sum()):
+                raise Broken("weights", "the profiles", "are too large to be added up")
+        return np.add.reduceat(self.weights, self.at)
+
+    @cached_property
+    def largest(self) -> Floats:
+        """Return each cell's largest weight."""
+        if self.weights is None:
+            return np.ones(self.keys.size)
+        return np.maximum.reduceat(self.weights, self.at)
+
+    @cached_property
+    def overall(self) -> Floats:
+        """Return each term's weight, summed over all users."""
+        columns = self.keys % self.span
+        overall = np.bincount(columns, weights=self.sums, minlength=self.span)
+        return overall.astype(np.float64, copy=False)
+
+    def weights_of(self, cell: int) -> Floats:
+        """Return the weights that a cell sums up."""
+        if self.weights is None:
+            return np.ones(int(self.counts[cell]))
+        return self.weights[self.at[cell] : self.at[cell] + self.counts[cell]]
+
+
+def tally(people: People, group_of: Ints, span: int) -> Tally:
+    """Count who has what in each group."""
+    cells = people.cells
+    keys = np.repeat(group_of * span, people.sizes) + cells.columns
+    weights = None
+    if people.binary:
+        keys.sort()
+    else:
+        order = np.argsort(keys, kind="stable")
+        keys, weights = keys[order], cells.weights[order]
+    new = np.ones(keys.size, dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    at = np.flatnonzero(new)
+    return Tally(
+        users=group_of.size,
+        span=span,
+        sizes=np.bincount(group_of),
+        keys=keys[at],
+        counts=np.diff(at, append=keys.size),
+        profile_terms=int(cells.ends[-1]),
+        having=np.bincount(cells.columns, minlength=span),
+        weights=weights,
+        at=at,
+    )

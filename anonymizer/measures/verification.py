@@ -1,0 +1,102 @@
+"""The judge of releases: reads files only, shares no code with what made them, recounts all.
+
+A release holds if all of this does: its parts are as they were written; it was made from the
+profiles it is held against; each user stands in one row; the method's promise is kept, in whole
+numbers and fractions; each row is what its members give and nothing else; every fact is true; and
+nothing public names a person or a time. `PROMISES` has a line for each method that can be judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import evidence
+from .finding import Broken, Finding, Findings, Ints, Verdict
+from .judging_facts import FACTS, judge_facts
+from .judging_p_linkability import WORDS, judge_p_linkability
+from .people import People, read_people
+from .tally import Tally, tally
+
+Promise = Callable[[Mapping[str, Any], Tally, evidence.Rows], Findings]
+
+PROMISES: dict[str, Promise] = {
+    "p-linkability": judge_p_linkability,
+}
+_CHOICES = (
+    "size users weights terms granularity gap test_share binary tf tfidf recency wordnet all user "
+    "session"
+)  # of profiles
+_KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *WORDS, *_CHOICES.split()}
+
+
+@dataclass
+class Case:
+    """A release under judgement: what was found, and what it was found in."""
+
+    findings: list[Finding] = field(default_factory=list)
+    parts: evidence.Parts = field(default_factory=dict)
+    manifest: dict[str, Any] = field(default_factory=dict)
+    sizes: Ints | None = None
+    checked: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return what was found."""
+        return Verdict(tuple(self.findings), self.checked)
+
+
+def verify(release: Path, profiles: Path) -> Verdict:
+    """Judge a release folder by the profiles it says it was made from."""
+    return examine(release, profiles).verdict
+
+
+def examine(release: Path, profiles: Path) -> Case:
+    """Judge a release and keep the bytes that were judged."""
+    case = Case()
+    people = read_people(profiles)
+    try:
+        case.parts = evidence.read_parts(release)
+        case.findings += evidence.judge_files(case.parts)
+        case.findings += evidence.judge_privacy(release)
+        _examine(case, people)
+    except Broken as broken:
+        case.findings.append(broken.finding)
+    return case
+
+
+def _examine(case: Case, people: People) -> None:
+    """Judge what the parts say; stops where nothing behind it can be judged."""
+    case.manifest = evidence.read_manifest(case.parts)
+    case.findings += evidence.judge_manifest(case.manifest, case.parts, people)
+    promise = _promise(case)
+    rows = evidence.read_rows(case.parts, people)
+    case.findings += evidence.judge_identity(case.manifest, rows, people, _KNOWN)
+    group_of = evidence.read_partition(case.parts, rows, people)
+    case.findings += evidence.judge_partition(group_of, rows)
+    counted = tally(people, group_of, rows.span)
+    case.sizes = counted.sizes
+    case.checked = {
+        "users": counted.users,
+        "rows": counted.sizes.size,
+        "terms": len(people.terms),
+        "cells": rows.keys.size,
+    }
+    case.findings += judge_facts(case.manifest["facts"], counted, rows)
+    for finding in promise(case.manifest["parameters"], counted, rows):
+        case.findings.append(finding)
+
+
+def _promise(case: Case) -> Promise:
+    """Return the judge of the release's method."""
+    promise = PROMISES.get(case.manifest["method"])
+    if promise is not None:
+        return promise
+    line = f"no promise of its method is known; there are: {', '.join(PROMISES)}"
+    if not case.verdict.holds:
+        raise Broken("method", evidence.MANIFEST, line)
+    from ..model import BadParameter  # it brings scipy along, which a judge has no other use for
+
+    raise BadParameter(f"{evidence.MANIFEST}: {line}")

@@ -1,0 +1,73 @@
+"""veilsearch measure: all measures of a release."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import console
+from ..settings import Settings
+from ..workspace import write_whole
+from .verify import add_release, release_and_profiles
+
+if TYPE_CHECKING:
+    from anonymizer.measures import Measurement
+    from anonymizer.measures.summary import Summary
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    add_release(parser)
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE.csv", help="write every row of every measure"
+    )
+    parser.add_argument(
+        "--users", action="store_true", help="name the users in FILE.csv, which is personal then"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Measure the release and print each measure's summary; rows go to the file."""
+    from anonymizer.measures import MEASURES
+    from anonymizer.measures.summary import summarize
+    from anonymizer.profile_file import read_profiles
+    from anonymizer.release import read_release
+
+    place, source = release_and_profiles(arguments, settings)
+    release, profiles = read_release(place), read_profiles(source)
+    rows = [row for measure in MEASURES.values() for row in measure(profiles, release)]
+    if arguments.output:
+        write_whole(arguments.output, _as_csv(rows, arguments.users))
+    found = summarize(rows)
+    if arguments.json:
+        measures = [summary._asdict() for summary in found]
+        console.show_json({"release": str(place), "measures": measures})
+    else:
+        _print(found)
+    return 0
+
+
+def _as_csv(rows: list[Measurement], users: bool) -> str:
+    """Return a line a row; without users their lines are in order of value, as order tells too."""
+    if not users:
+        named = [row._replace(user="") for row in rows if row.user]
+        named.sort(key=lambda row: (row.name, row.value))
+        rows = [*(row for row in rows if not row.user), *named]
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("name", "value", "user", "group", "low", "high"))
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _print(found: list[Summary]) -> None:
+    console.show(f"{'':<34}{'mean':>10}{'least':>10}{'median':>10}{'95 %':>10}{'most':>10}")
+    for row in found:
+        name = row.name if row.of == "release" else f"{row.name}, {row.values} {row.of}"
+        values = (row.mean, row.least, row.median, row.q95, row.most)
+        shown = values[:1] if row.of == "release" else values
+        console.show(f"{name:<34}" + "".join(f"{value:>10.6g}" for value in shown))

@@ -1,0 +1,169 @@
+"""Small releases, made and written by naive code that shares nothing with the product's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+Rows = dict[str, dict[str, float]]
+
+PARAMETERS: dict[str, Any] = {
+    "p": 0.5,
+    "k": None,
+    "l": None,
+    "t": None,
+    "guarantee": "average",
+    "linkage": "seed",
+    "similarity": "profiles",
+    "representative": "centroid",
+    "augment": "none",
+    "a": 1,
+    "combine": "max",
+    "sense": "profile",
+    "neighbours": 10,
+    "refine": "none",
+    "first_seed": "drawn",
+}
+PARTS = ("rows.jsonl", "private/members.jsonl", "release.json")
+
+
+@dataclass
+class SmallRelease:
+    """Everything that a release's files say, as plain lists and dicts to spoil at will."""
+
+    profiles: Rows
+    rows: list[dict[str, Any]]
+    members: list[dict[str, str]]
+    parameters: dict[str, Any]
+    facts: dict[str, Any]
+    seed: Any = 0
+    method: str = "p-linkability"
+    choices: dict[str, Any] = field(default_factory=dict)
+    input_hash: str = ""
+
+    def write_profiles(self, path: Path) -> Path:
+        path.unlink(missing_ok=True)
+        path.write_bytes(lines({"user": u, "terms": t} for u, t in self.profiles.items()))
+        return path
+
+    def write(self, folder: Path) -> Path:
+        (folder / "private").mkdir(parents=True, exist_ok=True, mode=0o700)
+        parts = {"rows.jsonl": lines(self.rows), "private/members.jsonl": lines(self.members)}
+        parts["release.json"] = json.dumps(self.manifest(parts["rows.jsonl"])).encode()
+        sums = "".join(f"{sha256(content)}  {name}\n" for name, content in parts.items())
+        for name, content in {**parts, "private/checksums.sha256": sums.encode()}.items():
+            (folder / name).unlink(missing_ok=True)  # a file cut short is slow to write again
+            (folder / name).write_bytes(content)
+            if name.startswith("private/"):
+                (folder / name).chmod(0o600)
+        return folder
+
+    def manifest(self, rows: bytes) -> dict[str, Any]:
+        return {
+            "format": 2,
+            "method": self.method,
+            "parameters": self.parameters,
+            "profiles": self.choices,
+            "seed": self.seed,
+            "input_hash": self.input_hash or fingerprint(self.profiles),
+            "facts": self.facts,
+            "sha256": {"rows.jsonl": sha256(rows)},
+        }
+
+
+def lines(records: Any) -> bytes:
+    return b"".join(f"{json.dumps(record, ensure_ascii=False)}\n".encode() for record in records)
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def fingerprint(profiles: Rows) -> str:
+    """Hash users, sorted terms, ends, columns and weights, each behind its name and size."""
+    terms = sorted({term for row in profiles.values() for term in row})
+    cells = [sorted((terms.index(t), w) for t, w in row.items()) for row in profiles.values()]
+    ends = [sum(map(len, cells[:at])) for at in range(len(cells) + 1)]
+    flat = [cell for row in cells for cell in row]
+    users, names = lines([list(profiles)]), lines([terms])
+    arrays = [
+        ("users", len(users), users),
+        ("terms", len(names), names),
+        ("ends", len(ends), struct.pack(f"<{len(ends)}q", *ends)),
+        ("columns", len(flat), struct.pack(f"<{len(flat)}i", *(c for c, _ in flat))),
+        ("weights", len(flat), struct.pack(f"<{len(flat)}d", *(w for _, w in flat))),
+    ]
+    return sha256(b"".join(f"{name} {size}\n".encode() + b for name, size, b in arrays))
+
+
+def made(
+    profiles: Rows, groups: Sequence[Sequence[str]], parameters: Mapping[str, Any]
+) -> SmallRelease:
+    """Make the release of these groups, whether or not they satisfy the parameters."""
+    names = [f"g{number:04d}" for number in range(1, len(groups) + 1)]
+    rows = [
+        {"row": name, "users": len(group), "terms": row_of(profiles, group, parameters)}
+        for name, group in zip(names, groups, strict=True)
+    ]
+    of = {user: name for name, group in zip(names, groups, strict=True) for user in group}
+    members = [{"user": user, "row": of[user]} for user in profiles]
+    cells = sum(len(row["terms"]) for row in rows)
+    facts = {
+        name: value.__float__() if isinstance(value, Fraction) else value
+        for name, value in true_facts(profiles, groups, cells).items()
+    }
+    return SmallRelease(profiles, rows, members, dict(parameters), facts)
+
+
+def row_of(profiles: Rows, group: Sequence[str], parameters: Mapping[str, Any]) -> dict[str, float]:
+    """Return the group's row: the mean or the largest weight of each term it may release."""
+    row = {}
+    for term in sorted({term for user in group for term in profiles[user]}):
+        weights = [profiles[user][term] for user in group if term in profiles[user]]
+        share = Fraction(len(weights), len(group))
+        if parameters["guarantee"] == "every-term" and share > Fraction(str(parameters["p"])):
+            continue
+        mean = sum(weights) / len(group)
+        row[term] = mean if parameters["representative"] == "centroid" else max(weights)
+    return row
+
+
+def true_facts(
+    profiles: Rows, groups: Sequence[Sequence[str]], released: int
+) -> dict[str, int | Fraction]:
+    """Return each fact as its definition says it, exactly."""
+    n, m = len(profiles), [len(group) for group in groups]
+    size = Fraction(sum(len(row) for row in profiles.values()), n)
+    every = sorted({term for row in profiles.values() for term in row})
+    prior = {t: Fraction(sum(t in row for row in profiles.values()), n) for t in every}
+    shares = [
+        {t: Fraction(sum(t in profiles[user] for user in group), len(group)) for t in every}
+        for group in groups
+    ]
+    distinct = [sum(share > 0 for share in found.values()) for found in shares]
+    worst = [max(found.values()) for found in shares]
+    return {
+        "users": n,
+        "groups": len(groups),
+        "single_person_rows": m.count(1),
+        "smallest_group": min(m),
+        "mean_group": Fraction(n, len(groups)),
+        "largest_group": max(m),
+        "average_linkability": max(size / d for d in distinct),
+        "mean_average_linkability": sum(size / d for d in distinct) / len(groups),
+        "share_linkability": max(
+            sum(f.values(), Fraction()) / d for f, d in zip(shares, distinct, strict=True)
+        ),
+        "worst_linkability": max(worst),
+        "mean_worst_linkability": sum(worst, Fraction()) / len(groups),
+        "change_of_belief": max(abs(f[t] - prior[t]) for f in shares for t in every),
+        "terms_in_groups": sum(distinct),
+        "terms_released": released,
+        "terms_suppressed": sum(distinct) - released,
+    }
