@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import shutil
@@ -11,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from anonymizer.publication import FORMAT
+from anonymizer.model import ReleasedRow
+from index.model import Pool
 from search_app.cli import main
+from search_app.engine import Engine, Ranking
 from search_app.precision_log import PrecisionLog
 from search_app.workspace import Workspace
 
@@ -55,6 +56,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     choices = ("p=0.65", "augment=none", "first_seed=cat")
     sets = [word for choice in choices for word in ("--set", choice)]
     call(folder / "people", "anonymize", profiles, "-m", "p-linkability", *sets)
+    release, public = folder / "people" / "release", folder / "public.jsonl"
+    call(folder / "people", "publish", release, "-o", public, "--against", profiles)
     return folder
 
 
@@ -89,18 +92,9 @@ def zoe(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def published(people: Run, tmp_path: Path) -> Path:
+def published(made: Path, tmp_path: Path) -> Path:
     """Return the release's public part as one file, as it is sent to anybody."""
-    rows = (people.workspace / "release" / "rows.jsonl").read_bytes()
-    return publish(tmp_path / "public.jsonl", rows)
-
-
-def publish(path: Path, rows: bytes) -> Path:
-    named: dict[str, Any] = {"parameters": {}, "profiles": {}, "facts": {}}
-    sha256 = hashlib.sha256(rows).hexdigest()
-    about = {"format": FORMAT, "method": "p-linkability", **named, "sha256": sha256}
-    path.write_bytes(json.dumps(about).encode() + b"\n" + rows)
-    return path
+    return Path(shutil.copy(made / "public.jsonl", tmp_path))
 
 
 def ids(answer: Any) -> list[str]:
@@ -114,6 +108,20 @@ def test_a_newcomer_is_served_by_the_closest_row(people: Run, zoe: Path) -> None
     assert ids(answer) == ids(by_row) == ["d3", "d1", "d2"]
     assert [hit["score"] for hit in answer["hits"]] == [hit["score"] for hit in by_row["hits"]]
     assert "choice" not in by_row
+
+
+def test_the_engine_gets_the_row_alone(
+    people: Run, zoe: Path, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_row, given = Engine.by_row, []
+
+    def seen(engine: Engine, pool: Pool, row: ReleasedRow, mix: float = 1.0) -> Ranking:
+        given.append({"row": row.name, "users": row.users, "terms": row.weights})
+        return by_row(engine, pool, row, mix)
+
+    monkeypatch.setattr(Engine, "by_row", seen)
+    people("search", "java", "--newcomer", zoe)
+    assert given == [json.loads(published.read_text().splitlines()[1])]
 
 
 def test_the_choice_is_told_in_full(people: Run, zoe: Path) -> None:
@@ -305,18 +313,17 @@ def test_a_file_that_is_no_profile_is_one_line(people: Run, tmp_path: Path) -> N
     assert "folder.jsonl: can't be read" in people.talk
 
 
-def test_a_published_file_that_was_changed_is_refused(bare: Run, zoe: Path, tmp_path: Path) -> None:
-    row = b'{"row": "g0001", "users": 2, "terms": {"coffee": 1.0}}\n'
-    path = publish(tmp_path / "public.jsonl", row)
-    assert bare.json("search", "java", "--newcomer", zoe, "--release", path)["row"] == "g0001"
-    path.write_bytes(path.read_bytes().replace(b"coffee", b"coffin"))
-    bare.refused("search", "java", "--newcomer", zoe, "--release", path)
-    assert f"{path}: changed since it was published" in bare.talk
-    path.write_bytes(b"tea\n")
-    bare.refused("search", "java", "--newcomer", zoe, "--release", path)
-    assert str(path) in bare.talk
-    bare.refused("search", "java", "--newcomer", zoe, "--release", tmp_path / "none")
-    assert "No such file or directory" in bare.talk
+def test_a_published_file_that_was_changed_is_refused(
+    bare: Run, published: Path, zoe: Path, tmp_path: Path
+) -> None:
+    def refused(path: Path) -> str:
+        return bare.refused("search", "java", "--newcomer", zoe, "--release", path)
+
+    published.write_bytes(published.read_bytes().replace(b"mocha", b"mocho"))
+    assert f"{published}: changed since it was published" in refused(published)
+    published.write_bytes(b"tea\n")
+    assert str(published) in refused(published)
+    assert "No such file or directory" in refused(tmp_path / "none")
 
 
 def test_a_published_file_says_nobodys_row(people: Run, published: Path) -> None:
