@@ -6,16 +6,18 @@ and only a run that is new goes through the analysis.
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cache
 from itertools import count, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import compiled
-from .text import Analysis, letters
+from .model import Texts
 
 ROOM = 1 << 15  # runs the table holds at first
 MOST_RUNS = 1 << 22  # then it starts anew: a corpus of typos must not fill the memory,
@@ -34,14 +36,27 @@ class Counts(NamedTuple):
     ends: Longs
 
 
+class RunAnalysis(Protocol):
+    """What cuts texts into runs of characters and knows the term of each run."""
+
+    @property
+    def characters(self) -> NDArray[np.bool_]:
+        """Return a table of all code points: are runs made of it?"""
+        ...
+
+    def term(self, token: str) -> str:
+        """Return a run's term, '' where it has none."""
+        ...
+
+
 class TermCounter:
     """Counts the terms of texts; terms are numbered in the order in which they are met."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: RunAnalysis) -> None:
         self._number: defaultdict[str, int] = defaultdict(count().__next__)
         self._term = analysis.term
         self._table = _RunTable(ROOM, 16 * ROOM)
-        self._letter = letters()
+        self._letter = analysis.characters
         self._last_row = np.full(ROOM, -1, dtype=np.int64)  # term -> the last row that has it
         self._place = np.zeros(ROOM, dtype=np.int64)  # term -> where that row counts it
         self._rows = 0
@@ -55,9 +70,22 @@ class TermCounter:
         """Count the terms of each text, in the order in which it has them first."""
         lowered = [text.lower() for text in texts]
         packed = "".join(f"{text}\0" for text in lowered).encode(CODE_POINTS, "surrogatepass")
-        terms, starts = self._terms_of(np.frombuffer(packed, dtype=np.uint32))
         lengths = np.array([len(text) + 1 for text in lowered], dtype=np.int64)
-        ends = np.searchsorted(starts, np.cumsum(lengths))
+        return self._counts(np.frombuffer(packed, dtype=np.uint32), np.cumsum(lengths))
+
+    def count_packed(self, texts: Texts, numbers: Longs) -> Counts:
+        """Count the terms of some of many texts, without an object for each."""
+        lengths = texts.at[numbers + 1] - texts.at[numbers]
+        points = np.empty(int(lengths.sum()) + numbers.size, dtype=np.uint32)
+        ends = np.empty(numbers.size, dtype=np.int64)
+        used = _spread(texts.blob, texts.at, numbers, points, ends)
+        if _changes_in_lower_case()[points[:used]].any():
+            return self.count([texts.text(number) for number in numbers.tolist()])
+        return self._counts(points[:used], ends)
+
+    def _counts(self, points: NDArray[np.uint32], text_ends: Longs) -> Counts:
+        terms, starts = self._terms_of(points)
+        ends = np.searchsorted(starts, text_ends)
         if len(self._number) > self._place.size:
             self._last_row = _longer(self._last_row, 2 * len(self._number), -1)
             self._place = _longer(self._place, 2 * len(self._number), 0)
@@ -126,6 +154,33 @@ class _RunTable:
             new[: old.size] = old
         _fill(table._slots, table._hashes, table.size)
         return table
+
+
+@cache
+def _changes_in_lower_case() -> NDArray[np.bool_]:
+    """Return a table of all code points: is it another one in lower case?"""
+    return np.array([chr(point).lower() != chr(point) for point in range(sys.maxunicode + 1)])
+
+
+@compiled
+def _spread(blob: Any, at: Any, numbers: Any, points: Any, ends: Any) -> Any:
+    """Decode texts to code points, a 0 behind each; return how many there are."""
+    used = 0
+    for i in range(numbers.size):
+        byte, end = at[numbers[i]], at[numbers[i] + 1]
+        while byte < end:
+            first = np.uint32(blob[byte])
+            more = (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
+            point = first if more == 0 else first & np.uint32(0x3F >> more)
+            for follower in range(byte + 1, byte + 1 + more):
+                point = (point << np.uint32(6)) | np.uint32(blob[follower] & 0x3F)
+            points[used] = point
+            used += 1
+            byte += 1 + more
+        points[used] = 0
+        used += 1
+        ends[i] = used
+    return used
 
 
 def _longer(array: Longs, size: int, value: int) -> Longs:

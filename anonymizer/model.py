@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 Ints = NDArray[np.int64]
+Numbers = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Progress = Callable[[int], object]
 
@@ -43,17 +45,62 @@ class Unsatisfiable(AnonymizerError):
 
 
 @dataclass(frozen=True)
+class Texts:
+    """Texts laid end to end as UTF-8: text i is blob[at[i]:at[i + 1]]."""
+
+    blob: NDArray[np.uint8]
+    at: Ints
+
+    def __len__(self) -> int:
+        return self.at.size - 1
+
+    def text(self, number: int) -> str:
+        """Return one text."""
+        return self.blob[self.at[number] : self.at[number + 1]].tobytes().decode()
+
+    def strings(self) -> list[str]:
+        """Return all texts, each as an object of its own."""
+        content, ends = self.blob.tobytes(), self.at.tolist()
+        return [content[low:high].decode() for low, high in pairwise(ends)]
+
+    @classmethod
+    def of(cls, strings: Iterable[str]) -> Texts:
+        """Lay strings end to end."""
+        encoded = [string.encode() for string in strings]
+        at = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), at)
+
+
+@dataclass(frozen=True)
 class QueryLog:
     """Query events in log order: who asked what when, with how many clicks."""
 
     users: tuple[str, ...]
-    user: Ints  # row -> position in users
-    query: tuple[str, ...]
+    user: Numbers  # row -> position in users
+    query: Numbers  # row -> number of the text in queries
+    queries: Texts  # distinct; some may stand in no row
     time: Ints  # seconds since 1970, UTC
-    clicks: Ints
+    clicks: Numbers
 
     def __len__(self) -> int:
-        return len(self.query)
+        return self.query.size
+
+    def text(self, row: int) -> str:
+        """Return the query of a row."""
+        return self.queries.text(int(self.query[row]))
+
+    @classmethod
+    def from_events(cls, events: Iterable[tuple[str, str, int, int]]) -> QueryLog:
+        """Build a log from (user, query, time, clicks), for logs that fit on a page."""
+        users: dict[str, int] = {}
+        queries: dict[str, int] = {}
+        rows = [
+            (users.setdefault(user, len(users)), queries.setdefault(query, len(queries)), *rest)
+            for user, query, *rest in events
+        ]
+        table = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        user, query, clicks = (table[column].astype(np.int32) for column in (0, 1, 3))
+        return cls(tuple(users), user, query, Texts.of(queries), table[2].copy(), clicks)
 
 
 @dataclass(frozen=True)

@@ -14,25 +14,40 @@ first events in the log. Who is left out has no influence on the weights of thos
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from .counting import TermCounter
 from .model import BadInput, BadParameter, Floats, Ints, Profiles, Progress, QueryLog, silent
+from .profile_counts import (
+    Mask,
+    Pairs,
+    QueryTerms,
+    Spans,
+    first_rows,
+    held_out,
+    pairs_of,
+    session_spans,
+    sizes,
+    user_spans,
+)
 
 HALF_LIFE = 30 * 86_400  # seconds
-_OLDEST = 1_000  # half-lives; much older occurrences would weigh 0
+GRANULARITIES = ("user", "session")
+_AT_ONCE = 1 << 16  # queries analysed between two steps of progress
 
 Analyse = Callable[[str], Sequence[str]]
-Mask = NDArray[np.bool_]
 
 
 def build_profiles(
     log: QueryLog,
-    analyse: Analyse,
+    analyse: Analyse | TermCounter,
     *,
     size: int | None = None,
     users: int | None = None,
@@ -56,20 +71,19 @@ def build_profiles(
         gap=gap,
         test_share=test_share,
     )
-    owners = GRANULARITIES[granularity](log, gap)
-    held = _held_out(log, test_share)
-    order = _by_user_and_time(log)
-    used = order[~held[order]]
-    asked, queries = _numbered([log.query[event] for event in used.tolist()])
-    vocabulary = _analysed(queries, analyse, progress)
-    pairs = _counted(owners.of_event[used], log.time[used], asked, vocabulary)
-    chosen = _chosen(owners, pairs, size, users)
-    pairs = _top(_restricted(pairs, chosen, len(owners.names)), size)
-    entries = (WEIGHTS[weights](pairs), (pairs["owner"], pairs["term"]))
+    spans = user_spans(log)
+    held = held_out(log, spans, test_share)
+    owners = _owners(log, spans, granularity, gap)
+    vocabulary = _analysed(log, held, analyse, progress)
+    events = (log, owners.spans, held, vocabulary.of_query, len(vocabulary.terms))
+    all_sizes = sizes(*events)
+    chosen = _chosen(owners, all_sizes, size, users)
+    half_life = float(HALF_LIFE) if weights == "recency" else 0.0
+    pairs = pairs_of(*events, chosen, all_sizes, size, half_life)
+    entries = (WEIGHTS[weights](pairs), pairs.terms, pairs.at)
     matrix = csr_matrix(entries, shape=(chosen.size, len(vocabulary.terms)))
-    names = [owners.names[owner] for owner in chosen.tolist()]
-    profiles = with_sorted_terms(names, vocabulary.terms, matrix)
-    return profiles, _part(log, held & np.isin(log.user, owners.user[chosen]))
+    profiles = with_sorted_terms(owners.names(log, chosen), vocabulary.terms, matrix)
+    return profiles, _part(log, held & _is_among(owners.user[chosen], log)[log.user])
 
 
 def split_by_time(log: QueryLog, test_share: float) -> tuple[QueryLog, QueryLog]:
@@ -78,14 +92,26 @@ def split_by_time(log: QueryLog, test_share: float) -> tuple[QueryLog, QueryLog]
     Of n distinct queries the last floor(test_share * n) are held out, with all their events.
     """
     _check(test_share=test_share)
-    held = _held_out(log, test_share)
+    held = held_out(log, user_spans(log), test_share)
     return _part(log, ~held), _part(log, held)
+
+
+def without_robots(log: QueryLog, *, robots: int = 100, gap: float = 1_800) -> tuple[QueryLog, int]:
+    """Leave out users having a session with more than `robots` query events; count them."""
+    if robots < 1:
+        raise BadParameter(f"robots={robots} must be at least 1")
+    _check(gap=gap)
+    spans = session_spans(log, user_spans(log), gap)
+    long = np.flatnonzero(np.diff(spans.at) > robots)
+    dropped = _is_among(log.user[spans.order[spans.at[long]]], log)
+    return _part(log, ~dropped[log.user]), int(np.count_nonzero(dropped))
 
 
 def with_sorted_terms(users: Sequence[str], terms: Sequence[str], weights: csr_matrix) -> Profiles:
     """Build profiles whose terms are numbered in sorted order; terms nobody has are dropped."""
-    by_name = sorted(np.unique(weights.indices).tolist(), key=terms.__getitem__)
-    column = np.zeros(len(terms), dtype=np.int64)
+    had = np.flatnonzero(np.bincount(weights.indices, minlength=len(terms)))
+    by_name = sorted(had.tolist(), key=terms.__getitem__)
+    column = np.zeros(len(terms), dtype=np.int32)
     column[by_name] = np.arange(len(by_name))
     entries = (weights.data, column[weights.indices], weights.indptr)
     matrix = csr_matrix(entries, shape=(len(users), len(by_name)))
@@ -94,76 +120,54 @@ def with_sorted_terms(users: Sequence[str], terms: Sequence[str], weights: csr_m
 
 @dataclass(frozen=True)
 class _Owners:
-    """Those who get a profile, in the order of their first events in the log."""
+    """Those who may get a profile, an owner a span."""
 
-    names: Sequence[str]
-    of_event: Ints
-    user: Ints  # owner -> user
+    spans: Spans
+    user: Ints
+    in_order: Ints  # owners in the order of their first events in the log
+    has_sessions: bool
 
-
-def _by_session(log: QueryLog, gap: float) -> _Owners:
-    order = _by_user_and_time(log)
-    user, time = log.user[order], log.time[order]
-    starts = np.ones(order.size, dtype=np.bool_)
-    starts[1:] = (user[1:] != user[:-1]) | (time[1:] > time[:-1] + gap)
-    session = np.empty(order.size, dtype=np.int64)
-    session[order] = np.cumsum(starts) - 1
-    user_of_session = user[starts]
-    places = zip(user_of_session.tolist(), _ranks(user_of_session).tolist(), strict=True)
-    names = [f"{log.users[number]}#{place + 1}" for number, place in places]
-    return _in_order_of_appearance(log, session, names)
+    def names(self, log: QueryLog, chosen: Ints) -> list[str]:
+        """Name some owners: the user, or the user's n-th session."""
+        names = [log.users[user] for user in self.user[chosen].tolist()]
+        if not self.has_sessions:
+            return names
+        place = _ranks(self.user)[chosen] + 1
+        return [f"{name}#{n}" for name, n in zip(names, place.tolist(), strict=True)]
 
 
-def _in_order_of_appearance(log: QueryLog, owner: Ints, names: Sequence[str]) -> _Owners:
-    present, first, of_event = np.unique(owner, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(order.size, dtype=np.int64)
-    rank[order] = np.arange(order.size)
-    in_order = [names[number] for number in present[order].tolist()]
-    return _Owners(in_order, rank[of_event], log.user[first[order]])
+def _owners(log: QueryLog, users: Spans, granularity: str, gap: float) -> _Owners:
+    # No gap is longer than the endless one: a user's events are one span, and none is empty.
+    spans = session_spans(log, users, gap if granularity == "session" else np.inf)
+    user = log.user[spans.order[spans.at[:-1]]].astype(np.int64)
+    return _Owners(spans, user, np.argsort(first_rows(spans)), granularity == "session")
 
 
-GRANULARITIES: dict[str, Callable[[QueryLog, float], _Owners]] = {
-    "user": lambda log, _gap: _in_order_of_appearance(log, log.user, log.users),
-    "session": _by_session,
-}
+def _is_among(users: NDArray[np.integer], log: QueryLog) -> Mask:
+    among = np.zeros(len(log.users), dtype=np.bool_)
+    among[users] = True
+    return among
 
 
 @dataclass(frozen=True)
 class _Vocabulary:
-    """The terms of distinct queries: query i has numbers[at[i]:at[i + 1]]."""
+    """The terms by number, and which ones each distinct query has."""
 
     terms: list[str]
-    numbers: Ints
-    at: Ints
-
-    def occurrences(self, asked: Ints) -> tuple[Ints, Ints]:
-        """Return which event and which term, for every occurrence in the events' order."""
-        lengths = np.diff(self.at)[asked]
-        event = np.repeat(np.arange(asked.size), lengths)
-        within = np.arange(event.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        return event, self.numbers[self.at[asked][event] + within]
-
-
-# Every owner and term that go together, once; first ranks the pairs by their first occurrence.
-_PAIR = np.dtype(
-    [("owner", "i8"), ("term", "i8"), ("count", "i8"), ("first", "i8"), ("decayed", "f8")]
-)
-Pairs = NDArray[np.void]
+    of_query: QueryTerms
 
 
 def _tfidf(pairs: Pairs) -> Floats:
-    profiles = np.unique(pairs["owner"]).size
-    having = np.bincount(pairs["term"])[pairs["term"]]
-    weights: Floats = pairs["count"] * np.log(1 + profiles / having)
+    having = np.bincount(pairs.terms)[pairs.terms]
+    weights: Floats = pairs.counts.astype(np.float64) * np.log(1 + (pairs.at.size - 1) / having)
     return weights
 
 
 WEIGHTS: dict[str, Callable[[Pairs], Floats]] = {
-    "binary": lambda pairs: np.ones(pairs.size),
-    "tf": lambda pairs: pairs["count"].astype(np.float64),
+    "binary": lambda pairs: np.ones(pairs.terms.size),
+    "tf": lambda pairs: pairs.counts.astype(np.float64),
     "tfidf": _tfidf,
-    "recency": lambda pairs: pairs["decayed"],
+    "recency": lambda pairs: pairs.decayed,
 }
 
 
@@ -190,34 +194,6 @@ def _check(
         raise BadParameter("; ".join(faults))
 
 
-def _numbered(queries: Sequence[str]) -> tuple[Ints, list[str]]:
-    """Return each event's query as a number, and the distinct queries."""
-    number: dict[str, int] = {}
-    asked = np.fromiter((number.setdefault(q, len(number)) for q in queries), np.int64)
-    return asked, list(number)
-
-
-def _by_user_and_time(log: QueryLog) -> Ints:
-    return np.lexsort((log.time, log.user))
-
-
-def _held_out(log: QueryLog, share: float) -> Mask:
-    """Mark the events of each user's last distinct queries."""
-    order = _by_user_and_time(log)
-    asked, queries = _numbered(log.query)
-    key = (log.user * len(queries) + asked)[order]
-    pair, first, pair_of = np.unique(key, return_index=True, return_inverse=True)
-    by_first = np.argsort(first)  # users one after the other, their queries by time
-    user = pair[by_first] // max(len(queries), 1)
-    distinct = np.bincount(user)[user]
-    kept = distinct - np.floor(distinct * share + 1e-9)  # 100 * 0.29 is 28.999999999999996
-    held_pair = np.zeros(pair.size, dtype=np.bool_)
-    held_pair[by_first] = _ranks(user) >= kept
-    held = np.zeros(order.size, dtype=np.bool_)
-    held[order] = held_pair[pair_of]
-    return held
-
-
 def _ranks(groups: Ints) -> Ints:
     """Count 0, 1, 2 ... within each run of equal numbers."""
     starts = _starts(groups)
@@ -231,49 +207,71 @@ def _starts(groups: Ints) -> Ints:
 
 def _part(log: QueryLog, which: Mask) -> QueryLog:
     """Return some events of a log, and only the users who have one."""
-    rows = np.flatnonzero(which)
-    users, user = np.unique(log.user[rows], return_inverse=True)
-    names = tuple(log.users[number] for number in users.tolist())
-    queries = tuple(log.query[row] for row in rows.tolist())
-    return QueryLog(names, user, queries, log.time[rows], log.clicks[rows])
+    users = np.flatnonzero(np.bincount(log.user[which], minlength=len(log.users)))
+    number = np.zeros(len(log.users), dtype=np.int32)
+    number[users] = np.arange(users.size)
+    names = tuple(log.users[user] for user in users.tolist())
+    rest = (log.queries, log.time[which], log.clicks[which])
+    return QueryLog(names, number[log.user[which]], log.query[which], *rest)
 
 
-def _analysed(queries: Sequence[str], analyse: Analyse, progress: Progress) -> _Vocabulary:
-    number: dict[str, int] = {}
-    numbers = array("q")
-    at = array("q", [0])
-    for done, query in enumerate(queries, 1):
-        numbers.extend([number.setdefault(term, len(number)) for term in analyse(query)])
-        at.append(len(numbers))
-        progress(done)
-    return _Vocabulary(list(number), np.array(numbers), np.array(at))
-
-
-def _counted(owner: Ints, time: Ints, asked: Ints, vocabulary: _Vocabulary) -> Pairs:
-    """Count each owner's terms; owners, times and queries are those of the events."""
-    event, term = vocabulary.occurrences(asked)
-    if not event.size:
+def _analysed(
+    log: QueryLog, held: Mask, analyse: Analyse | TermCounter, progress: Progress
+) -> _Vocabulary:
+    """Analyse each distinct query of the events that are not held out, once."""
+    asked = np.zeros(len(log.queries), dtype=np.bool_)
+    asked[log.query[~held]] = True
+    numbers = np.flatnonzero(asked)
+    if isinstance(analyse, TermCounter):
+        terms, columns, counts, lengths = _counted(log, numbers, analyse, progress)
+    else:
+        terms, columns, counts, lengths = _counted_one_by_one(log, numbers, analyse, progress)
+    if not columns.size:
         raise BadInput("no query of the log holds a term; give a log with queries in words")
-    key = owner[event] * len(vocabulary.terms) + term
-    order = np.argsort(key, kind="stable")
-    starts = _starts(key[order])
-    half_lives = np.minimum((time.max() - time) / HALF_LIFE, _OLDEST)
-    pairs = np.empty(starts.size, dtype=_PAIR)
-    pairs["first"] = order[starts]
-    pairs["owner"] = owner[event[pairs["first"]]]
-    pairs["term"] = term[pairs["first"]]
-    pairs["count"] = np.diff(starts, append=order.size)
-    pairs["decayed"] = np.add.reduceat(np.exp2(-half_lives)[event[order]], starts)
-    return pairs
+    of_query = np.zeros(asked.size + 1, dtype=np.int64)
+    of_query[numbers + 1] = lengths
+    return _Vocabulary(terms, QueryTerms(columns, counts, np.cumsum(of_query)))
 
 
-def _chosen(owners: _Owners, pairs: Pairs, size: int | None, users: int | None) -> Ints:
+_Counted = tuple[list[str], NDArray[np.int32], NDArray[np.int32], Ints]
+
+
+def _counted(log: QueryLog, numbers: Ints, counter: TermCounter, progress: Progress) -> _Counted:
+    columns, counts, lengths = [], [], []
+    for low in range(0, numbers.size, _AT_ONCE):
+        some = counter.count_packed(log.queries, numbers[low : low + _AT_ONCE])
+        columns.append(some.columns)
+        counts.append(some.tf)
+        lengths.append(np.diff(some.ends, prepend=0))
+        progress(min(low + _AT_ONCE, numbers.size))
+    return counter.terms, _joined(columns), _joined(counts), _joined(lengths)
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
+
+
+def _counted_one_by_one(
+    log: QueryLog, numbers: Ints, analyse: Analyse, progress: Progress
+) -> _Counted:
+    number: dict[str, int] = {}
+    columns, counts, lengths = array("i"), array("i"), array("q")
+    for done, query in enumerate(numbers.tolist(), 1):
+        found = Counter(analyse(log.queries.text(query)))
+        columns.extend([number.setdefault(term, len(number)) for term in found])
+        counts.extend(found.values())
+        lengths.append(len(found))
+        progress(done)
+    arrays = (np.array(columns, np.int32), np.array(counts, np.int32), np.array(lengths, np.int64))
+    return list(number), *arrays
+
+
+def _chosen(owners: _Owners, all_sizes: Ints, size: int | None, users: int | None) -> Ints:
     """Return who gets a profile: the first `users` owners with at least `size` terms."""
-    terms = np.bincount(pairs["owner"], minlength=len(owners.names))
-    enough = np.flatnonzero(terms >= (size or 1))
+    enough = owners.in_order[all_sizes[owners.in_order] >= (size or 1)]
     if not enough.size:
         raise BadParameter(
-            f"size={size} must be at most {terms.max()}: no one has more terms; lower size"
+            f"size={size} must be at most {all_sizes.max()}: no one has more terms; lower size"
         )
     if users is not None and users > enough.size:
         raise BadParameter(
@@ -281,18 +279,3 @@ def _chosen(owners: _Owners, pairs: Pairs, size: int | None, users: int | None) 
             "terms; lower users or size"
         )
     return enough[:users]
-
-
-def _restricted(pairs: Pairs, chosen: Ints, owners: int) -> Pairs:
-    """Keep the chosen owners' pairs, and renumber the owners."""
-    row = np.full(owners, -1)
-    row[chosen] = np.arange(chosen.size)
-    kept: Pairs = pairs[row[pairs["owner"]] >= 0]
-    kept["owner"] = row[kept["owner"]]
-    return kept
-
-
-def _top(pairs: Pairs, size: int | None) -> Pairs:
-    """Keep each owner's most frequent terms, the earlier one where two are as frequent."""
-    ordered: Pairs = pairs[np.lexsort((pairs["first"], -pairs["count"], pairs["owner"]))]
-    return ordered if size is None else ordered[_ranks(ordered["owner"]) < size]

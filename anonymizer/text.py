@@ -17,6 +17,7 @@ that the their then there these they this to was will with
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 _LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS_AND_DIGITS = re.compile(r"[^\W_]+")
 
 
 class Vocabulary(Protocol):
@@ -35,14 +36,44 @@ def tokens(text: str) -> list[str]:
 @cache
 def letters() -> NDArray[np.bool_]:
     """Return a table of all code points: is it a letter, as tokens are made of?"""
+    return _table(_LETTERS)
+
+
+@cache
+def _table(runs: re.Pattern[str]) -> NDArray[np.bool_]:
     table = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
-    for run in _LETTERS.finditer("".join(map(chr, range(table.size)))):
+    for run in runs.finditer("".join(map(chr, range(table.size)))):
         table[run.start() : run.end()] = True
     return table
 
 
+class Words:
+    """Text -> terms: each token itself, stop words left out; tokens may be of digits too."""
+
+    def __init__(self, *, digits: bool = False):
+        self._runs = _LETTERS_AND_DIGITS if digits else _LETTERS
+
+    @property
+    def characters(self) -> NDArray[np.bool_]:
+        """Return a table of all code points: are tokens made of it?"""
+        return _table(self._runs)
+
+    def terms(self, text: str) -> list[str]:
+        """Return the terms of a text, every occurrence in order."""
+        return [token for token in self._runs.findall(text.lower()) if token not in STOP_WORDS]
+
+    def term(self, token: str) -> str:
+        """Return a token's term, '' where it has none."""
+        return "" if token in STOP_WORDS else token
+
+
 class Analysis:
     """Text -> terms: each token's base form, tokens unknown to the vocabulary left out."""
+
+    @property
+    def characters(self) -> NDArray[np.bool_]:
+        """Return a table of all code points: are tokens made of it?"""
+        return letters()
 
     def __init__(self, vocabulary: Vocabulary):
         self._base_forms = _BaseForms(vocabulary)

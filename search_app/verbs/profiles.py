@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-from collections.abc import Sequence
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,22 +19,53 @@ from ..workspace import Workspace, write_whole
 from .town import truth_path
 
 if TYPE_CHECKING:
+    from anonymizer.counting import TermCounter
     from anonymizer.model import Profiles, QueryLog
-    from anonymizer.querylog import ReadReport
+    from anonymizer.querylog import ReadReport, Reject
 
+_DEFAULTS: dict[str, Any] = {
+    "size": None,
+    "users": None,
+    "weights": "binary",
+    "granularity": "user",
+    "gap": 1_800,
+    "test_share": 0.0,
+}
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
-    parser.add_argument("log", type=Path, nargs="+", metavar="LOG", help="AOL format, may be .gz")
+    parser.add_argument("log", type=Path, nargs="+", metavar="LOG", help="may be .gz or .bz2")
+    parser.add_argument(
+        "--format",
+        choices=("aol", "tsv", "jsonl", "parquet"),
+        help="of the logs; else each file's suffix and first lines tell",
+    )
+    parser.add_argument(
+        "--rejects",
+        type=Path,
+        metavar="FILE",
+        help="write file, number and reason of each bad line",
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="PROFILES", help=".jsonl or .npz")
     parser.add_argument("--size", type=int, metavar="N", help="the N most frequent terms of a user")
     parser.add_argument("--users", type=int, metavar="N", help="the first N users with SIZE terms")
     parser.add_argument("--weights", default="binary", help="binary, tf, tfidf or recency")
-    parser.add_argument("--terms", choices=("wordnet", "all"), default="wordnet")
+    parser.add_argument(
+        "--terms",
+        choices=("wordnet", "all", "letters-digits"),
+        default="wordnet",
+        help="base forms WordNet has, all words, or all words and numbers",
+    )
+    parser.add_argument(
+        "--phrases", action="store_true", help="several words of WordNet may be one term"
+    )
     parser.add_argument("--granularity", default="user", help="user or session")
     parser.add_argument("--gap", default="30m", metavar="TIME", help="between sessions (30m)")
+    parser.add_argument(
+        "--drop-robots", type=int, metavar="N", help="drop who has over N queries in a session"
+    )
     parser.add_argument("--test-share", type=float, default=0.0, metavar="X")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -43,7 +77,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             arguments.log,
             arguments.output or settings.workspace / "profiles.jsonl",
             settings,
+            form=arguments.format,
+            rejects=arguments.rejects,
             terms=arguments.terms,
+            phrases=arguments.phrases,
+            robots=arguments.drop_robots,
             size=arguments.size,
             users=arguments.users,
             weights=arguments.weights,
@@ -60,40 +98,130 @@ def write_profiles_of(
     output: Path,
     settings: Settings,
     *,
+    form: str | None = None,
+    rejects: Path | None = None,
     terms: str = "wordnet",
+    phrases: bool = False,
+    robots: int | None = None,
     **choices: Any,
 ) -> dict[str, Any]:
     """Read logs, write their profiles and held-out queries, and return what was read and made."""
     from anonymizer.profile_file import write_profiles
     from anonymizer.profiles import build_profiles
-    from anonymizer.querylog import read_log
 
     workspace = Workspace(settings.workspace)
-    with console.progress("log") as progress:
-        log, report = read_log(logs, progress)
-    if not len(log) and report.rejected:
-        raise UsageError(f"no line of the log is a query; {_place(report.first_rejects[0])}")
+    counter = analysis(terms, settings, phrases=phrases)
+    log, report = _read(logs, form, rejects)
+    log, dropped = _without_robots(log, robots, choices)
     with console.progress("profiles") as progress:
-        profiles, held_out = build_profiles(
-            log, analysis(terms, settings), **choices, progress=progress
-        )
+        profiles, held_out = build_profiles(log, counter, **choices, progress=progress)
     workspace.make_current(truth="", log_sha256="")  # lest a kill leaves a town's names beside them
     write_profiles(profiles, output)
+    chosen = {**_DEFAULTS, **choices, "terms": terms, "phrases": phrases, "robots": robots}
+    _write_choices(output, profiles, chosen)
     if choices.get("test_share"):
         write_whole(held_out_path(output), _held_out_lines(held_out))
     truth, sha256 = synthetic_truth(logs, workspace)
     workspace.make_current(
         profiles=workspace.relative(output), release="", truth=truth, log_sha256=sha256
     )
-    return _facts(profiles, report, output)
+    return {**_facts(profiles, report, output), "robots_dropped": dropped, "choices": chosen}
 
 
-def analysis(terms: str, settings: Settings) -> Any:
+def _read(logs: Sequence[Path], form: str | None, rejects: Path | None) -> tuple[Any, ReadReport]:
+    from anonymizer.querylog import read_log
+
+    with console.progress("log") as progress, rejects_written(rejects) as on_reject:
+        log, report = read_log(logs, progress, form=form, on_reject=on_reject)
+    if not len(log) and report.rejected:
+        raise UsageError(f"no line of the log is a query; {_place(report.first_rejects[0])}")
+    return log, report
+
+
+def _without_robots(
+    log: QueryLog, robots: int | None, choices: Mapping[str, Any]
+) -> tuple[QueryLog, int | None]:
+    """Return the log without robots, and how many they were, None where nobody asked."""
+    from anonymizer.profiles import without_robots
+
+    if robots is None:
+        return log, None
+    rest, dropped = without_robots(log, robots=robots, gap=choices.get("gap", _DEFAULTS["gap"]))
+    if dropped and not len(rest):
+        raise UsageError(f"--drop-robots {robots} drops everybody; raise it or --gap")
+    return rest, dropped
+
+
+@contextmanager
+def rejects_written(path: Path | None) -> Iterator[Callable[[Reject], object]]:
+    """Write each reject that is handed in as a line of JSON; whole or not at all, owner only."""
+    if path is None:
+        yield lambda _reject: None
+        return
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with _plainly(path):
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+
+            def write(reject: Reject) -> None:
+                record = dict(zip(("file", "line", "reason"), reject, strict=True))
+                with _plainly(path):
+                    file.write(f"{json.dumps(record)}\n")
+
+            yield write
+            with _plainly(path):
+                file.flush()
+                os.fsync(file.fileno())
+        with _plainly(path):
+            temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _plainly(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as fault:
+        raise UsageError(
+            f"{path} can't be written ({fault.strerror or fault}); see to folder, room and rights"
+        ) from fault
+
+
+def analysis(terms: str, settings: Settings, *, phrases: bool = False) -> TermCounter:
     """Return the analysis of queries by name."""
-    from anonymizer.text import Analysis, tokens
+    from anonymizer.counting import TermCounter
+    from anonymizer.text import Analysis, Words
     from anonymizer.wordnet import open_wordnet
 
-    return tokens if terms == "all" else Analysis(open_wordnet(settings.cache)).terms
+    if phrases and terms != "wordnet":
+        raise UsageError(f"--phrases needs --terms wordnet, not {terms}: phrases are WordNet's")
+    if terms != "wordnet":
+        return TermCounter(Words(digits=terms == "letters-digits"))
+    return TermCounter(Analysis(open_wordnet(settings.cache)))
+
+
+def choices_path(profiles: Path) -> Path:
+    """Return where the choices that made profiles lie: beside them."""
+    return profiles.with_suffix(".made.json")
+
+
+def _write_choices(output: Path, profiles: Profiles, choices: Mapping[str, Any]) -> None:
+    from anonymizer.profile_file import fingerprint
+
+    made = {"sha256": fingerprint(profiles), "choices": choices}
+    write_whole(choices_path(output), json.dumps(made, sort_keys=True) + "\n")
+
+
+def choices_of(profiles: Path, fingerprint: str) -> dict[str, Any]:
+    """Return the choices that made profiles; none where they are unknown or other profiles'."""
+    try:
+        made = json.loads(choices_path(profiles).read_text(encoding="utf-8"))
+        choices = made["choices"] if made["sha256"] == fingerprint else {}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return choices if isinstance(choices, dict) else {}
 
 
 def seconds(text: str) -> int:
@@ -123,8 +251,8 @@ def held_out_path(profiles: Path) -> Path:
 
 
 def _held_out_lines(held_out: QueryLog) -> str:
-    rows = zip(held_out.user, held_out.query, strict=True)
-    return "".join(f"q{i}\t{held_out.users[u]}\t{q}\n" for i, (u, q) in enumerate(rows, 1))
+    rows = enumerate(held_out.user.tolist())
+    return "".join(f"q{i + 1}\t{held_out.users[u]}\t{held_out.text(i)}\n" for i, u in rows)
 
 
 def _facts(profiles: Profiles, report: ReadReport, output: Path) -> dict[str, Any]:
@@ -167,6 +295,11 @@ def _print(made: dict[str, Any], as_json: bool) -> None:
         console.show(f"  rejected: {reason}: {count:,}")
     for place in log["first_rejects"]:
         console.say(f"  {place}")
+    if made["robots_dropped"] is not None:
+        console.show(
+            f"{made['robots_dropped']:,} people dropped for more than "
+            f"{made['choices']['robots']:,} queries in a session"
+        )
     console.show(
         f"{made['users']:,} profiles over {made['terms']:,} terms, {made['mean_size']:.1f} a "
         f"person: {made['profiles']}"

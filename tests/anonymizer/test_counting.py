@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymizer import counting
-from anonymizer.counting import TermCounter
-from anonymizer.text import Analysis, letters
+from anonymizer.counting import Counts, TermCounter
+from anonymizer.model import Texts
+from anonymizer.text import Analysis, Words, letters
 
 
 class Toy:
@@ -21,7 +23,11 @@ class Toy:
 
 
 def counted(counter: TermCounter, texts: list[str]) -> list[list[tuple[str, int]]]:
-    columns, tf, ends = counter.count(texts)
+    return rows_of(counter, counter.count(texts))
+
+
+def rows_of(counter: TermCounter, counts: Counts) -> list[list[tuple[str, int]]]:
+    columns, tf, ends = counts
     terms, low, rows = counter.terms, 0, []
     for high in ends.tolist():
         pairs = zip(columns[low:high].tolist(), tf[low:high].tolist(), strict=True)
@@ -55,8 +61,12 @@ def test_a_letter_is_what_the_analysis_takes_for_one() -> None:
 
 word = st.text(st.sampled_from("abcqsİßΣé1_ '\0\x1f\U00010400\U0001d7ce\ud800"), max_size=9)
 text = st.one_of(st.text(max_size=30), st.lists(word, max_size=12).map(" ".join))
+packable = st.lists(
+    st.text(st.characters(codec="utf-8")) | st.text("the cats 12 ä­_あ𐐀"), max_size=5
+).map(" ".join)
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(text, max_size=5), max_size=4))
 def test_counts_are_those_of_the_analysis(batches: list[list[str]]) -> None:
     counter = TermCounter(Analysis(Toy()))
@@ -64,6 +74,18 @@ def test_counts_are_those_of_the_analysis(batches: list[list[str]]) -> None:
         assert counted(counter, texts) == naive(texts)
 
 
+@settings(deadline=None)
+@given(st.lists(packable, max_size=6), st.data())
+def test_packed_texts_are_counted_the_same(texts: list[str], data: st.DataObject) -> None:
+    numbers = data.draw(st.lists(st.integers(0, len(texts) - 1))) if texts else []
+    some = [texts[number] for number in numbers]
+    for analysis in (Analysis(Toy()), Words(), Words(digits=True)):
+        counter = TermCounter(analysis)
+        found = counter.count_packed(Texts.of(texts), np.array(numbers, dtype=np.int64))
+        assert rows_of(counter, found) == [list(Counter(analysis.terms(t)).items()) for t in some]
+
+
+@settings(deadline=None)
 @given(st.lists(st.lists(text, max_size=5), max_size=4))
 def test_a_full_table_grows_and_starts_anew(batches: list[list[str]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -74,6 +96,7 @@ def test_a_full_table_grows_and_starts_anew(batches: list[list[str]]) -> None:
             assert counted(counter, texts) == naive(texts)
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(text, max_size=5), max_size=4))
 def test_a_table_of_many_letters_starts_anew(batches: list[list[str]]) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -6,6 +6,7 @@ import math
 import stat
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +15,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymizer import profile_counts
+from anonymizer.counting import TermCounter
 from anonymizer.model import BadInput, BadParameter, Profiles, QueryLog
 from anonymizer.profile_file import read_profiles, write_profiles
-from anonymizer.profiles import build_profiles, split_by_time
+from anonymizer.profiles import build_profiles, split_by_time, without_robots
+from anonymizer.text import Words
 
 HALF_LIFE = 30 * 86_400
 Event = tuple[str, str, int]  # user, query, time
 
 
 def log_of(events: Sequence[Event]) -> QueryLog:
-    users = tuple(dict.fromkeys(user for user, _, _ in events))
-    user = np.array([users.index(user) for user, _, _ in events], dtype=np.int64)
-    time = np.array([time for _, _, time in events], dtype=np.int64)
-    return QueryLog(users, user, tuple(q for _, q, _ in events), time, np.zeros_like(time))
+    return QueryLog.from_events([(*event, 0) for event in events])
 
 
 def events_of(log: QueryLog) -> list[Event]:
-    columns = (log.user.tolist(), log.query, log.time.tolist())
-    return [(log.users[user], query, time) for user, query, time in zip(*columns, strict=True)]
+    rows = zip(log.user.tolist(), log.time.tolist(), strict=True)
+    return [(log.users[user], log.text(row), time) for row, (user, time) in enumerate(rows)]
 
 
 def rows_of(profiles: Profiles) -> dict[str, dict[str, float]]:
@@ -82,7 +83,7 @@ def test_of_many_equals_the_first_uttered_stay() -> None:
 
 def test_users_stand_in_order_of_first_appearance_in_the_log() -> None:
     log = log_of([("w", "a b", 9), ("u", "a", 5), ("v", "a b", 1)])
-    other_numbers = QueryLog(("u", "v", "w"), np.array([2, 0, 1]), log.query, log.time, log.clicks)
+    other_numbers = replace(log, users=("u", "v", "w"), user=np.array([2, 0, 1], dtype=np.int32))
     for same in (log, other_numbers):
         assert build_profiles(same, str.split)[0].users == ("w", "u", "v")
         assert build_profiles(same, str.split, users=2)[0].users == ("w", "u")
@@ -392,3 +393,66 @@ def test_profiles_equal_their_naive_twin(
     assert list(made) == list(expected)
     for owner, row in expected.items():
         assert made[owner] == pytest.approx(row, rel=1e-12)
+
+
+HOSTILE = st.lists(
+    st.tuples(
+        st.sampled_from("uvwx"),
+        st.lists(st.sampled_from(["java", "Java", "the", "ärger", "42", "r2d2", "", "-", "İ"])).map(
+            " ".join
+        ),
+        st.integers(0, 40),
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+@settings(deadline=None)
+@given(
+    HOSTILE,
+    SHARES,
+    st.sampled_from([None, 1, 2]),
+    st.sampled_from(["binary", "tf", "tfidf", "recency"]),
+    st.sampled_from(["user", "session"]),
+)
+def test_counting_compiled_and_one_by_one_make_the_same_profiles(
+    events: list[Event], share: float, size: int | None, weights: str, granularity: str
+) -> None:
+    chosen: dict[str, Any] = {"size": size, "weights": weights, "granularity": granularity}
+    made = []
+    for words in (Words(digits=True), Words()):
+        for analyse in (words.terms, TermCounter(words)):
+            try:
+                built, held = build_profiles(
+                    log_of(events), analyse, **chosen, gap=GAP, test_share=share
+                )
+                made.append((built.users, rows_of(built), events_of(held)))
+            except (BadInput, BadParameter) as refusal:
+                made.append(((), {}, [("", str(refusal), 0)]))
+    assert made[0] == made[1]
+    assert made[2] == made[3]
+
+
+def test_shares_of_the_work_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [(f"u{n % 1_501}", f"w{n % 7} w{n % 11} w{n % 13}", n % 97) for n in range(9_000)]
+    made = []
+    for number in (1, 2, 3):
+        monkeypatch.setattr(profile_counts, "cores", lambda number=number: number)
+        built, _ = build_profiles(log_of(events), str.split, size=3, weights="recency")
+        made.append((built.users, built.terms, built.weights.data.tobytes()))
+    assert len(made[0][0]) > 1_000
+    assert made[0] == made[1] == made[2]
+
+
+def test_robots_are_users_with_a_long_session() -> None:
+    robot = [("r", "a", n) for n in range(4)]
+    person = [("p", "a", 20 * n) for n in range(4)]
+    busy = [("b", "a", 0), ("b", "b", 1), ("b", "c", 2)]
+    log = log_of([*robot, *person, *busy])
+    kept, dropped = without_robots(log, robots=3, gap=10)
+    assert (events_of(kept), dropped) == ([*person, *busy], 1)
+    assert (len(without_robots(log, robots=3, gap=20)[0]), without_robots(log)[1]) == (3, 0)
+    assert without_robots(log_of([]))[1] == 0
+    with pytest.raises(BadParameter, match="robots=0 must be at least 1"):
+        without_robots(log, robots=0)

@@ -1,36 +1,42 @@
-"""The AOL reader: a log by hand, every line accounted for, folding beside a naive twin."""
+"""The log reader: a log by hand, every line accounted for, all of it beside a naive twin."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
-import tempfile
+import json
+import sys
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from anonymizer import querylog
-from anonymizer.model import BadInput, QueryLog
-from anonymizer.querylog import LONGEST_LINE, ReadReport, read_log
+from anonymizer.model import BadInput, BadParameter, QueryLog
+from anonymizer.querylog import ReadReport, Reject, read_log
+from anonymizer.querylog_files import format_of
+from anonymizer.querylog_lines import BOM, LONGEST_LINE
 
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 MARCH_1 = 13_208 * 86_400  # 2006-03-01 is 36 years, 9 leap days and 59 days after 1970-01-01
 Event = tuple[str, str, int, int]
 
 
-def read(folder: Path, *contents: bytes) -> tuple[QueryLog, ReadReport]:
+def read(folder: Path, *contents: bytes, form: str | None = None) -> tuple[QueryLog, ReadReport]:
     paths = [folder / f"{number}.tsv" for number in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)
-    return read_log(paths)
+    return read_log(paths, form=form)
+
+
+def texts(log: QueryLog) -> list[str]:
+    return [log.text(row) for row in range(len(log))]
 
 
 def events(log: QueryLog) -> list[Event]:
-    columns = (log.user.tolist(), log.query, log.time.tolist(), log.clicks.tolist())
+    columns = (log.user.tolist(), texts(log), log.time.tolist(), log.clicks.tolist())
     return [(log.users[user], *rest) for user, *rest in zip(*columns, strict=True)]
 
 
@@ -100,7 +106,9 @@ def test_a_query_asked_again_is_held_once(tmp_path: Path) -> None:
     line = b"u\tthe same\t2006-03-01 00:00:00\n"
     log, _ = read(tmp_path, line + b"u\tother\t2006-03-01 00:00:00\n" + line)
     assert len(log) == 3
-    assert log.query[0] is log.query[2]
+    assert log.query.tolist() == [0, 1, 0]
+    assert log.queries.strings() == ["the same", "other"]
+    assert (log.user.dtype, log.query.dtype, log.time.dtype) == (np.int32, np.int32, np.int64)
 
 
 def test_headers_boms_and_carriage_returns_stand_anywhere(tmp_path: Path) -> None:
@@ -116,7 +124,7 @@ def test_headers_boms_and_carriage_returns_stand_anywhere(tmp_path: Path) -> Non
 def test_only_a_line_feed_ends_a_line_and_quotes_mean_nothing(tmp_path: Path) -> None:
     odd = 'u\t"a\r\x0b\x0c\x1c\x85\u2028b\t2006-03-01 00:00:00\nu\tc"\t2006-03-01 00:00:00\n'
     log, report = read(tmp_path, odd.encode())
-    assert log.query == ('"a b', 'c"')
+    assert texts(log) == ['"a b', 'c"']
     assert (report.lines, report.rejected) == (2, 0)
 
 
@@ -160,7 +168,7 @@ def test_the_longest_line_is_measured_without_bom_and_cr(tmp_path: Path, extra: 
     query = b"a" * (LONGEST_LINE - len(b"".join(ends)) + extra)
     line = "\ufeff".encode() + ends[0] + query + ends[1] + b"\r\n"
     log, report = read(tmp_path, line + b"v\tb\t2006-03-01 00:00:00\n")
-    assert [len(query) for query in log.query] == ([] if extra else [len(query)]) + [1]
+    assert [len(query) for query in texts(log)] == ([] if extra else [len(query)]) + [1]
     assert report.reasons == ({"longer than 1 MB": 1} if extra else {})
 
 
@@ -244,69 +252,170 @@ def test_folders_and_nothing_are_refused(tmp_path: Path) -> None:
         read_log([])
 
 
-# -- properties ------------------------------------------------------------------------------------
+# -- other formats ---------------------------------------------------------------------------------
 
-TIMES = [b"2006-03-01 00:00:00", b"2006-02-30 00:00:00", b"1969-12-31 23:59:59"]
-STRAYS = [b"", b" ", b"-", b"AnonID", b"Query", b"\xff", b"\0", b"a\r", "\ufeff".encode()]
-FIELDS = st.sampled_from([b"u", b"v", *STRAYS, *TIMES])
-NOISE = st.lists(FIELDS, max_size=7).map(b"\t".join) | st.binary(max_size=30)
-GOOD = st.builds(
-    b"%b\t%b\t2006-03-01 00:00:%02d\t%b\t%b".__mod__,
-    st.tuples(
-        st.sampled_from([b"u", b"v", b"w"]),
-        st.sampled_from([b"a", b"A ", b"b", b"-", b" "]),
-        st.integers(0, 59),
-        st.sampled_from([b"", b"1"]),
-        st.sampled_from([b"", b"x.example"]),
-    ),
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "1141197432",
+        "060301071712",
+        "2006-03-01 07:17:12",
+        "2006-03-01T07:17:12",
+        "2006-03-01T07:17:12.250Z",
+        "2006-03-01T09:47:12+02:30",
+        "2006-02-28 23:17:12-0800",
+    ],
 )
+def test_forms_of_time(tmp_path: Path, time: str) -> None:
+    rows = f"user\tquery\ttime\nu\tJava  Island\t{time}\n"
+    log, report = read(tmp_path, rows.encode())
+    assert events(log) == [("u", "java island", MARCH_1 + 7 * 3600 + 17 * 60 + 12, 0)]
+    assert (report.headers, report.rejected) == (1, 0)
 
 
-def read_in_small_chunks(contents: Sequence[bytes], longest: int) -> tuple[QueryLog, ReadReport]:
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(querylog, "LONGEST_LINE", longest)
-        patch.setattr(querylog, "_CUT", longest + 8)
-        return read(Path(folder), *contents)
+@pytest.mark.parametrize(
+    ("time", "when"),
+    [("700101000000", 0), ("691231235959", 100 * 365 * 86_400 + 25 * 86_400 - 1), ("0", 0)],
+)
+def test_excites_years_are_of_two_centuries(tmp_path: Path, time: str, when: int) -> None:
+    log, _ = read(tmp_path, f"u\ta\t{time}\n".encode(), form="tsv")  # 25 leap days to 2069
+    assert log.time.tolist() == [when]
 
 
-@settings(deadline=None)
-@given(st.lists(st.lists(GOOD | NOISE).map(b"\n".join), min_size=1, max_size=3), st.integers(1, 60))
-def test_counts_add_up_wherever_chunks_end(contents: list[bytes], longest: int) -> None:
-    log, report = read_in_small_chunks(contents, longest)
-    lines = [line for content in contents for line in content.split(b"\n")]
-    unended = sum(content.endswith(b"\n") or not content for content in contents)
-    assert report.lines == total(report) == len(lines) - unended
-    assert report.events == len(log)
-    assert report.rejected == sum(report.reasons.values())
-    assert len(report.first_rejects) == min(report.rejected, 20)
-    assert int(log.clicks.sum()) <= report.events + report.repeats
-    assert report.reasons.get("longer than 1 MB", 0) == sum(
-        len(line.removeprefix("\ufeff".encode()).removesuffix(b"\r")) > longest for line in lines
-    )
+@pytest.mark.parametrize("time", ["1141197432000", "-1", "061301071712", "1e9", "2006-03-01", ""])
+def test_other_forms_of_time_are_rejected(tmp_path: Path, time: str) -> None:
+    for row in (f"u\ta\t{time}", json.dumps({"user": "u", "query": "a", "time": time})):
+        form = "jsonl" if row.startswith("{") else "tsv"
+        assert read(tmp_path, row.encode(), form=form)[1].reasons == {"bad time": 1}
 
 
-def folded(lines: Sequence[bytes]) -> list[Event]:
-    """Fold the slow way: look for the user's previous event, line by line."""
-    made: list[Event] = []
-    for line in lines:
-        user, raw, time, rank, url = line.decode().split("\t")
-        query, seconds = raw.strip().lower(), MARCH_1 + int(time[-2:])
-        if query in ("", "-"):
-            continue
-        click = int(rank != "" or url != "")
-        own = [at for at, event in enumerate(made) if event[0] == user]
-        if own and made[own[-1]][1] == query:
-            _, _, first, clicks = made[own[-1]]
-            made[own[-1]] = (user, query, min(first, seconds), clicks + click)
-        else:
-            made.append((user, query, seconds, click))
-    return made
+def test_jsonl_by_hand(tmp_path: Path) -> None:
+    rows = [
+        {"user": "u", "query": "Java\tIsland\n", "time": "2006-03-01 00:00:05"},
+        {"user": "u", "query": "java island", "time": MARCH_1, "clicks": 2, "age": 30},
+        {"user": 7, "query": "java island", "time": 12},
+        {"user": "u", "query": " - ", "time": 12},
+        {"user": "u\tv", "query": "a", "time": 12},
+        {"user": True, "query": "a", "time": 12},
+        {"user": " ", "query": "a", "time": 12},
+        {"user": "u", "query": None, "time": 12},
+        {"user": "u", "query": "a\0", "time": 12},
+        {"user": "u", "query": "a", "time": 1e9},
+        {"user": "u", "query": "a", "time": -1},
+        {"user": "u", "query": "a", "time": 12, "clicks": -1},
+        {"user": "u", "query": "a", "time": 12, "clicks": "1"},
+        {"user": "u", "query": "a"},
+        ["u", "a", 12],
+    ]
+    lines = [json.dumps(row).encode() for row in rows]
+    lines += [b'{"user": "u", "user": "v", "query": "a", "time": 1}', b"{", b"[" * 9999, b"\xff"]
+    lines += [b'{"user": "\\ud800", "query": "a", "time": 1}']
+    log, report = read(tmp_path, b"\r\n".join(lines), form="jsonl")
+    assert events(log) == [("u", "java island", MARCH_1, 2), ("7", "java island", 12, 0)]
+    assert (report.lines, report.repeats, report.empty) == (20, 1, 1)
+    assert report.reasons == {
+        "bad user id": 3,
+        "no JSON object with user, query and time": 7,
+        "NUL byte": 1,
+        "bad time": 2,
+        "bad number of clicks": 2,
+        "invalid UTF-8": 1,
+    }
 
 
-@settings(deadline=None)
-@given(st.lists(GOOD), st.integers(40, 200))
-def test_folding_equals_its_naive_twin(lines: list[bytes], chunk: int) -> None:
-    log, report = read_in_small_chunks([b"\n".join(lines)], chunk)
-    assert events(log) == folded(lines)
-    assert report.rejected == 0
-    assert log.users == tuple(dict.fromkeys(user for user, *_ in events(log)))
+def test_parquet_by_hand(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    moment = datetime(2006, 3, 1, 0, 0, 5, 999_999, tzinfo=UTC)
+    times = {
+        pa.timestamp("us", "UTC"): [moment, moment, None, moment, moment, moment],
+        pa.int64(): [MARCH_1 + 5, MARCH_1 + 5, -1, MARCH_1 + 5, MARCH_1 + 5, MARCH_1 + 5],
+        pa.string(): ["2006-03-01T00:00:05", "060301000005", "", *["1141171205"] * 3],
+    }
+    for kind, column in times.items():
+        table = pa.table(
+            {
+                "query": pa.array(
+                    ["Java\tIs\n", "java is", "a", None, "b", "Ä"], pa.large_string()
+                ),
+                "user": ["u", "u", "u", "u", "v\n", "ü"],
+                "time": pa.array(column, kind),
+                "clicks": pa.array([0, 3, 0, 0, 0, None], pa.int32()),
+                "age": [1, 2, 3, 4, 5, 6],
+            }
+        )
+        parquet.write_table(table, tmp_path / "log.parquet")
+        log, report = read_log([tmp_path / "log.parquet"])
+        assert events(log) == [("u", "java is", MARCH_1 + 5, 3)]
+        reasons = {"bad time": 1, "bad user id": 1, "bad number of clicks": 1}
+        assert (report.lines, report.empty, report.reasons) == (6, 1, reasons)
+    parquet.write_table(table.select(["query", "user", "time"]), tmp_path / "log.pq")
+    log, report = read_log([tmp_path / "log.pq"])
+    assert events(log) == [("u", "java is", MARCH_1 + 5, 0), ("ü", "ä", MARCH_1 + 5, 0)]
+
+
+def test_parquet_that_is_none_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "log.parquet"
+    for table, told in (
+        (pa.table({"user": ["u"]}), "there is no column query, time; a log needs user, query"),
+        (pa.table({"user": [1.5], "query": ["a"], "time": [1]}), "column user is of type double"),
+    ):
+        parquet.write_table(table, path)
+        with pytest.raises(BadInput, match=told):
+            read_log([path])
+    path.write_bytes(HEADER)
+    with pytest.raises(BadInput, match="damaged, or no Parquet file"):
+        read_log([path])
+    with pytest.raises(BadInput, match="no such file"):
+        read_log([tmp_path / "none.parquet"])
+    (tmp_path / "log.tsv").write_bytes(b"PAR1")
+    with pytest.raises(BadInput, match="this is Parquet; name it"):
+        read_log([tmp_path / "log.tsv"])
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(BadInput, match=r"log\.parquet: .* needs pyarrow: pip install pyarrow"):
+        read_log([path])
+
+
+@pytest.mark.parametrize(
+    ("head", "form"),
+    [
+        (b"", "aol"),
+        (HEADER, "aol"),
+        (b"u\ta\t2006-03-01 00:00:00\nu\ta\t5", "aol"),
+        (b"u\ta\t5\nu\ta\t2006-03-01 00:00:00\t1", "tsv"),
+        (b"user\tquery\ttime\nbroken\nu\ta\t2006-03-01T00:00:00", "tsv"),
+        (BOM + b'{"user": "u"}\r\n', "jsonl"),
+        (b"{\n{u\ta\t5", "tsv"),
+        (b"PAR1", "parquet"),
+    ],
+)
+def test_a_format_is_told_by_its_first_clear_line(head: bytes, form: str) -> None:
+    assert format_of(head) == form
+
+
+def test_each_file_has_its_format(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_bytes(b"u\ta\t5\n")
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(b'{"user":"u","query":"A","time":3}'))
+    (tmp_path / "c.tsv").write_bytes(HEADER + b"u\ta\t2006-03-01 00:00:00\t1\tx\n")
+    paths = [tmp_path / name for name in ("a.tsv", "b.jsonl.gz", "c.tsv")]
+    log, report = read_log(paths)
+    assert events(log) == [("u", "a", 3, 1)]
+    assert (report.lines, report.headers, report.repeats) == (4, 1, 2)
+    with pytest.raises(BadParameter, match="format csv must be one of aol, tsv, jsonl, parquet"):
+        read_log(paths, form="csv")
+
+
+def test_any_number_of_rejects_is_reported_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "log.tsv").write_bytes(b"secret\n" * 30 + b"\0")
+    rejects: list[Reject] = []
+    _, report = read_log([tmp_path / "log.tsv"], on_reject=rejects.append)
+    assert rejects[:30] == [(str(tmp_path / "log.tsv"), n, "too few columns") for n in range(1, 31)]
+    assert [why for *_, why in rejects[30:]] == ["NUL byte"]
+    assert report.first_rejects == tuple(rejects[:20])

@@ -1,0 +1,240 @@
+"""Query events -> owners, held-out events and counts of terms: the compiled loops of profiles.py.
+
+Everything here walks through the events user by user, a user's by time, equal times in log order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .compiled import compiled, cores, in_parallel
+from .model import Floats, Ints, Numbers, QueryLog
+
+Mask = NDArray[np.bool_]
+
+
+class Spans(NamedTuple):
+    """Events in order: those of span i, a user or a session, are order[at[i]:at[i + 1]]."""
+
+    order: Numbers
+    at: Ints
+
+
+class QueryTerms(NamedTuple):
+    """Distinct terms of distinct queries: those of query i are terms[at[i]:at[i + 1]]."""
+
+    terms: Numbers
+    counts: Numbers
+    at: Ints
+
+
+class Pairs(NamedTuple):
+    """Every owner and term that go together, once: row i has terms[at[i]:at[i + 1]]."""
+
+    at: Ints
+    terms: Numbers
+    counts: Numbers
+    decayed: Floats
+
+
+def user_spans(log: QueryLog) -> Spans:
+    """Put the events in order, a span a user; a user without events has an empty span."""
+    events = np.bincount(log.user, minlength=len(log.users))
+    at = np.concatenate([[0], np.cumsum(events)]).astype(np.int64)
+    order = np.empty(log.user.size, dtype=np.int32)
+    _by_user(log.user, at[:-1].copy(), order)
+    _by_time(order, at, log.time)
+    return Spans(order, at)
+
+
+def session_spans(log: QueryLog, users: Spans, gap: float) -> Spans:
+    """Cut each user's events where the pause is longer than the gap."""
+    order = users.order
+    starts = np.zeros(order.size + 1, dtype=np.bool_)
+    starts[users.at] = True
+    time = log.time[order]
+    starts[1:-1] |= time[1:] > time[:-1] + gap
+    return Spans(order, np.flatnonzero(starts))
+
+
+def first_rows(spans: Spans) -> Ints:
+    """Return each span's first event in the log; no span may be empty."""
+    return np.minimum.reduceat(spans.order, spans.at[:-1]).astype(np.int64)
+
+
+def held_out(log: QueryLog, users: Spans, share: float) -> Mask:
+    """Mark the events of each user's last distinct queries."""
+    held = np.zeros(len(log), dtype=np.bool_)
+    if share > 0:
+        asked_by = np.full(len(log.queries), -1, dtype=np.int32)
+        place = np.empty(len(log.queries), dtype=np.int32)
+        _hold_out(users.order, users.at, log.query, share, asked_by, place, held)
+    return held
+
+
+def sizes(log: QueryLog, spans: Spans, held: Mask, queries: QueryTerms, terms: int) -> Ints:
+    """Count each span's distinct terms."""
+    made = np.zeros(spans.at.size - 1, dtype=np.int64)
+
+    def count(share: Ints) -> None:
+        last = np.full(terms, -1, dtype=np.int64)
+        _count_sizes(spans, share, log.query, held, queries, last, made)
+
+    in_parallel(count, _shares(np.arange(made.size), made.size))
+    return made
+
+
+def pairs_of(
+    log: QueryLog,
+    spans: Spans,
+    held: Mask,
+    queries: QueryTerms,
+    terms: int,
+    chosen: Ints,
+    all_sizes: Ints,
+    size: int | None,
+    half_life: float,
+) -> Pairs:
+    """Count the terms of the chosen spans; with a size, keep the most frequent ones of each."""
+    kept = all_sizes[chosen] if size is None else np.minimum(all_sizes[chosen], size)
+    at = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+    pairs = Pairs(
+        at,
+        np.empty(at[-1], dtype=np.int32),
+        np.empty(at[-1], dtype=np.int32),
+        np.empty(at[-1] if half_life else 0, dtype=np.float64),
+    )
+    latest = int(log.time[~held].max())
+    longest = int(all_sizes[chosen].max())
+
+    def fill(rows: Ints) -> None:
+        place = np.empty(terms, dtype=np.int64)
+        last = np.full(terms, -1, dtype=np.int64)
+        own = Pairs(
+            at,
+            np.empty(longest, dtype=np.int32),
+            np.empty(longest, dtype=np.int32),
+            np.empty(longest, dtype=np.float64),
+        )
+        asked = (log.query, log.time, held, queries)
+        _fill(spans, rows, chosen, *asked, latest, half_life, last, place, own, pairs)
+
+    in_parallel(fill, _shares(np.arange(chosen.size), chosen.size))
+    return pairs
+
+
+def _shares(numbers: Ints, size: int) -> list[Ints]:
+    """Cut numbers into a share for each core, unless there are few."""
+    return np.array_split(numbers, cores() if size > 1_000 else 1)
+
+
+@compiled
+def _by_user(user: Any, free: Any, order: Any) -> None:
+    """Sort events by user, each user's in log order."""
+    for event in range(user.size):
+        order[free[user[event]]] = event
+        free[user[event]] += 1
+
+
+@compiled
+def _by_time(order: Any, at: Any, time: Any) -> None:
+    """Sort each user's events by time where they are not; equal times stay in log order."""
+    for span in range(at.size - 1):
+        own = order[at[span] : at[span + 1]]
+        sorted_already = True
+        for i in range(1, own.size):
+            sorted_already = sorted_already and time[own[i - 1]] <= time[own[i]]
+        if not sorted_already:
+            own[:] = own[np.argsort(time[own], kind="mergesort")]
+
+
+@compiled
+def _hold_out(
+    order: Any, at: Any, query: Any, share: float, asked_by: Any, place: Any, held: Any
+) -> None:
+    """Number each user's distinct queries by time, and mark all events of the last ones."""
+    for user in range(at.size - 1):
+        distinct = 0
+        for i in range(at[user], at[user + 1]):
+            asked = query[order[i]]
+            if asked_by[asked] != user:
+                asked_by[asked], place[asked] = user, distinct
+                distinct += 1
+        kept = distinct - np.floor(distinct * share + 1e-9)  # 100 * 0.29 is 28.999999999999996
+        for i in range(at[user], at[user + 1]):
+            held[order[i]] = place[query[order[i]]] >= kept
+
+
+@compiled
+def _count_sizes(
+    spans: Any, share: Any, query: Any, held: Any, queries: Any, last: Any, made: Any
+) -> None:
+    """Count the distinct terms of a share of the spans."""
+    for span in share:
+        for i in range(spans.at[span], spans.at[span + 1]):
+            event = spans.order[i]
+            if held[event]:
+                continue
+            for at in range(queries.at[query[event]], queries.at[query[event] + 1]):
+                term = queries.terms[at]
+                if last[term] != span:
+                    last[term] = span
+                    made[span] += 1
+
+
+@compiled
+def _fill(
+    spans: Any,
+    rows: Any,
+    chosen: Any,
+    query: Any,
+    time: Any,
+    held: Any,
+    queries: Any,
+    latest: int,
+    half_life: float,
+    last: Any,
+    place: Any,
+    own: Any,
+    pairs: Any,
+) -> None:
+    """Count the terms of a share of the rows, in the order of their first occurrence."""
+    for row in rows:
+        span, size = chosen[row], 0
+        for i in range(spans.at[span], spans.at[span + 1]):
+            event = spans.order[i]
+            if held[event]:
+                continue
+            decay = _decay(latest - time[event], half_life)
+            for at in range(queries.at[query[event]], queries.at[query[event] + 1]):
+                term = queries.terms[at]
+                if last[term] != row:
+                    last[term], place[term] = row, size
+                    own.terms[size], own.counts[size], own.decayed[size] = term, 0, 0
+                    size += 1
+                own.counts[place[term]] += queries.counts[at]
+                own.decayed[place[term]] += queries.counts[at] * decay
+        _keep(own, size, pairs, pairs.at[row], pairs.at[row + 1])
+
+
+@compiled
+def _decay(age: int, half_life: float) -> float:
+    """Return the share that is left at an age; a very old occurrence must not weigh 0."""
+    return 0.5 ** min(age / half_life, 1_000.0) if half_life else 0.0
+
+
+@compiled
+def _keep(own: Any, size: int, pairs: Any, low: int, high: int) -> None:
+    """Keep a row's most frequent terms, the earlier one where two are as frequent."""
+    if high - low == size:
+        kept = np.arange(size)
+    else:
+        kept = np.argsort(-own.counts[:size], kind="mergesort")[: high - low]
+    for i in range(kept.size):
+        pairs.terms[low + i] = own.terms[kept[i]]
+        pairs.counts[low + i] = own.counts[kept[i]]
+        if pairs.decayed.size:
+            pairs.decayed[low + i] = own.decayed[kept[i]]
