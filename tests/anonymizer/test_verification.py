@@ -1,0 +1,449 @@
+"""Anonymizers broken on purpose, forged files and strange input: each refused by its name."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymizer.measures.finding import Verdict
+from anonymizer.measures.people import read_people
+from anonymizer.measures.verification import PROMISES, verify
+from anonymizer.model import AnonymizerError, BadInput, BadParameter, Profiles
+from anonymizer.profile_file import fingerprint, write_profiles
+
+from .small_release import PARAMETERS, Rows, SmallRelease, made, sha256
+
+# Eight profiles of two terms each, in two groups of four: |U|avg / |G| = 2 / 5.
+EIGHT: Rows = {
+    "anna": {"a": 1.0, "b": 1.0},
+    "berta": {"b": 1.0, "c": 1.0},
+    "carla": {"c": 1.0, "d": 1.0},
+    "dora": {"d": 1.0, "e": 1.0},
+    "emma": {"f": 1.0, "g": 1.0},
+    "frida": {"g": 1.0, "h": 1.0},
+    "gerda": {"h": 1.0, "i": 1.0},
+    "hanna": {"i": 1.0, "j": 1.0},
+}
+GROUPS = (("anna", "berta", "carla", "dora"), ("emma", "frida", "gerda", "hanna"))
+
+
+def eight(groups: Any = GROUPS, **parameters: Any) -> SmallRelease:
+    return made(EIGHT, groups, {**PARAMETERS, "p": 0.4, "k": 4, **parameters})
+
+
+def judged(release: SmallRelease, place: Path) -> Verdict:
+    return verify(release.write(place / "r"), release.write_profiles(place / "p.jsonl"))
+
+
+def breaches(release: SmallRelease, place: Path) -> list[tuple[str, str]]:
+    """Return what each breach is of and its text, which names nobody."""
+    found = judged(release, place).breaches
+    for finding in found:
+        assert not any(user in f"{finding.where} {finding.line}" for user in release.profiles)
+        assert "\n" not in finding.line
+    return [(finding.claim, f"{finding.where}: {finding.line}") for finding in found]
+
+
+def test_a_release_that_holds(tmp_path: Path) -> None:
+    verdict = judged(eight(), tmp_path)
+    assert verdict.breaches == []
+    assert verdict.holds
+    assert verdict.checked == {"users": 8, "rows": 2, "terms": 10, "cells": 10}
+    assert {finding.claim for finding in verdict.findings} == {
+        "files",
+        "private part",
+        "release.json",
+        "input",
+        "identity",
+        "partition",
+        "facts",
+        "parameters",
+        "p",
+        "k",
+        "terms",
+        "guarantee",
+        "weights",
+    }
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"l": 4.7},  # five terms, weights 1 2 2 2 1 of 8: entropy 1.5596 = log 4.757
+        {"t": 0.71},  # each group has half of everybody's weight: divergence 0.3113, distance 0.558
+        {"guarantee": "every-term", "p": 0.5, "k": None},
+        {"representative": "union"},
+        {"p": None, "k": 4},
+    ],
+)
+def test_other_promises_that_hold(tmp_path: Path, parameters: dict[str, Any]) -> None:
+    assert breaches(eight(**parameters), tmp_path) == []
+
+
+Fault = Callable[[], SmallRelease]
+
+
+def terms_of(release: SmallRelease, row: int = 0) -> dict[str, float]:
+    terms: dict[str, float] = release.rows[row]["terms"]
+    return terms
+
+
+def spoilt(change: Callable[[SmallRelease], object], **parameters: Any) -> Fault:
+    def make() -> SmallRelease:
+        release = eight(**parameters)
+        change(release)
+        return release
+
+    return make
+
+
+def leftovers_kept_small() -> SmallRelease:
+    return eight(groups=(GROUPS[0], GROUPS[1][:3], GROUPS[1][3:]))
+
+
+PAIRS = tuple((one, other) for group in GROUPS for one, other in (group[:2], group[2:]))
+
+
+def over_p_kept(groups: Any = GROUPS) -> SmallRelease:
+    """Release the row of the plain average though every term is promised."""
+    release = eight(groups)
+    release.parameters["guarantee"] = "every-term"
+    return release
+
+
+def shares_at_p_dropped() -> SmallRelease:
+    """Leave out what exactly p of the members have, which may stay."""
+    release = eight(guarantee="every-term", p=0.5, k=None)
+    for row in release.rows:
+        row["terms"] = {term: weight for term, weight in row["terms"].items() if weight < 0.5}
+    return release
+
+
+def union_as_centroid() -> SmallRelease:
+    release = eight(representative="union")
+    release.parameters["representative"] = "centroid"
+    return release
+
+
+def member_in_two_rows(release: SmallRelease) -> None:
+    release.members.append({"user": "anna", "row": "g0002"})
+
+
+def member_lost(release: SmallRelease) -> None:
+    del release.members[3]
+    release.rows[0]["users"] = 3
+
+
+def member_moved(release: SmallRelease) -> None:
+    release.members[3]["row"] = "g0002"
+    release.rows[0]["users"], release.rows[1]["users"] = 3, 5
+
+
+def wrong_count(release: SmallRelease) -> None:
+    terms_of(release).update({term: w * 4 / 3 for term, w in terms_of(release).items()})
+
+
+def facts_of_another(release: SmallRelease) -> None:
+    release.facts = eight(groups=(tuple(EIGHT),)).facts
+
+
+def rename(release: SmallRelease, name: str) -> None:
+    for part in (*release.rows, *release.members):
+        part["row"] = name if part["row"] == "g0001" else part["row"]
+
+
+def put(name: str, value: Any) -> Callable[[SmallRelease], None]:
+    return lambda release: release.parameters.update({name: value})
+
+
+FAULTS: list[tuple[str, Fault, str, str]] = [
+    ("need off by one", lambda: eight(p=0.3999), "p", "fewer than the 6 distinct terms"),
+    (">= for >", shares_at_p_dropped, "terms", "lacks a term that it must release"),
+    ("k one short", lambda: eight(k=5), "k", "2 of 2 rows: has fewer than k=5 members"),
+    ("leftovers kept small", leftovers_kept_small, "p", "line 2: 2 of 3 rows: has fewer than"),
+    ("leftovers under k", leftovers_kept_small, "k", "line 2: 2 of 3 rows: has fewer than k=4"),
+    ("l too high", lambda: eight(l=4.8), "l", "has an entropy below log l=4.8"),
+    ("t too low", lambda: eight(t=0.55), "t", "is farther than t=0.55 from all users"),
+    ("too few for every term", lambda: over_p_kept(PAIRS), "p", "fewer than the 3 members"),
+    ("member lost", spoilt(member_lost), "partition", "1 users of the profiles have no row"),
+    ("member twice", spoilt(member_in_two_rows), "partition", "line 9: the user stands twice"),
+    ("member moved", spoilt(member_moved), "weights", "not the centroid's"),
+    ("count wrong", spoilt(lambda r: r.rows[1].update(users=5)), "partition", "line 2: users is"),
+    ("term invented", spoilt(lambda r: terms_of(r).update(z=0.25)), "terms", "no member has"),
+    ("another's term", spoilt(lambda r: terms_of(r).update(f=0.25)), "terms", "no member has"),
+    ("term dropped", spoilt(lambda r: terms_of(r).pop("c")), "terms", "lacks a term"),
+    ("weight scaled", spoilt(lambda r: terms_of(r).update(c=0.5 + 2**-53)), "weights", "line 1"),
+    ("mean over a wrong count", spoilt(wrong_count), "weights", "line 1: has a weight"),
+    ("union as centroid", union_as_centroid, "weights", "2 of 2 rows: has a weight that is not"),
+    ("share over p kept", over_p_kept, "guarantee", "more than p=0.4 of its members have"),
+    ("fact changed", spoilt(lambda r: r.facts.update(groups=3)), "facts", "groups is not 2"),
+    ("fact bent", spoilt(lambda r: r.facts.update(mean_group=4.00001)), "facts", "is not 4.0"),
+    ("fact missing", spoilt(lambda r: r.facts.pop("users")), "facts", "users is missing"),
+    ("fact unknown", spoilt(lambda r: r.facts.update(safe=1)), "facts", "1 facts are none"),
+    ("facts of another", spoilt(facts_of_another), "facts", "largest_group is not 4"),
+    ("row named for a user", spoilt(lambda r: rename(r, "anna")), "identity", "named like a user"),
+    ("row named at will", spoilt(lambda r: rename(r, "vip01")), "identity", "by its number"),
+    ("order tells", spoilt(lambda r: r.rows[0].update(terms=dict(
+        reversed(terms_of(r).items())))), "identity", "not in sorted order"),
+    ("seed of a user", spoilt(put("first_seed", "anna")), "identity", "it holds a user's id"),
+    ("choice of a user", spoilt(lambda r: r.choices.update(u=["anna"])), "identity", "user's id"),
+    ("a time", spoilt(lambda r: r.choices.update(log="2006-03-01")), "identity", "holds a time"),
+    ("NaN", spoilt(lambda r: terms_of(r).update(c=float("nan"))), "rows", "line 1: NaN or"),
+    ("weight 0", spoilt(lambda r: terms_of(r, 1).update(g=0)), "rows", "line 2: a weight is not"),
+    ("weight below 0", spoilt(lambda r: terms_of(r).update(c=-0.5)), "rows", "line 1: a weight"),
+    ("weight true", spoilt(lambda r: terms_of(r).update(c=True)), "rows", "a weight is no number"),
+    ("weight beyond floats", spoilt(lambda r: terms_of(r).update(c=10**400)), "rows", "not finite"),
+    ("row without terms", spoilt(lambda r: terms_of(r).clear()), "rows", "there is no term"),
+    ("row of nobody", spoilt(lambda r: r.rows.append(
+        {"row": "g0003", "users": 0, "terms": {"a": 1.0}})), "partition", "nobody has this row"),
+    ("p above 1", spoilt(put("p", 1.5)), "parameters", "p must be above 0 and at most 1"),
+    ("p true", spoilt(put("p", True)), "parameters", "p must be above 0 and at most 1"),
+    ("a below 0", spoilt(put("a", -1)), "parameters", "a must be a whole number from 0"),
+    ("parameter lost", spoilt(lambda r: r.parameters.pop("k")), "parameters", "k is missing"),
+    ("parameter unknown", spoilt(put("b", 1)), "parameters", "there are others than"),
+    ("nothing promised", lambda: eight(p=None, k=None), "parameters", "which promises nothing"),
+    ("every term of nothing", spoilt(put("p", None), guarantee="every-term"), "parameters",
+     "every-term needs p"),
+    ("other profiles", spoilt(lambda r: setattr(r, "input_hash", "0")), "input", "other profiles"),
+    ("seed below 0", spoilt(lambda r: setattr(r, "seed", -1)), "release.json", "seed is below 0"),
+    ("seed a text", spoilt(lambda r: setattr(r, "seed", "1")), "release.json", "another type"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("_name", "make", "claim", "told"), FAULTS, ids=[f[0] for f in FAULTS])
+def test_broken_anonymizers_are_refused(
+    tmp_path: Path, _name: str, make: Fault, claim: str, told: str
+) -> None:
+    found = breaches(make(), tmp_path)
+    assert any(claim == of and told in line for of, line in found), found
+
+
+def test_a_bound_that_is_met_exactly_holds(tmp_path: Path) -> None:
+    """Five distinct terms are needed and there are five; 0.1 + 0.2 is no trap for 0.3."""
+    assert breaches(eight(p=0.4), tmp_path) == []  # 2 / 0.4 = 5
+    profiles: Rows = {f"u{n}": {f"t{n}-{i}": 1.0 for i in range(3)} for n in range(10)}
+    release = made(profiles, [list(profiles)], {**PARAMETERS, "p": 0.1})  # 3 / 0.1 = 30
+    assert breaches(release, tmp_path) == []
+    equal: Rows = {f"u{n}": {f"t{n}": 1.0} for n in range(4)}
+    release = made(equal, [list(equal)], {**PARAMETERS, "p": None, "l": 4, "t": 1e-9})
+    assert breaches(release, tmp_path) == []  # entropy log 4; no distance
+
+
+@pytest.mark.parametrize("weight", [1e-300, 1.0, 1e300])
+def test_weights_of_any_size_are_judged(tmp_path: Path, weight: float) -> None:
+    profiles: Rows = {"u1": {"a": weight, "b": 1.0}, "u2": {"a": weight, "c": weight}}
+    given = {**PARAMETERS, "p": 1, "l": 1, "t": 1}
+    release = made(profiles, [["u1", "u2"]], given)
+    assert breaches(release, tmp_path) == []
+    too_large: Rows = {"u1": {"a": 1e308, "b": 1.0}, "u2": {"a": 1e308}}
+    release = made(too_large, [["u1", "u2"]], {**given, "representative": "union"})
+    assert "too large to be added up" in str(breaches(release, tmp_path))
+
+
+def test_a_mean_over_many_is_judged_by_its_exact_sum(tmp_path: Path) -> None:
+    profiles: Rows = {f"u{n:04d}": {"a": 0.1, "b": 1.0} for n in range(6000)}
+    release = made(profiles, [list(profiles)], {**PARAMETERS, "p": 1})
+    assert breaches(release, tmp_path) == []  # a plain sum of 6000, right or not by rounding
+    terms_of(release)["a"] *= 1 + 2e-12
+    assert "not the centroid's" in str(breaches(release, tmp_path))
+
+
+# -- forged files ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    eight().write(tmp_path / "r")
+    eight().write_profiles(tmp_path / "p.jsonl")
+    return tmp_path
+
+
+def verdict_at(place: Path) -> str:
+    verdict = verify(place / "r", place / "p.jsonl")
+    return "; ".join(f"{f.claim}: {f.where}: {f.line}" for f in verdict.breaches)
+
+
+@pytest.mark.parametrize(
+    "name", ["release.json", "rows.jsonl", "private/members.jsonl", "private/checksums.sha256"]
+)
+def test_every_flipped_byte_and_cut_and_missing_part_is_a_breach(place: Path, name: str) -> None:
+    path = place / "r" / name
+    good = path.read_bytes()
+    for at in range(0, len(good), 7):
+        for content in (good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :], good[:at]):
+            path.write_bytes(content)
+            assert "files: " in verdict_at(place)
+    path.unlink()
+    assert f"files: {name}: can't be read (No such file" in verdict_at(place)
+    path.write_bytes(good)
+    path.chmod(0o600)
+    assert verdict_at(place) == ""
+
+
+def substitute(path: Path, old: str, new: str) -> None:
+    path.write_bytes(path.read_bytes().replace(old.encode(), new.encode(), 1))
+
+
+def forge(place: Path, name: str, old: str, new: str) -> None:
+    """Change a part and all hashes with it, as one would who knows the format."""
+    folder = place / "r"
+    before = sha256((folder / "rows.jsonl").read_bytes())
+    substitute(folder / name, old, new)
+    substitute(folder / "release.json", before, sha256((folder / "rows.jsonl").read_bytes()))
+    named = ("rows.jsonl", "private/members.jsonl", "release.json")
+    sums = "".join(f"{sha256((folder / part).read_bytes())}  {part}\n" for part in named)
+    (folder / "private/checksums.sha256").write_text(sums)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "told"),
+    [
+        ("rows.jsonl", '"c": 0.5', '"c": 0.5, "c": 0.5', "rows.jsonl, line 1: a name stands twice"),
+        ("rows.jsonl", '"c": 0.5', '"c" : 7, "c": 0.5', "rows.jsonl, line 1: a name stands twice"),
+        ("rows.jsonl", '"c": 0.5', '"c": [], "c": 0.5', "rows.jsonl, line 1: a name stands twice"),
+        ("rows.jsonl", '"c": 0.5', '"\\u0063": 7, "c": 0.5', "line 1: a name stands twice"),
+        ("rows.jsonl", '"users": 4', '"users": 4, "users": 4', "line 1: a name stands twice"),
+        ("rows.jsonl", '"users": 4', '"users": 4.0', "users must be of type int"),
+        ("rows.jsonl", '"users": 4', '"users": true', "users must be of type int"),
+        ("rows.jsonl", '"users": 4', f'"users": {"9" * 30}', "users is not the number of members"),
+        ("rows.jsonl", '"users": 4', '"users": 4, "anna": 1', "the names are not exactly row"),
+        ("rows.jsonl", '"c": 0.5', '"\\ud800": 0.5', "rows.jsonl, line 1"),
+        ("rows.jsonl", "g0002", "g0001", "line 2: the row stands twice"),
+        ("rows.jsonl", "{", "[" * 100000, "rows.jsonl, line 1"),
+        ("private/members.jsonl", "hanna", "anna", "line 8: the user stands twice"),
+        ("private/members.jsonl", "hanna", "nobody", "line 8: the user has no profile"),
+        ("private/members.jsonl", "g0002", "g0009", "line 5: there is no such row"),
+        ("release.json", '"format": 2', '"format": 1', "format must be 2; make the release again"),
+        ("release.json", '"seed": 0', '"seed": 0, "seed": 0', "a name stands twice"),
+        ("release.json", '"seed": 0', '"seed": 0, "at": 0', "the names are not exactly format"),
+        ("release.json", '"seed": 0', '"seed": NaN', "NaN or Infinity is no number"),
+        ("release.json", "p-linkability", "magic", "no promise of its method is known"),
+    ],
+)
+def test_forgeries_are_refused(place: Path, name: str, old: str, new: str, told: str) -> None:
+    forge(place, name, old, new)
+    if new == "magic":
+        (place / "r" / "rows.jsonl").write_text("")  # else the method alone would be told
+    assert told in verdict_at(place)
+
+
+def test_rows_changed_with_their_checksum_are_told_by_the_manifest(place: Path) -> None:
+    forge(place, "release.json", '"rows.jsonl": "', '"rows.jsonl": "0')
+    assert "release.json: its hash of rows.jsonl is not that of rows.jsonl" in verdict_at(place)
+
+
+def test_what_others_may_read_or_lies_about_is_a_breach(place: Path) -> None:
+    (place / "r" / "private" / "members.jsonl").chmod(0o640)
+    assert "private part: private: others may read it" in verdict_at(place)
+    (place / "r" / "private" / "members.jsonl").chmod(0o600)
+    (place / "r" / "private").chmod(0o755)
+    assert "others may read it" in verdict_at(place)
+    (place / "r" / "private").chmod(0o700)
+    (place / "r" / "notes.txt").write_text("anna is in g0001")
+    assert "something else lies beside" in verdict_at(place)
+
+
+def test_an_unknown_method_and_no_release_at_all_are_told(place: Path) -> None:
+    replace(eight(), method="magic").write(place / "r")
+    with pytest.raises(BadParameter, match=f"there are: {', '.join(PROMISES)}"):
+        verdict_at(place)
+    for path in (place, place / "missing"):
+        with pytest.raises(BadInput, match="is no release"):
+            verify(path, place / "p.jsonl")
+
+
+# -- profiles --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "line 1: there is no line"),
+        (b'{"user": "u", "terms": {}}\n', "line 1: there is no term"),
+        (b'{"user": "u", "terms": {"": 1}}\n', "line 1: a term is empty"),
+        (b'{"user": "u", "terms": {"a": 1, "a": 1}}\n', "line 1: a name stands twice"),
+        (b'{"user": "u", "terms": {"a": 1}}\n' * 2, "line 2: the user stands twice"),
+        (b'{"user": "", "terms": {"a": 1}}\n', "line 1: the user is empty"),
+        (b'{"user": "u", "terms": {"a": -1}}\n', "line 1: a weight is not above 0"),
+        (b'{"user": "u", "terms": {"a": 1e999}}\n', "line 1: a weight is not above 0"),
+        (b'{"user": "u", "terms": {"a": "1"}}\n', "line 1: a weight is no number"),
+        (b'{"user": 1, "terms": {"a": 1}}\n', "line 1: user must be of type str"),
+        (b"\xff\n", "line 1: 'utf-8' codec"),
+    ],
+)
+def test_broken_profiles_are_bad_input(place: Path, content: bytes, told: str) -> None:
+    path = place / "bad.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(BadInput) as refused:
+        verify(place / "r", path)
+    assert str(path) in str(refused.value)
+    assert told in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["p.txt", "missing.jsonl", "missing.npz"])
+def test_profiles_that_cannot_be_read_are_bad_input(place: Path, name: str) -> None:
+    with pytest.raises(AnonymizerError, match=name):
+        verify(place / "r", place / name)
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
+WEIGHTS = st.floats(0, exclude_min=True, allow_infinity=False)
+PROFILES = st.dictionaries(
+    NAMES, st.dictionaries(NAMES, WEIGHTS, min_size=1, max_size=4), min_size=1, max_size=5
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(PROFILES)
+def test_the_judge_reads_and_hashes_as_the_product_does(
+    tmp_path_factory: pytest.TempPathFactory, rows: Rows
+) -> None:
+    """They share no code, so that the recipe of the hash is told twice and must agree."""
+    profiles = Profiles.from_rows(rows)
+    folder = tmp_path_factory.mktemp("p")
+    for form in ("jsonl", "npz"):
+        path = folder / f"p.{form}"
+        write_profiles(profiles, path)
+        people = read_people(path)
+        assert (people.users, people.terms) == (list(rows), list(profiles.terms))
+        assert people.cells.weights.tolist() == profiles.weights.data.tolist()
+        assert people.fingerprint() == fingerprint(profiles)
+
+
+def test_a_forged_npz_is_bad_input(tmp_path: Path) -> None:
+    path = tmp_path / "p.npz"
+    write_profiles(Profiles.from_rows(EIGHT), path)
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    changes: list[tuple[str, Any]] = [
+        (name, value) for name in ("ends", "columns", "weights") for value in (-1, 99)
+    ]
+    for name, value in [*changes, ("weights", np.nan), ("weights", 2.0), ("users", 0)]:
+        forged = arrays[name].copy()
+        forged[-1] = value
+        np.savez(path, **{**arrays, name: forged})
+        with pytest.raises(BadInput, match="damaged, or no file of profiles"):
+            read_people(path)
+    for name in arrays:
+        np.savez(path, **{other: array for other, array in arrays.items() if other != name})
+        with pytest.raises(BadInput, match="damaged, or no file of profiles"):
+            read_people(path)
+
+
+def test_shuffled_terms_of_profiles_are_the_same_profiles(place: Path) -> None:
+    path = place / "p.jsonl"
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    for record in records:
+        record["terms"] = dict(reversed(record["terms"].items()))
+    path.write_text("".join(json.dumps(record) + os.linesep for record in records))
+    assert verdict_at(place) == ""
