@@ -34,7 +34,7 @@ from .line_scanning import (
 from .model import Floats, Profiles
 from .records import Record, StrictReader
 
-BLOCK = 1 << 22  # bytes
+BLOCK = 1 << 20  # bytes
 MOST_NUMBERS = 1 << 16  # distinct ones that are kept from block to block
 
 Fields = dict[str, list[Any]]

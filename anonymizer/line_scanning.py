@@ -19,6 +19,8 @@ ROOM = 1 << 12  # entries a table holds at first
 LONGEST_NUMBER = 30  # bytes; a longer one has digits that don't count, or is none
 LEAST_CELL = 6  # bytes; `"a": 1` and what follows it are more
 TEXT, WHOLE, TERMS = 0, 1, 2  # the kinds of a record's values
+NUMBER, LAST_LINE = 2, 3  # columns of a table's slots, after the keys
+LONG = 1  # ends the second key of a string that doesn't fit in two; no text has this byte
 
 Bytes = NDArray[np.uint8]
 Numbers = NDArray[np.int32]
@@ -35,12 +37,10 @@ class Shape(NamedTuple):
 class Table(NamedTuple):
     """Byte strings by number: open addressing, with the strings end to end beside it."""
 
-    slots: Numbers
-    hashes: NDArray[np.uint64]
+    slots: Ints  # slot -> a string's two keys, its number, the last line that has it
+    ends: Ints  # string -> where it ends
     letters: Bytes
-    at: Ints
     size: Ints  # the one number: how many there are
-    last_line: Ints  # string -> the last line that has it
 
 
 class Scanned(NamedTuple):
@@ -74,16 +74,14 @@ def empty_table() -> Table:
 def with_room(table: Table, entries: int, letters: int) -> Table:
     """Return a table with the same strings and room for more."""
     size = int(table.size[0])
-    used = int(table.at[size])
-    if size + entries <= table.hashes.size and used + letters <= table.letters.size:
+    used = int(table.ends[size])
+    if size + entries < table.ends.size and used + letters <= table.letters.size:
         return table
     new = _table(2 * size + entries, 2 * used + letters)
-    new.hashes[:size] = table.hashes[:size]
-    new.last_line[:size] = table.last_line[:size]
+    new.ends[: size + 1] = table.ends[: size + 1]
     new.letters[:used] = table.letters[:used]
-    new.at[: size + 1] = table.at[: size + 1]
     new.size[0] = size
-    _fill(new.slots, new.hashes, size)
+    _fill(new.slots, table.slots)
     return new
 
 
@@ -95,7 +93,7 @@ def forgotten(table: Table) -> None:
 
 def texts_of(table: Table, first: int) -> list[str]:
     """Return a table's strings from a number on; they are known to be UTF-8."""
-    at = table.at[first : table.size[0] + 1]
+    at = table.ends[first : table.size[0] + 1]
     return cut(table.letters[at[0] : at[-1]].tobytes(), (at - at[0]).tolist())
 
 
@@ -121,7 +119,7 @@ def scan(
         np.empty(most, dtype=np.int32),
         np.empty(most, dtype=np.int32),
     )
-    _scan(letters, starts, first_line, *shape, terms, weights, *scanned)
+    _scan(letters, starts, first_line, shape, terms, weights, scanned)
     return scanned, starts
 
 
@@ -135,49 +133,56 @@ def line_starts(letters: Bytes) -> Ints:
 
 
 def _table(entries: int, letters: int) -> Table:
-    slots = 1 << int(2 * entries).bit_length()
+    slots = 1 << int(entries).bit_length()  # hardly ever more than a quarter full
     return Table(
-        np.full(slots, -1, dtype=np.int32),
-        np.zeros(entries, dtype=np.uint64),
-        np.empty(letters, dtype=np.uint8),
+        np.full((slots, 4), -1, dtype=np.int64),
         np.zeros(entries + 1, dtype=np.int64),
+        np.empty(letters, dtype=np.uint8),
         np.zeros(1, dtype=np.int64),
-        np.full(entries, -1, dtype=np.int64),
     )
 
 
 @compiled
-def _fill(slots: Any, hashes: Any, size: int) -> None:
-    mask = np.uint64(slots.size - 1)
-    for number in range(size):
-        slot = (hashes[number] ^ (hashes[number] >> np.uint64(32))) & mask
-        while slots[slot] >= 0:
-            slot = (slot + np.uint64(1)) & mask
-        slots[slot] = number
+def _home(low: Any, high: Any) -> Any:
+    """Mix a string's two keys."""
+    key = (low ^ (high * 0x2545F4914F6CDD1D)) * 0x1E3779B97F4A7C15
+    return key ^ (key >> 32)
 
 
 @compiled
-def _number_of(block: Any, start: int, end: int, key: Any, table: Any) -> int:
-    """Return the number of a string, which becomes known with it."""
-    mask = np.uint64(table.slots.size - 1)
-    slot = (key ^ (key >> np.uint64(32))) & mask
-    number = table.slots[slot]
-    while number >= 0:
-        if table.hashes[number] == key and table.at[number + 1] - table.at[number] == end - start:
-            low, i = table.at[number], 0
-            while i < end - start and table.letters[low + i] == block[start + i]:
-                i += 1
-            if i == end - start:
-                return int(number)
-        slot = (slot + np.uint64(1)) & mask
-        number = table.slots[slot]
-    new = table.size[0]
-    low = table.at[new]
+def _fill(slots: Any, old: Any) -> None:
+    mask = len(slots) - 1
+    for i in range(len(old)):
+        if old[i, NUMBER] >= 0:
+            slot = _home(old[i, 0], old[i, 1]) & mask
+            while slots[slot, NUMBER] >= 0:
+                slot = (slot + 1) & mask
+            slots[slot] = old[i]
+
+
+@compiled
+def _slot_of(
+    block: Any, start: int, end: int, slots: Any, ends: Any, letters: Any, size: Any
+) -> Any:
+    """Return the slot of a string, which becomes known with it."""
+    mask = len(slots) - 1
+    low, high = _keys(block, start, end)
+    slot = _home(low, high) & mask
+    while slots[slot, NUMBER] >= 0:
+        if slots[slot, 0] == low and slots[slot, 1] == high:
+            first = ends[slots[slot, NUMBER]]
+            size_of = ends[slots[slot, NUMBER] + 1] - first
+            if high & 255 != LONG or (
+                size_of == end - start and _same(block, start, end, letters, first)
+            ):
+                return slot
+        slot = (slot + 1) & mask
+    new = size[0]
     for i in range(end - start):
-        table.letters[low + i] = block[start + i]
-    table.slots[slot], table.hashes[new], table.at[new + 1] = new, key, low + end - start
-    table.size[0] = new + 1
-    return int(new)
+        letters[ends[new] + i] = block[start + i]
+    ends[new + 1], size[0] = ends[new] + end - start, new + 1
+    slots[slot, 0], slots[slot, 1], slots[slot, NUMBER] = low, high, new
+    return slot
 
 
 @compiled
@@ -191,25 +196,46 @@ def _literal(block: Any, at: int, letters: Any, low: int, high: int) -> int:
 
 
 @compiled
-def _text(block: Any, at: int) -> tuple[int, Any]:
-    """Return where a text's closing quote is, or -1 if that takes more thought, and its hash."""
-    key = np.uint64(14695981039346656037)
-    while block[at] != 34:  # a quote
-        if block[at] == 92 or block[at] < 32:  # a backslash, the line's end
-            return -1, key
-        key = (key ^ np.uint64(block[at])) * np.uint64(1099511628211)
-        at += 1
-    return at, key
+def _keys(block: Any, start: int, end: int) -> tuple[Any, Any]:
+    """Return two keys: up to 16 bytes themselves, or hashes of more."""
+    low, high = 0, 0
+    if end - start > 16:
+        for i in range(start, end):
+            low = (low ^ block[i]) * 1099511628211
+        return low, low << 8 | LONG
+    for i in range(start, min(end, start + 8)):
+        low = low << 8 | block[i]
+    for i in range(start + 8, end):
+        high = high << 8 | block[i]
+    return low, high
 
 
 @compiled
-def _number(block: Any, at: int) -> tuple[int, Any]:
-    """Return where what may be a number ends, or -1, and its hash."""
-    key, start = np.uint64(14695981039346656037), at
-    while 48 <= block[at] <= 57 or block[at] in (43, 45, 46, 69, 101):  # digits and +-.Ee
-        key = (key ^ np.uint64(block[at])) * np.uint64(1099511628211)
+def _same(block: Any, start: int, end: int, letters: Any, low: int) -> bool:
+    """Compare a string with a known one, letter by letter."""
+    for i in range(end - start):  # noqa: SIM110 (numba compiles no generator)
+        if block[start + i] != letters[low + i]:
+            return False
+    return True
+
+
+@compiled
+def _text(block: Any, at: int) -> int:
+    """Return where a text's closing quote is, or -1 if that takes more thought."""
+    while block[at] != 34:  # a quote
+        if block[at] == 92 or block[at] < 32:  # a backslash, the line's end
+            return -1
         at += 1
-    return (at if start < at <= start + LONGEST_NUMBER else -1), key
+    return at
+
+
+@compiled
+def _number(block: Any, start: int) -> int:
+    """Return where what may be a number ends, or -1."""
+    at = start
+    while 48 <= block[at] <= 57 or block[at] in (43, 45, 46, 69, 101):  # digits and +-.Ee
+        at += 1
+    return at if start < at <= start + LONGEST_NUMBER else -1
 
 
 @compiled
@@ -228,18 +254,21 @@ def _cells(
     block: Any, at: int, line: int, terms: Any, weights: Any, columns: Any, tokens: Any, used: int
 ) -> tuple[int, int]:
     """Read terms with their weights; return where they end, or -1, and how many cells are used."""
+    slots, ends, letters, size = terms
+    slots_, ends_, letters_, size_ = weights
     while block[at] == 34:
         start = at + 1
-        at, key = _text(block, start)
+        at = _text(block, start)
         if at <= start or block[at + 1] != 58 or block[at + 2] != 32:  # a colon and a blank
             return -1, used
-        term = _number_of(block, start, at, key, terms)
+        slot = _slot_of(block, start, at, slots, ends, letters, size)
         start = at + 3
-        at, key = _number(block, start)
-        if at < 0 or terms.last_line[term] == line:
+        at = _number(block, start)
+        if at < 0 or slots[slot, LAST_LINE] == line:
             return -1, used
-        terms.last_line[term] = line
-        columns[used], tokens[used] = term, _number_of(block, start, at, key, weights)
+        slots[slot, LAST_LINE], columns[used] = line, slots[slot, NUMBER]
+        slot = _slot_of(block, start, at, slots_, ends_, letters_, size_)
+        tokens[used] = slots_[slot, NUMBER]
         used += 1
         if block[at] == 125:  # the closing brace
             return at, used
@@ -250,44 +279,43 @@ def _cells(
 
 
 @compiled
+def _record(
+    block: Any, at: int, line: int, shape: Any, terms: Any, weights: Any, into: Any, used: int
+) -> tuple[int, int]:
+    """Read a line; return where it ends, or -1, and how many cells are used."""
+    letters, literal_at, kinds = shape
+    spans, columns, tokens = into
+    for field in range(kinds.size):
+        at = _literal(block, at, letters, literal_at[field], literal_at[field + 1])
+        if at < 0:
+            return -1, used
+        spans[2 * field] = at
+        if kinds[field] == TEXT:
+            at = _text(block, at)
+            spans[2 * field + 1] = at
+            if at == spans[2 * field]:
+                return -1, used
+        elif kinds[field] == WHOLE:
+            at, spans[2 * field + 1] = _whole(block, at)
+        else:
+            at, used = _cells(block, at, line, terms, weights, columns, tokens, used)
+        if at < 0:
+            return -1, used
+    last = kinds.size
+    return _literal(block, at, letters, literal_at[last], literal_at[last + 1]), used
+
+
+@compiled
 def _scan(
-    block: Any,
-    starts: Any,
-    first_line: int,
-    letters: Any,
-    literal_at: Any,
-    kinds: Any,
-    terms: Any,
-    weights: Any,
-    fine: Any,
-    spans: Any,
-    cells: Any,
-    columns: Any,
-    tokens: Any,
+    block: Any, starts: Any, first_line: int, shape: Any, terms: Any, weights: Any, scanned: Any
 ) -> None:
+    fine, spans, cells, columns, tokens = scanned
     for line in range(starts.size - 1):
-        at, end, used = starts[line], starts[line + 1], cells[line]
+        end, used = starts[line + 1], cells[line]
         if block[end - 1] == 10:  # all loops stop there
-            for field in range(kinds.size):
-                at = _literal(block, at, letters, literal_at[field], literal_at[field + 1])
-                if at < 0:
-                    break
-                spans[line, 2 * field] = at
-                if kinds[field] == TEXT:
-                    at, _ = _text(block, at)
-                    spans[line, 2 * field + 1] = at
-                    if at == spans[line, 2 * field]:
-                        at = -1
-                elif kinds[field] == WHOLE:
-                    at, spans[line, 2 * field + 1] = _whole(block, at)
-                else:
-                    at, used = _cells(
-                        block, at, first_line + line, terms, weights, columns, tokens, used
-                    )
-                if at < 0:
-                    break
-            if at >= 0:
-                last = kinds.size
-                at = _literal(block, at, letters, literal_at[last], literal_at[last + 1])
+            into = (spans[line], columns, tokens)
+            at, used = _record(
+                block, starts[line], first_line + line, shape, terms, weights, into, used
+            )
             fine[line] = at == end
         cells[line + 1] = used if fine[line] else cells[line]
