@@ -1,0 +1,100 @@
+"""Document space: correlations that can be computed by hand, and a naive twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+from anonymizer.model import BadInput, Profiles
+from anonymizer.similarity import document_vectors
+
+TERMS = ("cat", "dog", "tea")
+DOCUMENTS = csr_matrix(np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.6, 0.8, 0]]))
+
+
+def vectors_of(**rows: dict[str, float]) -> np.ndarray:
+    return document_vectors(Profiles.from_rows(rows), DOCUMENTS, TERMS)
+
+
+def test_scores_less_their_mean_at_length_1() -> None:
+    (vector,) = vectors_of(u={"tea": 2.0})
+    centred = np.array([0, 0, 1, 0]) - 1 / 4  # squares: 3 · 1/16 + 9/16 = 12/16
+    assert vector == pytest.approx(centred / np.sqrt(12 / 16))
+
+
+def test_products_are_correlations_of_scores() -> None:
+    cat, dog = vectors_of(u={"cat": 1.0}, v={"dog": 1.0})
+    scores = [1, 0, 0, 0.6], [0, 1, 0, 0.8]
+    assert cat @ dog == pytest.approx(np.corrcoef(scores)[0, 1])
+
+
+def test_who_asks_for_other_things_is_less_than_a_stranger() -> None:
+    cat, tea = vectors_of(u={"cat": 1.0}, v={"tea": 1.0})
+    assert cat @ tea < 0
+
+
+def test_users_are_alike_through_documents_without_a_common_term() -> None:
+    documents = csr_matrix(np.array([[0.6, 0.8, 0], [0, 0, 1.0], [0, 0, 1.0]]))
+    profiles = Profiles.from_rows({"u": {"cat": 1.0}, "v": {"dog": 3.0}})
+    cat, dog = document_vectors(profiles, documents, TERMS)
+    assert cat @ dog == pytest.approx(1.0)
+
+
+def test_the_length_of_a_profile_does_not_matter() -> None:
+    small, large = vectors_of(u={"cat": 1e-200, "tea": 3e-200}, v={"cat": 1e300, "tea": 3e300})
+    assert small == pytest.approx(large)
+
+
+def test_terms_of_no_document_do_not_matter() -> None:
+    plain, more = vectors_of(u={"cat": 1.0}, v={"cat": 1.0, "unicorn": 5.0})
+    assert plain.tolist() == more.tolist()
+
+
+def test_who_scores_all_alike_is_close_to_nobody() -> None:
+    documents = csr_matrix(np.array([[0.1, 0.1], [0.1, 0.3], [0.1, 0.7]]))
+    profiles = Profiles.from_rows({"u": {"unicorn": 1.0}, "v": {"cat": 0.7}, "w": {"dog": 1.0}})
+    nothing, same, some = document_vectors(profiles, documents, ("cat", "dog"))
+    assert not nothing.any()
+    assert not same.any()  # 0.07 each, but for rounding
+    assert some @ some == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("documents", "terms", "said"),
+    [
+        (DOCUMENTS, TERMS[:2], "documents have 3 columns, but there are 2 terms"),
+        (DOCUMENTS[:1], TERMS, "1 documents can't tell users apart; sample at least 2"),
+        (DOCUMENTS * np.nan, TERMS, "every weight of a document must be a finite number"),
+    ],
+)
+def test_documents_that_do_not_fit_are_refused(
+    documents: csr_matrix, terms: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(BadInput, match=said):
+        document_vectors(Profiles.from_rows({"u": {"cat": 1.0}}), documents, terms)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9).map(float), min_size=1),
+        min_size=1,
+        max_size=6,
+    ),
+    st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=8),
+)
+def test_vectors_equal_their_naive_twin(
+    rows: list[dict[str, float]], documents: list[list[int]]
+) -> None:
+    profiles = Profiles.from_rows({f"u{i}": row for i, row in enumerate(rows)})
+    found = document_vectors(profiles, csr_matrix(np.array(documents, dtype=float)), "bdfa")
+    for row, vector in zip(rows, found, strict=True):
+        scores = np.array([sum(row.get(t, 0) * d for t, d in zip("bdfa", doc, strict=True))
+                           for doc in documents])  # fmt: skip
+        centred = scores - scores.mean()
+        length = np.sqrt((centred**2).sum())
+        expected = centred / length if length > 1e-9 else np.zeros(len(documents))
+        assert vector == pytest.approx(expected, abs=1e-9)
