@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from anonymizer.measures.finding import Verdict
+from anonymizer.measures.verification import Case, examine
 from anonymizer.model import BadInput
-from anonymizer.publication import FORMAT, read_published
+from anonymizer.publication import FORMAT, publish, read_published
+
+from .small_release import PARAMETERS, Rows, made
 
 ROWS = (
     b'{"row": "g0001", "users": 2, "terms": {"kitten": 1.0, "pup": 0.5}}\n'
@@ -98,3 +107,196 @@ def test_what_is_no_published_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"\xff\xfe" + ROWS)
     assert "made by: veilsearch publish" in refusal(tmp_path / "f")
     assert "there is no line" in refusal(file_of(tmp_path / "f", about(b""), b""))
+
+
+# -- publishing ------------------------------------------------------------------------------------
+
+SIX: Rows = {
+    f"{name}-{number}": {f"t{number}": 1.0, f"t{number + 1}": 0.5}
+    for number, name in enumerate(("anna", "berta", "carla", "dora", "emma", "frida"))
+}
+USERS = tuple(SIX)
+GROUPS = (USERS[:3], USERS[3:])
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Return a folder with a release that holds, r, and its profiles, p.jsonl."""
+    release = made(SIX, GROUPS, PARAMETERS)
+    release.write(tmp_path / "r")
+    release.write_profiles(tmp_path / "p.jsonl")
+    (tmp_path / "out").mkdir()
+    return tmp_path
+
+
+def publish_at(place: Path, name: str = "out/f") -> Verdict:
+    return publish(place / "r", place / "p.jsonl", place / name)
+
+
+def test_what_is_published_is_what_was_verified_byte_for_byte(place: Path) -> None:
+    """Guarantee G3."""
+    assert publish_at(place).holds
+    first, _, rows = (place / "out/f").read_bytes().partition(b"\n")
+    assert rows == (place / "r/rows.jsonl").read_bytes()
+    assert json.loads(first)["sha256"] == hashlib.sha256(rows).hexdigest()
+    read = read_published(place / "out/f")
+    assert read.sizes.tolist() == [3, 3]
+    assert read.rows.row("g0001") == made(SIX, GROUPS, PARAMETERS).rows[0]["terms"]
+    before = (place / "out/f").read_bytes()
+    assert publish_at(place).holds
+    assert (place / "out/f").read_bytes() == before
+    assert [path.name for path in (place / "out").iterdir()] == ["f"]
+
+
+def test_the_bytes_judged_are_the_bytes_written_whatever_happens_between(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = (place / "r/rows.jsonl").read_bytes()
+
+    def examined(release: Path, profiles: Path) -> Case:
+        case = examine(release, profiles)
+        (release / "rows.jsonl").write_bytes(good.replace(b"0.", b"0.9"))
+        return case
+
+    monkeypatch.setattr("anonymizer.publication.examine", examined)
+    assert publish_at(place).holds
+    assert (place / "out/f").read_bytes().endswith(b"\n" + good)
+
+
+def test_the_published_file_tells_of_nobody_and_of_no_other_release(place: Path) -> None:
+    """Guarantee G1: no user, nothing that lasts over releases, no time."""
+    assert publish_at(place).holds
+    content = (place / "out/f").read_text()
+    private = json.loads((place / "r/release.json").read_text())["input_hash"]
+    assert not any(secret in content for secret in (*USERS, private, "input_hash"))
+    assert not re.search(r"\d\d:\d\d|20\d\d-", content)
+    first = json.loads(content.splitlines()[0])
+    assert list(first) == ["format", "method", "parameters", "profiles", "facts", "sha256"]
+    assert (place / "out/f").stat().st_mode & 0o777 == 0o644
+
+
+def test_another_seed_publishes_the_same_file(place: Path) -> None:
+    publish_at(place)
+    release = made(SIX, GROUPS, PARAMETERS)
+    release.seed = 99
+    release.write(place / "r")
+    publish_at(place, "out/g")
+    assert (place / "out/f").read_bytes() == (place / "out/g").read_bytes()
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_breach_publishes_nothing(place: Path, there: bool) -> None:
+    """Guarantee G2: whatever is wrong, nothing is written and what was there stays."""
+    if there:
+        publish_at(place)
+    before = {path.name: path.read_bytes() for path in (place / "out").iterdir()}
+    path = place / "r/rows.jsonl"
+    good = path.read_bytes()
+    for at in range(0, len(good), 5):
+        path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
+        assert not publish_at(place).holds
+    path.write_bytes(good)
+    (place / "r/private").chmod(0o755)
+    assert not publish_at(place).holds
+    assert {path.name: path.read_bytes() for path in (place / "out").iterdir()} == before
+
+
+def test_rows_of_one_person_are_never_published(place: Path) -> None:
+    release = made(SIX, (USERS[:1], USERS[1:]), {**PARAMETERS, "p": 1})
+    release.write(place / "r")
+    (breach,) = publish_at(place).breaches
+    assert breach.where == "rows.jsonl, line 1"
+    assert "1 rows stand for one person" in breach.line
+    assert "--set k=2" in breach.line
+    assert not (place / "out/f").exists()
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link", "own"])
+def test_nothing_but_a_published_file_is_replaced(place: Path, kind: str) -> None:
+    target = place / "out/f"
+    match kind:
+        case "file":
+            target.write_text("a diary")
+        case "folder":
+            target.mkdir()
+        case "link":
+            publish_at(place, "out/g")
+            target.symlink_to("g")
+        case "own":
+            target = place / "r" / "rows.jsonl"
+    with pytest.raises(BadInput, match=r"is no published file|lies in the release"):
+        publish_at(place, str(target.relative_to(place)))
+    if kind == "file":
+        assert target.read_text() == "a diary"
+
+
+def test_a_folder_that_is_not_there_is_told_in_a_line(place: Path) -> None:
+    with pytest.raises(BadInput, match="can't be written \\(No such file"):
+        publish_at(place, "no/f")
+
+
+@pytest.mark.parametrize("step", ["sync", "Path.replace"])
+def test_a_failing_disk_leaves_the_old_file_alone(
+    place: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    publish_at(place)
+    before = (place / "out/f").read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(f"anonymizer.publication.{step}", fail)
+    with pytest.raises(BadInput, match="can't be written \\(No space left"):
+        publish_at(place)
+    monkeypatch.undo()
+    assert [path.name for path in (place / "out").iterdir()] == ["f"]
+    assert (place / "out/f").read_bytes() == before
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from anonymizer import publication
+target, count, left = Path(sys.argv[1]), 0, -1
+def trace(frame, event, _):
+    global left
+    if "publication" in frame.f_code.co_filename:
+        left -= event == "line"
+        if left == 0:
+            os.kill(os.getpid(), 9)
+        return trace
+for step in range(1, 200):
+    target.write_bytes(b"old")
+    if not os.fork():
+        left = step
+        sys.settrace(trace)
+        publication._write(target, b"new" * 100000)
+        os._exit(0)
+    _, status = os.wait()
+    content = target.read_bytes()
+    print(status == 0, {b"old": "old", b"new" * 100000: "new"}.get(content, "half"))
+    if status == 0:
+        break
+    for path in target.parent.glob(".f.*") if step % 2 else ():
+        path.unlink()
+"""
+
+
+def test_a_kill_at_any_line_of_writing_leaves_the_old_file_or_the_new(place: Path) -> None:
+    command = [sys.executable, "-c", KILLED, str(place / "out/f")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = done.stdout.splitlines()
+    assert {*found[:-1]} == {"False old", "False new"}
+    assert found[-1] == "True new"
+    assert len(found) > 10
+    (place / "out/.f.12345678").write_bytes(b"left")
+    for path in (place / "out").glob(".f.*"):
+        os.utime(path, (0, 0))
+    assert publication_is_clean(place)
+
+
+def publication_is_clean(place: Path) -> bool:
+    """Tell whether publishing takes away what killed publishers left."""
+    (place / "out/f").unlink()
+    publish_at(place)
+    return [path.name for path in (place / "out").iterdir()] == ["f"]

@@ -1,0 +1,193 @@
+"""verify, measure and publish as a person calls them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from anonymizer.measures.linkability import facts
+from anonymizer.model import Profiles, Release
+from anonymizer.profile_file import fingerprint, write_profiles
+from anonymizer.release import write_release
+from search_app.workspace import Workspace
+
+from .conftest import Run
+
+PEOPLE = Profiles.from_rows(
+    {
+        "anna": {"coffee": 1.0, "espresso": 1.0},
+        "berta": {"coffee": 1.0, "mocha": 1.0},
+        "carla": {"java": 1.0, "compiler": 1.0},
+        "dora": {"java": 1.0, "object": 1.0},
+    }
+)
+ROWS = Profiles.from_rows(
+    {
+        "g0001": {"coffee": 1.0, "espresso": 0.5, "mocha": 0.5},
+        "g0002": {"compiler": 0.5, "java": 1.0, "object": 0.5},
+    }
+)
+PARAMETERS = {
+    "p": 0.7,
+    "k": None,
+    "l": None,
+    "t": None,
+    "guarantee": "average",
+    "linkage": "seed",
+    "similarity": "profiles",
+    "representative": "centroid",
+    "augment": "none",
+    "a": 0,
+    "combine": "max",
+    "sense": "profile",
+    "neighbours": 10,
+    "refine": "none",
+    "first_seed": "drawn",
+}
+
+
+@pytest.fixture
+def ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a workspace whose current release has two groups of two: 2 terms of 3, 0.667."""
+    run = Run(tmp_path / "a workspace ☕", capsys)
+    run.workspace.mkdir()
+    write_profiles(PEOPLE, run.workspace / "profiles.jsonl")
+    write([0, 0, 1, 1], run.workspace, ROWS)
+    Workspace(run.workspace).make_current(profiles="profiles.jsonl", release="release")
+    return run
+
+
+def write(row_of_user: list[int], folder: Path, rows: Profiles) -> None:
+    release = Release(rows, PEOPLE.users, row_of_user, "p-linkability", PARAMETERS)  # type: ignore[arg-type]
+    release = Release(
+        rows, PEOPLE.users, row_of_user, "p-linkability", PARAMETERS, facts(PEOPLE, release)  # type: ignore[arg-type]
+    )  # fmt: skip
+    write_release(release, folder / "release", seed=0, input_hash=fingerprint(PEOPLE))
+
+
+def damage(run: Run) -> None:
+    path = run.workspace / "release" / "rows.jsonl"
+    path.write_text(path.read_text().replace("0.5", "0.6", 1))
+
+
+def test_verify_tells_what_it_recounted(ready: Run) -> None:
+    text = ready("verify")
+    assert "release holds: 4 users in 2 rows, 6 weights, each recounted" in text
+    assert "each group has 3 distinct terms or more, as p=0.7 needs" in text
+    found = ready.json("verify", ready.workspace / "release")
+    assert (found["holds"], found["checked"]["rows"]) == (True, 2)
+    assert all(finding["holds"] for finding in found["findings"])
+
+
+def test_verify_names_breaches_and_exits_with_1(ready: Run) -> None:
+    damage(ready)
+    text = ready("verify", code=1)
+    assert "is refused: " in text.splitlines()[0]
+    assert "rows.jsonl: changed since its checksum was written" in text
+    assert "rows.jsonl, line 1: has a weight that is not the centroid's" in text
+    found = json.loads(ready("verify", "--json", code=1))
+    assert found["holds"] is False
+    assert not any(user in text + json.dumps(found["findings"]) for user in PEOPLE.users)
+
+
+def test_other_profiles_are_a_breach_and_none_are_wrong_use(ready: Run, tmp_path: Path) -> None:
+    other = Profiles.from_rows({user: {"tea": 1.0} for user in PEOPLE.users})
+    write_profiles(other, tmp_path / "other.npz")
+    assert "made from other profiles" in ready(
+        "verify", "--against", tmp_path / "other.npz", code=1
+    )
+    assert "missing.jsonl" in ready.refused("verify", "--against", "missing.jsonl")
+    assert "is no release" in ready.refused("verify", tmp_path / "nothing")
+    (tmp_path / "empty").mkdir()
+    assert "is no release" in ready.refused("verify", tmp_path / "empty")
+    (ready.workspace / "release" / "release.json").unlink()
+    assert "release.json: can't be read" in ready("verify", code=1)
+
+
+def test_publish_writes_a_file_that_the_product_reads(ready: Run, tmp_path: Path) -> None:
+    text = ready("publish", "-o", tmp_path / "f")
+    assert text == f"{tmp_path / 'f'}: 2 rows of 4 users, the very bytes that were verified\n"
+    rows = (ready.workspace / "release" / "rows.jsonl").read_bytes()
+    assert (tmp_path / "f").read_bytes().endswith(b"\n" + rows)
+    before = (tmp_path / "f").read_bytes()
+    assert ready.json("publish", "-o", tmp_path / "f")["published"] == str(tmp_path / "f")
+    assert (tmp_path / "f").read_bytes() == before
+
+
+def test_publish_refuses_a_breach_and_has_no_force(ready: Run, tmp_path: Path) -> None:
+    damage(ready)
+    text = ready("publish", "-o", tmp_path / "f", code=1)
+    assert "is refused" in text
+    assert ready.talk == "Nothing was published.\n"
+    assert json.loads(ready("publish", "--json", "-o", tmp_path / "f", code=1))["published"] is None
+    for flag in ("--force", "-f", "--yes"):
+        assert "unrecognized arguments" in ready.refused("publish", "-o", tmp_path / "f", flag)
+    assert not (tmp_path / "f").exists()
+
+
+def test_publish_refuses_the_row_of_one_person(ready: Run, tmp_path: Path) -> None:
+    rows = Profiles.from_rows(
+        {
+            "g0001": {"coffee": 1.0, "espresso": 1.0},
+            "g0002": dict.fromkeys(("coffee", "compiler", "mocha", "object"), 1 / 3)
+            | {"java": 2 / 3},
+        }
+    )
+    parameters = dict(PARAMETERS)
+    PARAMETERS["p"] = 1.0
+    write([0, 1, 1, 1], ready.workspace, rows)
+    PARAMETERS.update(parameters)
+    assert "release holds" in ready("verify")
+    assert "anonymize with --set k=2" in ready("publish", "-o", tmp_path / "f", code=1)
+    assert not (tmp_path / "f").exists()
+
+
+def test_measure_shows_and_writes_every_measure(ready: Run, tmp_path: Path) -> None:
+    measures = {m["name"]: m for m in ready.json("measure", "-o", tmp_path / "m.csv")["measures"]}
+    assert measures["users"] | {"of": ""} == {
+        "name": "users", "of": "", "values": 2, "mean": 2.0, "least": 2.0, "q05": 2.0,
+        "median": 2.0, "q95": 2.0, "most": 2.0,
+    }  # fmt: skip
+    assert measures["average"]["most"] == 2 / 3
+    assert measures["worst"]["most"] == 1
+    assert measures["share of own terms kept"]["least"] == 1
+    cosine = (1 + 0.5) / (2 * 1.5) ** 0.5  # own: 1, 1; row: 1, 0.5, 0.5
+    assert measures["cosine of user and row"]["mean"] == pytest.approx(cosine)
+    with (tmp_path / "m.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == sum(m["values"] for m in measures.values())
+    assert list(rows[0]) == ["name", "value", "user", "group", "low", "high"]
+    assert {row["user"] for row in rows} == {""}
+    assert stat.S_IMODE((tmp_path / "m.csv").stat().st_mode) == 0o600
+    lines = ready("measure").splitlines()
+    assert lines[0].split() == ["mean", "least", "median", "95", "%", "most"]
+    assert len(lines) == 1 + len(measures)
+
+
+def test_measure_names_users_only_when_asked_and_their_order_tells_nothing(
+    ready: Run, tmp_path: Path
+) -> None:
+    ready("measure", "--users", "-o", tmp_path / "m.csv")
+    with (tmp_path / "m.csv").open(newline="") as file:
+        assert {row["user"] for row in csv.DictReader(file)} == {"", *PEOPLE.users}
+    ready("measure", "-o", tmp_path / "m.csv")
+    with (tmp_path / "m.csv").open(newline="") as file:
+        of_users = [row for row in csv.DictReader(file) if row["name"].startswith("cosine")]
+    values = [float(row["value"]) for row in of_users]
+    assert values == sorted(values)
+
+
+def test_verify_loads_no_scipy() -> None:
+    """Verifying a small release must not take a quarter of making it (bar R9)."""
+    code = (
+        "import sys\nimport search_app.verbs.verify, anonymizer.measures.verification\n"
+        "sys.exit(bool({'scipy', 'numba', 'nltk'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
