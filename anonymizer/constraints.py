@@ -38,7 +38,12 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(
-    profiles: Profiles, *, p: float | None, k: int | None, l: float | None, t: float | None
+    profiles: Profiles,
+    *,
+    p: float | None = None,
+    k: int | None = None,
+    l: float | None = None,  # noqa: E741 the paper's letter
+    t: float | None = None,
 ) -> Bounds:
     """Turn p, k, l and t, None where not asked for, into the bounds of a group of these users."""
     faults = {
@@ -66,9 +71,9 @@ def terms_needed(profiles: Profiles, p: float) -> int:
 
 def overall(profiles: Profiles) -> Floats:
     """Return each term's share of all users' weight."""
-    weights = np.bincount(
-        profiles.weights.indices, weights=profiles.weights.data, minlength=len(profiles.terms)
-    )
+    cells = profiles.weights
+    scaled = cells.data / cells.data.max()  # lest the sum overflows
+    weights = np.bincount(cells.indices, weights=scaled, minlength=len(profiles.terms))
     share: Floats = weights / weights.sum()
     return share
 
@@ -128,7 +133,7 @@ def distance(terms: Any, weights: Any, size: int, overall: Any) -> float:
 
 
 @compiled
-def holds(bounds: Any, members: int, terms: Any, weights: Any, size: int, overall: Any) -> bool:
+def holds(bounds: Any, members: int, terms: Any, weights: Any, size: int, overall: Any) -> Any:
     """Tell whether a group satisfies all bounds."""
     if size < bounds.terms or members < bounds.members:
         return False

@@ -6,17 +6,21 @@ probability of linking a member to it; a union does not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
-from scipy.sparse import csr_matrix, diags_array
+from scipy.sparse import csr_matrix
 
-from .model import BadParameter, Grouping, Profiles, largest
+from .model import BadParameter, Grouping, Profiles, Unsatisfiable, largest
 
 
 def centroid(profiles: Profiles, grouping: Grouping) -> csr_matrix:
     """Return each group's mean weight of each term over all its members."""
-    return csr_matrix(diags_array(1.0 / grouping.sizes) @ grouping.indicator @ profiles.weights)
+    sums = csr_matrix(grouping.indicator @ profiles.weights)
+    sums.data /= np.repeat(grouping.sizes, np.diff(sums.indptr))
+    return sums
 
 
 def union(profiles: Profiles, grouping: Grouping) -> csr_matrix:
@@ -33,16 +37,53 @@ REPRESENTATIVES: dict[str, Callable[[Profiles, Grouping], csr_matrix]] = {
 }
 
 
-def represent(profiles: Profiles, grouping: Grouping, representative: str) -> Profiles:
-    """Return one released row a group, under names that say nothing: g0001, g0002, ..."""
+def represent(
+    profiles: Profiles,
+    grouping: Grouping,
+    representative: str,
+    *,
+    most_share: float | None = None,
+) -> Profiles:
+    """Return one released row a group, under names that say nothing: g0001, g0002, ...
+
+    With a most_share, a row leaves out each term that a larger share of the members has.
+    """
     if representative not in REPRESENTATIVES:
         raise BadParameter(
             f"representative={representative} must be one of {', '.join(sorted(REPRESENTATIVES))}"
         )
     weights = REPRESENTATIVES[representative](profiles, grouping)
+    if most_share is not None:
+        weights = _without_common(weights, profiles, grouping, most_share)
     names = _names(grouping.count, set(profiles.users))
-    used = np.flatnonzero(np.diff(csr_matrix(weights).tocsc().indptr))
-    return Profiles(names, tuple(profiles.terms[c] for c in used), csr_matrix(weights)[:, used])
+    column = np.zeros(len(profiles.terms), dtype=weights.indices.dtype)
+    used = np.unique(weights.indices)
+    column[used] = np.arange(used.size)
+    entries = (weights.data, column[weights.indices], weights.indptr)
+    kept = csr_matrix(entries, shape=(grouping.count, used.size))
+    return Profiles(names, tuple(profiles.terms[c] for c in used.tolist()), kept)
+
+
+def _without_common(
+    weights: csr_matrix, profiles: Profiles, grouping: Grouping, most_share: float
+) -> csr_matrix:
+    """Leave out the terms that more than a share of a group's members have."""
+    cells = profiles.weights
+    has = csr_matrix((np.ones_like(cells.data), cells.indices, cells.indptr), cells.shape)
+    having = csr_matrix(grouping.indicator @ has)
+    having.sort_indices()
+    weights.sort_indices()
+    share = Fraction(str(most_share))
+    most = np.array([math.floor(share * size) for size in grouping.sizes.tolist()])
+    kept = having.data <= np.repeat(most, np.diff(having.indptr))
+    sizes = np.add.reduceat(kept, having.indptr[:-1])
+    if not sizes.all():
+        raise Unsatisfiable(
+            f"{np.count_nonzero(sizes == 0)} groups have no term that at most {most_share} of the "
+            "members share, so their rows would be empty; take a larger p or guarantee=average"
+        )
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    return csr_matrix((weights.data[kept], weights.indices[kept], ends), shape=weights.shape)
 
 
 def _names(count: int, taken: set[str]) -> tuple[str, ...]:

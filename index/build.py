@@ -112,6 +112,13 @@ def open_index(
     return _aligned(folder, manifest["counts"]["documents"], **chosen, title_boost=title_boost)
 
 
+def open_forward(folder: Path) -> Forward:
+    """Open the document vectors of an index alone, which need no Java, after the same checks."""
+    for fault in faults_of(folder, read_manifest(folder)):
+        raise SearchError(f"{folder}: {fault}; {REMEDY}")
+    return Forward.open(folder / "forward")
+
+
 def check_index(folder: Path) -> list[str]:
     """Return what is wrong with an index, one plain line each; nothing if it is good."""
     try:

@@ -60,6 +60,14 @@ class Forward:
         """Return where each row starts, its columns, and its counts of them."""
         return self._parts
 
+    def weights_of(self, row: int) -> tuple[Ints, Floats]:
+        """Return a document's vector over terms, scaled to length 1: columns and weights."""
+        indptr, indices, tf = self._parts
+        part = slice(int(indptr[row]), int(indptr[row + 1]))
+        columns: Ints = indices[part].astype(np.int64)
+        weights: Floats = tf[part] * self._idf[columns]
+        return columns, weights / (np.linalg.norm(weights) or 1)
+
     def _parts_fit(self) -> bool:
         """Tell whether all stays inside the arrays: the compiled loop checks nothing."""
         indptr, indices, tf = self._parts

@@ -24,6 +24,7 @@ SOLE_IMPORTERS = {
     "tqdm": "search_app/console.py",
     "ir_datasets": "index/catalogue.py",
     "backports": "index/packing.py",
+    "pyarrow": "anonymizer/querylog_parquet.py",
 }
 OUTSIDE = {"os", "time", "subprocess", "socket", "urllib", "tempfile", "shutil", "random"}
 OUTSIDE |= {"ir_datasets"}

@@ -1,14 +1,14 @@
 """The published methods, by name: each takes profiles and returns a Release or raises.
 
 A new method is one file and one line in METHODS. Its keyword parameters with a default are what
-`--set name=value` may name.
+`--set name=value` may name; where None is allowed, `off` sets it.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from . import p_linkability
 METHODS: dict[str, Callable[..., Release]] = {
     "p-linkability": p_linkability.anonymize,
 }
-_HANDED_IN = ("wordnet", "rng", "progress")
+OFF = "off"
+_HANDED_IN = ("wordnet", "links", "sample", "rng", "progress")
+_KINDS = {int: "a whole number", float: "a number"}
 
 
 def parameters_of(method: str) -> dict[str, Any]:
@@ -37,16 +39,20 @@ def parameters_of(method: str) -> dict[str, Any]:
 def read_parameters(method: str, texts: Mapping[str, str]) -> dict[str, Any]:
     """Turn name=value texts into a method's parameters; name all faults at once."""
     defaults = parameters_of(method)
+    hints = get_type_hints(METHODS[method])
     unknown = sorted(set(texts) - set(defaults))
     faults = [f"{method} has no parameter {name}" for name in unknown]
     values: dict[str, Any] = {}
     for name in sorted(set(texts) & set(defaults)):
-        wanted = type(defaults[name])
+        kinds = get_args(hints[name]) or (hints[name],)
+        if texts[name] == OFF and type(None) in kinds:
+            values[name] = None
+            continue
         try:
-            values[name] = wanted(texts[name])
+            values[name] = kinds[0](texts[name])
         except ValueError:
-            kind = {int: "a whole number", float: "a number"}[wanted]
-            faults.append(f"{name}={texts[name]} must be {kind}")
+            or_off = f" or {OFF}" if type(None) in kinds else ""
+            faults.append(f"{name}={texts[name]} must be {_KINDS[kinds[0]]}{or_off}")
     if unknown:
         faults.append(f"it has {', '.join(defaults)}")
     if faults:
@@ -62,11 +68,17 @@ def anonymize(
     wordnet: WordNet,
     seed: int = 0,
     progress: Progress = silent,
+    **handed_in: Any,
 ) -> Release:
-    """Run a method by name on profiles; the seed settles every choice left to chance."""
+    """Run a method by name on profiles; the seed settles every choice left to chance.
+
+    What else is handed in (a network of terms, documents) goes to a method that takes it.
+    """
     allowed = parameters_of(method)
     unknown = sorted(set(parameters) - set(allowed))
     if unknown:
         raise BadParameter(f"{method} has no {', '.join(unknown)}; it has {', '.join(allowed)}")
     rng = np.random.default_rng(seed)
-    return METHODS[method](profiles, **parameters, wordnet=wordnet, rng=rng, progress=progress)
+    return METHODS[method](
+        profiles, **parameters, **handed_in, wordnet=wordnet, rng=rng, progress=progress
+    )

@@ -4,6 +4,7 @@ Zhu & Xiong, Anonymizing User Profiles for Personalized Web Search (TR-2010-007 
 definition 1 and algorithm 1. A group satisfies the constraint if the distinct original terms of
 its members number at least |U|avg / p, where |U|avg is the mean number of terms of a profile: a
 bound on the average probability of linking a member to one of the group's terms, not on each.
+With guarantee "every-term" a row leaves out each term that more than p of the members have.
 
 Ties the paper leaves open: among equally close profiles the lowest row joins; among equally far
 ones the lowest row is the next seed; a leftover member goes to the oldest of the closest groups.
@@ -18,134 +19,172 @@ from fractions import Fraction
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..augment import augment_profiles, similarity_to, unit_rows
-from ..model import (
-    BadParameter,
-    Floats,
-    Grouping,
-    Ints,
-    Profiles,
-    Progress,
-    Release,
-    Unsatisfiable,
-    silent,
-)
-from ..representative import represent
+from ..augment import COMBINE, augment_profiles, unit_rows
+from ..clustering import cluster
+from ..constraints import Bounds, bounds_of, overall, refuse_hopeless
+from ..cooccurrence import Network, augment_by_network, learn
+from ..model import BadParameter, Floats, Grouping, Profiles, Progress, Release, silent
+from ..refinement import refine as swap
+from ..representative import REPRESENTATIVES, represent
+from ..scanning import DenseVectors, SparseVectors, Vectors, scan
+from ..similarity import document_vectors
 from ..wordnet import WordNet
+
+_CHOICES = {
+    "guarantee": ("average", "every-term"),
+    "linkage": ("seed", "centroid"),
+    "similarity": ("profiles", "documents"),
+    "augment": ("none", "wordnet", "cooccurrence"),
+    "network": ("profiles", "index", "log"),
+    "combine": COMBINE,
+    "sense": ("profile", "first"),
+    "representative": tuple(REPRESENTATIVES),
+    "refine": ("none", "swap"),
+}
+_LEAST = {"a": 0, "neighbours": 1, "documents": 2}
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A sample of the corpus: unit vectors over terms, as search weighs them."""
+
+    vectors: csr_matrix
+    terms: tuple[str, ...]
 
 
 def anonymize(
     profiles: Profiles,
     *,
-    p: float = 0.4,
+    p: float | None = 0.4,
+    k: int | None = None,
+    l: float | None = None,  # noqa: E741 the papers' letter
+    t: float | None = None,
     a: int = 1,
     guarantee: str = "average",
     linkage: str = "seed",
+    similarity: str = "profiles",
     representative: str = "centroid",
     augment: str = "wordnet",
     combine: str = "max",
     sense: str = "profile",
+    neighbours: int = 5,
+    network: str = "profiles",
+    documents: int = 1000,
+    refine: str = "none",
     first_seed: str = "",
     wordnet: WordNet,
+    links: Network | None = None,
+    sample: Documents | None = None,
     rng: np.random.Generator,
     progress: Progress = silent,
 ) -> Release:
     """Group similar profiles until each group satisfies p-linkability; release one row a group."""
-    parameters = {k: v for k, v in locals().items() if k not in _HANDED_IN}
-    _allow("guarantee", guarantee, ("average",))
-    _allow("linkage", linkage, ("seed",))
-    _allow("augment", augment, ("none", "wordnet"))
-    need = terms_needed(profiles, p)
-    _refuse_too_few(profiles, need, p)
+    parameters = {name: value for name, value in locals().items() if name not in _HANDED_IN}
+    _refuse_unknown(parameters)
+    bounds = _bounds(profiles, guarantee, p=p, k=k, l=l, t=t)
     first = profiles.number(first_seed) if first_seed else int(rng.integers(len(profiles)))
     parameters["first_seed"] = "given" if first_seed else "drawn"  # publish no user's name
-    augmented = profiles.weights
-    if augment == "wordnet":
-        augmented = augment_profiles(
-            profiles, wordnet, a=a, combine=combine, sense=sense, progress=progress
-        )
-    grouping = cluster(profiles, unit_rows(augmented), need, first)
-    rows = represent(profiles, grouping, representative)
+    vectors: csr_matrix | Floats
+    if similarity == "documents":
+        vectors = _in_documents(profiles, sample)
+        parameters["augment"] = "none"  # documents are scored by the original profiles
+    else:
+        vectors = unit_rows(_augmented(profiles, parameters, wordnet, links, progress))
+    grouping = _grouped(profiles, vectors, bounds, first, linkage, progress)
+    if refine == "swap":
+        grouping = swap(profiles, vectors, grouping, bounds, overall(profiles), progress=progress)
+    most = p if guarantee == "every-term" else None
+    rows = represent(profiles, grouping, representative, most_share=most)
     return Release(rows, profiles.users, grouping.group_of, "p-linkability", parameters)
 
 
-_HANDED_IN = ("profiles", "wordnet", "rng", "progress")
+_HANDED_IN = ("profiles", "wordnet", "links", "sample", "rng", "progress")
 
 
-def _allow(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise BadParameter(f"{name}={value} must be one of {', '.join(allowed)}")
+def _refuse_unknown(parameters: dict[str, object]) -> None:
+    faults = [
+        f"{name}={parameters[name]} must be one of {', '.join(allowed)}"
+        for name, allowed in _CHOICES.items()
+        if parameters[name] not in allowed
+    ]
+    faults += [
+        f"{name}={parameters[name]} must be {least} or more"
+        for name, least in _LEAST.items()
+        if int(str(parameters[name])) < least
+    ]
+    if faults:
+        raise BadParameter("; ".join(faults))
 
 
-def terms_needed(profiles: Profiles, p: float) -> int:
-    """Return ceil(|U|avg / p) in exact arithmetic."""
-    if not (math.isfinite(p) and 0 < p <= 1):
-        raise BadParameter(f"p={p} must be above 0 and at most 1")
-    average = Fraction(int(profiles.sizes.sum()), len(profiles))
-    return math.ceil(average / Fraction(str(p)))
+def _bounds(
+    profiles: Profiles, guarantee: str, *, p: float | None, **others: float | None
+) -> Bounds:
+    """Return what each group must satisfy, or refuse it if not even all users together do."""
+    bounds = bounds_of(profiles, p=p, **others)  # type: ignore[arg-type]
+    if guarantee == "every-term":
+        if p is None:
+            raise BadParameter("guarantee=every-term needs a p; set one, like p=0.4")
+        members = math.ceil(1 / Fraction(str(p)))  # a term of one member has share 1 / members
+        bounds = bounds._replace(members=max(bounds.members, members))
+    refuse_hopeless(profiles, bounds)
+    return bounds
 
 
-def _refuse_too_few(profiles: Profiles, need: int, p: float) -> None:
-    distinct = np.unique(profiles.weights.indices).size
-    if distinct < need:
-        raise Unsatisfiable(
-            f"p={p} needs groups of {need} distinct terms, but all {len(profiles)} profiles "
-            f"together have {distinct}; take a larger p or more users"
-        )
+def _augmented(
+    profiles: Profiles,
+    parameters: dict[str, object],
+    wordnet: WordNet,
+    links: Network | None,
+    progress: Progress,
+) -> csr_matrix:
+    """Return the profiles over what their similarity is measured by."""
+    combine = str(parameters["combine"])
+    match parameters["augment"]:
+        case "wordnet":
+            return augment_profiles(
+                profiles,
+                wordnet,
+                a=int(str(parameters["a"])),
+                combine=combine,
+                sense=str(parameters["sense"]),
+                progress=progress,
+            )
+        case "cooccurrence":
+            return augment_by_network(
+                profiles, _network(profiles, parameters, links), combine=combine
+            )
+        case _:
+            return profiles.weights
 
 
-@dataclass
-class _Cluster:
-    """A growing group: its members in order of joining, and the terms they cover."""
-
-    members: list[int]
-    covered: set[int]
-
-    def add(self, row: int, terms: Ints) -> None:
-        self.members.append(row)
-        self.covered.update(terms.tolist())
+def _network(profiles: Profiles, parameters: dict[str, object], links: Network | None) -> Network:
+    """Return the links that were handed in, or learn them from the profiles."""
+    if parameters["network"] == "profiles":
+        count = int(str(parameters["neighbours"]))
+        return learn(profiles.weights, profiles.terms, neighbours=count)
+    if links is None:
+        raise BadParameter(f"network={parameters['network']} needs that network handed in")
+    return links
 
 
-def cluster(profiles: Profiles, unit: csr_matrix, need: int, first_seed: int) -> Grouping:
-    """Run algorithm 1 with similarity to the seed (linkage=seed)."""
-    unassigned = np.ones(len(profiles), dtype=bool)
-    complete: list[_Cluster] = []
-    leftover: list[int] = []
-    seed = first_seed
-    while True:
-        similarity = similarity_to(unit, seed)
-        group = _grow(profiles, seed, similarity, unassigned, need)
-        if len(group.covered) < need:
-            leftover = group.members
-            break
-        complete.append(group)
-        if not unassigned.any():
-            break
-        rows = np.flatnonzero(unassigned)
-        seed = int(rows[np.argmin(similarity[rows])])
-    _assign(leftover, complete, unit)
-    return Grouping.from_members([group.members for group in complete], len(profiles))
+def _in_documents(profiles: Profiles, sample: Documents | None) -> Floats:
+    if sample is None:
+        raise BadParameter("similarity=documents needs a sample of an index's documents handed in")
+    return document_vectors(profiles, sample.vectors, sample.terms)
 
 
-def _grow(
-    profiles: Profiles, seed: int, similarity: Floats, unassigned: np.ndarray, need: int
-) -> _Cluster:
-    """Let the closest unassigned profiles join the seed until the terms suffice."""
-    unassigned[seed] = False
-    group = _Cluster([], set())
-    group.add(seed, profiles.slice(seed)[0])
-    rows = np.flatnonzero(unassigned)
-    for row in rows[np.argsort(-similarity[rows], kind="stable")].tolist():
-        if len(group.covered) >= need:
-            break
-        unassigned[row] = False
-        group.add(row, profiles.slice(row)[0])
-    return group
-
-
-def _assign(leftover: list[int], complete: list[_Cluster], unit: csr_matrix) -> None:
-    """Send each leftover to the complete group whose seed is closest, the oldest of equals."""
-    seeds = np.array([group.members[0] for group in complete], dtype=np.int64)
-    for row in leftover:
-        closest = int(np.argmax(similarity_to(unit, row)[seeds]))
-        complete[closest].members.append(row)
+def _grouped(
+    profiles: Profiles,
+    vectors: csr_matrix | Floats,
+    bounds: Bounds,
+    first: int,
+    linkage: str,
+    progress: Progress,
+) -> Grouping:
+    """Run algorithm 1, by the index where it can be had."""
+    if isinstance(vectors, csr_matrix) and linkage == "seed":
+        return cluster(profiles, vectors, bounds, first, progress=progress)
+    rows: Vectors = (
+        SparseVectors(vectors) if isinstance(vectors, csr_matrix) else DenseVectors(vectors)
+    )
+    return scan(profiles, rows, bounds, first, linkage=linkage, progress=progress)

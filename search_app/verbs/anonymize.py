@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,12 @@ from .. import console
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace import Workspace
+from .profiles import analysis, choices_of
 
 if TYPE_CHECKING:
+    from anonymizer.cooccurrence import Network
     from anonymizer.model import Profiles, Release
+    from index.forward import Forward
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--method", default="p-linkability", metavar="METHOD")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method"
+    )
+    parser.add_argument(
+        "--log", type=Path, nargs="+", metavar="LOG", help="the queries of --set network=log"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument("-o", "--output", type=Path, metavar="RELEASE/")
@@ -40,6 +46,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             parameters=assignments(arguments.set),
             seed=arguments.seed,
             settings=settings,
+            logs=arguments.log or (),
         )
     _print(made, arguments.json)
     return 0
@@ -68,9 +75,10 @@ def write_release_of(
     parameters: dict[str, str],
     seed: int,
     settings: Settings,
+    logs: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Anonymize a profiles file into a release folder and return what release.json says."""
-    from anonymizer.methods import read_parameters
+    from anonymizer.methods import parameters_of, read_parameters
     from anonymizer.profile_file import fingerprint, read_profiles
     from anonymizer.release import write_release
 
@@ -78,21 +86,78 @@ def write_release_of(
         raise UsageError(f"--seed {seed} must be 0 or more")
     values = read_parameters(method, parameters)
     profiles = read_profiles(source)
-    release = _released(profiles, method, values, seed, settings)
+    learnt = _learnt({**parameters_of(method), **values}, seed, logs, settings)
+    release = _released(profiles, method, values, seed, settings, learnt)
     workspace = Workspace(settings.workspace)
-    write_release(release, output, seed=seed, input_hash=fingerprint(profiles))
+    made_from = fingerprint(profiles)
+    choices = choices_of(source, made_from)
+    write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
     _make_current(workspace, source, output)
     return {
         "release": str(output),
         "method": method,
         "parameters": dict(release.parameters),
         "seed": seed,
+        "profiles": choices,
         "facts": dict(release.facts),
     }
 
 
+def _learnt(
+    choices: Mapping[str, Any], seed: int, logs: Sequence[Path], settings: Settings
+) -> dict[str, Any]:
+    """Return what a method is handed besides profiles: a network of terms, a sample of documents.
+
+    The index is that of the workspace.
+    """
+    learnt: dict[str, Any] = {}
+    if choices.get("augment") == "cooccurrence" and choices.get("network") in ("index", "log"):
+        learnt["links"] = _links(choices, logs, settings)
+    elif logs:
+        raise UsageError("--log is for --set augment=cooccurrence --set network=log")
+    if choices.get("similarity") == "documents":
+        import numpy as np
+
+        from ..corpus_terms import sample_documents
+
+        rng = np.random.default_rng([seed, 1])  # not the method's own draws
+        learnt["sample"] = sample_documents(_forward(settings), choices["documents"], rng)
+    return learnt
+
+
+def _links(choices: Mapping[str, Any], logs: Sequence[Path], settings: Settings) -> Network:
+    """Learn which terms meet in the index's documents, or in the distinct queries of logs."""
+    from anonymizer.cooccurrence import learn
+    from anonymizer.querylog import read_log
+
+    from ..corpus_terms import documents_by_terms, queries_by_terms
+
+    count = choices["neighbours"]
+    if choices["network"] == "index":
+        forward = _forward(settings)
+        return learn(documents_by_terms(forward), forward.terms, neighbours=count)
+    if not logs:
+        raise UsageError("--set network=log needs the log: --log FILE")
+    with console.progress("log") as progress:
+        log, _ = read_log(logs, progress)
+    counter = analysis("wordnet", settings)
+    contexts = queries_by_terms(log, counter)
+    return learn(contexts, counter.terms, neighbours=count)
+
+
+def _forward(settings: Settings) -> Forward:
+    from index.build import open_forward
+
+    return open_forward(Workspace(settings.workspace).find("index"))
+
+
 def _released(
-    profiles: Profiles, method: str, values: dict[str, Any], seed: int, settings: Settings
+    profiles: Profiles,
+    method: str,
+    values: dict[str, Any],
+    seed: int,
+    settings: Settings,
+    learnt: dict[str, Any],
 ) -> Release:
     """Run the method and add the measured facts."""
     from dataclasses import replace
@@ -109,6 +174,7 @@ def _released(
             wordnet=open_wordnet(settings.cache),
             seed=seed,
             progress=progress,
+            **learnt,
         )
     return replace(release, facts=facts(profiles, release))
 

@@ -1,0 +1,38 @@
+"""What an anonymizer may learn besides profiles: a sample of documents, and where terms meet."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from anonymizer.counting import TermCounter
+from anonymizer.methods.p_linkability import Documents
+from anonymizer.model import QueryLog
+from index.forward import Forward
+
+
+def sample_documents(forward: Forward, count: int, rng: np.random.Generator) -> Documents:
+    """Draw documents that have terms; all of them if there are no more."""
+    rows = np.flatnonzero(np.diff(forward.counts[0]))
+    drawn = np.sort(rng.choice(rows, min(count, rows.size), replace=False))
+    parts = [forward.weights_of(row) for row in drawn.tolist()]
+    ends = np.cumsum([0, *(columns.size for columns, _ in parts)])
+    columns = np.concatenate([columns for columns, _ in parts] or [np.zeros(0, np.int64)])
+    weights = np.concatenate([weights for _, weights in parts] or [np.zeros(0)])
+    shape = (drawn.size, len(forward.terms))
+    return Documents(csr_matrix((weights, columns, ends), shape=shape), tuple(forward.terms))
+
+
+def documents_by_terms(forward: Forward) -> csr_matrix:
+    """Return documents x terms, as counted."""
+    starts, columns, counts = forward.counts
+    entries = (counts.astype(np.float64), columns.astype(np.int32), starts)
+    return csr_matrix(entries, shape=(forward.documents, len(forward.terms)))
+
+
+def queries_by_terms(log: QueryLog, counter: TermCounter) -> csr_matrix:
+    """Return distinct queries x the terms the counter has met, as counted."""
+    counts = counter.count_packed(log.queries, np.arange(len(log.queries)))
+    starts = np.concatenate([[0], counts.ends])
+    shape = (counts.ends.size, len(counter.terms))
+    return csr_matrix((counts.tf.astype(np.float64), counts.columns, starts), shape=shape)
