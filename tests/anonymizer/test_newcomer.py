@@ -131,9 +131,22 @@ def test_no_term_and_broken_weights_are_refused_in_a_line() -> None:
 
 
 def test_the_order_of_the_profile_does_not_matter() -> None:
-    terms = [("tea", 0.1), ("jazz", 0.7), ("cup", 1 / 3), ("chess", 0.9), ("milk", 1e-7)]
-    rows = Profiles.from_rows(ROWS)
-    assert closest_row(dict(terms), rows) == closest_row(dict(reversed(terms)), rows)
+    rng = np.random.default_rng(4)
+    profile = [
+        (f"t{number}", float(weight)) for number, weight in enumerate(rng.lognormal(size=20))
+    ]
+    rows = Profiles.from_rows({"g0001": dict(profile[5:]), "g0002": {"t7": 1.0, "t1": 1.0}})
+    orders = [rng.permutation(len(profile)).tolist() for _ in range(50)]
+    choices = {
+        closest_row({profile[at][0]: profile[at][1] for at in order}, rows) for order in orders
+    }
+    assert len(choices) == 1
+
+
+def test_equal_contributions_are_told_by_name() -> None:
+    rows = Profiles(("g0001",), ("tea", "cup", "milk"), csr_matrix([[1.0, 1.0, 2.0]]))
+    choice = closest_row({"tea": 1.0, "cup": 1.0, "milk": 1.0}, rows)
+    assert [each.term for each in choice.contributions] == ["milk", "cup", "tea"]
 
 
 def test_a_member_may_be_closer_to_anothers_row_than_to_their_own() -> None:
