@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .compiled import compiled
 from .model import Texts
+from .phrases import Phrases, joined
 
 ROOM = 1 << 15  # runs the table holds at first
 MOST_RUNS = 1 << 22  # then it starts anew: a corpus of typos must not fill the memory,
@@ -50,10 +51,16 @@ class RunAnalysis(Protocol):
 
 
 class TermCounter:
-    """Counts the terms of texts; terms are numbered in the order in which they are met."""
+    """Counts the terms of texts; terms are numbered in the order in which they are met.
 
-    def __init__(self, analysis: RunAnalysis) -> None:
+    With phrases, whose terms are numbered first, several runs may be one term.
+    """
+
+    def __init__(self, analysis: RunAnalysis, phrases: Phrases | None = None) -> None:
         self._number: defaultdict[str, int] = defaultdict(count().__next__)
+        self._phrases = phrases or Phrases({})
+        numbers = [self._number[term] for term in self._phrases.terms]
+        self._phrase_numbers = np.array(numbers, dtype=np.int32)
         self._term = analysis.term
         self._table = _RunTable(ROOM, 16 * ROOM)
         self._letter = analysis.characters
@@ -84,8 +91,10 @@ class TermCounter:
         return self._counts(points[:used], ends)
 
     def _counts(self, points: NDArray[np.uint32], text_ends: Longs) -> Counts:
-        terms, starts = self._terms_of(points)
+        terms, words, starts = self._terms_of(points)
         ends = np.searchsorted(starts, text_ends)
+        if self._phrases.terms:
+            terms, ends = joined(self._phrases.tree, self._phrase_numbers, terms, words, ends)
         if len(self._number) > self._place.size:
             self._last_row = _longer(self._last_row, 2 * len(self._number), -1)
             self._place = _longer(self._place, 2 * len(self._number), 0)
@@ -96,10 +105,11 @@ class TermCounter:
         used = int(counted[-1]) if counted.size else 0
         return Counts(columns[:used].copy(), tf[:used].copy(), counted)
 
-    def _terms_of(self, points: NDArray[np.uint32]) -> tuple[Numbers, Longs]:
-        """Return the term of each run of letters, -1 for none, and where the run starts."""
+    def _terms_of(self, points: NDArray[np.uint32]) -> tuple[Numbers, Numbers, Longs]:
+        """Return each run's term, its word in phrases, -1 for none, and where the run starts."""
         most = points.size // 2 + 1
         found, starts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64)
+        words = np.empty(most if self._phrases.terms else 0, dtype=np.int32)
         at = done = 0
         while at < points.size:
             table, known, first = self._table, self._table.size, done
@@ -109,10 +119,13 @@ class TermCounter:
             for run, word in enumerate(table.words(known), known):
                 term = self._term(word)
                 table.terms[run] = self._number[term] if term else -1
+                table.words_of_phrases[run] = self._phrases.word(word)
+            if words.size:
+                words[first:done] = table.words_of_phrases[found[first:done]]
             found[first:done] = table.terms[found[first:done]]
             if at < points.size:
                 self._table = _RunTable(ROOM, 16 * ROOM) if table.is_largest() else table.grown()
-        return found[:done], starts[:done]
+        return found[:done], words[:done], starts[:done]
 
 
 class _RunTable:
@@ -121,6 +134,7 @@ class _RunTable:
     def __init__(self, room: int, letters: int) -> None:
         self.size = 0
         self.terms = np.full(room, -1, dtype=np.int32)
+        self.words_of_phrases = np.full(room, -1, dtype=np.int32)
         self._slots = np.full(2 * room, -1, dtype=np.int32)
         self._hashes = np.zeros(room, dtype=np.uint64)
         self._letters = np.zeros(letters, dtype=np.uint32)
@@ -147,6 +161,7 @@ class _RunTable:
         table.size = self.size
         for old, new in (
             (self.terms, table.terms),
+            (self.words_of_phrases, table.words_of_phrases),
             (self._hashes, table._hashes),
             (self._letters, table._letters),
             (self._ends, table._ends),

@@ -75,6 +75,20 @@ class WordNet:
             if word.endswith(old):
                 yield word[: len(word) - len(old)] + new
 
+    def phrases(self) -> dict[str, str]:
+        """Map each form of each term of several words to its base form."""
+        irregular = {form for forms in self._exceptions.values() for form in forms if "_" in form}
+        forms = {form.replace("_", " ") for form in irregular}
+        for number, term in enumerate(self.terms):
+            if " " not in term:
+                continue
+            forms.add(term)
+            for bit, pos in enumerate(PARTS_OF_SPEECH):
+                if self._arrays["term_parts"][number] >> bit & 1:
+                    endings = ((old, new) for old, new in _RULES[pos] if term.endswith(new))
+                    forms |= {f"{term[: len(term) - len(new)]}{old}" for old, new in endings}
+        return {form: base for form in sorted(forms) if (base := self.base_form(form))}
+
     def senses(self, term: str) -> list[int]:
         """Return a term's synsets in WordNet's order."""
         number = self.term_number(term.lower())

@@ -192,6 +192,7 @@ def _plainly(path: Path) -> Iterator[None]:
 def analysis(terms: str, settings: Settings, *, phrases: bool = False) -> TermCounter:
     """Return the analysis of queries by name."""
     from anonymizer.counting import TermCounter
+    from anonymizer.phrases import Phrases
     from anonymizer.text import Analysis, Words
     from anonymizer.wordnet import open_wordnet
 
@@ -199,7 +200,8 @@ def analysis(terms: str, settings: Settings, *, phrases: bool = False) -> TermCo
         raise UsageError(f"--phrases needs --terms wordnet, not {terms}: phrases are WordNet's")
     if terms != "wordnet":
         return TermCounter(Words(digits=terms == "letters-digits"))
-    return TermCounter(Analysis(open_wordnet(settings.cache)))
+    wordnet = open_wordnet(settings.cache)
+    return TermCounter(Analysis(wordnet), Phrases(wordnet.phrases()) if phrases else None)
 
 
 def choices_path(profiles: Path) -> Path:

@@ -1,0 +1,140 @@
+"""What `profiles` reads, drops, rejects and writes down, as a person calls it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.profile_file import fingerprint, read_profiles
+from search_app.verbs.profiles import choices_of, choices_path
+
+from .conftest import Run
+
+LOG = """user\tquery\ttime
+7\tprogramming languages of 1970\t1141171200
+7\tjava 9q9\t060301000005
+8\tkitten\t2006-03-01T00:00:00Z
+9\tcoffee\t1141171200
+9\tmocha\t1141171201
+9\tjava\t1141171202
+broken
+7\tjava\tyesterday
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    return Run(tmp_path / "a workspace", capsys)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.tsv"
+    path.write_text(LOG)
+    return path
+
+
+def rows(run: Run) -> dict[str, set[str]]:
+    profiles = read_profiles(run.workspace / "profiles.jsonl")
+    return {user: set(profiles.row(user)) for user in profiles.users}
+
+
+@pytest.mark.parametrize(
+    ("options", "of_seven"),
+    [
+        ([], {"programming", "language", "java", "q"}),
+        (["--phrases"], {"programming language", "java", "q"}),
+        (["--terms", "all"], {"programming", "languages", "java", "q"}),
+        (["--terms", "letters-digits"], {"programming", "languages", "1970", "java", "9q9"}),
+    ],
+)
+def test_choices_of_terms(run: Run, log: Path, options: list[str], of_seven: set[str]) -> None:
+    run("profiles", log, *options)
+    assert rows(run)["7"] == of_seven
+
+
+def test_phrases_are_wordnets_only(run: Run, log: Path) -> None:
+    assert "--phrases needs --terms wordnet" in run.refused(
+        "profiles", log, "--phrases", "--terms=all"
+    )
+
+
+def test_a_format_may_be_named(run: Run, log: Path) -> None:
+    assert run.json("profiles", log)["log"]["events"] == 6
+    told = run.refused("profiles", log, "--format", "aol", "--terms", "all")
+    assert f"no line of the log is a query; {log}, line 1: bad time" in told
+
+
+def test_robots_are_dropped_and_counted(run: Run, log: Path) -> None:
+    made = run.json("profiles", log, "--drop-robots", "2")
+    assert (made["robots_dropped"], made["users"]) == (1, 2)
+    assert "1 people dropped for more than 2 queries" in run("profiles", log, "--drop-robots", "2")
+    assert run.json("profiles", log)["robots_dropped"] is None
+    assert run.json("profiles", log, "--drop-robots", "2", "--gap", "0s")["users"] == 3
+    assert "robots=0 must be at least 1" in run.refused("profiles", log, "--drop-robots", "0")
+    one = log.with_name("one.tsv")
+    one.write_text("9\ta\t1\n9\tb\t2\n")
+    told = run.refused("profiles", one, "--drop-robots", "1")
+    assert "--drop-robots 1 drops everybody; raise it or --gap" in told
+
+
+def test_every_reject_is_written_for_the_owner_without_its_text(run: Run, log: Path) -> None:
+    rejects = log.with_name("rejects.jsonl")
+    made = run.json("profiles", log, "--rejects", rejects)
+    assert [json.loads(line) for line in rejects.read_text().splitlines()] == [
+        {"file": str(log), "line": 8, "reason": "too few columns"},
+        {"file": str(log), "line": 9, "reason": "bad time"},
+    ]
+    assert made["log"]["rejected"] == 2
+    assert rejects.stat().st_mode & 0o777 == 0o600
+    assert "yesterday" not in rejects.read_text()
+
+
+def test_rejects_are_whole_or_absent(run: Run, log: Path, tmp_path: Path) -> None:
+    rejects = tmp_path / "rejects.jsonl"
+    rejects.write_text("old")
+    run.refused("profiles", log, tmp_path / "none.tsv", "--rejects", rejects)
+    assert rejects.read_text() == "old"
+    told = run.refused("profiles", log, "--rejects", tmp_path / "none" / "rejects.jsonl")
+    assert "rejects.jsonl can't be written (No such file or directory); see to folder" in told
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == [
+        "log.tsv",
+        "rejects.jsonl",
+    ]
+
+
+def test_what_made_the_profiles_is_written_beside_them(run: Run, log: Path) -> None:
+    made: Any = run.json("profiles", log, "--weights=tf", "--gap=1h", "--drop-robots=50")
+    path = run.workspace / "profiles.jsonl"
+    choices = {
+        "size": None,
+        "users": None,
+        "weights": "tf",
+        "terms": "wordnet",
+        "phrases": False,
+        "granularity": "user",
+        "gap": 3600,
+        "test_share": 0.0,
+        "robots": 50,
+    }
+    assert made["choices"] == choices
+    assert choices_of(path, fingerprint(read_profiles(path))) == choices
+    assert choices_path(path).name == "profiles.made.json"
+    assert choices_path(path).stat().st_mode & 0o777 == 0o600
+    assert "log.tsv" not in choices_path(path).read_text()
+
+
+def test_the_choices_of_other_profiles_are_none(run: Run, log: Path) -> None:
+    run("profiles", log)
+    path = run.workspace / "profiles.jsonl"
+    mark = fingerprint(read_profiles(path))
+    assert choices_of(path, mark)["terms"] == "wordnet"
+    assert choices_of(path, "0" * 64) == {}
+    for broken in ("", "[]", "{", json.dumps({"sha256": mark}), "[" * 100_000):
+        choices_path(path).write_text(broken)
+        assert choices_of(path, mark) == {}
+    choices_path(path).unlink()
+    assert choices_of(path, mark) == {}
