@@ -32,6 +32,7 @@ _MANIFEST: Record = {
     "sha256": {},
 }
 FORMAT_WORDS = {*_MANIFEST, ROWS}
+_MEMBER_LINE = re.compile(r'\{"user": "([^"\\\x00-\x1f]+)", "row": "([^"\\\x00-\x1f]+)"\}\n')
 _TIME = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?:\d\d")
 
 Parts = dict[str, bytes]
@@ -182,26 +183,44 @@ def read_rows(parts: Parts, people: People) -> Rows:
     return Rows(names, sizes, cells, keys_of(cells, span), span, shuffled)
 
 
-def read_partition(parts: Parts, rows: Rows, people: People) -> Ints:
-    """Return each user's row number; each stands in exactly one row, and no row is empty."""
+def read_partition(parts: Parts, names: list[str], people: People) -> Ints:
+    """Return each user's row number; each stands in exactly one of the rows of these names."""
+    users, rows = _read_members(parts[MEMBERS])
     position = {user: at for at, user in enumerate(people.users)}
-    row_of = {name: at for at, name in enumerate(rows.names)}
+    row_of = {name: at for at, name in enumerate(names)}
+    for number, (user, row) in enumerate(zip(users, rows, strict=True), 1):
+        if user not in position or row not in row_of:
+            fault = "there is no such row" if user in position else "the user has no profile"
+            raise Broken("partition", f"{MEMBERS}, line {number}", fault)
     group_of = np.full(len(people.users), -1, dtype=np.int64)
-    number = 0
-    try:
-        for number, record in enumerate(read_lines(BytesIO(parts[MEMBERS]), _MEMBER), 1):
-            if record["user"] not in position:
-                raise Fault(number, "the user has no profile")
-            if record["row"] not in row_of:
-                raise Fault(number, "there is no such row")
-            group_of[position[record["user"]]] = row_of[record["row"]]
-    except Fault as fault:
-        where = f"{MEMBERS}, line {fault.number}"
-        raise Broken("partition", where, str(fault)) from fault
+    group_of[[position[user] for user in users]] = [row_of[row] for row in rows]
     lost = int(np.count_nonzero(group_of < 0))
     if lost:
         raise Broken("partition", MEMBERS, f"{lost} users of the profiles have no row")
     return group_of
+
+
+def _read_members(content: bytes) -> tuple[list[str], list[str]]:
+    """Return users and their rows, no user twice; lines of the usual form are read all at once."""
+    try:
+        found = _MEMBER_LINE.findall(content.decode())
+        users, rows = [user for user, _ in found], [row for _, row in found]
+        if len({*users}) < len(users) or _lines_of(users, rows) != content:
+            records = [*read_lines(BytesIO(content), _MEMBER)]
+            users, rows = ([record[name] for record in records] for name in _MEMBER)
+    except Fault as fault:
+        raise Broken("partition", f"{MEMBERS}, line {fault.number}", str(fault)) from fault
+    except UnicodeDecodeError as fault:
+        raise Broken("partition", MEMBERS, "is no UTF-8") from fault
+    return users, rows
+
+
+def _lines_of(users: list[str], rows: list[str]) -> bytes:
+    """Return members as they are usually written."""
+    lines = [
+        f'{{"user": "{user}", "row": "{row}"}}\n' for user, row in zip(users, rows, strict=True)
+    ]
+    return "".join(lines).encode()
 
 
 def judge_partition(group_of: Ints, rows: Rows) -> Findings:

@@ -84,7 +84,7 @@ def counted_facts(tally: Tally, rows: Rows) -> dict[str, int | float]:
 def _belief(tally: Tally) -> float:
     """Return the largest change of belief: in a term of some group, or in one that it lacks."""
     prior = tally.having / tally.users
-    column = tally.keys % tally.span
+    column = tally.column
     present = np.abs(tally.counts / tally.sizes[tally.group] - prior[column])
     lacked = np.bincount(column, minlength=tally.span) < tally.sizes.size
     return max(float(present.max()), float(prior.max(where=lacked, initial=0.0)))

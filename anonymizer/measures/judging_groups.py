@@ -61,7 +61,7 @@ def too_uniform(tally: Tally, diversity: float) -> Marks:
 def too_far(tally: Tally, t: float) -> Marks:
     """Mark the groups whose Jensen-Shannon distance from all users is above t."""
     mine, all_ = _shares(tally), tally.overall / tally.overall.sum()
-    all_ = all_[tally.keys % tally.span]
+    all_ = all_[tally.column]
     middle = (mine + all_) / 2
     parts = mine * np.log2(mine / middle) + all_ * np.log2(all_ / middle)
     met = np.add.reduceat(all_, tally.begins)
@@ -74,7 +74,7 @@ def too_far(tally: Tally, t: float) -> Marks:
         for group in doubtful.tolist():
             cells = cells_of(tally, group)
             weights = _exact_sums(tally, cells)
-            wrong[group] = divergence(weights, everybody, tally.keys[cells] % tally.span) > edge
+            wrong[group] = divergence(weights, everybody, tally.column[cells]) > edge
     return wrong
 
 
@@ -103,7 +103,7 @@ def _exact_overall(tally: Tally) -> list[float]:
     """Return each term's weight over all users, rounded once."""
     if tally.weights is None:
         return [float(users) for users in tally.having.tolist()]
-    column = np.repeat(tally.keys % tally.span, tally.counts)
+    column = np.repeat(tally.column, tally.counts)
     order = np.argsort(column, kind="stable")
     parts = np.split(tally.weights[order], np.cumsum(tally.having)[:-1])
     return [math.fsum(part) for part in parts]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .evidence import MANIFEST, Rows
-from .finding import Broken, Finding, Findings
+from .finding import Broken, Finding, Findings, Floats, Marks
 from .judging_groups import judge_groups
-from .judging_rows import judge_rows
+from .judging_rows import expected_rows, judge_rows
 from .tally import Tally
 
 _WORDS = {
@@ -46,6 +46,13 @@ def judge_p_linkability(parameters: Mapping[str, Any], tally: Tally, rows: Rows)
     yield Finding("parameters", True, MANIFEST, "all there and in range")
     yield from judge_groups(parameters, tally)
     yield from judge_rows(parameters, tally, rows)
+
+
+def foresee_p_linkability(parameters: Mapping[str, Any], tally: Tally) -> tuple[Marks, Floats]:
+    """Return which cells the rows must release, and every cell's weight."""
+    if any(_faults(parameters)):
+        raise Broken("parameters", MANIFEST, "not in range")
+    return expected_rows(parameters, tally)
 
 
 def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:

@@ -42,6 +42,13 @@ def judge_rows(parameters: Mapping[str, Any], tally: Tally, rows: Rows) -> Findi
     yield from told_rows("weights", _any(row[allowed][wrong], count), line, good)
 
 
+def expected_rows(parameters: Mapping[str, Any], tally: Tally) -> tuple[Marks, Floats]:
+    """Return which cells the rows must release, and every cell's weight."""
+    if parameters["representative"] == "union":
+        return _released(parameters, tally), tally.largest
+    return _released(parameters, tally), tally.sums / tally.sizes[tally.group]
+
+
 def _released(parameters: Mapping[str, Any], tally: Tally) -> Marks:
     """Mark the cells that a row must release; the others it must not."""
     if parameters["guarantee"] == "average":

@@ -31,6 +31,11 @@ class Tally:
         return np.repeat(np.arange(self.sizes.size), self.distinct)
 
     @cached_property
+    def column(self) -> Ints:
+        """Return each cell's term."""
+        return self.keys - self.group * self.span
+
+    @cached_property
     def distinct(self) -> Ints:
         """Count the distinct terms of each group."""
         edges = np.searchsorted(self.keys, np.arange(self.sizes.size + 1) * self.span)
@@ -61,8 +66,7 @@ class Tally:
     @cached_property
     def overall(self) -> Floats:
         """Return each term's weight, summed over all users."""
-        columns = self.keys % self.span
-        overall = np.bincount(columns, weights=self.sums, minlength=self.span)
+        overall = np.bincount(self.column, weights=self.sums, minlength=self.span)
         return overall.astype(np.float64, copy=False)
 
     def weights_of(self, cell: int) -> Floats:
@@ -78,7 +82,7 @@ def tally(people: People, group_of: Ints, span: int) -> Tally:
     keys = np.repeat(group_of * span, people.sizes) + cells.columns
     weights = None
     if people.binary:
-        keys.sort()
+        keys.sort(kind="stable")  # made of ascending runs, which only this one makes use of
     else:
         order = np.argsort(keys, kind="stable")
         keys, weights = keys[order], cells.weights[order]

@@ -15,8 +15,9 @@ from typing import Any
 
 from . import evidence
 from .finding import Broken, Finding, Findings, Ints, Verdict
+from .foresight import Expected, foresee
 from .judging_facts import FACTS, judge_facts
-from .judging_p_linkability import WORDS, judge_p_linkability
+from .judging_p_linkability import WORDS, foresee_p_linkability, judge_p_linkability
 from .people import People, read_people
 from .tally import Tally, tally
 
@@ -24,6 +25,9 @@ Promise = Callable[[Mapping[str, Any], Tally, evidence.Rows], Findings]
 
 PROMISES: dict[str, Promise] = {
     "p-linkability": judge_p_linkability,
+}
+FORESEEN: dict[str, Expected] = {  # by method, what its rows must hold
+    "p-linkability": foresee_p_linkability,
 }
 _CHOICES = (
     "size users weights terms granularity gap test_share binary tf tfidf recency wordnet all user "
@@ -72,11 +76,13 @@ def _examine(case: Case, people: People) -> None:
     case.manifest = evidence.read_manifest(case.parts)
     case.findings += evidence.judge_manifest(case.manifest, case.parts, people)
     promise = _promise(case)
-    rows = evidence.read_rows(case.parts, people)
+    method, parameters = case.manifest["method"], case.manifest["parameters"]
+    known = foresee(case.parts, people, parameters, FORESEEN[method])
+    rows = known.rows if known else evidence.read_rows(case.parts, people)
     case.findings += evidence.judge_identity(case.manifest, rows, people, _KNOWN)
-    group_of = evidence.read_partition(case.parts, rows, people)
+    group_of = known.group_of if known else evidence.read_partition(case.parts, rows.names, people)
     case.findings += evidence.judge_partition(group_of, rows)
-    counted = tally(people, group_of, rows.span)
+    counted = known.tally if known else tally(people, group_of, rows.span)
     case.sizes = counted.sizes
     case.checked = {
         "users": counted.users,
@@ -85,7 +91,7 @@ def _examine(case: Case, people: People) -> None:
         "cells": rows.keys.size,
     }
     case.findings += judge_facts(case.manifest["facts"], counted, rows)
-    for finding in promise(case.manifest["parameters"], counted, rows):
+    for finding in promise(parameters, counted, rows):
         case.findings.append(finding)
 
 

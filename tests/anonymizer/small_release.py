@@ -46,6 +46,7 @@ class SmallRelease:
     method: str = "p-linkability"
     choices: dict[str, Any] = field(default_factory=dict)
     input_hash: str = ""
+    compact: bool = False  # write the rows without blanks, as JSON but not as the product does
 
     def write_profiles(self, path: Path) -> Path:
         path.unlink(missing_ok=True)
@@ -54,7 +55,10 @@ class SmallRelease:
 
     def write(self, folder: Path) -> Path:
         (folder / "private").mkdir(parents=True, exist_ok=True, mode=0o700)
-        parts = {"rows.jsonl": lines(self.rows), "private/members.jsonl": lines(self.members)}
+        rows = lines(self.rows)
+        if self.compact:
+            rows = rows.replace(b": ", b":").replace(b", ", b",")
+        parts = {"rows.jsonl": rows, "private/members.jsonl": lines(self.members)}
         parts["release.json"] = json.dumps(self.manifest(parts["rows.jsonl"])).encode()
         sums = "".join(f"{sha256(content)}  {name}\n" for name, content in parts.items())
         for name, content in {**parts, "private/checksums.sha256": sums.encode()}.items():

@@ -14,11 +14,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymizer.measures.evidence import read_parts, read_rows
 from anonymizer.measures.finding import Verdict
+from anonymizer.measures.foresight import Foreseen, foresee
+from anonymizer.measures.judging_p_linkability import foresee_p_linkability
 from anonymizer.measures.people import read_people
 from anonymizer.measures.verification import PROMISES, verify
-from anonymizer.model import AnonymizerError, BadInput, BadParameter, Profiles
+from anonymizer.model import (
+    AnonymizerError,
+    BadInput,
+    BadParameter,
+    Grouping,
+    Profiles,
+    Release,
+)
 from anonymizer.profile_file import fingerprint, write_profiles
+from anonymizer.release import write_release
+from anonymizer.representative import represent
 
 from .small_release import PARAMETERS, Rows, SmallRelease, made, sha256
 
@@ -359,6 +371,56 @@ def test_an_unknown_method_and_no_release_at_all_are_told(place: Path) -> None:
     for path in (place, place / "missing"):
         with pytest.raises(BadInput, match="is no release"):
             verify(path, place / "p.jsonl")
+
+
+# -- rows that are foreseen ------------------------------------------------------------------------
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.dictionaries(TEXTS, st.sampled_from([1.0, 0.1, 3e-7]), min_size=1), min_size=2),
+    st.sampled_from(["centroid", "union"]),
+    st.data(),
+)
+def test_rows_written_by_the_product_are_foreseen_and_one_byte_more_is_not(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[dict[str, float]],
+    representative: str,
+    data: st.DataObject,
+) -> None:
+    profiles = Profiles.from_rows({f"u{number}": row for number, row in enumerate(rows)})
+    half = len(rows) // 2
+    group_of = np.array([0] * half + [1] * (len(rows) - half))
+    given_ = {**PARAMETERS, "p": 1, "representative": representative}
+    made_rows = represent(profiles, Grouping(group_of), representative)
+    release = Release(made_rows, profiles.users, group_of, "p-linkability", given_)
+    folder = tmp_path_factory.mktemp("r")
+    write_release(release, folder / "r", seed=0, input_hash="")
+    write_profiles(profiles, folder / "p.npz")
+    parts, people = read_parts(folder / "r"), read_people(folder / "p.npz")
+
+    def foreseen(content: bytes) -> Foreseen | None:
+        return foresee({**parts, "rows.jsonl": content}, people, given_, foresee_p_linkability)
+
+    good = parts["rows.jsonl"]
+    found = foreseen(good)
+    assert found is not None
+    read = read_rows(parts, people)
+    assert found.rows.names == read.names
+    for one, other in zip(found.rows[1:4], read[1:4], strict=True):
+        assert str(one) == str(other)
+    at = data.draw(st.integers(0, len(good) - 1))
+    changed = good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :]
+    other = foreseen(changed)
+    assert other is None or (other.rows.names, other.rows.users.tolist()) != (
+        found.rows.names,
+        found.rows.users.tolist(),
+    )  # a changed number of users is judged behind
+    assert foreseen(good[:at]) is None
+    assert foreseen(good + b"\n") is None
 
 
 # -- profiles --------------------------------------------------------------------------------------

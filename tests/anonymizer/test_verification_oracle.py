@@ -308,6 +308,7 @@ def test_the_judge_and_the_oracle_agree(tmp_path: Path) -> None:
     with localcontext(prec=30):
         for number in range(CASES):
             release = small(rng)
+            release.compact = rng.random() < 0.3
             if rng.random() < 0.5:
                 rng.choice(FAULTS)(release, rng)
             profiles = release.write_profiles(tmp_path / "p.jsonl")
