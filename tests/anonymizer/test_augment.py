@@ -86,6 +86,15 @@ def test_java_is_coffee_to_one_and_a_language_to_the_other(
     assert senses == {"UP3": "coffee.n.01", "UP4": "java.n.03"}
 
 
+def test_scores_that_differ_by_rounding_only_are_ties(wordnet: WordNet) -> None:
+    # earth stands on the island's path, beverage and nutrient on the drink's, both of equal length;
+    # 0.7 is a little less than 0.3 + 0.4 as the machine adds them to java's 1
+    profile = {"java": 1.0, "earth": 0.7, "beverage": 0.3, "nutrient": 0.4}
+    profiles = Profiles.from_rows({"u": profile})
+    augmented = augment_profiles(profiles, wordnet, a=0)
+    assert augmented[0, wordnet.number("java.n.01")] == 1
+
+
 def test_a_term_without_synset_stays_itself(paper: Profiles, wordnet: WordNet) -> None:
     augmented = augment_profiles(paper, wordnet, a=3)
     column = wordnet.size + paper.terms.index("C++")
