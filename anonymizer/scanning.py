@@ -88,43 +88,72 @@ def scan(
     progress: Progress = silent,
 ) -> Grouping:
     """Run algorithm 1 with either linkage."""
-    state = new_state(len(profiles), len(profiles.terms), 0)
-    terms, shares = scaled_weights(profiles), overall(profiles)
-    lengths: list[float] = []  # of the groups' summed vectors
+    return _Scan(profiles, vectors, bounds, linkage, progress).grouping(first_seed)
 
-    def fits() -> bool:
-        members, size = state.count[MEMBERS], state.count[TERMS]
-        return bool(holds(bounds, members, state.terms, state.weights, size, shares))
 
-    def like_groups(row: int) -> Any:
-        products = vectors.products(vectors.row(row))
-        if linkage == "seed":
-            return np.round(products[state.seeds[: len(lengths)]], DECIMALS)
-        assigned = (state.group_of >= 0) & (state.group_of < len(lengths))
-        sums = np.bincount(state.group_of[assigned], products[assigned], minlength=len(lengths))
-        return np.round(sums / np.array(lengths), DECIMALS)
+class _Scan:
+    """One run of the algorithm."""
 
-    seed = first_seed
-    while True:
-        total = vectors.row(seed)
-        to_seed = alike = np.round(vectors.products(total), DECIMALS)
-        join(seed, terms, state)
-        while not fits() and state.count[ASSIGNED] < len(profiles):
-            row = _best(alike, state.group_of)
-            join(row, terms, state)
-            if linkage == "centroid":
-                total += vectors.row(row)
-                alike = np.round(vectors.products(total / _length(total)), DECIMALS)
-            progress(int(state.count[ASSIGNED]))
-        if not fits():
-            break
-        lengths.append(_length(total))
-        finish(seed, state)
-        if state.count[ASSIGNED] == len(profiles):
-            break
-        seed = _best(-to_seed, state.group_of)
-    settle(like_groups, terms, bounds, shares, state)
-    return Grouping(state.group_of)
+    def __init__(
+        self,
+        profiles: Profiles,
+        vectors: Vectors,
+        bounds: Bounds,
+        linkage: str,
+        progress: Progress,
+    ) -> None:
+        self._vectors, self._bounds, self._linkage = vectors, bounds, linkage
+        self._terms, self._overall = scaled_weights(profiles), overall(profiles)
+        self._state = new_state(len(profiles), len(profiles.terms), 0)
+        self._lengths: list[float] = []  # of the groups' summed vectors
+        self._complete_of = self._state.group_of  # at the end without the leftovers
+        self._progress = progress
+
+    def grouping(self, seed: int) -> Grouping:
+        """Assign everybody, from the first seed on."""
+        group_of = self._state.group_of
+        while True:
+            to_seed = self._complete(seed)
+            if self._state.count[MEMBERS] or self._everybody():
+                break
+            seed = _best(-to_seed, group_of)
+        self._complete_of = group_of.copy()
+        self._complete_of[self._state.members[: self._state.count[MEMBERS]]] = -1
+        settle(self._like_groups, self._terms, self._bounds, self._overall, self._state)
+        return Grouping(group_of)
+
+    def _complete(self, seed: int) -> Floats:
+        """Let the closest join a seed until the bounds hold; return everybody's likeness to it."""
+        total = self._vectors.row(seed)
+        to_seed = alike = np.round(self._vectors.products(total), DECIMALS)
+        join(seed, self._terms, self._state)
+        while not (fit := self._fits()) and not self._everybody():
+            row = _best(alike, self._state.group_of)
+            join(row, self._terms, self._state)
+            if self._linkage == "centroid":
+                total += self._vectors.row(row)
+                alike = np.round(self._vectors.products(total / _length(total)), DECIMALS)
+            self._progress(int(self._state.count[ASSIGNED]))
+        if fit:
+            self._lengths.append(_length(total))
+            finish(seed, self._state)
+        return to_seed
+
+    def _everybody(self) -> bool:
+        return bool(self._state.count[ASSIGNED] == self._state.group_of.size)
+
+    def _fits(self) -> bool:
+        state, size = self._state, self._state.count[TERMS]
+        members = state.count[MEMBERS]
+        return bool(holds(self._bounds, members, state.terms, state.weights, size, self._overall))
+
+    def _like_groups(self, row: int) -> Any:
+        products, groups = self._vectors.products(self._vectors.row(row)), len(self._lengths)
+        if self._linkage == "seed":
+            return np.round(products[self._state.seeds[:groups]], DECIMALS)
+        assigned = self._complete_of >= 0
+        sums = np.bincount(self._complete_of[assigned], products[assigned], minlength=groups)
+        return np.round(sums / np.array(self._lengths), DECIMALS)
 
 
 def _best(value: Floats, group_of: Ints) -> int:

@@ -84,12 +84,7 @@ def anonymize(
     bounds = _bounds(profiles, guarantee, p=p, k=k, l=l, t=t)
     first = profiles.number(first_seed) if first_seed else int(rng.integers(len(profiles)))
     parameters["first_seed"] = "given" if first_seed else "drawn"  # publish no user's name
-    vectors: csr_matrix | Floats
-    if similarity == "documents":
-        vectors = _in_documents(profiles, sample)
-        parameters["augment"] = "none"  # documents are scored by the original profiles
-    else:
-        vectors = unit_rows(_augmented(profiles, parameters, wordnet, links, progress))
+    vectors = _vectors(profiles, parameters, wordnet, links, sample, progress)
     grouping = _grouped(profiles, vectors, bounds, first, linkage, progress)
     if refine == "swap":
         grouping = swap(profiles, vectors, grouping, bounds, overall(profiles), progress=progress)
@@ -130,6 +125,23 @@ def _bounds(
     return bounds
 
 
+def _vectors(
+    profiles: Profiles,
+    parameters: dict[str, object],
+    wordnet: WordNet,
+    links: Network | None,
+    sample: Documents | None,
+    progress: Progress,
+) -> csr_matrix | Floats:
+    """Return the unit rows whose products are the users' similarities."""
+    if parameters["similarity"] == "profiles":
+        return unit_rows(_augmented(profiles, parameters, wordnet, links, progress))
+    parameters["augment"] = "none"  # documents are scored by the original profiles
+    if sample is None:
+        raise BadParameter("similarity=documents needs a sample of an index's documents handed in")
+    return document_vectors(profiles, sample.vectors, sample.terms)
+
+
 def _augmented(
     profiles: Profiles,
     parameters: dict[str, object],
@@ -165,12 +177,6 @@ def _network(profiles: Profiles, parameters: dict[str, object], links: Network |
     if links is None:
         raise BadParameter(f"network={parameters['network']} needs that network handed in")
     return links
-
-
-def _in_documents(profiles: Profiles, sample: Documents | None) -> Floats:
-    if sample is None:
-        raise BadParameter("similarity=documents needs a sample of an index's documents handed in")
-    return document_vectors(profiles, sample.vectors, sample.terms)
 
 
 def _grouped(
