@@ -29,9 +29,9 @@ def rows_of(matrix: csr_matrix | Floats) -> Rows:
         count, width = matrix.shape
         starts = np.arange(count + 1, dtype=np.int64) * width
         values = np.ascontiguousarray(matrix, dtype=np.float64).ravel()
-        return Rows(starts, np.zeros_like(starts), np.arange(width, dtype=np.int32), values)
+        return Rows(starts, np.zeros_like(starts), np.arange(width, dtype=np.uint32), values)
     starts = matrix.indptr.astype(np.int64)
-    columns = np.ascontiguousarray(matrix.indices, dtype=np.int32)
+    columns = np.ascontiguousarray(matrix.indices, dtype=np.uint32)  # no sign: nothing to check
     return Rows(starts, starts, columns, np.ascontiguousarray(matrix.data, dtype=np.float64))
 
 
