@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from .counting import TermCounter
-from .model import BadInput, BadParameter, Floats, Ints, Profiles, Progress, QueryLog, silent
+from .model import BadInput, BadParameter, Floats, Ints, Profiles, Progress, QueryLog, Texts, silent
 from .profile_counts import (
     Mask,
     Pairs,
@@ -211,7 +211,8 @@ def _part(log: QueryLog, which: Mask) -> QueryLog:
     number = np.zeros(len(log.users), dtype=np.int32)
     number[users] = np.arange(users.size)
     names = tuple(log.users[user] for user in users.tolist())
-    rest = (log.queries, log.time[which], log.clicks[which])
+    queries = log.queries if users.size else Texts.of([])  # nothing must not hold them all
+    rest = (queries, log.time[which], log.clicks[which])
     return QueryLog(names, number[log.user[which]], log.query[which], *rest)
 
 

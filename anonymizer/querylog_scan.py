@@ -123,13 +123,16 @@ def _scan(raw: Any, shape: Any, longest: int, rows: Any) -> Any:
 def _span(raw: Any, low: int, tabs: Any) -> Any:
     """Return where a line ends, with and without CR, and its columns, 0 if it is not plain."""
     columns, at, plain = 1, low, True
-    while at < raw.size and raw[at] != _LF:
-        if raw[at] < _BLANK or raw[at] > 126:
-            if raw[at] == _TAB:
+    while at < raw.size:
+        byte = raw[at]
+        if byte < _BLANK or byte > 126:
+            if byte == _LF:
+                break
+            if byte == _TAB:
                 if columns <= tabs.size:
                     tabs[columns - 1] = at
                 columns += 1
-            elif raw[at] != _CR or (at + 1 < raw.size and raw[at + 1] != _LF):
+            elif byte != _CR or (at + 1 < raw.size and raw[at + 1] != _LF):
                 plain = False
         at += 1
     end = at - 1 if at > low and raw[at - 1] == _CR else at

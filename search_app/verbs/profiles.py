@@ -115,6 +115,7 @@ def write_profiles_of(
     log, dropped = _without_robots(log, robots, choices)
     with console.progress("profiles") as progress:
         profiles, held_out = build_profiles(log, counter, **choices, progress=progress)
+    del log  # a large one takes more memory than its profiles
     workspace.make_current(truth="", log_sha256="")  # lest a kill leaves a town's names beside them
     write_profiles(profiles, output)
     chosen = {**_DEFAULTS, **choices, "terms": terms, "phrases": phrases, "robots": robots}
