@@ -33,6 +33,7 @@ _MANIFEST: Record = {
 }
 FORMAT_WORDS = {*_MANIFEST, ROWS}
 _MEMBER_LINE = re.compile(r'\{"user": "([^"\\\x00-\x1f]+)", "row": "([^"\\\x00-\x1f]+)"\}\n')
+_HASH = re.compile(r"[0-9a-f]{64}")
 _TIME = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?:\d\d")
 
 Parts = dict[str, bytes]
@@ -131,10 +132,13 @@ def judge_identity(manifest: Record, rows: Rows, people: People, known: set[str]
     order = {"a row's terms are not in sorted order, which may tell of a member": rows.shuffled}
     yield from settled("identity", ROWS, order, "the order of terms tells nothing")
     users = set(people.users)
+    hashes = [manifest["input_hash"], *manifest["sha256"].values()]
     texts = {text for text in _texts(manifest) if text not in known}
+    free = {text for text in texts if text not in hashes or not _HASH.fullmatch(text)}
     faults = {
         "it holds a user's id": bool(texts & users),
         "it holds a time": any(map(_TIME.search, texts)),
+        "it holds words that are none of the format's": bool(free),
     }
     yield from settled("identity", MANIFEST, faults, "names no user and no time")
     namesakes = np.array([name in users for name in rows.names])

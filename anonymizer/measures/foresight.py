@@ -65,11 +65,13 @@ def foresee(
         may, weights = expected(parameters, counted)
     except Broken:
         return None  # whoever reads strictly will name it
-    keys = counted.keys[may]
-    sizes = np.bincount(counted.group[may], minlength=len(heads.names))
-    if sizes.min() == 0 or not _written(parts[ROWS], heads, people, keys, sizes, weights[may]):
+    keys, columns, sizes = counted.keys, counted.column, counted.distinct
+    if not may.all():
+        keys, columns, weights = keys[may], columns[may], weights[may]
+        sizes = np.bincount(counted.group[may], minlength=len(heads.names))
+    cells = Cells(np.append(0, np.cumsum(sizes)), columns, weights)
+    if sizes.min() == 0 or not _written(parts[ROWS], heads, people, cells):
         return None
-    cells = Cells(np.append(0, np.cumsum(sizes)), keys % counted.span, weights[may])
     users = np.array(heads.users, dtype=np.int64)
     rows = Rows(heads.names, users, cells, keys, counted.span, False)
     return Foreseen(rows, group_of, counted)
@@ -91,11 +93,9 @@ def _heads(content: bytes) -> _Heads | None:
     return heads if heads.names and len({*heads.names}) == len(heads.names) else None
 
 
-def _written(
-    content: bytes, heads: _Heads, people: People, keys: Ints, sizes: Ints, weights: Floats
-) -> bool:
+def _written(content: bytes, heads: _Heads, people: People, cells: Cells) -> bool:
     """Tell whether a file of rows is written exactly so."""
-    values, value = _numbered(weights)
+    values, value = _numbered(cells.weights)
     terms, texts = len(people.terms), [repr(number) for number in values.tolist()]
     pieces = _pieces(
         [f"{json.dumps(term, ensure_ascii=False)}: ".encode() for term in people.terms]
@@ -104,17 +104,15 @@ def _written(
         + heads.texts
     )
     value += terms
-    ends = np.cumsum(sizes)
-    value[ends - 1] += values.size
-    term = keys % terms
+    ends, sizes = cells.ends, np.diff(cells.ends)
+    value[ends[1:] - 1] += values.size
     at, row = 0, 0
     file = np.frombuffer(content, dtype=np.uint8)
     while row < sizes.size:
-        begin = int(ends[row - 1]) if row else 0
-        last = max(row + 1, int(np.searchsorted(ends, begin + _AT_ONCE)))
-        cells = slice(begin, int(ends[last - 1]))
+        last = max(row + 1, int(np.searchsorted(ends, ends[row] + _AT_ONCE)) - 1)
+        some = slice(int(ends[row]), int(ends[last]))
         first_head = terms + 2 * values.size + row
-        order = _order(term[cells], value[cells], sizes[row:last], first_head)
+        order = _order(cells.columns[some], value[some], sizes[row:last], first_head)
         text = _text(pieces, order)
         if not np.array_equal(file[at : at + text.size], text):
             return False

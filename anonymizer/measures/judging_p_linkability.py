@@ -18,6 +18,7 @@ _WORDS = {
     "similarity": ("profiles", "documents"),
     "representative": ("centroid", "union"),
     "augment": ("none", "wordnet", "cooccurrence"),
+    "network": ("profiles", "index", "log"),
     "combine": ("max", "sum"),
     "sense": ("profile", "first"),
     "refine": ("none", "swap"),
@@ -29,7 +30,8 @@ _NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "l": (lambda d: d is None or (_number(d) and d >= 1), "a number from 1, or null"),
     "t": (lambda t: t is None or (_number(t) and 0 < t <= 1), "above 0 and at most 1, or null"),
     "a": (lambda a: type(a) is int and a >= 0, "a whole number from 0"),
-    "neighbours": (lambda n: type(n) is int and n >= 0, "a whole number from 0"),
+    "neighbours": (lambda n: type(n) is int and n >= 1, "a whole number from 1"),
+    "documents": (lambda n: type(n) is int and n >= 2, "a whole number from 2"),
 }
 WORDS = {*_WORDS, *_NUMBERS, *(word for words in _WORDS.values() for word in words)}
 

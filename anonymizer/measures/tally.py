@@ -23,7 +23,7 @@ class Tally:
     profile_terms: int  # the terms of all profiles added up
     having: Ints  # term -> users who have it
     weights: Floats | None  # all weights, cell by cell; None where each is 1
-    at: Ints  # cell -> where its weights begin
+    at: Ints  # cell -> where its weights begin, if there are any
 
     @cached_property
     def group(self) -> Ints:
@@ -86,17 +86,16 @@ def tally(people: People, group_of: Ints, span: int) -> Tally:
     else:
         order = np.argsort(keys, kind="stable")
         keys, weights = keys[order], cells.weights[order]
-    new = np.ones(keys.size, dtype=np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=new[1:])
-    at = np.flatnonzero(new)
+    at = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    counts = np.diff(at, append=keys.size)
     return Tally(
         users=group_of.size,
         span=span,
         sizes=np.bincount(group_of),
         keys=keys[at],
-        counts=np.diff(at, append=keys.size),
+        counts=counts,
         profile_terms=int(cells.ends[-1]),
         having=np.bincount(cells.columns, minlength=span),
         weights=weights,
-        at=at,
+        at=at if weights is not None else np.empty(0, dtype=np.int64),
     )

@@ -29,10 +29,10 @@ PROMISES: dict[str, Promise] = {
 FORESEEN: dict[str, Expected] = {  # by method, what its rows must hold
     "p-linkability": foresee_p_linkability,
 }
-_CHOICES = (
-    "size users weights terms granularity gap test_share binary tf tfidf recency wordnet all user "
-    "session"
-)  # of profiles
+_CHOICES = (  # of profiles: names and values
+    "size users weights terms phrases granularity gap robots test_share binary tf tfidf recency "
+    "wordnet all letters-digits user session"
+)
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *WORDS, *_CHOICES.split()}
 
 

@@ -27,6 +27,8 @@ PARAMETERS: dict[str, Any] = {
     "combine": "max",
     "sense": "profile",
     "neighbours": 10,
+    "network": "profiles",
+    "documents": 1000,
     "refine": "none",
     "first_seed": "drawn",
 }

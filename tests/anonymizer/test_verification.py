@@ -208,6 +208,7 @@ FAULTS: list[tuple[str, Fault, str, str]] = [
         reversed(terms_of(r).items())))), "identity", "not in sorted order"),
     ("seed of a user", spoilt(put("first_seed", "anna")), "identity", "it holds a user's id"),
     ("choice of a user", spoilt(lambda r: r.choices.update(u=["anna"])), "identity", "user's id"),
+    ("a query", spoilt(lambda r: r.choices.update(q="cheap flights")), "identity", "none of the"),
     ("a time", spoilt(lambda r: r.choices.update(log="2006-03-01")), "identity", "holds a time"),
     ("NaN", spoilt(lambda r: terms_of(r).update(c=float("nan"))), "rows", "line 1: NaN or"),
     ("weight 0", spoilt(lambda r: terms_of(r, 1).update(g=0)), "rows", "line 2: a weight is not"),

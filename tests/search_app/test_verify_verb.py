@@ -47,6 +47,8 @@ PARAMETERS = {
     "combine": "max",
     "sense": "profile",
     "neighbours": 10,
+    "network": "profiles",
+    "documents": 1000,
     "refine": "none",
     "first_seed": "drawn",
 }
