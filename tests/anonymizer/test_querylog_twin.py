@@ -224,6 +224,8 @@ content = st.lists(line | plain | noise, max_size=12).map(b"\n".join)
     st.integers(1, 90),
     st.integers(1, 90),
 )
+@example([b"AnonID\tQuery\t2006-03-01 00:00:00\nAnonID\tquery\t2006-03-01 00:00:00"], "aol", 99, 99)
+@example([b"user\tQuery\t2006-03-01 00:00:00\nu\tquery\t2006-03-01 00:00:00"], "tsv", 99, 99)
 @example([b"u\ta\t2006-03-01 00:00:00\r\n"], "aol", 24, 21)
 @example([b"u\ta\t2006-03-01 00:00:00\r\n", b"\n\n", b""], "tsv", 1, 20)
 def test_a_hostile_log_is_read_as_by_the_twin(
