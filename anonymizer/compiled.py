@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
@@ -17,10 +18,23 @@ R = TypeVar("R")
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop, and keep the machine code for the next process where that can be written."""
     try:
-        made: Callable[..., Any] = njit(nogil=True, cache=True)(function)
-    except RuntimeError:  # neither this folder nor the user's cache may be written to
+        made: Any = njit(nogil=True, cache=True)(function)
+        made._cache._cache_file._source_stamp = _sources()
+    except (RuntimeError, AttributeError):  # nowhere to write to, or another numba
         made = njit(nogil=True)(function)
-    return made
+    return cast(Callable[..., Any], made)
+
+
+@cache
+def _sources() -> tuple[tuple[str, int, int], ...]:
+    """Return what changes with any file of this package.
+
+    A loop holds the code of those it calls, but numba looks only at the file of the loop itself:
+    after an update it would go on with, say, an old question of the constraints.
+    """
+    folder = Path(__file__).parent
+    stats = {path.relative_to(folder): path.stat() for path in sorted(folder.rglob("*.py"))}
+    return tuple((str(path), stat.st_mtime_ns, stat.st_size) for path, stat in stats.items())
 
 
 def cores() -> int:

@@ -47,7 +47,8 @@ class Shard(NamedTuple):
     places: Any  # positions in rows
     values: Any
     sums: Any  # all 0 between uses, like the target
-    bits: Any  # the same memory, block by block
+    blocks: Any  # the same memory, block by block
+    bits: Any  # and as whole numbers
     many: float  # products, from which on it does not pay to note who has any
     living: Any  # -1 where the profile is still unassigned, else 0
     tops: Any  # the largest sum of each block
@@ -106,6 +107,7 @@ def shard_of(rows: Ints32, unit: Cells, width: int) -> Shard:
         places,
         values,
         sums,
+        sums.reshape(blocks, BLOCK),
         sums.view(np.int32).reshape(blocks, BLOCK),
         MANY * rows.size,
         np.zeros((blocks, BLOCK), dtype=np.int32),
@@ -235,26 +237,40 @@ def _note_likely(shard: Any, wanted: int, error: float) -> Any:
 
     If as many blocks have a profile of some sum or more, no profile of less is wanted.
     """
-    sums, bits, living, tops = shard.sums, shard.bits, shard.living, shard.tops
-    top_bits = tops.view(np.int32)
+    tops = shard.tops
+    _find_tops(shard.bits, shard.living, tops.view(np.int32))
     heap, size = np.empty(wanted, dtype=np.float32), 0
     for block in range(tops.size):
-        top = np.int32(0)  # sums in order are bits in order
-        for i in range(BLOCK):
-            bits[block, i] &= living[block, i]
-            top = max(top, bits[block, i])
-        top_bits[block] = top
         if size < wanted or tops[block] > heap[0]:
             size = _push(heap, size, tops[block])
-    least = heap[0] * (1 - error) - NOTHING if size == wanted else 0.0
+    least = np.float32(0)
+    if size == wanted:
+        least = np.float32(max(heap[0] * (1 - error) - NOTHING, 0.0))
+    return _note_from(least, shard.blocks, tops, shard.touched)
+
+
+@compiled
+def _note_from(least: Any, blocks: Any, tops: Any, touched: Any) -> Any:
+    """Note the profiles whose sums are above 0 and not below the least."""
     count = 0
     for block in range(tops.size):
         if tops[block] >= least:
-            for at in range(block * BLOCK, (block + 1) * BLOCK):
-                if sums[at] > 0 and sums[at] >= least:
-                    shard.touched[count] = at
+            for at in range(BLOCK):
+                if blocks[block, at] >= least and blocks[block, at] > 0:
+                    touched[count] = block * BLOCK + at
                     count += 1
     return count
+
+
+@compiled
+def _find_tops(bits: Any, living: Any, tops: Any) -> None:
+    """Clear the sums of the assigned, and find each block's largest: sums in order are bits so."""
+    for block in range(tops.size):
+        top = np.int32(0)
+        for at in range(BLOCK):
+            bits[block, at] &= living[block, at]
+            top = max(top, bits[block, at])
+        tops[block] = top
 
 
 @compiled
