@@ -270,9 +270,10 @@ def command(workspace: Path, *words: object) -> tuple[Run, Any]:
         _, status, used = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
         said.seek(0)
-        if status:
-            raise SystemExit(f"failed: {' '.join(line[2:])}\n{said.read().decode()[-500:]}")
         answer.seek(0)
+        if status:
+            why = (answer.read() + said.read()).decode()[-500:]
+            raise SystemExit(f"failed: {' '.join(line[2:])}\n{why}")
         run = Run(round(seconds, 2), round(used.ru_maxrss / 1e6, 2))
         return run, json.loads(answer.read())
 
