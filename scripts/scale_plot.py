@@ -10,8 +10,8 @@ import numpy as np
 
 Points = Sequence[tuple[float, float]]
 
-WIDTH, HEIGHT = 720, 420
-LEFT, RIGHT, TOP, BOTTOM = 64, 200, 24, 52
+WIDTH, HEIGHT = 760, 420
+LEFT, RIGHT, TOP, BOTTOM = 64, 240, 24, 52
 COLOURS = ("#3b7dd8", "#d9822b", "#2e9e6b", "#b0559e", "#8a8a8a", "#c0504d")
 STYLE = (
     "text{font:12px sans-serif;fill:#333}.axis{stroke:#999}.grid{stroke:#8884}"
