@@ -38,11 +38,11 @@ from .neighbours import (
     Shard,
     aim,
     cells_of,
+    is_unlike,
     likeness,
     new_lists,
     search,
     shard_of,
-    units_of,
 )
 
 BATCH = 64  # seeds searched for at once
@@ -182,7 +182,7 @@ def _without_likeness(seed: int, look: int, unit: Any, state: Any, batch_of: Any
     row = first_living(0, state.following)
     while row < state.group_of.size and look > 0:
         if batch_of.size == 0 or batch_of[row] < 0:
-            if row != seed and units_of(row, unit, state.target) == 0:
+            if row != seed and is_unlike(row, unit, state.target):
                 found = row
                 break
             look -= 1

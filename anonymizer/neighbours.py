@@ -156,6 +156,17 @@ def units_of(row: int, unit: Any, target: Any) -> Any:
 
 
 @compiled
+def is_unlike(row: int, unit: Any, target: Any) -> Any:
+    """Tell whether a profile's cosine with the target is 0, mostly by its first terms."""
+    total = 0.0
+    for i in range(unit.starts[row], unit.starts[row + 1]):
+        total += target[unit.columns[i]] * unit.values[i]
+        if total > NOTHING:
+            return False
+    return np.rint(total * UNITS) == 0
+
+
+@compiled
 def likeness(row: int, rows: Any, unit: Any, target: Any) -> Any:
     """Return the cosines of some profiles with one, in whole numbers."""
     found = np.empty(rows.size, dtype=np.int64)

@@ -21,7 +21,8 @@ from .errors import UsageError
 
 CURRENT = "current.json"
 _OURS = (
-    r"current\.json|demo\.json|release|profiles\.(jsonl|npz|held-out\.tsv)|town\.(tsv|truth\.json)"
+    r"current\.json|demo\.json|release|profiles\.(jsonl|npz|held-out\.tsv|made\.json)"
+    r"|town\.(tsv|truth\.json)"
 )
 _TEMPORARY = re.compile(rf"\.({_OURS})\.[a-z0-9_]{{8}}")  # as tempfile names them
 _YOUNG = 60  # seconds: `town` writes its log without asking
