@@ -52,14 +52,17 @@ def build(workspace: Workspace, settings: Settings) -> Iterator[str]:
     from .verbs.index import build_index_of
     from .verbs.profiles import write_profiles_of
     from .verbs.town import write_town
+    from .warming import warming
 
-    wordnet = open_wordnet(settings.cache)
-    yield f"WordNet: {wordnet.size:,} synsets, {len(wordnet.terms):,} terms"
-    made = build_index_of([], "wordnet", "wordnet", settings)
-    yield f"corpus: {made['documents']:,} entries of WordNet indexed"
     log = workspace.root / _LOG
-    made = write_town(wordnet, log, users=None, queries=None, seed=SEED)
-    yield f"town: {made['people']:,} people wrote {made['lines']:,} lines of query log"
+    with warming() as wait:
+        wordnet = open_wordnet(settings.cache)
+        yield f"WordNet: {wordnet.size:,} synsets, {len(wordnet.terms):,} terms"
+        made = build_index_of([], "wordnet", "wordnet", settings)
+        yield f"corpus: {made['documents']:,} entries of WordNet indexed"
+        made = write_town(wordnet, log, users=None, queries=None, seed=SEED)
+        yield f"town: {made['people']:,} people wrote {made['lines']:,} lines of query log"
+        wait()
     profiles = workspace.root / "profiles.jsonl"
     made = write_profiles_of([log], profiles, settings, size=SIZE, users=USERS)
     yield f"profiles: {made['users']:,} people with {SIZE} terms each"
