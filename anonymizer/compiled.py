@@ -55,3 +55,7 @@ def in_parallel(function: Callable[[T], R], shares: Sequence[T]) -> list[R]:
 @cache
 def _threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(cores(), thread_name_prefix="anonymizer")
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of the threads
+    os.register_at_fork(after_in_child=_threads.cache_clear)

@@ -97,8 +97,9 @@ def _written(content: bytes, heads: _Heads, people: People, cells: Cells) -> boo
     """Tell whether a file of rows is written exactly so."""
     values, value = _numbered(cells.weights)
     terms, texts = len(people.terms), [repr(number) for number in values.tolist()]
+    quoted = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one for each text
     pieces = _pieces(
-        [f"{json.dumps(term, ensure_ascii=False)}: ".encode() for term in people.terms]
+        [f"{quoted(term)}: ".encode() for term in people.terms]
         + [f"{text}, ".encode() for text in texts]
         + [f"{text}}}}}\n".encode() for text in texts]
         + heads.texts
