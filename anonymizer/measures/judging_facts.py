@@ -25,6 +25,7 @@ FACTS = (
     "share_linkability",
     "worst_linkability",
     "mean_worst_linkability",
+    "released_linkability",
     "change_of_belief",
     "terms_in_groups",
     "terms_released",
@@ -73,12 +74,22 @@ def counted_facts(tally: Tally, rows: Rows) -> dict[str, int | float]:
         float(share.max()),
         float(worst.max()),
         math.fsum(worst) / groups,
+        _released(tally, rows),
         _belief(tally),
         tally.keys.size,
         rows.keys.size,
         tally.keys.size - rows.keys.size,
     )
     return dict(zip(FACTS, values, strict=True))
+
+
+def _released(tally: Tally, rows: Rows) -> float:
+    """Return the largest share of members who have a term that stands in their row."""
+    counts, sizes = tally.counts, tally.sizes[tally.group]
+    if rows.keys.size != tally.keys.size:
+        standing = np.isin(tally.keys, rows.keys, assume_unique=True)
+        counts, sizes = counts[standing], sizes[standing]
+    return float((counts / sizes).max(initial=0.0))
 
 
 def _belief(tally: Tally) -> float:

@@ -4,7 +4,8 @@ average   |U|avg / |G|: what p-linkability bounds (Zhu & Xiong, definition 1 as 
 share     the mean over the group's terms of the share of members who have it. Equal to `average`
           if all profiles are equally long; else it may be larger, up to 1 in a group of one.
 worst     the largest share of members who have one of the group's terms: definition 1 read
-          literally. 1 means that some term is known of every member.
+          literally. 1 means that some term is known of every member. Of the terms that stand in
+          the rows alone it is the released linkability, what "every-term" bounds.
 belief    the largest change of belief about any term, present or absent: |share of members who
           have it - share of all users who have it| (equation 1, for one who knows the shares).
 """
@@ -48,6 +49,16 @@ def distribution(profiles: Profiles, release: Release) -> list[Measurement]:
             QUANTILES, np.quantile(values, QUANTILES, method="inverted_cdf"), strict=True
         )
     ]
+
+
+def _released(counts: GroupCounts, profiles: Profiles, release: Release) -> float:
+    """Return the largest share of members who have a term that stands in their row."""
+    span, cells = len(profiles.terms), release.rows.weights
+    number = {term: at for at, term in enumerate(profiles.terms)}
+    column = np.array([number[term] for term in release.rows.terms])[cells.indices]
+    keys = np.repeat(np.arange(len(release.rows)) * span, release.rows.sizes) + column
+    at = np.searchsorted(counts.group * span + counts.term, keys)
+    return float(counts.share[at].max())
 
 
 def _readings(counts: GroupCounts) -> dict[str, Floats]:
@@ -102,6 +113,7 @@ def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
         "share_linkability": float(readings["share"].max()),
         "worst_linkability": float(readings["worst"].max()),
         "mean_worst_linkability": float(readings["worst"].mean()),
+        "released_linkability": _released(counts, profiles, release),
         "change_of_belief": float(readings["belief"].max()),
         "terms_in_groups": counts.term.size,
         "terms_released": released,

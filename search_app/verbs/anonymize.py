@@ -19,8 +19,31 @@ if TYPE_CHECKING:
     from index.forward import Forward
 
 
+PARAMETERS = """\
+parameters of p-linkability (Zhu & Xiong 2010), each set by --set name=value:
+  p=0.4                |U|avg / p distinct terms or more in each group; off: no such bound
+  k, l, t=off          beside it: members; l-diversity; t-closeness of term weights
+  guarantee=average    every-term: rows leave out terms that more than p of the members have
+  representative=centroid  the members' mean weights; union: their largest
+  first_seed=USER      who seeds the first group; else drawn by --seed
+  linkage=seed         closest to the seed joins; centroid: to the mean of the members
+  similarity=profiles  documents: alike are who score a sample of the index's documents alike
+  documents=1000       size of that sample
+  augment=wordnet      profiles are compared by synsets and hypernyms; cooccurrence: by terms
+                       that go together; none: by their own terms
+  a=1                  WordNet: hypernyms up to so many steps
+  sense=profile        WordNet: the sense whose words fit the profile; first: the most usual
+  combine=max          what two terms bring: the larger weight, or the sum
+  network=profiles     cooccurrence: learnt from profiles, index, or log (with --log)
+  neighbours=5         cooccurrence: terms that a term brings
+  refine=none          swap: exchange members for closer groups while every bound holds
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = PARAMETERS
     parser.add_argument("profiles", type=Path, nargs="?", metavar="PROFILES")
     parser.add_argument("-m", "--method", default="p-linkability", metavar="METHOD")
     parser.add_argument(
@@ -204,7 +227,8 @@ def _print(made: dict[str, Any], as_json: bool) -> None:
     if facts["single_person_rows"]:
         console.say(
             f"Warning: {facts['single_person_rows']} groups have one member, whose own profile is "
-            "the row. Profiles of equal length avoid that: veilsearch profiles LOG --size N"
+            "the row, and can't be published. Avoid it by --set k=2, or by profiles of equal "
+            "length: veilsearch profiles LOG --size N"
         )
 
 
@@ -212,5 +236,6 @@ _FACTS = {
     "mean profile over a group's terms, worst group": "average_linkability",
     "mean share of members a term, worst group": "share_linkability",
     "share of members, worst term": "worst_linkability",
+    "share of members, worst released term": "released_linkability",
     "largest change of belief": "change_of_belief",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -119,10 +119,9 @@ def made(
     ]
     of = {user: name for name, group in zip(names, groups, strict=True) for user in group}
     members = [{"user": user, "row": of[user]} for user in profiles]
-    cells = sum(len(row["terms"]) for row in rows)
     facts = {
         name: value.__float__() if isinstance(value, Fraction) else value
-        for name, value in true_facts(profiles, groups, cells).items()
+        for name, value in true_facts(profiles, groups, [row["terms"] for row in rows]).items()
     }
     return SmallRelease(profiles, rows, members, dict(parameters), facts)
 
@@ -141,7 +140,7 @@ def row_of(profiles: Rows, group: Sequence[str], parameters: Mapping[str, Any]) 
 
 
 def true_facts(
-    profiles: Rows, groups: Sequence[Sequence[str]], released: int
+    profiles: Rows, groups: Sequence[Sequence[str]], released: Sequence[Collection[str]]
 ) -> dict[str, int | Fraction]:
     """Return each fact as its definition says it, exactly."""
     n, m = len(profiles), [len(group) for group in groups]
@@ -168,8 +167,16 @@ def true_facts(
         ),
         "worst_linkability": max(worst),
         "mean_worst_linkability": sum(worst, Fraction()) / len(groups),
+        "released_linkability": max(
+            (
+                found.get(term, Fraction())
+                for found, row in zip(shares, released, strict=True)
+                for term in row
+            ),
+            default=Fraction(),
+        ),
         "change_of_belief": max(abs(f[t] - prior[t]) for f in shares for t in every),
         "terms_in_groups": sum(distinct),
-        "terms_released": released,
-        "terms_suppressed": sum(distinct) - released,
+        "terms_released": sum(map(len, released)),
+        "terms_suppressed": sum(distinct) - sum(map(len, released)),
     }

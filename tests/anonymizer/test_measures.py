@@ -52,6 +52,8 @@ def test_the_papers_groups(paper: Profiles) -> None:
     summed = facts(paper, without(release, "java"))
     assert (summed["terms_in_groups"], summed["terms_released"]) == (9, 8)
     assert summed["terms_suppressed"] == 1
+    assert summed["worst_linkability"] == 1  # both have java
+    assert summed["released_linkability"] == 1 / 2
 
 
 def test_the_order_of_users_in_a_release_is_no_matter(paper: Profiles) -> None:
