@@ -64,10 +64,37 @@ def _as_csv(rows: list[Measurement], users: bool) -> str:
     return text.getvalue()
 
 
+_WORDS = {
+    "users": "members",
+    "average": "mean profile over the terms (bound by p)",
+    "share": "mean share of members a term",
+    "worst": "share of members, the group's worst term",
+    "belief": "largest change of belief about a term",
+    "share of own terms kept": "share of the own terms in the row",
+    "cosine of user and row": "cosine of the own profile and the row",
+}
+_BY_TERM = "share of members, by term"
+_WIDTH = 42
+
+
 def _print(found: list[Summary]) -> None:
-    console.show(f"{'':<34}{'mean':>10}{'least':>10}{'median':>10}{'95 %':>10}{'most':>10}")
-    for row in found:
-        name = row.name if row.of == "release" else f"{row.name}, {row.values} {row.of}"
-        values = (row.mean, row.least, row.median, row.q95, row.most)
-        shown = values[:1] if row.of == "release" else values
-        console.show(f"{name:<34}" + "".join(f"{value:>10.6g}" for value in shown))
+    """Print a line a measure; quantiles of readings are in JSON and CSV only."""
+    heads = ("mean", "least", "median", "95 %", "most")
+    rows = {(row.of, row.name): row for row in found}
+    for of in ("groups", "users"):
+        some = [row for (kind, _), row in rows.items() if kind == of]
+        _line(f"{some[0].values:,} {of}", heads)
+        for row in some:
+            values = (row.mean, row.least, row.median, row.q95, row.most)
+            _line(f"  {_WORDS[row.name]}", tuple(f"{value:.3f}" for value in values))
+    once = {name: row.mean for (kind, name), row in rows.items() if kind == "release"}
+    quantiles = tuple(f"{once[f'{_BY_TERM}, {q}%']:.3f}" for q in (0, 50, 95, 100))
+    _line(f"{once['terms of groups']:,.0f} terms of groups", heads)
+    _line(f"  {_BY_TERM}", ("", *quantiles))
+    for name, value in once.items():
+        if not name.endswith("%"):
+            _line(name, (f"{value:,.0f}",))
+
+
+def _line(label: str, values: tuple[str, ...]) -> None:
+    console.show(f"{label:<{_WIDTH}}" + "".join(f"{value:>10}" for value in values))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import stat
 import subprocess
 import sys
@@ -168,8 +169,13 @@ def test_measure_shows_and_writes_every_measure(ready: Run, tmp_path: Path) -> N
     assert {row["user"] for row in rows} == {""}
     assert stat.S_IMODE((tmp_path / "m.csv").stat().st_mode) == 0o600
     lines = ready("measure").splitlines()
-    assert lines[0].split() == ["mean", "least", "median", "95", "%", "most"]
-    assert len(lines) == 1 + len(measures)
+    assert lines[0].split() == ["2", "groups", "mean", "least", "median", "95", "%", "most"]
+    shown = {re.split(r"\s{2,}", line.strip())[0]: line.split()[-1] for line in lines}
+    assert shown["mean profile over the terms (bound by p)"] == "0.667"
+    assert shown["share of members, the group's worst term"] == "1.000"
+    assert shown["share of members, by term"] == "1.000"
+    assert shown["share of the own terms in the row"] == "1.000"
+    assert shown["terms of groups suppressed"] == "0"
 
 
 def test_measure_names_users_only_when_asked_and_their_order_tells_nothing(
