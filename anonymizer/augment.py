@@ -329,11 +329,3 @@ def _unit_data(matrix: csr_matrix) -> Floats:
     norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     scaled: Floats = matrix.data * np.repeat(1.0 / norms, np.diff(matrix.indptr))
     return scaled
-
-
-def similarity_to(unit: csr_matrix, row: int) -> Floats:
-    """Return the cosine of every row with one of them (definition 2), rounded."""
-    target = np.zeros(unit.shape[1])
-    low, high = unit.indptr[row], unit.indptr[row + 1]
-    target[unit.indices[low:high]] = unit.data[low:high]
-    return np.round(unit @ target, DECIMALS)

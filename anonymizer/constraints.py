@@ -69,10 +69,16 @@ def terms_needed(profiles: Profiles, p: float) -> int:
     return math.ceil(average / Fraction(str(p)))
 
 
+def scaled_down(weights: Floats) -> Floats:
+    """Divide weights by the largest, lest sums overflow; none becomes 0."""
+    scaled: Floats = np.maximum(weights / weights.max(), np.finfo(np.float64).tiny)
+    return scaled
+
+
 def overall(profiles: Profiles) -> Floats:
     """Return each term's share of all users' weight."""
     cells = profiles.weights
-    scaled = cells.data / cells.data.max()  # lest the sum overflows
+    scaled = scaled_down(cells.data)
     weights = np.bincount(cells.indices, weights=scaled, minlength=len(profiles.terms))
     share: Floats = weights / weights.sum()
     return share
@@ -96,8 +102,8 @@ def refuse_hopeless(profiles: Profiles, bounds: Bounds) -> None:
     reached = entropy(share, share.size)
     if reached < bounds.entropy - SLACK:
         raise Unsatisfiable(
-            f"l={math.exp(bounds.entropy):.6g} is more than the {math.exp(reached):.6g} that all "
-            "users together have; lower l"
+            f"l={math.exp(bounds.entropy):.6g} asks for more diversity than the terms of all users "
+            f"together have, {math.exp(reached):.6g}; lower l"
         )
 
 

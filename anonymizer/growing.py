@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import compiled
-from .constraints import Bounds, holds
+from .constraints import Bounds, holds, scaled_down
 from .model import Floats, Ints, Profiles, Unsatisfiable
 from .neighbours import Cells, cells_of
 
@@ -34,9 +34,9 @@ GROUPS, MEMBERS, TERMS, ASSIGNED = 0, 1, 2, 3  # places in State.count
 
 
 def scaled_weights(profiles: Profiles) -> Cells:
-    """Return the weights divided by the largest, lest sums overflow."""
+    """Return the weights, scaled so that sums don't overflow."""
     cells = cells_of(profiles.weights)
-    return cells._replace(values=cells.values / cells.values.max())
+    return cells._replace(values=scaled_down(cells.values))
 
 
 def satisfies(members: Ints, terms: Cells, bounds: Bounds, overall: Floats) -> bool:

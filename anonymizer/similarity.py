@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import csr_matrix, diags_array
+from scipy.sparse import csr_matrix
 
 from .model import BadInput, Floats, Profiles
 
@@ -51,10 +51,11 @@ def _refuse(documents: csr_matrix, terms: Sequence[str]) -> None:
 
 def _scaled(interests: csr_matrix) -> csr_matrix:
     """Divide each row by its largest weight: correlations stay, and nothing overflows."""
+    row = np.repeat(np.arange(interests.shape[0]), np.diff(interests.indptr))
     largest = np.zeros(interests.shape[0])
-    np.maximum.at(largest, interests.tocoo().row, interests.data)
-    inverse = np.divide(1.0, largest, out=np.zeros(largest.size), where=largest > 0)
-    return csr_matrix(diags_array(inverse) @ interests)
+    np.maximum.at(largest, row, interests.data)
+    entries = (interests.data / largest[row], interests.indices, interests.indptr)
+    return csr_matrix(entries, shape=interests.shape)
 
 
 def _standard(scores: Floats) -> Floats:

@@ -19,6 +19,9 @@ from . import p_linkability
 METHODS: dict[str, Callable[..., Release]] = {
     "p-linkability": p_linkability.anonymize,
 }
+IDLE: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
+    "p-linkability": p_linkability.idle,
+}
 OFF = "off"
 _HANDED_IN = ("wordnet", "links", "sample", "rng", "progress")
 _KINDS = {int: "a whole number", float: "a number"}
@@ -58,6 +61,12 @@ def read_parameters(method: str, texts: Mapping[str, str]) -> dict[str, Any]:
     if faults:
         raise BadParameter("; ".join(faults))
     return values
+
+
+def idle_parameters(method: str, given: Mapping[str, Any]) -> list[str]:
+    """Name the given parameters that have no effect beside the others."""
+    idle = IDLE[method]({**parameters_of(method), **given}) if method in IDLE else []
+    return [name for name in idle if name in given]
 
 
 def anonymize(

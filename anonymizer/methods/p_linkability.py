@@ -13,6 +13,7 @@ ones the lowest row is the next seed; a leftover member goes to the oldest of th
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -23,7 +24,7 @@ from ..augment import COMBINE, augment_profiles, unit_rows
 from ..clustering import cluster
 from ..constraints import Bounds, bounds_of, overall, refuse_hopeless
 from ..cooccurrence import Network, augment_by_network, learn
-from ..model import BadParameter, Floats, Grouping, Profiles, Progress, Release, silent
+from ..model import BadInput, BadParameter, Floats, Grouping, Profiles, Progress, Release, silent
 from ..refinement import refine as swap
 from ..representative import REPRESENTATIVES, represent
 from ..scanning import DenseVectors, SparseVectors, Vectors, scan
@@ -41,6 +42,7 @@ _CHOICES = {
     "representative": tuple(REPRESENTATIVES),
     "refine": ("none", "swap"),
 }
+MOST_SCORES = 500_000_000  # of a user for a document: 4 GB
 _LEAST = {"a": 0, "neighbours": 1, "documents": 2}
 
 
@@ -96,6 +98,22 @@ def anonymize(
 _HANDED_IN = ("profiles", "wordnet", "links", "sample", "rng", "progress")
 
 
+def idle(parameters: Mapping[str, object]) -> list[str]:
+    """Name the parameters that have no effect beside the others."""
+    documents = parameters["similarity"] == "documents"
+    augment = "none" if documents else parameters["augment"]
+    effective = {
+        "a": augment == "wordnet",
+        "sense": augment == "wordnet",
+        "combine": augment != "none",
+        "neighbours": augment == "cooccurrence",
+        "network": augment == "cooccurrence",
+        "documents": documents,
+        "augment": not documents,
+    }
+    return [name for name, has_effect in effective.items() if not has_effect]
+
+
 def _refuse_unknown(parameters: dict[str, object]) -> None:
     faults = [
         f"{name}={parameters[name]} must be one of {', '.join(allowed)}"
@@ -115,6 +133,9 @@ def _bounds(
     profiles: Profiles, guarantee: str, *, p: float | None, **others: float | None
 ) -> Bounds:
     """Return what each group must satisfy, or refuse it if not even all users together do."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(profiles.weights.data.sum()):
+            raise BadInput("weights are too large to be added up; divide them by a large number")
     bounds = bounds_of(profiles, p=p, **others)  # type: ignore[arg-type]
     if guarantee == "every-term":
         if p is None:
@@ -136,9 +157,16 @@ def _vectors(
     """Return the unit rows whose products are the users' similarities."""
     if parameters["similarity"] == "profiles":
         return unit_rows(_augmented(profiles, parameters, wordnet, links, progress))
-    parameters["augment"] = "none"  # documents are scored by the original profiles
     if sample is None:
         raise BadParameter("similarity=documents needs a sample of an index's documents handed in")
+    size = sample.vectors.shape[0]
+    if len(profiles) * size > MOST_SCORES:
+        raise BadParameter(
+            f"documents={size} are too many for {len(profiles)} users; at most "
+            f"{MOST_SCORES // len(profiles)} fit, or take similarity=profiles"
+        )
+    # What was in effect: documents are scored by original profiles, and there may be fewer.
+    parameters |= {"augment": "none", "documents": size}
     return document_vectors(profiles, sample.vectors, sample.terms)
 
 

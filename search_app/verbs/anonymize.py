@@ -26,7 +26,8 @@ parameters of p-linkability (Zhu & Xiong 2010), each set by --set name=value:
   guarantee=average    every-term: rows leave out terms that more than p of the members have
   representative=centroid  the members' mean weights; union: their largest
   first_seed=USER      who seeds the first group; else drawn by --seed
-  linkage=seed         closest to the seed joins; centroid: to the mean of the members
+  linkage=seed         closest to the seed joins; centroid: to the mean of the members (slow:
+                       the time grows with the square of the users)
   similarity=profiles  documents: alike are who score a sample of the index's documents alike
   documents=1000       size of that sample
   augment=wordnet      profiles are compared by synsets and hypernyms; cooccurrence: by terms
@@ -34,7 +35,8 @@ parameters of p-linkability (Zhu & Xiong 2010), each set by --set name=value:
   a=1                  WordNet: hypernyms up to so many steps
   sense=profile        WordNet: the sense whose words fit the profile; first: the most usual
   combine=max          what two terms bring: the larger weight, or the sum
-  network=profiles     cooccurrence: learnt from profiles, index, or log (with --log)
+  network=profiles     cooccurrence: learnt from profiles, index, or log (of all its queries,
+                       named by --log)
   neighbours=5         cooccurrence: terms that a term brings
   refine=none          swap: exchange members for closer groups while every bound holds
 """
@@ -101,19 +103,21 @@ def write_release_of(
     logs: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Anonymize a profiles file into a release folder and return what release.json says."""
-    from anonymizer.methods import parameters_of, read_parameters
+    from anonymizer.methods import idle_parameters, parameters_of, read_parameters
     from anonymizer.profile_file import fingerprint, read_profiles
     from anonymizer.release import write_release
 
     if seed < 0:
         raise UsageError(f"--seed {seed} must be 0 or more")
     values = read_parameters(method, parameters)
+    for name in idle_parameters(method, values):
+        console.say(f"Note: {name} has no effect beside the other parameters.")
     profiles = read_profiles(source)
-    learnt = _learnt({**parameters_of(method), **values}, seed, logs, settings)
-    release = _released(profiles, method, values, seed, settings, learnt)
-    workspace = Workspace(settings.workspace)
     made_from = fingerprint(profiles)
     choices = choices_of(source, made_from)
+    learnt = _learnt({**parameters_of(method), **values}, seed, logs, choices, settings)
+    release = _released(profiles, method, values, seed, settings, learnt)
+    workspace = Workspace(settings.workspace)
     write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
     _make_current(workspace, source, output)
     return {
@@ -127,43 +131,55 @@ def write_release_of(
 
 
 def _learnt(
-    choices: Mapping[str, Any], seed: int, logs: Sequence[Path], settings: Settings
+    values: Mapping[str, Any],
+    seed: int,
+    logs: Sequence[Path],
+    choices: Mapping[str, Any],
+    settings: Settings,
 ) -> dict[str, Any]:
     """Return what a method is handed besides profiles: a network of terms, a sample of documents.
 
-    The index is that of the workspace.
+    The index is that of the workspace; a log's terms are made as those of the profiles were.
     """
     learnt: dict[str, Any] = {}
-    if choices.get("augment") == "cooccurrence" and choices.get("network") in ("index", "log"):
-        learnt["links"] = _links(choices, logs, settings)
-    elif logs:
+    documents = values.get("similarity") == "documents"
+    network = values.get("network") if values.get("augment") == "cooccurrence" else ""
+    if logs and (network != "log" or documents):
         raise UsageError("--log is for --set augment=cooccurrence --set network=log")
-    if choices.get("similarity") == "documents":
+    if network in ("index", "log") and not documents:
+        learnt["links"] = _links(values, logs, choices, settings)
+    if documents:
         import numpy as np
 
         from ..corpus_terms import sample_documents
 
         rng = np.random.default_rng([seed, 1])  # not the method's own draws
-        learnt["sample"] = sample_documents(_forward(settings), choices["documents"], rng)
+        learnt["sample"] = sample_documents(_forward(settings), values["documents"], rng)
     return learnt
 
 
-def _links(choices: Mapping[str, Any], logs: Sequence[Path], settings: Settings) -> Network:
+def _links(
+    values: Mapping[str, Any],
+    logs: Sequence[Path],
+    choices: Mapping[str, Any],
+    settings: Settings,
+) -> Network:
     """Learn which terms meet in the index's documents, or in the distinct queries of logs."""
     from anonymizer.cooccurrence import learn
     from anonymizer.querylog import read_log
 
     from ..corpus_terms import documents_by_terms, queries_by_terms
 
-    count = choices["neighbours"]
-    if choices["network"] == "index":
+    count = values["neighbours"]
+    if values["network"] == "index":
         forward = _forward(settings)
         return learn(documents_by_terms(forward), forward.terms, neighbours=count)
     if not logs:
         raise UsageError("--set network=log needs the log: --log FILE")
     with console.progress("log") as progress:
         log, _ = read_log(logs, progress)
-    counter = analysis("wordnet", settings)
+    phrases = bool(choices.get("phrases", False))
+    counter = analysis(choices.get("terms", "wordnet"), settings, phrases=phrases)
     contexts = queries_by_terms(log, counter)
     return learn(contexts, counter.terms, neighbours=count)
 

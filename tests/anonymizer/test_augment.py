@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, random_array
 
 from anonymizer import augment
-from anonymizer.augment import Candidates, augment_profiles, similarity_to, unit_rows
+from anonymizer.augment import DECIMALS, Candidates, augment_profiles, unit_rows
 from anonymizer.model import BadParameter, Profiles
 from anonymizer.wordnet import WordNet
+
+
+def similarity_to(unit: csr_matrix, row: int) -> np.ndarray:
+    """Return the cosine of every row with one of them (definition 2), rounded."""
+    return np.round((unit @ unit[row].T).toarray().ravel(), DECIMALS)
 
 
 def _similarity(profiles: Profiles, wordnet: WordNet, a: int) -> float:

@@ -182,6 +182,19 @@ def test_a_crowd_is_grouped_as_by_a_scan(seed: int, need: int) -> None:
     assert found.group_of.tolist() == whole_scan(profiles, bounds, seed)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_cosines_near_nothing_are_told_apart(seed: int) -> None:
+    """Weights from 1e-9 to 1000: many cosines are next to 0, which sums in 32 bits can't tell."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {f"t{t:02d}": float(10 ** rng.uniform(-9, 3)) for t in rng.choice(60, rng.geometric(0.2))}
+        for _ in range(250)
+    ]
+    profiles, bounds = profiles_of(rows), Bounds(12)
+    found = cluster(profiles, unit_rows(profiles.weights), bounds, seed)
+    assert found.group_of.tolist() == whole_scan(profiles, bounds, seed)
+
+
 @pytest.mark.parametrize("many", [0.0, 1e9], ids=["all added up", "all noted"])
 def test_both_ways_to_add_up_find_the_same(monkeypatch: pytest.MonkeyPatch, many: float) -> None:
     profiles, bounds = crowd(600, 9), Bounds(30)

@@ -83,7 +83,10 @@ def test_values_out_of_range_are_refused_all_at_once(asked: dict[str, float], fa
     [
         (Bounds(terms=4), r"groups need 4 distinct terms .* all 2 profiles together have 3"),
         (Bounds(members=3), "groups need 3 members, but there are 2 users"),
-        (Bounds(entropy=math.log(3.5)), "l=3.5 is more than the 2.82843 that all users together"),
+        (
+            Bounds(entropy=math.log(3.5)),
+            "l=3.5 asks for more diversity than the terms of all users together have, 2.82843",
+        ),
     ],
 )
 def test_bounds_nobody_satisfies_are_refused(bounds: Bounds, fault: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,15 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
+from anonymizer import clustering, compiled
 from anonymizer.cooccurrence import Network
-from anonymizer.methods import anonymize
+from anonymizer.methods import anonymize, idle_parameters, p_linkability
 from anonymizer.methods.p_linkability import Documents
-from anonymizer.model import BadParameter, Profiles, Release, Unsatisfiable
+from anonymizer.model import BadInput, BadParameter, Profiles, Release, Unsatisfiable
+from anonymizer.release import write_release
 from anonymizer.wordnet import WordNet
 
 
 def run(profiles: Profiles, wordnet: WordNet, **chosen: object) -> Release:
-    handed_in = {name: chosen.pop(name) for name in ("links", "sample") if name in chosen}
+    given = ("links", "sample", "seed")
+    handed_in = {name: chosen.pop(name) for name in given if name in chosen}
     return anonymize("p-linkability", profiles, chosen, wordnet=wordnet, **handed_in)
 
 
@@ -229,8 +232,91 @@ def test_a_centroid_of_binary_profiles_is_the_share_to_the_last_bit(wordnet: Wor
     assert shares == [1 / 49, 1.0]  # 1 / 49 * 49 is 0.9999999999999999
 
 
-def test_seeds_and_cores_and_runs_change_no_bit(paper: Profiles, wordnet: WordNet) -> None:
-    made = [run(paper, wordnet, p=0.7, first_seed="UP1") for _ in range(3)]
-    for one, other in pairwise(made):
-        assert one.rows.weights.data.tobytes() == other.rows.weights.data.tobytes()
-        assert one.row_of_user.tobytes() == other.row_of_user.tobytes()
+WORDS = [
+    "cat",
+    "dog",
+    "lion",
+    "wolf",
+    "tea",
+    "cup",
+    "mug",
+    "java",
+    "coffee",
+    "ball",
+    "game",
+    "match",
+    "pot",
+    "bean",
+    "club",
+    "car",
+    "road",
+    "bus",
+    "train",
+    "ship",
+    "river",
+    "lake",
+]
+
+
+def crowd(users: int) -> Profiles:
+    """Make people of a few words each."""
+    rng = np.random.default_rng(4)
+    return people(**{f"u{i}": " ".join(rng.choice(WORDS, 6)) for i in range(users)})
+
+
+@pytest.mark.parametrize("chosen", [{}, {"refine": "swap"}, {"augment": "cooccurrence"}])
+def test_the_number_of_cores_changes_no_byte_of_a_release(
+    wordnet: WordNet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chosen: dict[str, str]
+) -> None:
+    profiles, written = crowd(300), []
+    for cores in (1, 2, 5):
+        for module in (compiled, clustering):
+            monkeypatch.setattr(module, "cores", lambda cores=cores: cores)
+        release = run(profiles, wordnet, p=0.4, seed=3, **chosen)
+        write_release(release, tmp_path / str(cores), seed=3, input_hash="")
+        files = sorted(path for path in (tmp_path / str(cores)).rglob("*") if path.is_file())
+        written.append([path.read_bytes() for path in files])
+    assert written[0] == written[1] == written[2]
+
+
+@pytest.mark.parametrize("bounds", [{"t": 0.9}, {"l": 1.0}, {"p": 1.0, "t": 0.9}])
+def test_weights_far_apart_are_grouped(wordnet: WordNet, bounds: dict[str, float]) -> None:
+    profiles = Profiles.from_rows({"u": {"a": 1e-320}, "v": {"b": 1e300}, "w": {"c": 1.0}})
+    chosen = {"p": None, "augment": "none", "first_seed": "u", **bounds}
+    assert sum(map(len, groups_of(run(profiles, wordnet, **chosen)))) == 3
+
+
+def test_weights_that_can_not_be_added_up_are_refused(wordnet: WordNet) -> None:
+    profiles = Profiles.from_rows({"u": {"a": 1.5e308}, "v": {"a": 1.5e308}})
+    with pytest.raises(BadInput, match="too large to be added up"):
+        run(profiles, wordnet, p=1.0, representative="union", augment="none")
+
+
+def test_the_sample_that_was_had_is_named(wordnet: WordNet) -> None:
+    sample = Documents(csr_matrix(np.eye(2)), ("tea", "cup"))
+    chosen = {"p": None, "k": 2, "similarity": "documents", "sample": sample}
+    assert run(people(u="tea", v="cup"), wordnet, **chosen).parameters["documents"] == 2
+
+
+def test_more_scores_than_fit_are_refused(
+    wordnet: WordNet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(p_linkability, "MOST_SCORES", 3)
+    sample = Documents(csr_matrix(np.eye(2)), ("tea", "cup"))
+    with pytest.raises(BadParameter, match="documents=2 are too many for 2 users; at most 1 fit"):
+        run(people(u="tea", v="cup"), wordnet, p=1.0, similarity="documents", sample=sample)
+
+
+@pytest.mark.parametrize(
+    ("given", "idle"),
+    [
+        ({"a": 2}, []),
+        ({"a": 2, "augment": "none"}, ["a"]),
+        ({"sense": "first", "combine": "sum", "augment": "cooccurrence"}, ["sense"]),
+        ({"neighbours": 3, "network": "log"}, ["neighbours", "network"]),
+        ({"documents": 5}, ["documents"]),
+        ({"augment": "wordnet", "documents": 5, "similarity": "documents"}, ["augment"]),
+    ],
+)
+def test_parameters_without_effect_are_known(given: dict[str, object], idle: list[str]) -> None:
+    assert idle_parameters("p-linkability", given) == idle

@@ -48,6 +48,13 @@ def test_the_length_of_a_profile_does_not_matter() -> None:
     assert small == pytest.approx(large)
 
 
+def test_the_smallest_weights_overflow_nothing() -> None:
+    profiles = Profiles.from_rows({"u": {"a": 1e-310, "b": 2e-310}, "v": {"a": 1.0, "b": 2.0}})
+    vectors = document_vectors(profiles, csr_matrix(np.array([[1.0, 0.0], [0.6, 0.8]])), "ab")
+    assert np.allclose(vectors[0], vectors[1])
+    assert np.all(np.isfinite(vectors))
+
+
 def test_terms_of_no_document_do_not_matter() -> None:
     plain, more = vectors_of(u={"cat": 1.0}, v={"cat": 1.0, "unicorn": 5.0})
     assert plain.tolist() == more.tolist()
