@@ -48,6 +48,9 @@ _ABOUT: Record = {  # the first line by example
 }
 _ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
 _HEAD = f'{{"format": "{FORMAT}"'.encode()
+_OURS = ".veilsearch-publish."  # nobody else's hidden files begin so
+_TEMPORARY = re.compile(rf"{re.escape(_OURS)}[a-z0-9_]{{8}}")  # as tempfile names them
+_MOST = 2**53  # people; beyond it a number is told apart by no reader of JSON
 _YOUNG = 60  # seconds that a publisher may take to write
 
 
@@ -89,16 +92,17 @@ def _refuse_foreign(output: Path, release: Path) -> None:
 
 
 def _alone(case: Case) -> list[Finding]:
-    """Find the rows of one person: such a row is that person's profile."""
-    if case.sizes is None:
+    """Find the rows of one person, in one session or in many: such a row is their profile."""
+    if case.people is None:
         return []
-    rows = np.flatnonzero(case.sizes == 1)
+    rows = np.flatnonzero(case.people == 1)
     if not rows.size:
         return [Finding("groups", True, "rows.jsonl", "no row stands for one person alone")]
     where = f"rows.jsonl, line {rows[0] + 1}"
-    line = (
-        f"{rows.size} rows stand for one person, whose profile they are; anonymize with --set k=2"
-    )
+    remedy = "anonymize with --set k=2"
+    if "people" in case.checked:  # users are sessions, two of which may be of one person
+        remedy = "users are sessions, so make profiles with --granularity user, or take a larger k"
+    line = f"{rows.size} rows stand for one person, whose profile they are; {remedy}"
     return [Finding("groups", False, where, line)]
 
 
@@ -109,8 +113,8 @@ def _about(case: Case) -> Record:
 
 def _write(output: Path, content: bytes) -> None:
     """Write a file under a temporary name and rename it; what a killed writer left goes."""
-    _sweep(output)
-    handle, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
+    _sweep(output.parent)
+    handle, name = tempfile.mkstemp(prefix=_OURS, dir=output.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -123,11 +127,10 @@ def _write(output: Path, content: bytes) -> None:
     sync_folder(output.parent)
 
 
-def _sweep(output: Path) -> None:
-    temporary = re.compile(rf"\.{re.escape(output.name)}\.[a-z0-9_]{{8}}")
-    for path in output.parent.iterdir():
-        if temporary.fullmatch(path.name):
-            with suppress(FileNotFoundError):  # its writer may be done by now
+def _sweep(folder: Path) -> None:
+    for path in folder.iterdir():
+        if _TEMPORARY.fullmatch(path.name):
+            with suppress(OSError):  # its writer may be done by now, or be somebody else
                 if time.time() - path.stat().st_mtime > _YOUNG:
                     path.unlink()
 
@@ -141,10 +144,11 @@ def read_published(path: Path) -> Published:
     if hashlib.sha256(lines).hexdigest() != about["sha256"]:
         raise BadInput(f"{path}: changed since it was published; get it again")
     rows, users = read_rows(BytesIO(lines), Path(f"{path}, rows"), _ROW)
-    sizes = np.array(users, dtype=np.int64)
-    if np.any(sizes < 2):
+    if min(users) < 2:
         raise BadInput(f"{path}: a row stands for fewer than two people; publish it again")
-    return Published(rows, sizes, about)
+    if max(users) > _MOST:
+        raise BadInput(f"{path}: a row stands for more than {_MOST} people; publish it again")
+    return Published(rows, np.array(users, dtype=np.int64), about)
 
 
 def _read_about(line: bytes, path: Path) -> Record:

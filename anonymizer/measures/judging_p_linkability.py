@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from .evidence import MANIFEST, Rows
 from .finding import Broken, Finding, Findings, Floats, Marks
 from .judging_groups import judge_groups
 from .judging_rows import expected_rows, judge_rows
+from .strict_lines import is_number
 from .tally import Tally
 
 _WORDS = {
@@ -25,19 +25,15 @@ _WORDS = {
     "first_seed": ("given", "drawn"),
 }
 _NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "p": (lambda p: p is None or (_number(p) and 0 < p <= 1), "above 0 and at most 1, or null"),
+    "p": (lambda p: p is None or (is_number(p) and 0 < p <= 1), "above 0 and at most 1, or null"),
     "k": (lambda k: k is None or (type(k) is int and k >= 1), "a whole number from 1, or null"),
-    "l": (lambda d: d is None or (_number(d) and d >= 1), "a number from 1, or null"),
-    "t": (lambda t: t is None or (_number(t) and 0 < t <= 1), "above 0 and at most 1, or null"),
+    "l": (lambda d: d is None or (is_number(d) and d >= 1), "a number from 1, or null"),
+    "t": (lambda t: t is None or (is_number(t) and 0 < t <= 1), "above 0 and at most 1, or null"),
     "a": (lambda a: type(a) is int and a >= 0, "a whole number from 0"),
     "neighbours": (lambda n: type(n) is int and n >= 1, "a whole number from 1"),
     "documents": (lambda n: type(n) is int and n >= 2, "a whole number from 2"),
 }
 WORDS = {*_WORDS, *_NUMBERS, *(word for words in _WORDS.values() for word in words)}
-
-
-def _number(value: object) -> bool:
-    return type(value) is int or (isinstance(value, float) and math.isfinite(value))
 
 
 def judge_p_linkability(parameters: Mapping[str, Any], tally: Tally, rows: Rows) -> Findings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -51,6 +52,11 @@ def read_strictly(content: bytes) -> Any:
     value = _strict(content.decode().removeprefix("\ufeff"))
     json.dumps(value, ensure_ascii=False).encode()  # half characters can't be encoded
     return value
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value is a finite number; true and false are none."""
+    return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
 def read_line(line: bytes, like: Record) -> Record:

@@ -54,7 +54,10 @@ class Tally:
         with np.errstate(over="ignore"):
             if not np.isfinite(self.weights.sum()):
                 raise Broken("weights", "the profiles", "are too large to be added up")
-        return np.add.reduceat(self.weights, self.at)
+        # One after the other, as rows are summed up: reduceat would add the first weight last.
+        cell = np.repeat(np.arange(self.counts.size), self.counts)
+        sums = np.bincount(cell, weights=self.weights)
+        return sums.astype(np.float64, copy=False)
 
     @cached_property
     def largest(self) -> Floats:

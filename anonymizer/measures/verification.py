@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import evidence
+import numpy as np
+
+from . import evidence, judging_choices
 from .finding import Broken, Finding, Findings, Ints, Verdict
 from .foresight import Expected, foresee
 from .judging_facts import FACTS, judge_facts
@@ -29,11 +31,7 @@ PROMISES: dict[str, Promise] = {
 FORESEEN: dict[str, Expected] = {  # by method, what its rows must hold
     "p-linkability": foresee_p_linkability,
 }
-_CHOICES = (  # of profiles: names and values
-    "size users weights terms phrases granularity gap robots test_share binary tf tfidf recency "
-    "wordnet all letters-digits user session"
-)
-_KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *WORDS, *_CHOICES.split()}
+_KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *WORDS, *judging_choices.WORDS}
 
 
 @dataclass
@@ -43,7 +41,7 @@ class Case:
     findings: list[Finding] = field(default_factory=list)
     parts: evidence.Parts = field(default_factory=dict)
     manifest: dict[str, Any] = field(default_factory=dict)
-    sizes: Ints | None = None
+    people: Ints | None = None  # behind each row; as many as users, unless these are sessions
     checked: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -75,6 +73,7 @@ def _examine(case: Case, people: People) -> None:
     """Judge what the parts say; stops where nothing behind it can be judged."""
     case.manifest = evidence.read_manifest(case.parts)
     case.findings += evidence.judge_manifest(case.manifest, case.parts, people)
+    case.findings += judging_choices.judge_choices(case.manifest["profiles"])
     promise = _promise(case)
     method, parameters = case.manifest["method"], case.manifest["parameters"]
     known = foresee(case.parts, people, parameters, FORESEEN[method])
@@ -83,16 +82,27 @@ def _examine(case: Case, people: People) -> None:
     group_of = known.group_of if known else evidence.read_partition(case.parts, rows.names, people)
     case.findings += evidence.judge_partition(group_of, rows)
     counted = known.tally if known else tally(people, group_of, rows.span)
-    case.sizes = counted.sizes
     case.checked = {
         "users": counted.users,
         "rows": counted.sizes.size,
         "terms": len(people.terms),
         "cells": rows.keys.size,
     }
+    _count_people(case, people.users, group_of)
     case.findings += judge_facts(case.manifest["facts"], counted, rows)
     for finding in promise(parameters, counted, rows):
         case.findings.append(finding)
+
+
+def _count_people(case: Case, users: list[str], group_of: Ints) -> None:
+    """Count the people behind each row, and tell where users are but their sessions."""
+    person = judging_choices.people_behind(users, case.manifest["profiles"])
+    if person is None:
+        case.people = np.bincount(group_of)
+        return
+    case.people = judging_choices.people_of_rows(person, group_of)
+    case.checked["people"] = int(person.max()) + 1
+    case.findings += judging_choices.tell_sessions(person, case.people)
 
 
 def _promise(case: Case) -> Promise:

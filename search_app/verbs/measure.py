@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import console
+from ..errors import UsageError
 from ..settings import Settings
 from ..workspace import write_whole
 from .verify import add_release, release_and_profiles
@@ -16,6 +18,7 @@ from .verify import add_release, release_and_profiles
 if TYPE_CHECKING:
     from anonymizer.measures import Measurement
     from anonymizer.measures.summary import Summary
+    from anonymizer.model import Profiles, Release
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,11 +37,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the release and print each measure's summary; rows go to the file."""
     from anonymizer.measures import MEASURES
     from anonymizer.measures.summary import summarize
-    from anonymizer.profile_file import read_profiles
-    from anonymizer.release import read_release
 
     place, source = release_and_profiles(arguments, settings)
-    release, profiles = read_release(place), read_profiles(source)
+    _check_output(arguments.output, place, source)
+    release, profiles = _read(place, source)
     rows = [row for measure in MEASURES.values() for row in measure(profiles, release)]
     if arguments.output:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
@@ -49,6 +51,30 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     else:
         _print(found)
     return 0
+
+
+def _check_output(output: Path | None, release: Path, profiles: Path) -> None:
+    """Refuse to write over what is read, whatever links lead there."""
+    if output is None:
+        return
+    if output.resolve().is_relative_to(release.resolve()):
+        raise UsageError(f"-o {output} lies in the release; name a file outside of it")
+    with suppress(OSError):  # what is not there, or out of reach, is told when it is opened
+        if output.samefile(profiles):
+            raise UsageError(f"-o {output} is the file of the profiles; name another")
+
+
+def _read(place: Path, source: Path) -> tuple[Release, Profiles]:
+    """Read a release and its profiles; measured by others, each number would be wrong."""
+    from anonymizer.profile_file import fingerprint, read_profiles
+    from anonymizer.release import read_input_hash, read_release
+
+    release, profiles = read_release(place), read_profiles(source)
+    if read_input_hash(place) != fingerprint(profiles):
+        raise UsageError(
+            f"{place} was made from other profiles than {source}; name its own with --against"
+        )
+    return release, profiles
 
 
 def _as_csv(rows: list[Measurement], users: bool) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import console
 from ..settings import Settings
-from .verify import add_release, as_dict, release_and_profiles, show
+from .verify import add_release, as_dict, release_and_profiles, show, whom
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,9 +27,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         published = str(arguments.output) if verdict.holds else None
         console.show_json({"published": published, **as_dict(release, verdict)})
     elif verdict.holds:
-        checked = verdict.checked
         console.show(
-            f"{arguments.output}: {checked['rows']} rows of {checked['users']} users, the very "
+            f"{arguments.output}: {verdict.checked['rows']} rows of {whom(verdict)}, the very "
             "bytes that were verified"
         )
     else:

@@ -59,12 +59,20 @@ def as_dict(release: Path, verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def whom(verdict: Verdict) -> str:
+    """Say how many users there are, and how many people if users are but their sessions."""
+    checked = verdict.checked
+    if "people" in checked:
+        return f"{checked['users']} users, who are sessions of {checked['people']} people"
+    return f"{checked['users']} users"
+
+
 def show(release: Path, verdict: Verdict) -> None:
     """Print a verdict for people: what was checked if all holds, else the breaches alone."""
     if verdict.holds:
         checked = verdict.checked
         console.show(
-            f"{release} holds: {checked['users']} users in {checked['rows']} rows, "
+            f"{release} holds: {whom(verdict)} in {checked['rows']} rows, "
             f"{checked['cells']} weights, each recounted"
         )
         for finding in verdict.findings:

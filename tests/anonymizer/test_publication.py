@@ -88,6 +88,9 @@ def test_another_first_line_is_refused(tmp_path: Path, change: dict[str, Any], w
     ("old", "new", "why"),
     [
         (b'"users": 2', b'"users": 1', "stands for fewer than two people"),
+        (b'"users": 2', b'"users": -1', "stands for fewer than two people"),
+        (b'"users": 2', b'"users": 9007199254740993', "for more than 9007199254740992 people"),
+        (b'"users": 2', b'"users": 1' + b"0" * 21, "for more than 9007199254740992 people"),
         (b"0.5", b"-0.5", "rows, line 1: a weight is not above 0"),
         (b"0.5", b"NaN", "rows, line 1: NaN is no number"),
         (b"g0002", b"g0001", "rows, line 2: the row stands twice"),
@@ -211,6 +214,45 @@ def test_rows_of_one_person_are_never_published(place: Path) -> None:
     assert not (place / "out/f").exists()
 
 
+@pytest.mark.parametrize("choices", [{"granularity": "session"}, {}])
+def test_rows_of_one_persons_sessions_are_never_published(
+    place: Path, choices: dict[str, Any]
+) -> None:
+    sessions: Rows = {f"{who}#{n}": {f"{who}{n}": 1.0} for who in ("anna", "berta") for n in (1, 2)}
+    for groups, rows in (
+        ([["anna#1", "anna#2"], ["berta#1", "berta#2"]], 2),
+        ([["anna#1", "berta#1"], ["anna#2", "berta#2"]], 0),
+    ):
+        release = made(sessions, groups, {**PARAMETERS, "p": 0.5, "k": 2})
+        release.choices = choices
+        release.write(place / "r")
+        release.write_profiles(place / "p.jsonl")
+        breaches = publish_at(place).breaches
+        assert (place / "out/f").exists() == (not rows)
+        assert [f.line.split(",")[0] for f in breaches] == (
+            [f"{rows} rows stand for one person"] if rows else []
+        )
+        assert all("make profiles with --granularity user" in f.line for f in breaches)
+
+
+def test_hidden_files_of_others_stay(place: Path) -> None:
+    """Names as backups of editors and other programs' temporary files have them."""
+    others = [".f.previous", ".f.12345678", ".veilsearch-publish.kept", ".veilsearch-publish.a_B"]
+    for name in others:
+        (place / "out" / name).write_text("mine")
+    (place / "out/.veilsearch-publish.a_folder").mkdir()
+    ours = place / "out/.veilsearch-publish.0123abc_"
+    ours.write_text("left by a killed publisher")
+    young = place / "out/.veilsearch-publish.abcdefgh"
+    young.write_text("of a publisher at work")
+    for path in (place / "out").iterdir():
+        if path != young:
+            os.utime(path, (0, 0))
+    publish_at(place)
+    left = {path.name for path in (place / "out").iterdir()}
+    assert left == {*others, "f", ".veilsearch-publish.a_folder", young.name}
+
+
 @pytest.mark.parametrize("kind", ["file", "folder", "link", "own"])
 def test_nothing_but_a_published_file_is_replaced(place: Path, kind: str) -> None:
     target = place / "out/f"
@@ -277,7 +319,7 @@ for step in range(1, 200):
     print(status == 0, {b"old": "old", b"new" * 100000: "new"}.get(content, "half"))
     if status == 0:
         break
-    for path in target.parent.glob(".f.*") if step % 2 else ():
+    for path in target.parent.glob(".veilsearch-publish.*") if step % 2 else ():
         path.unlink()
 """
 
@@ -289,8 +331,8 @@ def test_a_kill_at_any_line_of_writing_leaves_the_old_file_or_the_new(place: Pat
     assert {*found[:-1]} == {"False old", "False new"}
     assert found[-1] == "True new"
     assert len(found) > 10
-    (place / "out/.f.12345678").write_bytes(b"left")
-    for path in (place / "out").glob(".f.*"):
+    (place / "out/.veilsearch-publish.12345678").write_bytes(b"left")
+    for path in (place / "out").glob(".veilsearch-publish.*"):
         os.utime(path, (0, 0))
     assert publication_is_clean(place)
 

@@ -8,8 +8,10 @@ import re
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from anonymizer.measures.linkability import facts
@@ -60,18 +62,16 @@ def ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Return a workspace whose current release has two groups of two: 2 terms of 3, 0.667."""
     run = Run(tmp_path / "a workspace ☕", capsys)
     run.workspace.mkdir()
-    write_profiles(PEOPLE, run.workspace / "profiles.jsonl")
     write([0, 0, 1, 1], run.workspace, ROWS)
     Workspace(run.workspace).make_current(profiles="profiles.jsonl", release="release")
     return run
 
 
-def write(row_of_user: list[int], folder: Path, rows: Profiles) -> None:
-    release = Release(rows, PEOPLE.users, row_of_user, "p-linkability", PARAMETERS)  # type: ignore[arg-type]
-    release = Release(
-        rows, PEOPLE.users, row_of_user, "p-linkability", PARAMETERS, facts(PEOPLE, release)  # type: ignore[arg-type]
-    )  # fmt: skip
-    write_release(release, folder / "release", seed=0, input_hash=fingerprint(PEOPLE))
+def write(row_of_user: list[int], folder: Path, rows: Profiles, people: Profiles = PEOPLE) -> None:
+    write_profiles(people, folder / "profiles.jsonl")
+    release = Release(rows, people.users, np.array(row_of_user), "p-linkability", PARAMETERS)
+    release = replace(release, facts=facts(people, release))
+    write_release(release, folder / "release", seed=0, input_hash=fingerprint(people))
 
 
 def damage(run: Run) -> None:
@@ -149,6 +149,41 @@ def test_publish_refuses_the_row_of_one_person(ready: Run, tmp_path: Path) -> No
     assert "release holds" in ready("verify")
     assert "anonymize with --set k=2" in ready("publish", "-o", tmp_path / "f", code=1)
     assert not (tmp_path / "f").exists()
+
+
+def test_verify_and_publish_say_that_users_are_sessions(ready: Run, tmp_path: Path) -> None:
+    users = ("anna#1", "berta#1", "anna#2", "berta#2")
+    write([0, 0, 1, 1], ready.workspace, ROWS, replace(PEOPLE, users=users))
+    assert "release holds: 4 users, who are sessions of 2 people in 2 rows" in ready("verify")
+    assert ready.json("verify")["checked"]["people"] == 2
+    text = ready("publish", "-o", tmp_path / "f")
+    assert text.startswith(f"{tmp_path / 'f'}: 2 rows of 4 users, who are sessions of 2 people, ")
+    users = ("anna#1", "anna#2", "berta#1", "berta#2")
+    write([0, 0, 1, 1], ready.workspace, ROWS, replace(PEOPLE, users=users))
+    assert "2 rows stand for one person" in ready("verify")
+    assert "2 rows stand for one person" in ready("publish", "-o", tmp_path / "g", code=1)
+    assert not (tmp_path / "g").exists()
+
+
+def test_measure_refuses_other_profiles_though_users_and_terms_are_the_same(ready: Run) -> None:
+    rows = {user: dict.fromkeys(PEOPLE.row(user), 2.0) for user in PEOPLE.users}
+    write_profiles(Profiles.from_rows(rows), ready.workspace / "other.jsonl")
+    other = ready.workspace / "other.jsonl"
+    assert "was made from other profiles than" in ready.refused("measure", "--against", other)
+
+
+def test_measure_never_writes_over_what_it_reads(ready: Run, tmp_path: Path) -> None:
+    release, profiles = ready.workspace / "release", ready.workspace / "profiles.jsonl"
+    (tmp_path / "link.csv").symlink_to(profiles)
+    (tmp_path / "hard.csv").hardlink_to(profiles)
+    (tmp_path / "folder").symlink_to(release)
+    before = {path: path.read_bytes() for path in ready.workspace.rglob("*") if path.is_file()}
+    for output in (profiles, tmp_path / "link.csv", tmp_path / "hard.csv"):
+        assert "is the file of the profiles; name another" in ready.refused("measure", "-o", output)
+    for output in (release / "rows.jsonl", release / "m.csv", tmp_path / "folder" / "m.csv"):
+        assert "lies in the release; name a file" in ready.refused("measure", "-o", output)
+    after = {path: path.read_bytes() for path in ready.workspace.rglob("*") if path.is_file()}
+    assert after == before
 
 
 def test_measure_shows_and_writes_every_measure(ready: Run, tmp_path: Path) -> None:
