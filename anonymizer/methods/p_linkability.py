@@ -43,7 +43,7 @@ _CHOICES = {
     "refine": ("none", "swap"),
 }
 MOST_SCORES = 500_000_000  # of a user for a document: 4 GB
-_LEAST = {"a": 0, "neighbours": 1, "documents": 2}
+_RANGES = {"a": (0, 100), "neighbours": (1, 1000), "documents": (2, 1_000_000)}
 
 
 @dataclass(frozen=True)
@@ -121,9 +121,9 @@ def _refuse_unknown(parameters: dict[str, object]) -> None:
         if parameters[name] not in allowed
     ]
     faults += [
-        f"{name}={parameters[name]} must be {least} or more"
-        for name, least in _LEAST.items()
-        if int(str(parameters[name])) < least
+        f"{name}={parameters[name]} must be from {least} to {most}"
+        for name, (least, most) in _RANGES.items()
+        if not least <= int(str(parameters[name])) <= most
     ]
     if faults:
         raise BadParameter("; ".join(faults))

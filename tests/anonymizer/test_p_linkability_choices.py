@@ -208,9 +208,9 @@ def test_refining_keeps_the_bounds_and_brings_likes_together(wordnet: WordNet) -
 @pytest.mark.parametrize(
     ("chosen", "fault"),
     [
-        ({"a": -1}, "a=-1 must be 0 or more"),
-        ({"neighbours": 0}, "neighbours=0 must be 1 or more"),
-        ({"documents": 1}, "documents=1 must be 2 or more"),
+        ({"a": -1}, "a=-1 must be from 0 to 100"),
+        ({"neighbours": 0}, "neighbours=0 must be from 1 to 1000"),
+        ({"documents": 1}, "documents=1 must be from 2 to 1000000"),
         (
             {"refine": "x", "network": "y"},
             "network=y must be one of profiles, index, log; refine=x must be one of none, swap",
