@@ -107,7 +107,7 @@ def pairs_of(
         np.empty(at[-1], dtype=np.int32),
         np.empty(at[-1] if half_life else 0, dtype=np.float64),
     )
-    latest = int(log.time[~held].max())
+    latest = int(_latest(spans, chosen, log.time, held))
     longest = int(all_sizes[chosen].max())
 
     def fill(rows: Ints) -> None:
@@ -183,6 +183,17 @@ def _count_sizes(
                 if last[term] != span:
                     last[term] = span
                     made[span] += 1
+
+
+@compiled
+def _latest(spans: Any, chosen: Any, time: Any, held: Any) -> Any:
+    """Return the time of the chosen spans' last event that is not held out."""
+    latest = np.int64(-(1 << 62))
+    for span in chosen:
+        for i in range(spans.at[span], spans.at[span + 1]):
+            if not held[spans.order[i]]:
+                latest = max(latest, time[spans.order[i]])
+    return latest
 
 
 @compiled

@@ -3,7 +3,8 @@
     binary   1 for each distinct term (Zhu & Xiong)
     tf       how often the term occurs in the owner's query events
     tfidf    tf * ln(1 + n / df): n profiles come out, df of them have the term
-    recency  each occurrence counts 2 ** (-age / 30 days), age being the time to the last event used
+    recency  each occurrence counts 2 ** (-age / 30 days), age being the time to the last event
+             used of all owners that come out
 
 The owner of a profile is a user or, with granularity "session", a session named "user#1"; a new
 one starts where q.time > previous.time + gap. Sessions are cut before any query is held out. An

@@ -59,7 +59,7 @@ def _columns(path: Path, schema: Any) -> list[str]:
 
 
 def _lines(batch: Any) -> bytes:
-    """Lay the rows of a batch end to end as lines."""
+    """Lay the rows of a batch end to end as lines; bytes, as text may be no UTF-8."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -72,7 +72,7 @@ def _lines(batch: Any) -> bytes:
         _text(clicks),
     ]
     rows = compute.binary_join_element_wise(*texts, "\t")
-    return "\n".join(rows.to_pylist()).encode()
+    return b"\n".join(rows.cast(pa.binary()).to_pylist())
 
 
 def _text(column: Any) -> Any:
@@ -96,11 +96,20 @@ def _time(column: Any) -> Any:
     from pyarrow import compute, types
 
     if types.is_timestamp(column.type):
-        seconds = column.cast(pa.timestamp("s"), safe=False)
-        return compute.strftime(seconds, "%Y-%m-%d %H:%M:%S").fill_null("")
+        return compute.strftime(_whole_seconds(column), "%Y-%m-%d %H:%M:%S").fill_null("")
     if types.is_integer(column.type):
-        right = compute.and_(
-            compute.greater_equal(column, 0), compute.less(column.cast(pa.int64()), 10**11)
-        )
+        number = column.cast(pa.int64(), safe=False)  # what is too large comes out below 0
+        right = compute.and_(compute.greater_equal(number, 0), compute.less(number, 10**11))
         return compute.if_else(right, _text(column), "").fill_null("")
     return compute.replace_substring_regex(_text(column), r"[\t\n\r]", "x")
+
+
+def _whole_seconds(column: Any) -> Any:
+    """Return timestamps without fractions: the second before, as in ISO 8601, also before 1970."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    exact = column.cast(pa.timestamp(column.type.unit))  # UTC
+    cut = exact.cast(pa.timestamp("s"), safe=False)  # towards 1970; floor_temporal overflows
+    above = compute.greater(cut.cast(exact.type, safe=False), exact).cast(pa.int64())
+    return compute.subtract(cut.cast(pa.int64()), above).cast(pa.timestamp("s"))

@@ -10,11 +10,14 @@ Outside of private/ nothing names a user or holds a time.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
+import re
+import secrets
 import shutil
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -42,6 +45,8 @@ ROWS = "rows.jsonl"
 PRIVATE = "private"
 MEMBERS = "private/members.jsonl"
 CHECKSUMS = "private/checksums.sha256"  # as sha256sum writes and checks them
+_OURS = "veil"  # begins the last part of a holder's name: .release.veil07af
+_LOCK = "lock"
 
 # The records by example.
 _ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
@@ -82,14 +87,11 @@ def write_release(
     }
     with plain_errors(folder, "written"):
         _refuse_foreign(folder)
-        holder = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        try:
+        _sweep(folder)
+        with _holder(folder) as holder:
             _fill(holder / "new", release, manifest)
             _switch(holder / "new", folder, holder / "old")
             sync_folder(folder.parent)
-        finally:
-            if folder.exists() or not (holder / "old").exists():
-                shutil.rmtree(holder, ignore_errors=True)
     if holder.exists():
         raise BadInput(f"{folder} is written, but {holder} can't be removed; delete it by hand")
 
@@ -146,6 +148,47 @@ def _refuse_foreign(folder: Path) -> None:
     elif not os.path.lexists(folder):
         return
     raise BadInput(f"{folder}: is there already and is no release; remove it or name another")
+
+
+@contextmanager
+def _holder(folder: Path) -> Iterator[Path]:
+    """Make a folder for what is under way, with a file that is locked while its writer lives."""
+    holder = folder.parent / f".{folder.name}.{_OURS}{secrets.token_hex(2)}"
+    holder.mkdir(mode=0o700)
+    try:
+        with (holder / _LOCK).open("wb") as lock:
+            with suppress(OSError):  # where there are no locks, nobody sweeps either
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield holder
+    finally:
+        _remove(holder, folder)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed writers of this folder left: it says who has which row."""
+    name = re.compile(rf"\.{re.escape(folder.name)}\.{_OURS}[0-9a-f]{{4}}")
+    for holder in folder.parent.glob(".*"):
+        if name.fullmatch(holder.name):
+            with suppress(OSError):  # it is in use, or not ours
+                if _is_abandoned(holder):
+                    if not folder.exists() and (holder / "old").exists():
+                        (holder / "old").replace(folder)
+                    _remove(holder, folder)
+
+
+def _is_abandoned(holder: Path) -> bool:
+    """Tell whether a folder holds nothing but ours; raise if its writer is at work."""
+    if not {path.name for path in holder.iterdir()} <= {"new", "old", _LOCK}:
+        return False
+    with (holder / _LOCK).open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return True
+
+
+def _remove(holder: Path, folder: Path) -> None:
+    """Remove a holder unless the release that was to be replaced has only survived in it."""
+    if folder.exists() or not (holder / "old").exists():
+        shutil.rmtree(holder, ignore_errors=True)
 
 
 def _fill(new: Path, release: Release, manifest: Record) -> None:

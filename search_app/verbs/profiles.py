@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +110,7 @@ def write_profiles_of(
     from anonymizer.profiles import build_profiles
 
     workspace = Workspace(settings.workspace)
+    _check_outputs(logs, output, rejects)
     counter = analysis(terms, settings, phrases=phrases)
     log, report = _read(logs, form, rejects)
     log, dropped = _without_robots(log, robots, choices)
@@ -127,6 +128,28 @@ def write_profiles_of(
         profiles=workspace.relative(output), release="", truth=truth, log_sha256=sha256
     )
     return {**_facts(profiles, report, output), "robots_dropped": dropped, "choices": chosen}
+
+
+def _check_outputs(logs: Sequence[Path], output: Path, rejects: Path | None) -> None:
+    """Refuse to write over a log or twice to one file, whatever links lead there."""
+    written = [("-o", output)]
+    if output.name:
+        written += [("-o", held_out_path(output)), ("-o", choices_path(output))]
+    if rejects:
+        for _, path in written:
+            if _is_same(rejects, path):
+                raise UsageError(f"--rejects {rejects} is a file that -o writes; name another")
+        written.append(("--rejects", rejects))
+    for option, path in written:
+        for log in logs:
+            if _is_same(path, log):
+                raise UsageError(f"{option} would write over the log {log}; name another file")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    with suppress(OSError):  # one of them is not there yet
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _read(logs: Sequence[Path], form: str | None, rejects: Path | None) -> tuple[Any, ReadReport]:

@@ -92,8 +92,21 @@ def test_users_stand_in_order_of_first_appearance_in_the_log() -> None:
 
 def test_users_left_out_change_no_weight_of_the_others() -> None:
     alone = [("u", "a b", 0)]
-    more = [*alone, ("v", "a", 1), ("w", "b c", 2)]
-    assert build(more, users=1, weights="tfidf") == build(alone, weights="tfidf")
+    more = [*alone, ("v", "a", 1), ("w", "b c", HALF_LIFE)]
+    for weights in ("tfidf", "recency"):
+        assert build(more, users=1, weights=weights) == build(alone, weights=weights)
+    assert build(more, users=1, weights="recency") == {"u": {"a": 1, "b": 1}}
+    assert build([("x", "c", HALF_LIFE), *alone], size=2, weights="recency")["u"]["a"] == 1
+
+
+def test_age_is_to_the_last_event_of_those_who_come_out_whoever_asked_it() -> None:
+    events = [("u", "a b", 0), ("v", "a c", HALF_LIFE), ("w", "a", 2 * HALF_LIFE)]
+    halved = {"u": {"a": 0.5, "b": 0.5}, "v": {"a": 1, "c": 1}}
+    assert build(events, size=2, weights="recency") == halved
+    late = [("u", "d", 3 * HALF_LIFE)]  # held out: of two distinct queries the last
+    assert build([*events, *late], users=1, test_share=0.5, weights="recency")["u"]["a"] == 1
+    sessions = build([*events, *late], size=2, granularity="session", weights="recency")
+    assert sessions == {"u#1": halved["u"], "v#1": halved["v"]}
 
 
 def test_a_session_ends_after_a_longer_pause_than_the_gap() -> None:
@@ -304,7 +317,7 @@ LOGS = st.lists(
     st.tuples(
         st.sampled_from("uvw"),
         st.lists(st.sampled_from("abcd"), max_size=3).map(" ".join),
-        st.integers(0, 40),
+        st.integers(0, 40) | st.integers(0, 4).map(lambda months: months * HALF_LIFE),
     ),
     max_size=25,
 )
@@ -329,8 +342,10 @@ def test_a_query_that_built_a_profile_is_never_held_out(events: list[Event], sha
 GAP = 10
 
 
-def said(events: Sequence[Event], kept: set[tuple[str, str]], granularity: str) -> dict[str, Any]:
-    """Return each owner's (term, time) pairs by time, from the queries kept."""
+def said(
+    events: Sequence[Event], kept: set[tuple[str, str]], granularity: str
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return each owner's (term, time) pairs by time, from the queries kept, and its last time."""
     owners: dict[int, str] = {}
     for user in {user for user, _, _ in events}:
         own = sorted((time, at) for at, (name, _, time) in enumerate(events) if name == user)
@@ -339,14 +354,16 @@ def said(events: Sequence[Event], kept: set[tuple[str, str]], granularity: str) 
             number += place == 0 or time > own[place - 1][0] + GAP
             owners[at] = user if granularity == "user" else f"{user}#{number}"
     pairs: dict[str, Any] = {owners[at]: [] for at in range(len(events))}
+    last: dict[str, int] = {}
     for at, (user, query, time) in sorted(enumerate(events), key=lambda each: each[1][2]):
         if (user, query) in kept:
             pairs[owners[at]] += [(term, time) for term in query.split()]
-    return pairs
+            last[owners[at]] = time
+    return pairs, last
 
 
 def twin(
-    pairs: dict[str, Any], last: int, size: int | None, weights: str
+    pairs: dict[str, Any], last: dict[str, int], size: int | None, weights: str
 ) -> dict[str, dict[str, float]]:
     """Weigh each owner's terms the slow way."""
     counts = {owner: Counter(term for term, _ in own) for owner, own in pairs.items()}
@@ -358,7 +375,8 @@ def twin(
 
     def weight(owner: str, term: str) -> float:
         having = sum(term in terms for terms in top.values())
-        ages = [last - time for own, time in pairs[owner] if own == term]
+        latest = max(last[name] for name in top)
+        ages = [latest - time for own, time in pairs[owner] if own == term]
         by_name = {
             "binary": 1.0,
             "tf": float(counts[owner][term]),
@@ -382,8 +400,8 @@ def test_profiles_equal_their_naive_twin(
     events: list[Event], share: float, size: int | None, weights: str, granularity: str
 ) -> None:
     used = events_of(split_by_time(log_of(events), share)[0])
-    pairs = said(events, {(user, query) for user, query, _ in used}, granularity)
-    expected = twin(pairs, max(time for _, _, time in used), size, weights)
+    pairs, last = said(events, {(user, query) for user, query, _ in used}, granularity)
+    expected = twin(pairs, last, size, weights)
     chosen = {"size": size, "weights": weights, "granularity": granularity, "test_share": share}
     if not expected:
         with pytest.raises((BadInput, BadParameter)):

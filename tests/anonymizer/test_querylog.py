@@ -356,6 +356,38 @@ def test_parquet_by_hand(tmp_path: Path) -> None:
     assert events(log) == [("u", "java is", MARCH_1 + 5, 0), ("ü", "ä", MARCH_1 + 5, 0)]
 
 
+def test_no_row_of_parquet_damages_the_others(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+    moments = {
+        pa.uint64(): ([5, 10**11, 1 << 63, (1 << 64) - 1, 99_999_999_999], [5, 99_999_999_999]),
+        pa.timestamp("s"): ([9 * 10**15, -9 * 10**15, -62_135_596_801, -1, 0], [-1, 0]),
+        pa.timestamp("us"): ([-1, -1_000_000, -1_000_001, 999_999], [-1, -1, -2, 0]),
+        # The first and the last moment of 64 bits: 1677-09-21 and 2262-04-11.
+        pa.timestamp("ns"): ([1 - (1 << 63), (1 << 63) - 1], [-9_223_372_037, 9_223_372_036]),
+    }
+    for unit, ticks in second.items():
+        moments[pa.timestamp(unit, "Asia/Tokyo")] = ([-ticks, None, 2 * ticks], [-1, 2])
+    for kind, (times, found) in moments.items():
+        names = [f"{number}" for number in range(len(times))]
+        column = pa.array(times, pa.int64() if kind != pa.uint64() else kind).cast(kind)
+        table = pa.table({"user": names, "query": names, "time": column})
+        parquet.write_table(table, tmp_path / "log.parquet")
+        log, report = read_log([tmp_path / "log.parquet"])
+        assert log.time.tolist() == found, kind
+        assert report.rejected == report.reasons.get("bad time", 0) == len(times) - len(found)
+    texts = pa.array([b"java", b"\xff", "ä".encode()], pa.binary()).view(pa.string())
+    table = pa.table({"user": ["u"] * 3, "query": texts, "time": [1, 2, 3]})
+    parquet.write_table(table, tmp_path / "log.parquet")
+    log, report = read_log([tmp_path / "log.parquet"])
+    assert (events(log), report.reasons) == (
+        [("u", "java", 1, 0), ("u", "ä", 3, 0)],
+        {"invalid UTF-8": 1},
+    )
+
+
 def test_parquet_that_is_none_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

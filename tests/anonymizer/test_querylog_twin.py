@@ -13,12 +13,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from anonymizer import querylog_files, querylog_lines, querylog_scan
+from anonymizer import querylog, querylog_files, querylog_lines, querylog_scan
 from anonymizer.model import QueryLog
 from anonymizer.querylog import ReadReport, Reject, read_log
 
 Event = tuple[str, str, int, int]
 BOM = "\ufeff".encode()
+COLUMNS = {"aol": (3, 5), "tsv": (3, 3), "rows": (4, 4)}
+MOST_CLICKS = 2**31 - 1  # of an event
 
 
 # -- the twin: a line at a time, with nothing of the reader's own ----------------------------------
@@ -73,20 +75,24 @@ def decoded(line: bytes, longest: int) -> str:
 
 def said(line: bytes, form: str, longest: int) -> Event:
     columns = decoded(line, longest).split("\t")
-    if len(columns) < 3:
+    if len(columns) < COLUMNS[form][0]:
         raise Rejected("too few columns")
-    if len(columns) > (5 if form == "aol" else 3):
+    if len(columns) > COLUMNS[form][1]:
         raise Rejected("too many columns")
     user, query = columns[0].strip(), " ".join(columns[1].lower().split())
     if not user:
         raise Rejected("bad user id")
     if (user, columns[1]) == ("AnonID", "Query") and form == "aol":
         raise Rejected("header")
-    if user.lower() in ("anonid", "user") and query == "query" and form == "tsv":
+    if user.lower() in ("anonid", "user") and query == "query" and form != "aol":
         raise Rejected("header")
-    time = time_of(columns[2], loose=form == "tsv")
+    time = time_of(columns[2], loose=form != "aol")
+    if form == "rows" and not re.fullmatch("[0-9]{1,9}", columns[3]):
+        raise Rejected("bad number of clicks")
     if query in ("", "-"):
         raise Rejected("empty")
+    if form == "rows":
+        return user, query, time, int(columns[3])
     return user, query, time, 1 if "".join(columns[3:]).strip() else 0
 
 
@@ -110,7 +116,7 @@ def twin(
             own = [at for at, event in enumerate(made) if event[0] == user]
             if own and made[own[-1]][1] == query:
                 _, _, first, before = made[own[-1]]
-                made[own[-1]] = (user, query, min(first, time), before + clicks)
+                made[own[-1]] = (user, query, min(first, time), min(before + clicks, MOST_CLICKS))
                 counts["repeat"] += 1
             else:
                 made.append((user, query, time, clicks))
@@ -128,6 +134,7 @@ def read(
         patch.setattr(querylog_files, "CHUNK", chunk)
         patch.setattr(querylog_files, "_FIRST_LINES", chunk)
         patch.setattr(querylog_files, "_CUT", longest + 8)
+        patch.setattr(querylog, "FORMATS", (*querylog.FORMATS, "rows"))  # Parquet's, as text
         for module in (querylog_lines, querylog_scan):
             patch.setattr(module, "LONGEST_LINE", longest)
         paths = [Path(folder) / str(number) for number in range(len(contents))]
@@ -215,6 +222,29 @@ plain = st.builds(
     ),
 )
 content = st.lists(line | plain | noise, max_size=12).map(b"\n".join)
+CLICKS = [b"0", b"1", b"7", b"007", b"123456789", b"999999999", b"000000001"]
+BAD_CLICKS = [b"1000000000", b"0000000001", b"12345678901", b"999999999999", b"9" * 20]
+BAD_CLICKS += [b"", b" ", b"-1", b"+1", b" 1", b"1 ", b"1.0", b"1e3", b"1_0", b"x", b"1\t1"]
+BAD_CLICKS += ["١".encode(), "²".encode(), b"\xff", b"1\0", b"1\r1"]
+row = st.builds(
+    b"%b\t%b\t%b\t%b%b".__mod__,
+    st.tuples(
+        st.sampled_from(USERS),
+        st.sampled_from(QUERIES),
+        st.sampled_from(TIMES) | st.sampled_from(TIMES[:3]),
+        st.sampled_from(CLICKS) | st.sampled_from(CLICKS + BAD_CLICKS),
+        st.sampled_from([b"", b"", b"\r"]),
+    ),
+)
+counted = st.builds(
+    b"%b\t%b\t2006-03-01 00:00:%02d\t%b".__mod__,
+    st.tuples(
+        st.sampled_from([b"u", b"v"]),
+        st.sampled_from([b"a", b"B c"]),
+        st.integers(0, 59),
+        st.sampled_from(CLICKS) | st.sampled_from(BAD_CLICKS),
+    ),
+)
 
 
 @settings(deadline=None, max_examples=400)
@@ -232,6 +262,18 @@ def test_a_hostile_log_is_read_as_by_the_twin(
     contents: list[bytes], form: str, chunk: int, longest: int
 ) -> None:
     check(contents, form, chunk, longest)
+
+
+@settings(deadline=None, max_examples=400)
+@given(
+    st.lists(row | counted | line, max_size=12).map(b"\n".join),
+    st.integers(1, 90),
+    st.integers(20, 90),
+)
+@example(b"\n".join(b"u\ta\t5\t%b" % clicks for clicks in CLICKS + BAD_CLICKS), 999, 90)
+@example(b"\n".join([b"u\ta\t5\t999999999"] * 3), 999, 90)
+def test_rows_with_clicks_are_read_as_by_the_twin(content: bytes, chunk: int, longest: int) -> None:
+    check([content], "rows", chunk, longest)
 
 
 @settings(deadline=None, max_examples=200)

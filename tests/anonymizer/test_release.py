@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
 import re
 import shutil
+import signal
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
@@ -414,3 +416,98 @@ def test_an_old_release_is_never_lost(tmp_path: Path, monkeypatch: pytest.Monkey
         write(THREE_USERS, folder, seed=8)
     (holder,) = tmp_path.iterdir()
     assert contents(holder / "old") == before
+
+
+# -- killed writers --------------------------------------------------------------------------------
+
+
+def killed(folder: Path, name: str, *, first: bool) -> Path:
+    """Write in a process that is killed before or after it calls one of the writer's own steps."""
+    child = os.fork()
+    if not child:
+        step = getattr(release_module, name)
+
+        def kill(*arguments: Any) -> None:
+            if not first:
+                step(*arguments)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        setattr(release_module, name, kill)
+        try:
+            write(THREE_USERS, folder, seed=9)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    (holder,) = set(folder.parent.iterdir()) - {folder}
+    return holder
+
+
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize(
+    ("name", "first", "names_users"),
+    [
+        ("_fill", True, "never"),
+        ("_fill", False, "always"),
+        ("_switch", True, "always"),
+        ("_switch", False, "there"),  # the old release
+    ],
+)
+def test_what_a_killed_writer_left_goes(
+    tmp_path: Path, name: str, first: bool, names_users: str, there: bool
+) -> None:
+    folder = tmp_path / "a [b]*.c"
+    if there:
+        write(THREE_USERS, folder, seed=1)
+    holder = killed(folder, name, first=first)
+    assert bool(list(holder.rglob("members.jsonl"))) == (
+        names_users == "always" or (names_users == "there" and there)
+    )
+    write(THREE_USERS, folder, seed=2)
+    assert list(tmp_path.iterdir()) == [folder]
+    assert b'"seed": 2' in contents(folder)["release.json"]
+
+
+def test_a_release_that_survived_only_in_what_was_left_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(release_module, "exchange", lambda *_: False)
+    folder = write(THREE_USERS, tmp_path / "r", seed=1)
+    old = contents(folder)
+    holder = killed(folder, "_switch", first=True)
+    folder.replace(holder / "old")  # as far as a switch without exchange may have come
+    nameless = replace(THREE_USERS, facts={"worst": np.nan})
+    assert "can't be written" in refusal(lambda: write(nameless, folder))
+    assert (contents(folder), list(tmp_path.iterdir())) == (old, [folder])
+
+
+def test_what_is_at_work_or_not_ours_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    others = (".r.previous", ".r.veil", ".r.veil12345", ".r.veilance", ".s.veil0a1b", ".r.veil0a1c")
+    for name in others:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine").write_text("mine", encoding="utf-8")
+    (tmp_path / ".r.veil0a1d").write_text("mine", encoding="utf-8")
+    (tmp_path / ".r.veil0a1e" / "new").mkdir(parents=True)
+    with (tmp_path / ".r.veil0a1e" / "lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = contents(tmp_path)
+        write(THREE_USERS, folder)
+        shutil.rmtree(folder)
+        assert contents(tmp_path) == before
+    write(THREE_USERS, folder)
+    assert not (tmp_path / ".r.veil0a1e").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {*others, ".r.veil0a1d", "r"}
+
+
+def test_a_writer_s_own_folder_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, fill = tmp_path / "r", release_module._fill
+
+    def fill_while_another_writes(*arguments: Any) -> None:
+        monkeypatch.setattr(release_module, "_fill", fill)
+        fill(*arguments)
+        write(THREE_USERS, folder, seed=2)
+
+    monkeypatch.setattr(release_module, "_fill", fill_while_another_writes)
+    write(THREE_USERS, folder, seed=3)
+    assert list(tmp_path.iterdir()) == [folder]
+    assert b'"seed": 3' in contents(folder)["release.json"]

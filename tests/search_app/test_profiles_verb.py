@@ -106,6 +106,40 @@ def test_rejects_are_whole_or_absent(run: Run, log: Path, tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.parametrize("link", ["none", "symbolic", "hard"])
+def test_no_log_is_written_over(run: Run, log: Path, tmp_path: Path, link: str) -> None:
+    written = {
+        "p.jsonl": ["-o", tmp_path / "p.jsonl"],
+        "q.made.json": ["-o", tmp_path / "q.jsonl"],
+        "r.held-out.tsv": ["-o", tmp_path / "r.npz", "--test-share", "0.5"],
+        "s.tsv": ["--rejects", tmp_path / "s.tsv"],
+    }
+    for name, options in written.items():
+        path = tmp_path / name
+        path.write_text(LOG)
+        source = path
+        if link != "none":
+            source = tmp_path / f"link-{name}"
+            (source.symlink_to if link == "symbolic" else source.hardlink_to)(path)
+        told = run.refused("profiles", log, source, "--format", "tsv", *options)
+        assert f"{options[0]} would write over the log {source}; name another file" in told
+        assert path.read_text() == LOG
+    assert not list(run.workspace.glob("profiles*"))
+    run.workspace.joinpath("profiles.jsonl").write_text(LOG)
+    told = run.refused("profiles", run.workspace / "profiles.jsonl", "--format", "tsv")
+    assert "-o would write over the log" in told
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.made.json", "p.held-out.tsv", "no/../p.jsonl"])
+def test_rejects_and_profiles_are_two_files(run: Run, log: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "no").mkdir()
+    options = ["-o", tmp_path / "p.jsonl", "--rejects", tmp_path / name]
+    told = run.refused("profiles", log, *options)
+    assert f"--rejects {tmp_path / name} is a file that -o writes; name another" in told
+    (tmp_path / "p.loop").symlink_to("p.loop")
+    run("profiles", log, "-o", tmp_path / "p.jsonl", "--rejects", tmp_path / "p.loop")
+
+
 def test_what_made_the_profiles_is_written_beside_them(run: Run, log: Path) -> None:
     made: Any = run.json("profiles", log, "--weights=tf", "--gap=1h", "--drop-robots=50")
     path = run.workspace / "profiles.jsonl"
