@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from .line_reading import read_rows
-from .measures.finding import Finding, Verdict
+from .measures.finding import Finding, Verdict, told_rows
+from .measures.judging_choices import person_of
 from .measures.verification import Case, examine
 from .model import BadInput, Ints, Profiles
 from .records import (
@@ -50,6 +51,7 @@ _ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
 _HEAD = f'{{"format": "{FORMAT}"'.encode()
 _OURS = ".veilsearch-publish."  # nobody else's hidden files begin so
 _TEMPORARY = re.compile(rf"{re.escape(_OURS)}[a-z0-9_]{{8}}")  # as tempfile names them
+_NAME = re.compile(r"g+[0-9]+")
 _MOST = 2**53  # people; beyond it a number is told apart by no reader of JSON
 _YOUNG = 60  # seconds that a publisher may take to write
 
@@ -67,7 +69,7 @@ def publish(release: Path, profiles: Path, output: Path) -> Verdict:
     """Verify a release and publish the very bytes that were verified; on any breach, nothing."""
     _refuse_foreign(output, release)
     case = examine(release, profiles)
-    case.findings += _alone(case)
+    case.findings += [*_alone(case), *_named(case)]
     if case.verdict.holds:
         content = as_json(_about(case)) + case.parts["rows.jsonl"]
         with plain_errors(output, "written"):
@@ -104,6 +106,20 @@ def _alone(case: Case) -> list[Finding]:
         remedy = "users are sessions, so make profiles with --granularity user, or take a larger k"
     line = f"{rows.size} rows stand for one person, whose profile they are; {remedy}"
     return [Finding("groups", False, where, line)]
+
+
+def _named(case: Case) -> list[Finding]:
+    """Find the rows that release a term equal to an id: nobody could tell that it is but a term."""
+    if case.profiles is None or case.rows is None:
+        return []
+    ids = {*case.profiles.users}
+    if "people" in case.checked:  # users are their sessions
+        ids.update(map(person_of, case.profiles.users))
+    named = [number for number, term in enumerate(case.profiles.terms) if term in ids]
+    row, column = np.divmod(case.rows.keys, case.rows.span)
+    wrong = np.bincount(row[np.isin(column, named)], minlength=len(case.rows.names)) > 0
+    line = "has a term that is a user's id; give the people other ids and make the profiles anew"
+    return [*told_rows("identity", wrong, line, "no term is a user's id")]
 
 
 def _about(case: Case) -> Record:
@@ -148,6 +164,8 @@ def read_published(path: Path) -> Published:
         raise BadInput(f"{path}: a row stands for fewer than two people; publish it again")
     if max(users) > _MOST:
         raise BadInput(f"{path}: a row stands for more than {_MOST} people; publish it again")
+    if not all(map(_NAME.fullmatch, rows.users)):
+        raise BadInput(f"{path}: a row is not named by its number, like g0001; publish it again")
     return Published(rows, np.array(users, dtype=np.int64), about)
 
 

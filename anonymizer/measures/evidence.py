@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+import stat
 from array import array
 from collections.abc import Iterator
 from io import BytesIO
@@ -12,8 +14,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .finding import Broken, Finding, Findings, Ints, settled, told_rows
-from .people import People, ascending, keys_of, sort_columns
+from .finding import Broken, Finding, Findings, Ints, Marks, settled, told_rows
+from .people import People, keys_of, open_file, sort_columns
 from .strict_lines import CellReader, Cells, Fault, Record, read_lines, read_strictly
 
 MANIFEST, ROWS, PRIVATE = "release.json", "rows.jsonl", "private"
@@ -47,7 +49,7 @@ class Rows(NamedTuple):
     cells: Cells  # terms numbered as in the profiles; one nobody has is numbered behind them
     keys: Ints  # row * span + term, ascending
     span: int
-    shuffled: bool  # the file has some row's terms in another order than the sorted one
+    odd: Marks  # which lines are written otherwise than what they say is always written
 
 
 def read_parts(release: Path) -> Parts:
@@ -57,7 +59,8 @@ def read_parts(release: Path) -> Parts:
     parts = {}
     for name in (MANIFEST, ROWS, MEMBERS, CHECKSUMS):
         try:
-            parts[name] = (release / name).read_bytes()
+            with open_file(release / name) as file:
+                parts[name] = file.read()
         except OSError as fault:
             raise Broken("files", name, f"can't be read ({fault.strerror or fault})") from fault
     return parts
@@ -89,11 +92,17 @@ def _sha256(content: bytes) -> str:
 
 def judge_privacy(release: Path) -> Findings:
     """Check that only the owner may read the private part, and that nothing else lies about."""
-    private = [release / PRIVATE, *sorted((release / PRIVATE).iterdir())]
-    open_ = [path.name for path in private if path.stat().st_mode & 0o077]
+    place, *files = (
+        path.lstat().st_mode for path in (release / PRIVATE, *(release / PRIVATE).iterdir())
+    )
+    plain = stat.S_ISDIR(place) and all(map(stat.S_ISREG, files))
+    open_ = [mode for mode in (place, *files) if mode & 0o077 and not stat.S_ISLNK(mode)]
     stray = {path.name for path in release.iterdir()} - {MANIFEST, ROWS, PRIVATE}
     faults = {
         "others may read it; take the right away: chmod -R go= private": bool(open_),
+        "it, or something in it, is a link or no regular file; put the files themselves there": (
+            not plain
+        ),
         "something else lies beside release.json, rows.jsonl and private/": bool(stray),
     }
     yield from settled("private part", PRIVATE, faults, "only its owner may read it")
@@ -129,8 +138,10 @@ def judge_manifest(manifest: Record, parts: Parts, people: People) -> Findings:
 
 def judge_identity(manifest: Record, rows: Rows, people: People, known: set[str]) -> Findings:
     """Check that nothing public names a person or a time; known are the words of the format."""
-    order = {"a row's terms are not in sorted order, which may tell of a member": rows.shuffled}
-    yield from settled("identity", ROWS, order, "the order of terms tells nothing")
+    line = (
+        "is not written as rows are (terms not in sorted order, or other blanks, digits, escapes)"
+    )
+    yield from told_rows("identity", rows.odd, line, "how rows are written tells nothing")
     users = set(people.users)
     hashes = [manifest["input_hash"], *manifest["sha256"].values()]
     texts = {text for text in _texts(manifest) if text not in known}
@@ -143,7 +154,7 @@ def judge_identity(manifest: Record, rows: Rows, people: People, known: set[str]
     yield from settled("identity", MANIFEST, faults, "names no user and no time")
     namesakes = np.array([name in users for name in rows.names])
     yield from told_rows("identity", namesakes, "is named like a user", "no row is named like one")
-    numbered = _numbered(rows.names)
+    numbered = _numbered(len(rows.names), users)
     other = np.array([n != m for n, m in zip(rows.names, numbered, strict=True)])
     yield from told_rows("identity", other, "is not named by its number", "rows are numbered")
 
@@ -161,30 +172,41 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _numbered(names: list[str]) -> list[str]:
-    """Return g0001, g0002, ... with as many g and digits as the first name has."""
-    letters = len(names[0]) - len(names[0].lstrip("g"))
-    width = max(4, len(str(len(names))))
-    return [f"{'g' * max(1, letters)}{number:0{width}d}" for number in range(1, len(names) + 1)]
+def _numbered(count: int, users: set[str]) -> list[str]:
+    """Return g0001, g0002, ... with the fewest g that make none the namesake of a user."""
+    width, letters = max(4, len(str(count))), "g"
+    while True:
+        names = [f"{letters}{number:0{width}d}" for number in range(1, count + 1)]
+        if users.isdisjoint(names):
+            return names
+        letters += "g"
 
 
 def read_rows(parts: Parts, people: People) -> Rows:
     """Return the published rows."""
     number = {term: at for at, term in enumerate(people.terms)}
-    reader, names, users = CellReader(number), [], array("q")
+    reader, names, users, odd = CellReader(number), [], array("q"), array("b")
+    lines = BytesIO(parts[ROWS])
     try:
         for record in read_lines(BytesIO(parts[ROWS]), _ROW):
             names.append(record["row"])
             users.append(min(max(record["users"], -1), 2**60))
             reader.add(record["terms"])
+            odd.append(next(lines) != _line_of(record))
         cells = reader.cells()
     except Fault as fault:
         raise Broken("rows", f"{ROWS}, line {fault.number}", str(fault)) from fault
     span = len(number)
-    shuffled = span == len(people.terms) and not ascending(keys_of(cells, span))
     cells = sort_columns(cells, span)
     sizes = np.array(users, dtype=np.int64)
-    return Rows(names, sizes, cells, keys_of(cells, span), span, shuffled)
+    return Rows(names, sizes, cells, keys_of(cells, span), span, np.array(odd, dtype=np.bool_))
+
+
+def _line_of(record: Record) -> bytes:
+    """Return a row's one line: what could be written in several ways could tell of a member."""
+    terms = {term: float(weight) for term, weight in sorted(record["terms"].items())}
+    row = {"row": record["row"], "users": record["users"], "terms": terms}
+    return f"{json.dumps(row, ensure_ascii=False)}\n".encode()
 
 
 def read_partition(parts: Parts, names: list[str], people: People) -> Ints:

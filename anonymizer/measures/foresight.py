@@ -73,7 +73,7 @@ def foresee(
     if sizes.min() == 0 or not _written(parts[ROWS], heads, people, cells):
         return None
     users = np.array(heads.users, dtype=np.int64)
-    rows = Rows(heads.names, users, cells, keys, counted.span, False)
+    rows = Rows(heads.names, users, cells, keys, counted.span, np.zeros(users.size, dtype=np.bool_))
     return Foreseen(rows, group_of, counted)
 
 

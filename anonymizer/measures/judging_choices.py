@@ -10,9 +10,10 @@ import numpy as np
 
 from .evidence import MANIFEST
 from .finding import Finding, Findings, Ints
-from .strict_lines import is_number
+from .strict_lines import is_number, is_whole
 
-_LARGEST = 2**53  # beyond it a number is told apart by no reader of JSON
+_MOST = 2**31 - 1  # more people or terms than there can be; a longer number may be an id
+_LONGEST = 10**12  # seconds
 _WORDS = {
     "weights": ("binary", "tf", "tfidf", "recency"),
     "terms": ("wordnet", "all", "letters-digits"),
@@ -21,18 +22,18 @@ _WORDS = {
 
 
 def _count(value: object) -> bool:
-    return value is None or (type(value) is int and 1 <= value <= _LARGEST)
+    return value is None or is_whole(value, 1, _MOST)
 
 
 def _seconds(value: Any) -> bool:
-    return value is None or (is_number(value) and 0 <= value <= _LARGEST)
+    return value is None or (is_number(value) and 0 <= value <= _LONGEST)
 
 
 _VALUES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "size": (_count, "a whole number from 1, or null"),
-    "users": (_count, "a whole number from 1, or null"),
-    "robots": (_count, "a whole number from 1, or null"),
-    "gap": (_seconds, "a number of seconds from 0, or null"),
+    "size": (_count, f"a whole number from 1 to {_MOST}, or null"),
+    "users": (_count, f"a whole number from 1 to {_MOST}, or null"),
+    "robots": (_count, f"a whole number from 1 to {_MOST}, or null"),
+    "gap": (_seconds, f"a number of seconds from 0 to {_LONGEST}, or null"),
     "test_share": (lambda x: is_number(x) and 0 <= x < 1, "a number from 0 and below 1"),
     "phrases": (lambda phrases: type(phrases) is bool, "true or false"),
 }
@@ -72,11 +73,12 @@ def people_behind(users: list[str], choices: Mapping[str, Any]) -> Ints | None:
     if not said and not all(map(_SESSION.fullmatch, users)):
         return None
     number: dict[str, int] = {}
-    persons = [number.setdefault(_person(user), len(number)) for user in users]
+    persons = [number.setdefault(person_of(user), len(number)) for user in users]
     return np.array(persons, dtype=np.int64) if said or len(number) < len(users) else None
 
 
-def _person(user: str) -> str:
+def person_of(user: str) -> str:
+    """Return whose session it is, where a user is one."""
     session = _SESSION.fullmatch(user)
     return session[1] if session else user
 

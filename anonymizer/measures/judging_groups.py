@@ -1,15 +1,16 @@
-"""Whether groups keep p, k, l and t: whole numbers and fractions, and sums no worse than fsum.
+"""Whether groups keep p, k, l and t: by whole numbers wherever a plain sum may err.
 
 Entropies and distances are irrational, so that their bounds are taken with a tolerance of 1e-9 on
 the release's side: a group that misses its bound by no more than that passes, one that misses it
 by more never does. Distances are compared squared, where 1e-15 more is allowed: no float can
-tell a distance below 3e-8 from 0.
+tell a distance below 3e-8 from 0. What is no number, as where a share vanishes, never passes: the
+shares are then taken of whole numbers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -51,8 +52,8 @@ def too_uniform(tally: Tally, diversity: float) -> Marks:
     shares = _shares(tally)
     found = np.add.reduceat(-shares * np.log(shares), tally.begins)
     edge = math.log(diversity) - TOLERANCE
-    wrong: Marks = found < edge
-    for group in np.flatnonzero(np.abs(found - edge) <= _doubt(tally)).tolist():
+    wrong: Marks = ~(found >= edge)
+    for group in _doubtful(found, edge, tally):
         weights = _exact_sums(tally, cells_of(tally, group))
         wrong[group] = entropy(weights) < edge
     return wrong
@@ -60,28 +61,37 @@ def too_uniform(tally: Tally, diversity: float) -> Marks:
 
 def too_far(tally: Tally, t: float) -> Marks:
     """Mark the groups whose Jensen-Shannon distance from all users is above t."""
-    mine, all_ = _shares(tally), tally.overall / tally.overall.sum()
-    all_ = all_[tally.column]
-    middle = (mine + all_) / 2
-    parts = mine * np.log2(mine / middle) + all_ * np.log2(all_ / middle)
-    met = np.add.reduceat(all_, tally.begins)
-    found = (np.add.reduceat(parts, tally.begins) + (1 - met)) / 2
+    found = _divergences(tally)
     edge = (t + TOLERANCE) ** 2 + 1e-15
-    wrong: Marks = found > edge
-    doubtful = np.flatnonzero(np.abs(found - edge) <= _doubt(tally))
-    if doubtful.size:
-        everybody = _exact_overall(tally)
-        for group in doubtful.tolist():
+    wrong: Marks = ~(found <= edge)
+    doubtful = _doubtful(found, edge, tally)
+    if doubtful:
+        everybody = whole(_exact_overall(tally))
+        for group in doubtful:
             cells = cells_of(tally, group)
             weights = _exact_sums(tally, cells)
             wrong[group] = divergence(weights, everybody, tally.column[cells]) > edge
     return wrong
 
 
-def _doubt(tally: Tally) -> Floats:
-    """Return how far from an edge a plain sum decides alone: what rounding can do at most."""
+def _divergences(tally: Tally) -> Floats:
+    """Return each group's divergence by plain sums; no number where shares vanish."""
+    mine = _shares(tally)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        all_ = (tally.overall / tally.overall.sum())[tally.column]
+        middle = (mine + all_) / 2
+        parts = mine * np.log2(mine / middle) + all_ * np.log2(all_ / middle)
+        met = np.add.reduceat(all_, tally.begins)
+        found: Floats = (np.add.reduceat(parts, tally.begins) + (1 - met)) / 2
+    return found
+
+
+def _doubtful(found: Floats, edge: float, tally: Tally) -> list[int]:
+    """Return the groups whose plain sum does not decide: what rounding can do at most is more."""
     added = tally.distinct if tally.weights is None else tally.distinct + tally.users
-    return np.asarray(1e-12 + 1e-15 * added, dtype=np.float64)
+    decided = np.isfinite(found) & (np.abs(found - edge) > 1e-12 + 1e-15 * added)
+    doubtful: list[int] = np.flatnonzero(~decided).tolist()
+    return doubtful
 
 
 def _shares(tally: Tally) -> Floats:
@@ -111,18 +121,32 @@ def _exact_overall(tally: Tally) -> list[float]:
 
 def entropy(weights: list[float]) -> float:
     """Return the entropy of a distribution, in natural units."""
-    total = math.fsum(weights)
-    return math.fsum(-w / total * math.log(w / total) for w in weights)
+    numbers = whole(weights)
+    total = sum(numbers)
+    return -math.fsum(_times_log(n / total, n / total, math.log) for n in numbers)
 
 
-def divergence(weights: list[float], everybody: list[float], terms: Ints) -> float:
+def divergence(weights: list[float], everybody: list[int], terms: Ints) -> float:
     """Return the Jensen-Shannon divergence, base 2, of a group's weights from everybody's."""
-    total, grand = math.fsum(weights), math.fsum(everybody)
-    mine = [w / total for w in weights]
-    all_ = [everybody[term] / grand for term in terms.tolist()]
-    parts = [
-        x
-        for m, a in zip(mine, all_, strict=True)
-        for x in (m * math.log2(2 * m / (m + a)), a * math.log2(2 * a / (m + a)), -a)
-    ]
-    return math.fsum([1.0, *parts]) / 2
+    numbers = whole(weights)
+    total, grand = sum(numbers), sum(everybody)
+    parts = [1.0]
+    for number, term in zip(numbers, terms.tolist(), strict=True):
+        mine, all_ = number * grand, everybody[term] * total  # shares, times total * grand
+        share, other = number / total, everybody[term] / grand
+        parts.append(_times_log(share, 2 * mine / (mine + all_), math.log2))
+        parts.append(_times_log(other, 2 * all_ / (mine + all_), math.log2))
+        parts.append(-other)
+    return math.fsum(parts) / 2
+
+
+def whole(weights: list[float]) -> list[int]:
+    """Return whole numbers in the very proportions of weights, however far these range."""
+    ratios = [weight.as_integer_ratio() for weight in weights]
+    unit = max(below for _, below in ratios)  # all are powers of two
+    return [above * (unit // below) for above, below in ratios]
+
+
+def _times_log(share: float, ratio: float, log: Callable[[float], float]) -> float:
+    """Return a share times a logarithm; where the ratio is below all floats, so is the product."""
+    return share * log(ratio) if ratio else 0.0

@@ -9,7 +9,7 @@ from .evidence import MANIFEST, Rows
 from .finding import Broken, Finding, Findings, Floats, Marks
 from .judging_groups import judge_groups
 from .judging_rows import expected_rows, judge_rows
-from .strict_lines import is_number
+from .strict_lines import is_number, is_whole
 from .tally import Tally
 
 _WORDS = {
@@ -24,14 +24,15 @@ _WORDS = {
     "refine": ("none", "swap"),
     "first_seed": ("given", "drawn"),
 }
+MOST = 2**31 - 1  # more people or terms than there can be; a longer number may be an id
 _NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "p": (lambda p: p is None or (is_number(p) and 0 < p <= 1), "above 0 and at most 1, or null"),
-    "k": (lambda k: k is None or (type(k) is int and k >= 1), "a whole number from 1, or null"),
-    "l": (lambda d: d is None or (is_number(d) and d >= 1), "a number from 1, or null"),
+    "k": (lambda k: k is None or is_whole(k, 1, MOST), f"a whole number from 1 to {MOST}, or null"),
+    "l": (lambda d: d is None or (is_number(d) and 1 <= d <= MOST), f"from 1 to {MOST}, or null"),
     "t": (lambda t: t is None or (is_number(t) and 0 < t <= 1), "above 0 and at most 1, or null"),
-    "a": (lambda a: type(a) is int and a >= 0, "a whole number from 0"),
-    "neighbours": (lambda n: type(n) is int and n >= 1, "a whole number from 1"),
-    "documents": (lambda n: type(n) is int and n >= 2, "a whole number from 2"),
+    "a": (lambda a: is_whole(a, 0, 100), "a whole number from 0 to 100"),
+    "neighbours": (lambda n: is_whole(n, 1, 1000), "a whole number from 1 to 1000"),
+    "documents": (lambda n: is_whole(n, 2, 10**6), "a whole number from 2 to 1000000"),
 }
 WORDS = {*_WORDS, *_NUMBERS, *(word for words in _WORDS.values() for word in words)}
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import stat
 from dataclasses import dataclass
-from io import BufferedIOBase
+from io import BufferedIOBase, BufferedReader
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
@@ -61,7 +63,7 @@ def read_people(path: Path) -> People:
     if read is None:
         _refuse(f"{path}: a file of profiles must end in .jsonl or .npz")
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return read(file)
     except OSError as fault:
         _refuse(f"{path}: can't be read ({fault.strerror or fault}); check path and rights")
@@ -69,6 +71,14 @@ def read_people(path: Path) -> People:
         _refuse(f"{path}, line {fault.number}: {fault}; each line must look like {_example()}")
     except Exception:  # a damaged archive fails in countless ways
         _refuse(f"{path}: damaged, or no file of profiles; make it again")
+
+
+def open_file(path: Path) -> BufferedReader:
+    """Open what is a file: a pipe would be waited for, and a device may have no end."""
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a folder is refused by its own words
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return path.open("rb")
 
 
 def _example() -> str:

@@ -59,6 +59,11 @@ def is_number(value: object) -> bool:
     return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
+def is_whole(value: object, least: int, most: int) -> bool:
+    """Tell whether a value is a whole number in a range; true and false are none."""
+    return type(value) is int and least <= value <= most
+
+
 def read_line(line: bytes, like: Record) -> Record:
     """Read an object that has exactly the names of the example, with values of the same types.
 

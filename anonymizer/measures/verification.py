@@ -41,6 +41,8 @@ class Case:
     findings: list[Finding] = field(default_factory=list)
     parts: evidence.Parts = field(default_factory=dict)
     manifest: dict[str, Any] = field(default_factory=dict)
+    profiles: People | None = None
+    rows: evidence.Rows | None = None
     people: Ints | None = None  # behind each row; as many as users, unless these are sessions
     checked: dict[str, Any] = field(default_factory=dict)
 
@@ -79,6 +81,7 @@ def _examine(case: Case, people: People) -> None:
     known = foresee(case.parts, people, parameters, FORESEEN[method])
     rows = known.rows if known else evidence.read_rows(case.parts, people)
     case.findings += evidence.judge_identity(case.manifest, rows, people, _KNOWN)
+    case.profiles, case.rows = people, rows
     group_of = known.group_of if known else evidence.read_partition(case.parts, rows.names, people)
     case.findings += evidence.judge_partition(group_of, rows)
     counted = known.tally if known else tally(people, group_of, rows.span)

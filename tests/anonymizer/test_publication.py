@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from anonymizer.measures.finding import Verdict
-from anonymizer.measures.verification import Case, examine
+from anonymizer.measures.verification import Case, examine, verify
 from anonymizer.model import BadInput
 from anonymizer.publication import FORMAT, publish, read_published
 
@@ -94,6 +94,10 @@ def test_another_first_line_is_refused(tmp_path: Path, change: dict[str, Any], w
         (b"0.5", b"-0.5", "rows, line 1: a weight is not above 0"),
         (b"0.5", b"NaN", "rows, line 1: NaN is no number"),
         (b"g0002", b"g0001", "rows, line 2: the row stands twice"),
+        (b"g0002", b"anna", "a row is not named by its number, like g0001"),
+        (b"g0002", b"g0002\\n", "a row is not named by its number, like g0001"),
+        (b"g0002", b"\\u001b[31m", "a row is not named by its number, like g0001"),
+        (b"g0002", "g٢".encode(), "a row is not named by its number, like g0001"),
     ],
 )
 def test_forged_rows_are_refused_though_their_hash_fits(
@@ -233,6 +237,42 @@ def test_rows_of_one_persons_sessions_are_never_published(
             [f"{rows} rows stand for one person"] if rows else []
         )
         assert all("make profiles with --granularity user" in f.line for f in breaches)
+
+
+@pytest.mark.parametrize(
+    ("rename", "refused"),
+    [
+        ({"anna-0": "t0"}, "rows.jsonl, line 1"),  # a term of the first row
+        ({"frida-5": "t6"}, "rows.jsonl, line 2"),
+        ({"anna-0": "t3"}, "rows.jsonl, line 1"),  # it stands in both
+        ({user: f"t{at}#1" for at, user in enumerate(USERS)}, ""),  # sessions? nobody has two
+        ({"anna-0": "t10"}, ""),
+    ],
+)
+def test_a_term_that_is_a_users_id_is_never_published(
+    place: Path, rename: dict[str, str], refused: str
+) -> None:
+    people = {rename.get(user, user): row for user, row in SIX.items()}
+    users = list(people)
+    made(people, (users[:3], users[3:]), PARAMETERS).write(place / "r")
+    made(people, (users[:3], users[3:]), PARAMETERS).write_profiles(place / "p.jsonl")
+    assert verify(place / "r", place / "p.jsonl").holds
+    breaches = publish_at(place).breaches
+    assert [breach.where for breach in breaches] == [refused] * bool(refused)
+    assert all("give the people other ids" in breach.line for breach in breaches)
+    assert (place / "out/f").exists() == (not refused)
+
+
+def test_a_term_that_is_the_id_behind_sessions_is_never_published(place: Path) -> None:
+    sessions: Rows = {f"{who}#{n}": {f"x{n}": 1.0} for who in ("anna", "berta") for n in (1, 2)}
+    sessions["berta#2"]["anna"] = 1.0
+    groups = [["anna#1", "berta#1"], ["anna#2", "berta#2"]]
+    release = made(sessions, groups, {**PARAMETERS, "p": None, "k": 2})
+    release.write(place / "r")
+    release.write_profiles(place / "p.jsonl")
+    (breach,) = publish_at(place).breaches
+    assert (breach.claim, breach.where) == ("identity", "rows.jsonl, line 2")
+    assert "anna" not in breach.line
 
 
 def test_hidden_files_of_others_stay(place: Path) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from hypothesis import strategies as st
 from anonymizer.measures.evidence import read_parts, read_rows
 from anonymizer.measures.finding import Verdict
 from anonymizer.measures.foresight import Foreseen, foresee
+from anonymizer.measures.judging_groups import divergence, entropy
 from anonymizer.measures.judging_p_linkability import foresee_p_linkability
 from anonymizer.measures.people import People, read_people
 from anonymizer.measures.strict_lines import Cells
@@ -206,6 +210,7 @@ FAULTS: list[tuple[str, Fault, str, str]] = [
     ("fact unknown", spoilt(lambda r: r.facts.update(safe=1)), "facts", "1 facts are none"),
     ("facts of another", spoilt(facts_of_another), "facts", "largest_group is not 4"),
     ("row named for a user", spoilt(lambda r: rename(r, "anna")), "identity", "named like a user"),
+    ("more g than need be", spoilt(lambda r: rename(r, "gg0001")), "identity", "by its number"),
     ("row named at will", spoilt(lambda r: rename(r, "vip01")), "identity", "by its number"),
     ("order tells", spoilt(lambda r: r.rows[0].update(terms=dict(
         reversed(terms_of(r).items())))), "identity", "not in sorted order"),
@@ -213,7 +218,7 @@ FAULTS: list[tuple[str, Fault, str, str]] = [
     ("choice of a user", spoilt(lambda r: r.choices.update(u=["anna"])), "identity", "user's id"),
     ("a query", spoilt(lambda r: r.choices.update(q="cheap flights")), "identity", "none of the"),
     ("users among numbers", spoilt(lambda r: r.choices.update(size=[[4417, 1]])), "choices",
-     "release.json: size of the profiles must be a whole number from 1, or null"),
+     "release.json: size of the profiles must be a whole number from 1 to 2147483647, or null"),
     ("a choice of no name", spoilt(lambda r: r.choices.update(ids=4417)), "choices",
      "of the profiles it may tell gap, granularity, phrases, robots, size,"),
     ("users a truth", spoilt(lambda r: r.choices.update(users=True)), "choices", "users of the"),
@@ -238,6 +243,14 @@ FAULTS: list[tuple[str, Fault, str, str]] = [
     ("p above 1", spoilt(put("p", 1.5)), "parameters", "p must be above 0 and at most 1"),
     ("p true", spoilt(put("p", True)), "parameters", "p must be above 0 and at most 1"),
     ("a below 0", spoilt(put("a", -1)), "parameters", "a must be a whole number from 0"),
+    ("a an id", spoilt(put("a", 4417)), "parameters", "a must be a whole number from 0 to 100"),
+    ("neighbours 0", spoilt(put("neighbours", 0)), "parameters", "neighbours must be a whole"),
+    ("neighbours 1001", spoilt(put("neighbours", 1001)), "parameters", "from 1 to 1000"),
+    ("documents 1", spoilt(put("documents", 1)), "parameters", "documents must be a whole number"),
+    ("documents an id", spoilt(put("documents", 4417749)), "parameters", "from 2 to 1000000"),
+    ("k beyond all", spoilt(put("k", 2**31)), "parameters", "from 1 to 2147483647, or null"),
+    ("l beyond all", spoilt(put("l", 1e308)), "parameters", "l must be from 1 to 2147483647"),
+    ("size beyond all", spoilt(lambda r: r.choices.update(size=2**31)), "choices", "2147483647"),
     ("parameter lost", spoilt(lambda r: r.parameters.pop("k")), "parameters", "k is missing"),
     ("parameter unknown", spoilt(put("b", 1)), "parameters", "there are others than"),
     ("nothing promised", lambda: eight(p=None, k=None), "parameters", "which promises nothing"),
@@ -300,6 +313,60 @@ def test_weights_of_any_size_are_judged(tmp_path: Path, weight: float) -> None:
     too_large: Rows = {"u1": {"a": 1e308, "b": 1.0}, "u2": {"a": 1e308}}
     release = made(too_large, [["u1", "u2"]], {**given, "representative": "union"})
     assert "too large to be added up" in str(breaches(release, tmp_path))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("given_", "told"),
+    [
+        ({"t": 0.01}, "t: rows.jsonl, line 2: is farther than t=0.01 from all users"),
+        ({"t": 1}, ""),
+        ({"l": 1.01}, "l: rows.jsonl, line 1: has an entropy below log l=1.01"),
+    ],
+)
+def test_shares_below_all_floats_pass_no_bound(
+    tmp_path: Path, given_: dict[str, Any], told: str
+) -> None:
+    """1e-600 of all weight is the second group's, at distance 1; the first's entropy is 0."""
+    profiles: Rows = {f"u{n}": {"big": 1e300, "c": 1.0} for n in range(20)}
+    users = list(profiles)
+    profiles |= {"x": {"tiny": 1e-300, "y": 1e-300}, "z": {"tiny": 1e-300}}
+    given_ = {**PARAMETERS, "p": None, **given_}
+    found = breaches(made(profiles, [users, ["x", "z"]], given_), tmp_path)
+    assert "; ".join(f"{claim}: {line}" for claim, line in found) == told
+
+
+FAR = st.lists(st.sampled_from([5e-324, 1e-300, 0.1, 1.0, 3.0, 1e300]), min_size=1, max_size=6)
+
+
+@settings(max_examples=300, deadline=None)
+@given(FAR, FAR)
+def test_divergence_and_entropy_of_any_weights_are_those_of_exact_fractions(
+    mine: list[float], others: list[float]
+) -> None:
+    """The group has the first terms; everybody has its weights and the others'."""
+    width = max(len(mine), len(others))
+    everybody = [
+        sum((Fraction(w[at]) for w in (mine, others) if at < len(w)), Fraction())
+        for at in range(width)
+    ]
+    m = [Fraction(weight) / sum(map(Fraction, mine)) for weight in mine]
+    a = [weight / sum(everybody) for weight in everybody]
+    expected = sum(a[len(m) :], Fraction()).__float__() / 2
+    for x, y in zip(m, a, strict=False):
+        expected += sum(float(z) * log2_of(2 * z / (x + y)) for z in (x, y)) / 2
+    unit = 2**1074
+    numbers = [int(weight * unit) for weight in everybody]
+    assert divergence(mine, numbers, np.arange(len(mine))) == pytest.approx(expected, abs=1e-14)
+    in_nats = -sum(float(x) * log2_of(x) for x in m) * math.log(2)
+    assert entropy(mine) == pytest.approx(in_nats, abs=1e-14)
+
+
+def log2_of(ratio: Fraction) -> float:
+    """Return a logarithm of whole numbers where the ratio is below all floats."""
+    if float(ratio):
+        return math.log2(float(ratio))
+    return math.log2(ratio.numerator) - math.log2(ratio.denominator)
 
 
 def test_a_mean_over_many_is_judged_by_its_exact_sum(tmp_path: Path) -> None:
@@ -449,6 +516,56 @@ def test_forgeries_are_refused(place: Path, name: str, old: str, new: str, told:
     assert told in verdict_at(place)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"c": 0.5', '"c": 0.50000000000000000000004417749'),
+        ('"c": 0.5', '"c": 5e-1'),
+        ('"c": 0.5', '"c":  0.5'),
+        ('"c": 0.5', '"\\u0063": 0.5'),
+        ('"b": 0.5, "c": 0.5', '"c": 0.5, "b": 0.5'),
+        ('{"row": "g0001", "users": 4', '{"users": 4, "row": "g0001"'),
+        ('{"row"', ' {"row"'),
+        ('{"row"', '\ufeff{"row"'),
+        ("}}\n", "}}\r\n"),
+        ("}}\n", "}} \n"),
+    ],
+)
+def test_a_row_has_one_form(place: Path, old: str, new: str) -> None:
+    """What may be written in several ways may tell who is in the row."""
+    forge(place, "rows.jsonl", old, new)
+    assert verdict_at(place) == (
+        "identity: rows.jsonl, line 1: is not written as rows are (terms not in sorted order, or "
+        "other blanks, digits, escapes)"
+    )
+
+
+def test_whole_weights_and_the_last_line_have_one_form(place: Path) -> None:
+    eight(representative="union").write(place / "r")
+    assert verdict_at(place) == ""
+    forge(place, "rows.jsonl", '"j": 1.0}}\n', '"j": 1.0}}')
+    assert "line 2: is not written as rows are" in verdict_at(place)
+    forge(place, "rows.jsonl", '"c": 1.0', '"c": 1')
+    assert "line 1: 2 of 2 rows: is not written as rows are" in verdict_at(place)
+
+
+@pytest.mark.parametrize(
+    ("users", "letters"),
+    [((), "g"), (("g0001",), "gg"), (("g0002", "gg0001"), "ggg"), (("g1", "gg0001"), "g")],
+)
+def test_rows_have_no_more_g_than_users_names_make_needful(
+    tmp_path: Path, users: tuple[str, ...], letters: str
+) -> None:
+    """Else their number could tell 4,417 things."""
+    names = [*users, *EIGHT][:8]
+    profiles = dict(zip(names, EIGHT.values(), strict=True))
+    for prefix in ("g", "gg", "ggg", "gggg"):
+        release = made(profiles, [names[:4], names[4:]], {**PARAMETERS, "p": 0.4})
+        for part in (*release.rows, *release.members):
+            part["row"] = prefix + part["row"][1:]
+        assert judged(release, tmp_path).holds == (prefix == letters)
+
+
 def test_rows_changed_with_their_checksum_are_told_by_the_manifest(place: Path) -> None:
     forge(place, "release.json", '"rows.jsonl": "', '"rows.jsonl": "0')
     assert "release.json: its hash of rows.jsonl is not that of rows.jsonl" in verdict_at(place)
@@ -463,6 +580,53 @@ def test_what_others_may_read_or_lies_about_is_a_breach(place: Path) -> None:
     (place / "r" / "private").chmod(0o700)
     (place / "r" / "notes.txt").write_text("anna is in g0001")
     assert "something else lies beside" in verdict_at(place)
+
+
+@pytest.mark.parametrize("target", ["nowhere", "../rows.jsonl", "..", None])
+def test_a_link_or_pipe_in_the_private_part_is_a_breach(place: Path, target: str | None) -> None:
+    path = place / "r" / "private" / "notes"
+    path.symlink_to(target) if target else os.mkfifo(path, 0o600)
+    assert verdict_at(place) == (
+        "private part: private: it, or something in it, is a link or no regular file; put the "
+        "files themselves there"
+    )
+    path.unlink()
+    (place / "r" / "private").rename(place / "elsewhere")
+    (place / "r" / "private").symlink_to(place / "elsewhere")
+    assert "private part: private: it, or something in it, is a link" in verdict_at(place)
+
+
+@pytest.fixture
+def patience() -> Iterator[None]:
+    """End a test that waits."""
+
+    def end(*_: object) -> None:
+        raise AssertionError("waited")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(30)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize(
+    "name", ["release.json", "rows.jsonl", "private/members.jsonl", "private/checksums.sha256"]
+)
+def test_a_pipe_in_place_of_a_part_is_a_breach(place: Path, name: str) -> None:
+    (place / "r" / name).unlink()
+    os.mkfifo(place / "r" / name, 0o600)
+    assert verdict_at(place) == f"files: {name}: can't be read (it is no regular file)"
+
+
+@pytest.mark.usefixtures("patience")
+@pytest.mark.parametrize("name", ["p.jsonl", "p.npz"])
+def test_profiles_that_are_a_pipe_are_bad_input(place: Path, name: str) -> None:
+    (place / name).unlink(missing_ok=True)
+    os.mkfifo(place / name)
+    with pytest.raises(BadInput, match=rf"{name}: can't be read \(it is no regular file\)"):
+        verify(place / "r", place / name)
 
 
 def test_an_unknown_method_and_no_release_at_all_are_told(place: Path) -> None:
