@@ -3,17 +3,27 @@
 Columns: user (text or whole number), query (text), time (timestamp, whole number of seconds since
 1970, or text in one of the forms of tsv) and, if there is one, clicks (whole number). A row is a
 line of the account; null and what can't be said in a line make it a line that is rejected.
+
+A few bytes of Parquet may stand for gigabytes of text. So texts are read as dictionaries, cut
+where no line may be as long, and laid out a few megabytes at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BufferedIOBase
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .model import BadInput
+from .querylog_lines import LONGEST_LINE
 
 ROWS = 1 << 14  # read at once
+BYTES = 1 << 24  # of text laid out at once, and one line more
+_CUT = LONGEST_LINE + 8  # still too long when a BOM is taken away
 _NAMES = ("user", "query", "time")
 _REMEDY = "pip install pyarrow, or write the log as JSONL"
 
@@ -22,23 +32,36 @@ def batches_of(path: Path) -> Iterator[bytes]:
     """Yield a Parquet file's rows as lines, many at a time."""
     try:
         import pyarrow as pa
-        from pyarrow import parquet
     except ImportError as fault:
         raise BadInput(f"{path}: reading Parquet needs pyarrow: {_REMEDY}") from fault
     try:
-        with path.open("rb") as stream, parquet.ParquetFile(stream) as file:
-            columns = _columns(path, file.schema_arrow)
-            for batch in file.iter_batches(batch_size=ROWS, columns=columns):
-                if batch.num_rows:
-                    yield _lines(batch)
+        with path.open("rb") as stream:
+            for batch in _batches(path, stream):
+                yield from map(_lines, _parts(batch))
     except pa.ArrowException as fault:
         raise BadInput(f"{path}: damaged, or no Parquet file; fetch it again") from fault
 
 
-def _columns(path: Path, schema: Any) -> list[str]:
+def _batches(path: Path, stream: BufferedIOBase) -> Iterator[Any]:
+    """Yield some rows at a time, their texts as dictionaries."""
+    from pyarrow import parquet
+
+    plain = parquet.ParquetFile(stream)
+    columns = _columns(path, plain.schema_arrow)
+    texts = [name for name, is_text in columns.items() if is_text]
+    file = parquet.ParquetFile(stream, metadata=plain.metadata, read_dictionary=texts)
+    for number in range(file.num_row_groups):
+        group = file.metadata.row_group(number)
+        fitting = BYTES * group.num_rows // max(1, group.total_byte_size)
+        rows = max(1, min(ROWS, fitting))
+        yield from file.iter_batches(rows, row_groups=[number], columns=list(columns))
+
+
+def _columns(path: Path, schema: Any) -> dict[str, bool]:
+    """Return the columns to be read, and which of them are text."""
     from pyarrow import types
 
-    text, whole = (types.is_string, types.is_large_string), (types.is_integer,)
+    text, whole = (_is_text,), (types.is_integer,)
     allowed = {
         "user": (*text, *whole),
         "query": text,
@@ -50,12 +73,56 @@ def _columns(path: Path, schema: Any) -> list[str]:
         raise BadInput(
             f"{path}: there is no column {', '.join(missing)}; a log needs {', '.join(_NAMES)}"
         )
-    names = [name for name in allowed if name in schema.names]
-    for name in names:
-        kind = schema.field(name).type
+    kinds = {name: _kind(path, schema, name) for name in allowed if name in schema.names}
+    for name, kind in kinds.items():
         if not any(fits(kind) for fits in allowed[name]):
             raise BadInput(f"{path}: column {name} is of type {kind}; see README for what is read")
-    return names
+    return {name: _is_text(kind) for name, kind in kinds.items()}
+
+
+def _kind(path: Path, schema: Any, name: str) -> Any:
+    if schema.names.count(name) > 1:
+        raise BadInput(f"{path}: more than one column is called {name}; rename all but one")
+    return schema.field(name).type
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    if types.is_dictionary(kind):  # pandas' categories
+        kind = kind.value_type
+    return any(
+        fits(kind) for fits in (types.is_string, types.is_large_string, types.is_string_view)
+    )
+
+
+def _parts(batch: Any) -> Iterator[Any]:
+    """Cut a batch into parts whose texts have about BYTES."""
+    from pyarrow import compute, types
+
+    letters = np.zeros(batch.num_rows, dtype=np.int64)
+    for number, (name, column) in enumerate(zip(batch.schema.names, batch.columns, strict=True)):
+        if types.is_dictionary(column.type):
+            short = _shortened(column)
+            batch = batch.set_column(number, name, short)
+            sizes = compute.binary_length(short.dictionary).take(short.indices)
+            letters += sizes.fill_null(0).to_numpy(zero_copy_only=False)
+    marks = np.flatnonzero(np.diff(np.cumsum(letters) // BYTES)) + 1
+    for low, high in pairwise([0, *marks.tolist(), batch.num_rows]):
+        if low < high:
+            yield batch.slice(low, high - low)
+
+
+def _shortened(column: Any) -> Any:
+    """Return a dictionary of texts with the end of huge ones cut off."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    texts = column.dictionary
+    if (compute.max(compute.binary_length(texts)).as_py() or 0) <= _CUT:
+        return column
+    cut = compute.binary_slice(texts.view(pa.binary()), 0, _CUT).view(pa.string())
+    return pa.DictionaryArray.from_arrays(column.indices, cut)
 
 
 def _lines(batch: Any) -> bytes:

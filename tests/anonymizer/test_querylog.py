@@ -18,6 +18,7 @@ from anonymizer.model import BadInput, BadParameter, QueryLog
 from anonymizer.querylog import ReadReport, Reject, read_log
 from anonymizer.querylog_files import format_of
 from anonymizer.querylog_lines import BOM, LONGEST_LINE
+from anonymizer.querylog_parquet import BYTES, batches_of
 
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
 MARCH_1 = 13_208 * 86_400  # 2006-03-01 is 36 years, 9 leap days and 59 days after 1970-01-01
@@ -388,6 +389,44 @@ def test_no_row_of_parquet_damages_the_others(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "category"])
+def test_texts_of_parquet_are_of_any_kind(tmp_path: Path, kind: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    texts = {"user": ["u", None, "v", "u"], "query": ["a", "a", None, "ä"], "time": ["1"] * 4}
+    columns = {
+        name: pa.array(values).dictionary_encode()
+        if kind == "category"
+        else pa.array(values, getattr(pa, kind)())
+        for name, values in texts.items()
+    }
+    parquet.write_table(pa.table(columns), tmp_path / "log.parquet", row_group_size=3)
+    log, report = read_log([tmp_path / "log.parquet"])
+    assert events(log) == [("u", "a", 1, 0), ("u", "ä", 1, 0)]
+    assert (report.empty, report.reasons) == (1, {"bad user id": 1})
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_a_bomb_of_parquet_is_never_held_whole(tmp_path: Path, dictionary: bool) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    number, size = 60, LONGEST_LINE
+    long = [" cat" * (size // 8), "cat " * (size // 4), "cat" * size]
+    queries = long * (number // 3) + ["end"]
+    times = list(range(len(queries)))
+    table = pa.table({"user": ["u"] * len(queries), "query": queries, "time": times})
+    path = tmp_path / "log.parquet"
+    parquet.write_table(table, path, use_dictionary=dictionary, compression="zstd")
+    assert path.stat().st_size < size
+    batches = [len(batch) for batch in batches_of(path)]
+    assert max(batches) < BYTES + 2 * size < sum(batches)
+    log, report = read_log([path])
+    assert set(texts(log)) == {" ".join(["cat"] * (size // 8)), "end"}
+    assert (report.lines, report.reasons) == (len(queries), {"longer than 1 MB": number // 3 * 2})
+
+
 def test_parquet_that_is_none_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -398,6 +437,13 @@ def test_parquet_that_is_none_is_refused_in_one_line(
     for table, told in (
         (pa.table({"user": ["u"]}), "there is no column query, time; a log needs user, query"),
         (pa.table({"user": [1.5], "query": ["a"], "time": [1]}), "column user is of type double"),
+        (
+            pa.Table.from_arrays(
+                [pa.array(["u"]), pa.array(["v"]), pa.array(["a"]), pa.array([1])],
+                names=["user", "user", "query", "time"],
+            ),
+            r"log\.parquet: more than one column is called user; rename all but one",
+        ),
     ):
         parquet.write_table(table, path)
         with pytest.raises(BadInput, match=told):
