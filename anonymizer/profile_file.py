@@ -6,10 +6,14 @@ profiles.npz     the same content as arrays, with their hash: the fast form
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
-import tempfile
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
@@ -25,21 +29,18 @@ from .profiles import with_sorted_terms
 from .records import Record, as_json, plain_errors, sync, sync_folder
 
 _PROFILE: Record = {"user": "u1", "terms": {"kitten": 1.0}}  # a record by example
+_OURS = "veil"  # begins the last part of a temporary's name: .profiles.jsonl.veil07af
 
 
 def write_profiles(profiles: Profiles, path: Path) -> None:
     """Write profiles as .jsonl or .npz, for the owner's eyes only."""
     write = {".jsonl": _write_jsonl, ".npz": _write_npz}[_suffix(path)]
     with plain_errors(path, "written"):
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                write(profiles, file)
-                sync(file)
+        _sweep(path)
+        with _temporary(path) as (temporary, file):
+            write(profiles, file)
+            sync(file)
             temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
         sync_folder(path.parent)
 
 
@@ -53,6 +54,30 @@ def read_profiles(path: Path) -> Profiles:
 def fingerprint(profiles: Profiles) -> str:
     """Return the SHA-256 of users, terms and weights, however the terms are numbered."""
     return _hash(_arrays(profiles))
+
+
+@contextmanager
+def _temporary(path: Path) -> Iterator[tuple[Path, BufferedIOBase]]:
+    """Open a file for what is under way, which is locked while its writer lives."""
+    temporary = path.with_name(f".{path.name}.{_OURS}{secrets.token_hex(2)}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with suppress(OSError):  # where there are no locks, nobody sweeps either
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield temporary, file
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed writers of this file left: it says who searched for what."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.{_OURS}[0-9a-f]{{4}}")
+    for left in path.parent.glob(".*"):
+        if name.fullmatch(left.name) and left.is_file() and not left.is_symlink():
+            with suppress(OSError), left.open("ab") as file:  # it is in use, or not ours
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink()
 
 
 def _suffix(path: Path) -> str:
@@ -97,10 +122,18 @@ def _write_npz(profiles: Profiles, file: BufferedIOBase) -> None:
     np.savez(file, **arrays, sha256=_hash(arrays))
 
 
+def _names(content: bytes) -> list[str]:
+    """Return users or terms, which are texts, as in JSONL, and at least one."""
+    names = json.loads(content)
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise ValueError("a name is empty or no text, or there is none")
+    return list(names)
+
+
 def _read_npz(file: BufferedIOBase, path: Path) -> Profiles:
     try:
         with np.load(file, allow_pickle=False) as stored:
-            users, terms = (json.loads(stored[name].tobytes()) for name in ("users", "terms"))
+            users, terms = (_names(stored[name].tobytes()) for name in ("users", "terms"))
             entries = (stored["weights"], stored["columns"], stored["ends"])
             weights = csr_matrix(entries, shape=(len(users), len(terms)))
             weights.check_format(full_check=True)

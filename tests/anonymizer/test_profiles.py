@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import math
+import signal
 import stat
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,8 +18,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
-from anonymizer import profile_counts
+from anonymizer import profile_counts, profile_file
 from anonymizer.counting import TermCounter
 from anonymizer.model import BadInput, BadParameter, Profiles, QueryLog
 from anonymizer.profile_file import read_profiles, write_profiles
@@ -309,6 +314,56 @@ def test_every_flipped_byte_and_every_cut_of_an_npz_is_noticed(tmp_path: Path) -
         except BadInput as error:
             refused += str(error) == f"{path}: damaged, or no file of profiles; make it again"
     assert refused > len(good) / 2
+
+
+@pytest.mark.parametrize(
+    ("users", "terms"),
+    [([1, 2], ["a", "b"]), (["", "u"], ["a", "b"]), (["u", "v"], ["", "b"]), ([], [])],
+)
+def test_an_npz_is_refused_where_jsonl_is(
+    tmp_path: Path, users: list[Any], terms: list[str]
+) -> None:
+    weights = csr_matrix(np.eye(len(users)))
+    write_profiles(Profiles(tuple(users), tuple(terms), weights), tmp_path / "p.npz")
+    told = refused(tmp_path / "p.npz")
+    assert told == f"{tmp_path / 'p.npz'}: damaged, or no file of profiles; make it again"
+    write_profiles(Profiles(tuple(users), tuple(terms), weights), tmp_path / "p.jsonl")
+    assert refused(tmp_path / "p.jsonl").endswith('"terms": {"kitten": 1.0}}')
+
+
+def test_what_a_killed_writer_of_profiles_left_goes(tmp_path: Path) -> None:
+    path, profiles = tmp_path / "p.jsonl", Profiles.from_rows(TWO)
+    for spared in (".p.jsonl.veil", ".p.jsonl.veil0a1g", ".q.jsonl.veil0a1b", "p.jsonl.veil0a1b"):
+        (tmp_path / spared).touch()
+    (tmp_path / ".p.jsonl.veil0000").mkdir()
+    (tmp_path / ".p.jsonl.veil0001").symlink_to("p.jsonl")
+    others = set(tmp_path.iterdir())
+    kill = "import os, signal; from anonymizer import profile_file as file; "
+    kill += "from anonymizer.model import Profiles; from pathlib import Path; "
+    kill += "file.sync = lambda _: os.kill(os.getpid(), signal.SIGKILL); "
+    kill += f"file.write_profiles(Profiles.from_rows({TWO!r}), Path({str(path)!r}))"
+    ended = subprocess.run([sys.executable, "-c", kill], check=False, timeout=120)
+    assert ended.returncode == -signal.SIGKILL
+    (left,) = set(tmp_path.iterdir()) - others
+    with left.open("ab") as at_work:
+        fcntl.flock(at_work, fcntl.LOCK_EX)
+        write_profiles(profiles, path)
+        assert set(tmp_path.iterdir()) == {*others, left, path}
+    write_profiles(profiles, path)
+    assert set(tmp_path.iterdir()) == {*others, path}
+
+
+def test_profiles_under_way_are_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, profiles = tmp_path / "p.npz", Profiles.from_rows(TWO)
+
+    def sync(_: object) -> None:
+        monkeypatch.undo()
+        write_profiles(Profiles.from_rows({"other": {"a": 1.0}}), path)
+
+    monkeypatch.setattr(profile_file, "sync", sync)
+    write_profiles(profiles, path)
+    assert rows_of(read_profiles(path)) == TWO
+    assert list(tmp_path.iterdir()) == [path]
 
 
 # -- properties ------------------------------------------------------------------------------------
