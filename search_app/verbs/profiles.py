@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +31,17 @@ _DEFAULTS: dict[str, Any] = {
     "granularity": "user",
     "gap": 1_800,
     "test_share": 0.0,
+}
+_KINDS: dict[str, tuple[type, ...]] = {  # the choices as release.json may have them
+    "size": (int, type(None)),
+    "users": (int, type(None)),
+    "weights": (str,),
+    "granularity": (str,),
+    "gap": (int,),
+    "test_share": (int, float),
+    "terms": (str,),
+    "phrases": (bool,),
+    "robots": (int, type(None)),
 }
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -118,6 +130,8 @@ def write_profiles_of(
         profiles, held_out = build_profiles(log, counter, **choices, progress=progress)
     del log  # a large one takes more memory than its profiles
     workspace.make_current(truth="", log_sha256="")  # lest a kill leaves a town's names beside them
+    with _plainly(held_out_path(output)):  # it is of the profiles before
+        held_out_path(output).unlink(missing_ok=True)
     write_profiles(profiles, output)
     chosen = {**_DEFAULTS, **choices, "terms": terms, "phrases": phrases, "robots": robots}
     _write_choices(output, profiles, chosen)
@@ -242,12 +256,22 @@ def _write_choices(output: Path, profiles: Profiles, choices: Mapping[str, Any])
 
 def choices_of(profiles: Path, fingerprint: str) -> dict[str, Any]:
     """Return the choices that made profiles; none where they are unknown or other profiles'."""
+    from anonymizer.records import read_object
+
     try:
-        made = json.loads(choices_path(profiles).read_text(encoding="utf-8"))
+        made = read_object(choices_path(profiles).read_bytes())
         choices = made["choices"] if made["sha256"] == fingerprint else {}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, RecursionError):
         return {}
-    return choices if isinstance(choices, dict) else {}
+    known = choices.items() if isinstance(choices, dict) else ()
+    return {name: value for name, value in known if _is_choice(name, value)}
+
+
+def _is_choice(name: str, value: object) -> bool:
+    """Tell whether a release can say so: a name of ours, and a plain value of its type."""
+    if isinstance(value, float) and not math.isfinite(value):  # JSON's 1e999
+        return False
+    return type(value) in _KINDS.get(name, ())
 
 
 def seconds(text: str) -> int:

@@ -172,3 +172,30 @@ def test_the_choices_of_other_profiles_are_none(run: Run, log: Path) -> None:
         assert choices_of(path, mark) == {}
     choices_path(path).unlink()
     assert choices_of(path, mark) == {}
+
+
+@pytest.mark.parametrize("text", ["NaN", "1e999", "Infinity", "[1]", '{"a": 1}', '"u1"', "true"])
+def test_choices_that_no_release_can_say_are_passed_over(run: Run, log: Path, text: str) -> None:
+    run("profiles", log)
+    path = run.workspace / "profiles.jsonl"
+    mark = fingerprint(read_profiles(path))
+    made = choices_path(path).read_text()
+    choices_path(path).write_text(made.replace('"test_share": 0.0', f'"test_share": {text}'))
+    choices = choices_of(path, mark)
+    assert "test_share" not in choices
+    assert bool(choices) == (text not in ("NaN", "Infinity"))
+    choices_path(path).write_text(made.replace('"choices": {', '"choices": {"u1": 7, '))
+    assert "u1" not in choices_of(path, mark)
+    choices_path(path).write_text(made.replace('"test_share": 0.0', f'"test_share": {text}'))
+    run("anonymize", path, "--set", "p=0.5", "-o", log.with_name("r"))
+
+
+def test_held_out_queries_are_those_of_the_profiles(run: Run, log: Path, tmp_path: Path) -> None:
+    held_out = tmp_path / "p.held-out.tsv"
+    run("profiles", log, "-o", tmp_path / "p.jsonl", "--test-share", "0.5")
+    assert held_out.read_text()
+    run("profiles", log, "-o", tmp_path / "p.jsonl")
+    assert not held_out.exists()
+    held_out.mkdir()
+    told = run.refused("profiles", log, "-o", tmp_path / "p.jsonl")
+    assert f"{held_out} can't be written" in told
