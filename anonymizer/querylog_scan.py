@@ -1,8 +1,9 @@
 """Batches of log lines -> columns, compiled: plain lines here, all others by the careful parser.
 
 A plain line is of printable ASCII, with the right number of columns, a user, and a time as it
-should be; a CR may end it. Whatever else there is goes, in its place, through querylog_lines.py,
-which is the definition and this file's twin.
+should be; a CR may end it. One that has too few columns, such as a blank line, is refused here.
+Whatever else there is goes, in its place, through querylog_lines.py, which is the definition and
+this file's twin.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from .compiled import compiled
 from .model import Ints, Numbers
-from .querylog_lines import EMPTY, LONGEST_LINE, Skipped, parsed
+from .querylog_lines import EMPTY, LONGEST_LINE, TOO_FEW, Skipped, parsed
 
 Bytes = NDArray[np.uint8]
 
@@ -28,16 +29,17 @@ _MONTHS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 class Shape(NamedTuple):
     """What the compiled parser must know of a layout: no line with `most` of 0 is plain."""
 
-    most: int  # columns
+    least: int  # columns
+    most: int
     loose: bool  # seconds and Excite's times are allowed
     counted: bool  # the fourth column is a number of clicks
 
 
 SHAPES = {
-    "aol": Shape(5, False, False),
-    "tsv": Shape(3, True, False),
-    "rows": Shape(4, True, True),
-    "jsonl": Shape(0, False, False),
+    "aol": Shape(3, 5, False, False),
+    "tsv": Shape(3, 3, True, False),
+    "rows": Shape(4, 4, True, True),
+    "jsonl": Shape(0, 0, False, False),
 }
 
 
@@ -70,10 +72,12 @@ def scanned(batch: bytes, layout: str) -> tuple[Rows, dict[int, str]]:
         state=np.empty(lines, dtype=np.int8),
     )
     used = _scan(raw, SHAPES[layout], LONGEST_LINE, rows)
+    short = dict.fromkeys(np.flatnonzero(rows.state == REFUSED).tolist(), TOO_FEW)
     odd = np.flatnonzero(rows.state == ODD)
     if not odd.size:
-        return rows, {}
-    return _with_odd_lines(batch, layout, rows, used, odd)
+        return rows, short
+    rows, refused = _with_odd_lines(batch, layout, rows, used, odd)
+    return rows, dict(sorted((short | refused).items()))
 
 
 def _with_odd_lines(
@@ -112,8 +116,11 @@ def _scan(raw: Any, shape: Any, longest: int, rows: Any) -> Any:
         rows.state[line] = ODD
         rows.user_at[line] = low
         rows.query_end[line] = high
-        if 3 <= columns <= shape.most and end - low <= longest:
-            used = _parse(raw, low, end, tabs, columns, shape, rows, line, used)
+        if 1 <= columns <= shape.most and end - low <= longest:
+            if columns < shape.least:
+                rows.state[line] = REFUSED
+            else:
+                used = _parse(raw, low, end, tabs, columns, shape, rows, line, used)
         line += 1
         low = high + 1
     return used

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from anonymizer import querylog, querylog_files, querylog_lines, querylog_scan
 from anonymizer.model import QueryLog
 from anonymizer.querylog import ReadReport, Reject, read_log
+from anonymizer.querylog_lines import TOO_FEW, Skipped
+from anonymizer.querylog_scan import scanned
 
 Event = tuple[str, str, int, int]
 BOM = "\ufeff".encode()
@@ -303,3 +305,22 @@ def test_lines_of_a_megabyte() -> None:
     size = (1 << 20) - len(b"u\t\t2006-03-01 00:00:00")
     rows = [b"u\t%b\t2006-03-01 00:00:00" % (b"x" * (size + more)) for more in (0, 1, -1)]
     check([b"\n".join(rows)], "aol", 1 << 20, 1 << 20)
+
+
+@pytest.mark.parametrize(("form", "least"), [("aol", 3), ("tsv", 3), ("rows", 4)])
+def test_lines_of_too_few_columns_need_no_careful_parser(
+    monkeypatch: pytest.MonkeyPatch, form: str, least: int
+) -> None:
+    careful: list[bytes] = []
+
+    def parsed(line: bytes, _: str) -> None:
+        careful.append(line)
+        raise Skipped("odd")
+
+    monkeypatch.setattr(querylog_scan, "parsed", parsed)
+    short = [b"u" + b"\ta" * columns for columns in range(least - 1)]
+    lines = [b"", *short, "ü".encode(), b"\r", b"\0", b" "]
+    _, refused = scanned(b"\n".join(lines), form)
+    reasons = [TOO_FEW] * least + ["odd", TOO_FEW, "odd", TOO_FEW]
+    assert list(refused.items()) == list(enumerate(reasons))
+    assert careful == ["ü".encode(), b"\0"]
