@@ -38,7 +38,7 @@ def batches_of(path: Path) -> Iterator[bytes]:
         with path.open("rb") as stream:
             for batch in _batches(path, stream):
                 yield from map(_lines, _parts(batch))
-    except pa.ArrowException as fault:
+    except (pa.ArrowException, UnicodeDecodeError) as fault:  # a name may be damaged
         raise BadInput(f"{path}: damaged, or no Parquet file; fetch it again") from fault
 
 

@@ -448,9 +448,11 @@ def test_parquet_that_is_none_is_refused_in_one_line(
         parquet.write_table(table, path)
         with pytest.raises(BadInput, match=told):
             read_log([path])
-    path.write_bytes(HEADER)
-    with pytest.raises(BadInput, match="damaged, or no Parquet file"):
-        read_log([path])
+    parquet.write_table(pa.table({"named": ["u"]}), path, store_schema=False)
+    for damaged in (path.read_bytes().replace(b"named", b"name\xff"), HEADER):
+        path.write_bytes(damaged)
+        with pytest.raises(BadInput, match="damaged, or no Parquet file"):
+            read_log([path])
     with pytest.raises(BadInput, match="no such file"):
         read_log([tmp_path / "none.parquet"])
     (tmp_path / "log.tsv").write_bytes(b"PAR1")
