@@ -166,7 +166,7 @@ def test_a_release_of_other_profiles_is_refused(ready: Run, log: Path) -> None:
         (["anonymize", "--set", "p=1.5"], "p=1.5 must be above 0 and at most 1"),
         (["anonymize", "--set", "p=0.001"], "groups need"),
         (["anonymize", "--set", "q=1"], "p-linkability has no parameter q; it has p, k, l, t, a"),
-        (["anonymize", "--set", "a=-1"], "a=-1 must be 0 or more"),
+        (["anonymize", "--set", "a=-1"], "a=-1 must be from 0 to 100"),
         (["anonymize", "--set", "p"], "--set p must be name=value"),
         (["anonymize", "--set", "p=1", "--set", "p=1"], "--set names p twice"),
         (["anonymize", "-m", "magic"], "no method magic; there are: p-linkability"),
