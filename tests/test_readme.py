@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from anonymizer.methods import parameters_of
+from anonymizer.methods import read_parameters
 from search_app.settings import Settings
 from search_app.verbs import VERBS
 
@@ -32,11 +32,17 @@ def test_the_map_names_rooms_that_are_there() -> None:
         assert any(place.exists() for place in places), name
 
 
-def test_settings_and_parameters_it_names_exist() -> None:
+def test_settings_it_names_exist() -> None:
     settings = re.search(r"veilsearch\.toml` sets (.*?) by name", README, re.DOTALL)
-    parameters = re.search(r"Parameters are set by name: (.*?)\.\n", README, re.DOTALL)
     assert settings is not None
-    assert parameters is not None
     assert set(re.findall(r"`(\w+)`", settings[1])) <= set(vars(Settings()))
-    known = {*parameters_of("p-linkability"), "centroid", "union"}
-    assert set(re.findall(r"`(\w+)`", parameters[1])) <= known
+
+
+def test_parameters_it_names_exist() -> None:
+    texts = re.findall(r"--set (\w+=[\w.-]+)", README)
+    for span in re.findall(r"`((?:\w+=[\w.-]+ ?)+)`", README):
+        texts += span.split()
+    assert {"refine=swap", "augment=none", "guarantee=every-term"} <= set(texts)
+    pairs = (text.split("=") for text in texts)
+    for name, value in pairs:
+        read_parameters("p-linkability", {name: value})
