@@ -19,7 +19,7 @@ USERS, SIZE, SEED = 720, 150, 0  # as in Zhu & Xiong, of a town of 800
 PARAMETERS = {"p": "0.4", "a": "1"}
 QUERY = "java"  # the lecture's example: two people mean different things by it
 PAIR = ("coffee", "programming")
-_RECIPE = {"version": __version__, "format": 2, "users": USERS, "size": SIZE, "seed": SEED}
+_RECIPE = {"version": __version__, "format": 3, "users": USERS, "size": SIZE, "seed": SEED}
 _MARKER = "demo.json"
 _LOG, _TRUTH = "town.tsv", "town.truth.json"
 
