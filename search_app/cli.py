@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import importlib
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             raise
         say(f"veilsearch: {line}")
         code = 2
+    # What is done can't be interrupted any more: Python would print a traceback of its own.
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     raise SystemExit(code)
 
 
