@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TextIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import UsageError
+from .errors import UsageError, plain_when_writing
 
 _SUBNORMAL = (1 << 23) - 1  # floats between 0 and the smallest that keeps all its digits
 _WORD = re.compile(r"[^ \t\n\v\f\r\ud800-\udfff]+")  # trec_eval parts columns at ASCII's blanks
@@ -47,7 +47,7 @@ class RunWriter:
                     "which no run can hold; index the corpus with ids without blanks"
                 )
         ranked = enumerate(zip(ids, strictly_falling(scores).tolist(), strict=True), 1)
-        with _telling(self._path):
+        with plain_when_writing(self._path):
             self._file.writelines(
                 f"{qid} Q0 {name} {rank} {score:.9g} {self._tag}\n"
                 for rank, (name, score) in ranked
@@ -62,18 +62,18 @@ def writing_run(path: Path, tag: str) -> Iterator[RunWriter]:
     """
     if not is_word(tag):
         raise UsageError(f"--tag {tag!r} must be one word")
-    with _telling(path):
+    with plain_when_writing(path):
         if path.exists() and not path.is_file():
             raise UsageError(f"--run {path} must be a file")
     place = Path(os.path.realpath(path))
     temporary = place.with_name(f".{place.name[:40]}.{secrets.token_hex(4)}")
-    with _telling(path):
+    with plain_when_writing(path):
         raw = _create(temporary, place)
     packed = _packing(raw) if path.suffix == ".gz" else raw
     file = io.TextIOWrapper(packed, encoding="utf-8", newline="")
     try:
         yield RunWriter(file, path, tag)
-        with _telling(path):
+        with plain_when_writing(path):
             file.flush()
             if packed is not raw:
                 packed.close()
@@ -99,16 +99,6 @@ def _create(temporary: Path, place: Path) -> BinaryIO:
 def _packing(raw: BinaryIO) -> BinaryIO:
     """Pack without name and time: the same run is the same bytes."""
     return cast("BinaryIO", gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
-
-
-@contextmanager
-def _telling(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as fault:
-        raise UsageError(
-            f"{path} can't be written ({fault.strerror or fault}); see to folder, room and rights"
-        ) from fault
 
 
 def strictly_falling(scores: NDArray[Any]) -> NDArray[np.float32]:

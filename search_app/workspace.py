@@ -17,7 +17,7 @@ from typing import Any
 
 from .builds import UNFINISHED, builds_of, discard, latest_builds, name_of, number_of
 from .console import printable
-from .errors import UsageError
+from .errors import UsageError, plain_when_writing
 
 CURRENT = "current.json"
 _OURS = (
@@ -291,7 +291,7 @@ def write_whole(path: Path, text: str, *, public: bool = False) -> None:
     from index.manifest import sync
 
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
+    with plain_when_writing(path):
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             handle = os.open(temporary, flags, 0o666 if public else 0o600)
@@ -303,7 +303,3 @@ def write_whole(path: Path, text: str, *, public: bool = False) -> None:
             sync(path.parent)  # what it replaces may go now
         finally:
             temporary.unlink(missing_ok=True)
-    except OSError as fault:
-        raise UsageError(
-            f"{path} can't be written ({fault.strerror or fault}); see to folder, room and rights"
-        ) from fault

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import console
-from ..errors import UsageError
+from ..errors import UsageError, plain_when_writing
 from ..settings import Settings
 from ..workspace import Workspace, write_whole
 from .town import truth_path
@@ -130,7 +130,7 @@ def write_profiles_of(
         profiles, held_out = build_profiles(log, counter, **choices, progress=progress)
     del log  # a large one takes more memory than its profiles
     workspace.make_current(truth="", log_sha256="")  # lest a kill leaves a town's names beside them
-    with _plainly(held_out_path(output)):  # it is of the profiles before
+    with plain_when_writing(held_out_path(output)):  # it is of the profiles before
         held_out_path(output).unlink(missing_ok=True)
     write_profiles(profiles, output)
     chosen = {**_DEFAULTS, **choices, "terms": terms, "phrases": phrases, "robots": robots}
@@ -198,33 +198,23 @@ def rejects_written(path: Path | None) -> Iterator[Callable[[Reject], object]]:
         return
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with _plainly(path):
+        with plain_when_writing(path):
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
 
             def write(reject: Reject) -> None:
                 record = dict(zip(("file", "line", "reason"), reject, strict=True))
-                with _plainly(path):
+                with plain_when_writing(path):
                     file.write(f"{json.dumps(record)}\n")
 
             yield write
-            with _plainly(path):
+            with plain_when_writing(path):
                 file.flush()
                 os.fsync(file.fileno())
-        with _plainly(path):
+        with plain_when_writing(path):
             temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def _plainly(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as fault:
-        raise UsageError(
-            f"{path} can't be written ({fault.strerror or fault}); see to folder, room and rights"
-        ) from fault
 
 
 def analysis(terms: str, settings: Settings, *, phrases: bool = False) -> TermCounter:
