@@ -18,6 +18,7 @@ from index.lucene import LuceneIndex
 from index.model import Document, Part, Pool
 
 from . import rerank
+from .request import Request
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -82,6 +83,14 @@ class Engine:
     def by_row(self, pool: Pool, row: ReleasedRow, mix: float = 1.0) -> Ranking:
         """Re-rank by a group's released row."""
         return self._by(pool, row.weights, mix)
+
+    def rank(self, pool: Pool, request: Request) -> Ranking:
+        """Order a pool by all that a request says, and nothing else."""
+        if request.row is not None:
+            return self.by_row(pool, request.row, request.mix)
+        if request.profile is not None:
+            return self.by_profile(pool, request.profile, request.mix)
+        return self.plain(pool)
 
     def warm_up(self) -> None:
         """Load what the first search would wait for: Lucene's classes and the compiled loop."""

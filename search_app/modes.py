@@ -6,8 +6,8 @@ measured: its order alone, whatever the mix. The group's ranking is made without
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from anonymizer.model import Profiles, Release, ReleasedRow
 from index.model import Pool
@@ -16,8 +16,10 @@ from .engine import Engine, Ranking
 from .errors import UsageError
 from .evaluation import Precision, evaluate
 from .newcomer import Newcomer
+from .request import Request
 
 MODES = ("none", "own", "group")
+FURTHER = "group:"  # begins the modes of further releases: group:NAME
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,22 @@ class Answer:
     mode: str
     ranking: Ranking
     precision: Precision | None
-    row: str = ""  # the released row that served, in mode group
-    users: int = 0  # how many people share that row
+    request: Request  # all that the engine was told
     cut: bool = False  # the query was longer than is searched
+
+    @property
+    def row(self) -> str:
+        """Return the name of the released row that served, if one did."""
+        return self.request.row.name if self.request.row else ""
+
+    @property
+    def users(self) -> int:
+        """Return how many people share that row."""
+        return self.request.row.users if self.request.row else 0
 
 
 class Modes:
-    """An engine with the profiles and the release of a workspace, or with a newcomer's."""
+    """An engine with the profiles and releases of a workspace, or with a newcomer's."""
 
     def __init__(
         self,
@@ -41,11 +52,20 @@ class Modes:
         profiles: Profiles | None,
         release: Release | None,
         newcomer: Newcomer | None = None,
+        further: Mapping[str, Release] | None = None,
     ):
         self.engine = engine
         self.profiles = profiles
         self.release = release
         self.newcomer = newcomer  # the one person in profiles, served without a release
+        self.further = further or {}  # other releases of the same profiles, by name
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Return every mode that can be answered here, further releases last."""
+        able = (True, self.profiles is not None, bool(self.release or self.newcomer))
+        known = tuple(mode for mode, can in zip(MODES, able, strict=True) if can)
+        return known + tuple(f"{FURTHER}{name}" for name in self.further)
 
     def answer(
         self,
@@ -72,39 +92,49 @@ class Modes:
     ) -> list[Answer]:
         """Answer a query in several modes over one pool."""
         self.refuse(modes, user)
-        found = self.engine.pool(query, pool, operators=operators)
+        plain = Request(query, pool, operators, mix)
+        found = self.engine.pool(plain.query, plain.pool, operators=plain.operators)
         gold = None
         if user and self.profiles:
             gold = self.engine.by_profile(found, self.profiles.row(user))
-        return [self._answer(mode, found, gold, user, mix) for mode in modes]
+        return [self._answer(mode, found, gold, user, plain) for mode in modes]
 
     def _answer(
-        self, mode: str, pool: Pool, gold: Ranking | None, user: str | None, mix: float
+        self, mode: str, pool: Pool, gold: Ranking | None, user: str | None, plain: Request
     ) -> Answer:
-        row = self.row_for(user) if mode == "group" else None
-        if mode == "group" and row is None:
-            mode = "none"
-        if mode == "own" and mix == 1 and gold is not None:
+        request = self.request(plain, mode, user)
+        if request.profile is not None and request.mix == 1 and gold is not None:
             ranking = gold
         else:
-            ranking = self.ranking(pool, mode, user, mix)
+            ranking = self.engine.rank(pool, request)
         precision = evaluate(ranking.plain_ranks, gold.plain_ranks) if gold is not None else None
-        name, users = (row.name, row.users) if row else ("", 0)
-        return Answer(mode, ranking, precision, name, users, pool.cut)
+        served = mode if mode in ("none", "own") or request.row else "none"
+        return Answer(served, ranking, precision, request, pool.cut)
+
+    def request(self, plain: Request, mode: str, user: str | None) -> Request:
+        """Return what the engine is told in one mode; where no row serves, the plain request."""
+        if mode == "own" and self.profiles and user:
+            return replace(plain, profile=self.profiles.row(user))
+        if mode not in ("none", "own") and (row := self.row_for(user, mode)):
+            return replace(plain, row=row)
+        return plain
 
     def ranking(self, pool: Pool, mode: str, user: str | None, mix: float) -> Ranking:
         """Order a pool in one mode; where no row serves a newcomer, in the plain order."""
-        if mode == "group" and (row := self.row_for(user)):
-            return self.engine.by_row(pool, row, mix)
-        if mode == "own" and self.profiles and user:
-            return self.engine.by_profile(pool, self.profiles.row(user), mix)
-        return self.engine.plain(pool)
+        return self.engine.rank(pool, self.request(Request("", len(pool), mix=mix), mode, user))
 
-    def row_for(self, user: str | None) -> ReleasedRow | None:
-        """Return the released row that serves a person."""
-        if self.newcomer:
+    def row_for(self, user: str | None, mode: str = "group") -> ReleasedRow | None:
+        """Return the released row that serves a person in a mode."""
+        if self.newcomer and mode == "group":
             return self.newcomer.row
-        return self.release.row_for(user) if self.release and user else None
+        release = self.release_of(mode)
+        return release.row_for(user) if release and user else None
+
+    def release_of(self, mode: str) -> Release | None:
+        """Return the release whose rows serve a mode."""
+        if mode == "group":
+            return self.release
+        return self.further.get(mode.removeprefix(FURTHER)) if mode.startswith(FURTHER) else None
 
     def usual_mode(self, user: str | None) -> str:
         """Return the mode in which a person is answered who names none."""
@@ -115,8 +145,8 @@ class Modes:
     def refuse(self, modes: Sequence[str], user: str | None) -> None:
         """Refuse modes that can't be answered with what is here."""
         for mode in modes:
-            if mode not in MODES:
-                raise UsageError(f"mode={mode} must be one of {', '.join(MODES)}")
+            if mode not in MODES and self.release_of(mode) is None:
+                raise UsageError(f"mode={mode} must be one of {', '.join(self._named())}")
             if mode != "none" and not user:
                 raise UsageError(f"mode {mode} needs a person; name one with --user or --newcomer")
         if "own" in modes and not self.profiles:
@@ -125,3 +155,6 @@ class Modes:
             raise UsageError(
                 "no release here; make one with: veilsearch anonymize PROFILES -m p-linkability"
             )
+
+    def _named(self) -> tuple[str, ...]:
+        return MODES + tuple(f"{FURTHER}{name}" for name in self.further)

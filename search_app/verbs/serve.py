@@ -94,7 +94,7 @@ def open_site(workspace: Workspace, settings: Settings, log: PrecisionLog | None
 def _open_once(workspace: Workspace, settings: Settings, log: PrecisionLog) -> Site:
     """Open all that the pages show; people are listed only if they are invented."""
     from ..opening import open_once, people_of, stamp
-    from ..web import Site
+    from ..web.site import DEMO, PLAIN, Site
 
     state, truth = stamp(workspace), workspace.truth()
     modes, close = open_once(workspace, settings, personal=truth is not None)
@@ -106,6 +106,7 @@ def _open_once(workspace: Workspace, settings: Settings, log: PrecisionLog) -> S
             log=log,
             settings=settings,
             people=people_of(truth, modes) if truth else {},
+            access=PLAIN if truth is None else DEMO,
             clock=time.time,
             corpus=build.rpartition(".")[0],
             build=build,

@@ -74,7 +74,7 @@ def _answers(site: Site, question: Question, modes: tuple[str, ...]) -> dict[str
 def _ranked(
     site: Site, question: Question, modes: tuple[str, ...], user: str | None
 ) -> dict[str, Answer]:
-    pool, mix = question.pool, site.settings.mix
+    pool, mix = question.pool, question.mix
     answers = site.modes.answers(
         question.query, modes, user, pool=pool, mix=mix, operators=question.operators
     )
@@ -83,7 +83,7 @@ def _ranked(
 
 def _log(site: Site, question: Question, answers: Iterable[Answer]) -> bool:
     """Append the average precision of the answers in one transaction; tell whether it worked."""
-    at, mix, corpus = int(site.clock()), site.settings.mix, site.corpus
+    at, mix, corpus = int(site.clock()), question.mix, site.corpus
     entries = [
         Entry(at, answer.mode, question.pool, mix, corpus, site.release_name, answer.precision)
         for answer in answers

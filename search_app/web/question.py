@@ -11,13 +11,11 @@ from urllib.parse import urlencode
 
 from flask import Request, abort, url_for
 
-from ..modes import MODES
 from ..settings import Settings
-from .site import Site
+from .access import NOBODY_HERE, person
+from .parameters import LONGEST, MIX, MODE, OPERATORS, PAGE, POOL, read_parameters
+from .site import DEMO, PLAIN, Site
 
-LONGEST = 2000  # characters of a query
-LARGEST_POOL = 10_000
-_NUMBER = re.compile(r"[0-9]{1,5}")
 _OPERATOR = re.compile(r'(?<!\S)(?:[+-]?"[^"]*[^\W_][^"]*"|[+-][^\W_])')  # a phrase, +must, -not
 
 
@@ -32,15 +30,18 @@ class Question:
     page: int
     cut: bool  # the query was longer than is searched
     operators: bool = False  # quotes, + and - mean something
+    mix: float = 1.0
+    named: bool = True  # addresses name the person: only where people are invented
 
     def parameters(self, usual: Settings) -> dict[str, Any]:
         """Return the parameters that ask this question, those of the usual kind left out."""
         values = {
             "q": self.query,
-            "user": self.user,
+            "user": self.user if self.named else "",
             "mode": self.mode if self.user else "",
             "pool": "" if self.pool == usual.pool else str(self.pool),
             "operators": "" if self.operators == usual.operators else str(int(self.operators)),
+            "mix": "" if self.mix == usual.mix else f"{self.mix:g}",
             "page": "" if self.page == 1 else str(self.page),
         }
         return {name: value for name, value in values.items() if value}
@@ -69,21 +70,26 @@ class Question:
 
 def read_question(arguments: Mapping[str, str], site: Site) -> Question:
     """Check all parameters; whatever is wrong is refused in one sentence."""
-    user, mode = arguments.get("user", ""), arguments.get("mode", "")
-    _admit(user, mode, site)
-    faults: list[str] = []
-    pool = _number(arguments, "pool", site.settings.pool, LARGEST_POOL, faults)
+    user = person(site, arguments)
+    values = read_parameters(arguments, (POOL, PAGE, MODE, MIX, OPERATORS), site)
+    mode, pool, page = values["mode"], values["pool"], values["page"]
+    if site.access == PLAIN and mode not in ("", "none"):
+        abort(403, NOBODY_HERE)
     pages = -(-pool // site.settings.top)
-    page = _number(arguments, "page", 1, pages, faults)
-    if mode not in ("", *MODES):
-        faults.append(f"mode={_short(mode)} must be one of {', '.join(MODES)}")
-    operators = _switch(arguments, "operators", site.settings.operators, faults)
-    if faults:
-        abort(400, "; ".join(faults))
+    if page > pages:
+        abort(400, f"page={page} must be a whole number from 1 to {pages}")
     query = _cleaned(arguments.get("q", ""))
-    mode = mode or ("group" if user else "none")
-    cut = len(query) > LONGEST
-    return Question(query[:LONGEST].strip(), user, mode, pool, page, cut, operators)
+    return Question(
+        query=query[:LONGEST].strip(),
+        user=user,
+        mode=mode or site.modes.usual_mode(user),
+        pool=pool,
+        page=page,
+        cut=len(query) > LONGEST,
+        operators=values["operators"],
+        mix=values["mix"],
+        named=site.access == DEMO,
+    )
 
 
 def address(endpoint: str, question: Question, site: Site) -> str:
@@ -95,37 +101,6 @@ def address(endpoint: str, question: Question, site: Site) -> str:
 def counts(request: Request) -> bool:
     """Tell whether a request is a search of ours, not a probe and not another site's doing."""
     return request.method == "GET" and request.headers.get("Sec-Fetch-Site") != "cross-site"
-
-
-def _admit(user: str, mode: str, site: Site) -> None:
-    """Let nobody ask as a person of a workspace of real people, or as an unknown person."""
-    if not site.people and (user or mode not in ("", "none")):
-        abort(403, "The people in this workspace are real: nobody can search as one of them here.")
-    if user and user not in site.people:
-        abort(404, "There is no such person here. Choose one from the list.")
-
-
-def _number(
-    arguments: Mapping[str, str], name: str, usual: int, largest: int, faults: list[str]
-) -> int:
-    value = arguments.get(name, "")
-    if not value:
-        return usual
-    number = int(value) if _NUMBER.fullmatch(value) else 0
-    if not 1 <= number <= largest:
-        faults.append(f"{name}={_short(value)} must be a whole number from 1 to {largest}")
-    return number or usual
-
-
-def _switch(arguments: Mapping[str, str], name: str, usual: bool, faults: list[str]) -> bool:
-    value = arguments.get(name, "")
-    if value not in ("", "0", "1"):
-        faults.append(f"{name}={_short(value)} must be 0 or 1")
-    return value == "1" if value else usual
-
-
-def _short(value: str) -> str:
-    return value if len(value) <= 20 else f"{value[:20]}…"
 
 
 def _cleaned(query: str) -> str:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .live import Live
 
 KEY = "veilsearch"
+DEMO, PRIVATE, PLAIN = "demo", "private", "plain"  # invented people; who signs in; nobody
+ACCESS = (DEMO, PRIVATE, PLAIN)
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,14 @@ def _nothing() -> None:
     """Close nothing: all of it is in memory."""
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A release as the pages name it, with its facts."""
+
+    name: str  # method, p and the beginning of its hash
+    facts: Mapping[str, Any]
+
+
 @dataclass(frozen=True, eq=False)
 class Site:
     """A workspace as the pages see it."""
@@ -42,6 +52,8 @@ class Site:
     clock: Callable[[], float]  # seconds since 1970
     release_name: str
     facts: Mapping[str, Any] = field(default_factory=dict)
+    further: Mapping[str, Shown] = field(default_factory=dict)  # other releases, by their mode
+    access: str = DEMO
     examples: tuple[Example, ...] = ()
     corpus: str = ""  # the index by name
     build: str = ""  # and by number: NAME.NNNN

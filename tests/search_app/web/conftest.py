@@ -158,7 +158,7 @@ def client(app: Flask) -> FlaskClient:
 @pytest.fixture
 def real(site: Site) -> FlaskClient:
     """A site of real people: nobody may be chosen."""
-    return create_app(replace(site, people={}, examples=())).test_client()
+    return create_app(replace(site, people={}, examples=(), access="plain")).test_client()
 
 
 class Page(HTMLParser):
