@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
 
 FILE = "veilsearch.toml"
+ACCESS = ("demo", "private", "plain")  # invented people; who signs in; nobody
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|[0-9a-f:]*:[0-9a-f:.]*")
 _HEAP = re.compile(r"[1-9][0-9]{2,5}m|[1-9][0-9]{0,2}g")  # as the JVM of index/ takes it
 
 
@@ -32,6 +35,12 @@ class Settings:
     top: int = 10  # results on a page
     mix: float = 1.0  # 1 = the profile alone orders the pool, 0 = BM25 alone
     vectors: str = "tfidf"  # documents' weights: tfidf or tf
+    access: str = ""  # who may ask as whom; empty: demo if the people are invented, else plain
+    hosts: tuple[str, ...] = ()  # names this server is asked under, beside those it is bound to
+    https: bool = False  # browsers reach it by HTTPS only
+    rate: float = 10.0  # requests a second from one client, in the mean; 0: as many as come
+    proxy: str = ""  # address of the one proxy whose X-Forwarded headers are believed
+    admin_token: str = field(default="", repr=False)  # from the environment only
 
 
 def load_settings(
@@ -40,8 +49,12 @@ def load_settings(
     """Combine defaults, environment and the workspace's veilsearch.toml, and check them."""
     environment = os.environ if environment is None else environment
     chosen = workspace or Path(environment.get("VEILSEARCH_WORKSPACE") or Settings.workspace)
-    settings = Settings(workspace=chosen, cache=_cache(environment, chosen))
-    return check(replace(settings, **_read(chosen / FILE)))
+    values = _read(chosen / FILE)
+    if environment.get("VEILSEARCH_ACCESS"):
+        values["access"] = environment["VEILSEARCH_ACCESS"]
+    token = environment.get("VEILSEARCH_ADMIN_TOKEN", "")
+    settings = Settings(workspace=chosen, cache=_cache(environment, chosen), admin_token=token)
+    return check(replace(settings, **values))
 
 
 def _cache(environment: Mapping[str, str], workspace: Path) -> Path:
@@ -62,13 +75,13 @@ def _read(path: Path) -> dict[str, Any]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as fault:
         raise UsageError(f"{path} can't be read as TOML: {fault}") from fault
-    allowed = {field.name for field in fields(Settings)} - {"workspace", "cache"}
+    allowed = {each.name for each in fields(Settings)} - {"workspace", "cache", "admin_token"}
     unknown = sorted(set(values) - allowed)
     if unknown:
         raise UsageError(
             f"{path}: unknown {', '.join(unknown)}; allowed are {', '.join(sorted(allowed))}"
         )
-    return values
+    return {name: tuple(value) if type(value) is list else value for name, value in values.items()}
 
 
 def changed(settings: Settings, **given: Any) -> Settings:
@@ -78,10 +91,23 @@ def changed(settings: Settings, **given: Any) -> Settings:
 
 def check(settings: Settings) -> Settings:
     """Refuse values of a wrong type or outside their range, all faults at once."""
-    faults = [_type_fault(field, getattr(settings, field.name)) for field in fields(Settings)]
+    faults = [_type_fault(each, getattr(settings, each.name)) for each in fields(Settings)]
     if any(faults):
         raise UsageError("; ".join(fault for fault in faults if fault))
-    rules = [
+    rules = [*_serving_rules(settings), *_searching_rules(settings)]
+    faults = [
+        f"{name}={value} must be {range_}" for name, value, holds, range_ in rules if not holds
+    ]
+    if faults:
+        raise UsageError("; ".join(faults))
+    return settings
+
+
+_Rule = tuple[str, Any, Any, str]  # name, value, whether it holds, what is allowed
+
+
+def _searching_rules(settings: Settings) -> list[_Rule]:
+    return [
         ("heap", settings.heap, _HEAP.fullmatch(settings.heap), "from 100m to 999g"),
         ("k1", settings.k1, settings.k1 is None or 0 <= settings.k1 <= 1000, "from 0 to 1000"),
         ("b", settings.b, settings.b is None or 0 <= settings.b <= 1, "from 0 to 1"),
@@ -92,12 +118,31 @@ def check(settings: Settings) -> Settings:
         ("mix", settings.mix, 0 <= settings.mix <= 1, "from 0 to 1"),
         ("vectors", settings.vectors, settings.vectors in ("tfidf", "tf"), "tfidf or tf"),
     ]
-    faults = [
-        f"{name}={value} must be {range_}" for name, value, holds, range_ in rules if not holds
+
+
+def _serving_rules(settings: Settings) -> list[_Rule]:
+    access, hosts, rate, proxy = settings.access, settings.hosts, settings.rate, settings.proxy
+    return [
+        ("access", access, access in ("", *ACCESS), f"one of {', '.join(ACCESS)}"),
+        ("hosts", ", ".join(map(str, hosts)), all(map(_is_host, hosts)), _HOSTS),
+        ("rate", rate, 0 <= rate <= 10_000, "from 0 to 10000"),
+        ("proxy", proxy, not proxy or _is_address(proxy), "the address of one proxy"),
     ]
-    if faults:
-        raise UsageError("; ".join(faults))
-    return settings
+
+
+_HOSTS = "host names in small letters, without scheme, port and path"
+
+
+def _is_host(name: Any) -> bool:
+    return isinstance(name, str) and _HOST.fullmatch(name) is not None
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -106,14 +151,16 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "bool": (bool,),
     "Path": (Path,),
+    "tuple[str, ...]": (tuple,),
     "None": (type(None),),
 }
 
 
-def _type_fault(field: Field[Any], value: Any) -> str:
-    names = str(field.type).split(" | ")
+def _type_fault(setting: Field[Any], value: Any) -> str:
+    names = str(setting.type).split(" | ")
     kinds = tuple(kind for name in names for kind in _KINDS[name])
     # Python counts True among the whole numbers; nobody else does.
     if isinstance(value, kinds) and isinstance(value, bool) == ("bool" in names):
         return ""
-    return f"{field.name}={value} must be of type {names[0]}"
+    wanted = "list" if kinds == (tuple,) else names[0]  # as TOML calls it
+    return f"{setting.name}={value} must be of type {wanted}"

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from flask import current_app, g
 
+from ..errors import UsageError
 from ..modes import Modes
+from ..own_view import Population
 from ..precision_log import PrecisionLog
 from ..settings import Settings
+from .transcripts import Transcripts
 
 if TYPE_CHECKING:
+    from anonymizer.origins import Origin
+
+    from ..forgetting import Forgotten
+    from ..ledger import Noted
     from .live import Live
 
 KEY = "veilsearch"
@@ -31,6 +39,18 @@ class Example:
 
 def _nothing() -> None:
     """Close nothing: all of it is in memory."""
+
+
+def _no_origins(_user: str) -> Mapping[str, Origin]:
+    return {}
+
+
+def _no_ledger() -> Sequence[Noted]:
+    return ()
+
+
+def _no_forgetting(_user: str, _terms: Collection[str] | None) -> Forgotten:
+    raise UsageError("nothing can be removed here; run: veilsearch forget")
 
 
 @dataclass(frozen=True)
@@ -55,10 +75,21 @@ class Site:
     further: Mapping[str, Shown] = field(default_factory=dict)  # other releases, by their mode
     access: str = DEMO
     examples: tuple[Example, ...] = ()
+    admin_token: str = field(default="", repr=False)  # in private mode only
     corpus: str = ""  # the index by name
     build: str = ""  # and by number: NAME.NNNN
     state: object = None  # of the workspace when all this was opened
     close: Callable[[], object] = _nothing  # lets go of the index's files
+    transcripts: Transcripts = field(default_factory=Transcripts)  # outlives the site
+    origins: Callable[[str], Mapping[str, Origin]] = _no_origins  # user -> by term
+    ledger: Callable[[], Sequence[Noted]] = _no_ledger  # the releases so far
+    forget: Callable[[str, Collection[str] | None], Forgotten] = _no_forgetting  # None: all
+
+    @cached_property
+    def population(self) -> Population | None:
+        """Return who all the people are of whom each sees their own part."""
+        profiles = self.modes.profiles
+        return Population(profiles, self.modes.release) if profiles is not None else None
 
 
 def this_site() -> Site:

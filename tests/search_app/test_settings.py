@@ -33,7 +33,7 @@ def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("pol = 5", "unknown pol; allowed are b, deadline, heap, k1"),
+        ("pol = 5", "unknown pol; allowed are access, b, deadline, heap, hosts"),
         ("workspace = 'x'", "unknown workspace"),
         ("pool = 0", "pool=0 must be from 1 to 10000"),
         ("pool = 'x'", "pool=x must be of type int"),
@@ -52,6 +52,20 @@ def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
         ("operators = 'yes'", "operators=yes must be of type bool"),
         ("heap = '2G'", "heap=2G must be from 100m to 999g"),
         ("heap = 'lots'", "heap=lots must be from 100m to 999g"),
+        ("access = 'open'", "access=open must be one of demo, private, plain"),
+        ("hosts = 'a.example'", "hosts=a.example must be of type list"),
+        ("hosts = ['https://a.example']", "hosts=https://a.example must be host names in small"),
+        ("hosts = ['a.example:80']", "must be host names in small letters, without scheme, port"),
+        ("hosts = ['A.example']", "must be host names in small letters"),
+        ("hosts = ['']", "must be host names"),
+        ("hosts = [1]", "hosts=1 must be host names"),
+        ("https = 1", "https=1 must be of type bool"),
+        ("rate = -1", "rate=-1 must be from 0 to 10000"),
+        ("rate = nan", "rate=nan must be from 0 to 10000"),
+        ("rate = true", "rate=True must be of type float"),
+        ("proxy = '*'", r"proxy=\* must be the address of one proxy"),
+        ("proxy = 'box'", "proxy=box must be the address of one proxy"),
+        ("admin_token = 'x'", "unknown admin_token"),
         ("pool = ", "can't be read as TOML"),
     ],
 )
@@ -73,3 +87,26 @@ def test_changed_ignores_what_was_not_given() -> None:
     assert changed(Settings(), pool=7, top=None).pool == 7
     with pytest.raises(UsageError, match="pool=10001"):
         changed(Settings(), pool=10_001)
+
+
+def test_what_serving_takes_can_be_set(tmp_path: Path) -> None:
+    text = "access = 'private'\nhosts = ['search.example.org', '2001:db8::7']\nhttps = true\n"
+    settings = load_settings(write(tmp_path, f"{text}rate = 0\nproxy = '::1'\n"), {})
+    assert (settings.access, settings.https, settings.rate) == ("private", True, 0)
+    assert (settings.hosts, settings.proxy) == (("search.example.org", "2001:db8::7"), "::1")
+    usual = Settings()
+    assert (usual.access, usual.hosts, usual.https, usual.rate) == ("", (), False, 10)
+    assert (usual.proxy, usual.admin_token) == ("", "")
+
+
+def test_the_environment_wins_over_the_file_in_who_may_ask(tmp_path: Path) -> None:
+    folder = write(tmp_path, "access = 'private'\n")
+    assert load_settings(folder, {"VEILSEARCH_ACCESS": "plain"}).access == "plain"
+    with pytest.raises(UsageError, match="access=open must be one of demo, private, plain"):
+        load_settings(folder, {"VEILSEARCH_ACCESS": "open"})
+
+
+def test_the_admin_token_comes_from_the_environment_and_is_never_shown() -> None:
+    settings = load_settings(None, {"VEILSEARCH_ADMIN_TOKEN": "needle in a haystack"})
+    assert settings.admin_token == "needle in a haystack"  # noqa: S105
+    assert "needle" not in repr(settings)
