@@ -14,7 +14,7 @@ from index.model import Pool
 
 from .engine import Engine, Ranking
 from .errors import UsageError
-from .evaluation import Precision, evaluate
+from .evaluation import Agreement, Precision, agreement, evaluate
 from .newcomer import Newcomer
 from .request import Request
 
@@ -31,6 +31,14 @@ class Answer:
     precision: Precision | None
     request: Request  # all that the engine was told
     cut: bool = False  # the query was longer than is searched
+    gold: Ranking | None = None  # the order by the own profile, to judge by
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """Return how far the whole ranking agrees with the gold standard if there is one."""
+        if self.gold is None:
+            return None
+        return agreement(self.ranking.plain_ranks, self.gold.plain_ranks)
 
     @property
     def row(self) -> str:
@@ -109,7 +117,7 @@ class Modes:
             ranking = self.engine.rank(pool, request)
         precision = evaluate(ranking.plain_ranks, gold.plain_ranks) if gold is not None else None
         served = mode if mode in ("none", "own") or request.row else "none"
-        return Answer(served, ranking, precision, request, pool.cut)
+        return Answer(served, ranking, precision, request, pool.cut, gold)
 
     def request(self, plain: Request, mode: str, user: str | None) -> Request:
         """Return what the engine is told in one mode; where no row serves, the plain request."""

@@ -8,13 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, Qrel, ScoredDoc
+from scipy.stats import kendalltau
 from sklearn.metrics import average_precision_score
 
 from search_app.evaluation import (
+    Agreement,
+    agreement,
     average_precision,
     corrected,
     evaluate,
+    inversions,
+    kendall_tau,
     random_average_precision,
+    rank_biased_overlap,
 )
 
 
@@ -102,3 +108,106 @@ def test_small_pools_have_no_corrected_value() -> None:
 
 def test_an_empty_pool_has_no_precision() -> None:
     assert evaluate(np.array([], dtype=int), np.array([], dtype=int)) is None
+
+
+def orders(most: int) -> st.SearchStrategy[np.ndarray]:
+    """Draw an order of the numbers below some size."""
+    seeds = st.tuples(st.integers(1, most), st.integers(0, 2**32 - 1))
+    return seeds.map(lambda drawn: np.random.default_rng(drawn[1]).permutation(drawn[0]))
+
+
+@pytest.mark.parametrize(
+    ("order", "wrong"),
+    [([0], 0), ([1, 0], 1), ([2, 0, 1], 2), ([2, 1, 0], 3), ([1, 0, 3, 2], 2)],
+)
+def test_inversions_are_pairs_the_wrong_way_round(order: list[int], wrong: int) -> None:
+    assert inversions(np.array(order)) == wrong
+
+
+@pytest.mark.parametrize("size", [2, 31, 32, 33, 64, 65, 1000])
+def test_a_reversed_order_has_every_pair_wrong_and_tau_minus_1(size: int) -> None:
+    backwards = np.arange(size)[::-1]
+    assert inversions(backwards) == size * (size - 1) // 2
+    assert kendall_tau(backwards) == -1
+    assert kendall_tau(np.arange(size)) == 1
+
+
+@given(orders(300))
+def test_tau_equals_scipy(order: np.ndarray) -> None:
+    if order.size == 1:
+        assert kendall_tau(order) is None
+        return
+    expected = kendalltau(np.arange(order.size), order).statistic
+    assert kendall_tau(order) == pytest.approx(expected, abs=1e-12)
+
+
+@given(orders(300))
+def test_one_exchange_of_neighbours_is_one_inversion(order: np.ndarray) -> None:
+    at = int(order[0]) % max(order.size - 1, 1)
+    other = order.copy()
+    other[at : at + 2] = other[at : at + 2][::-1]
+    assert abs(inversions(other) - inversions(order)) == min(order.size - 1, 1)
+
+
+def naive_rbo(order: list[int], p: float) -> float:
+    """Take Webber, Moffat and Zobel's equation 30 word for word; the other order is 0, 1, ..."""
+    size = len(order)
+    met = [len(set(order[:depth]) & set(range(depth))) for depth in range(1, size + 1)]
+    total = sum(shared / depth * p**depth for depth, shared in enumerate(met, 1))
+    return met[-1] / size * p**size + (1 - p) / p * total
+
+
+@given(orders(120), st.sampled_from([0.5, 0.9, 0.98]))
+def test_rbo_equals_its_formula(order: np.ndarray, p: float) -> None:
+    assert rank_biased_overlap(order, p) == pytest.approx(naive_rbo(order.tolist(), p), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ([0, 1, 2], 1.0),
+        ([1, 0], 0.9**2 + 0.1 / 0.9 * 0.9**2),  # nothing shared at depth 1, all at depth 2
+        ([1, 0, 2], 0.9**3 + 0.1 / 0.9 * (0.9**2 + 0.9**3)),
+        ([2, 1, 0], 0.9**3 + 0.1 / 0.9 * (1 / 2 * 0.9**2 + 0.9**3)),
+    ],
+)
+def test_rbo_by_hand(order: list[int], expected: float) -> None:
+    assert rank_biased_overlap(np.array(order)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_rbo_looks_at_the_top_and_tau_everywhere() -> None:
+    top, bottom = np.arange(100), np.arange(100)
+    top[:2], bottom[98:] = [1, 0], [99, 98]
+    assert kendall_tau(top) == kendall_tau(bottom) == 1 - 4 / (100 * 99)
+    assert rank_biased_overlap(top) == pytest.approx(1 - 0.1, abs=1e-12)  # nothing at depth 1
+    assert rank_biased_overlap(bottom) == pytest.approx(1 - 0.1 * 0.9**98 / 99, abs=1e-12)
+
+
+def test_agreement_compares_two_orders_of_places() -> None:
+    gold = np.array([3, 1, 2, 4])
+    found = agreement(np.array([1, 3, 2, 4]), gold)
+    rbo = 0.9**4 + 0.1 / 0.9 * (0.9**2 + 0.9**3 + 0.9**4)
+    assert found == Agreement(tau=1 - 4 / 12, rbo=pytest.approx(rbo), overlap=4, first=4)
+
+
+def test_overlap_counts_the_documents_among_the_first_ten_of_both() -> None:
+    # the first three have fallen behind the others: 4 to 10 are still among the first ten
+    found = agreement(np.array([*range(4, 41), 1, 2, 3]), np.arange(1, 41))
+    assert found is not None
+    assert (found.overlap, found.first) == (7, 10)
+
+
+@given(orders(60), orders(60))
+def test_agreement_is_the_same_either_way_round(one: np.ndarray, other: np.ndarray) -> None:
+    size = min(one.size, other.size)
+    one, other = one[one < size] + 1, other[other < size] + 1
+    there, back = agreement(one, other), agreement(other, one)
+    assert there is not None
+    assert back is not None
+    assert there.tau == back.tau
+    assert there.rbo == pytest.approx(back.rbo, abs=1e-12)
+    assert (there.overlap, there.first) == (back.overlap, back.first)
+
+
+def test_an_empty_pool_has_no_agreement() -> None:
+    assert agreement(np.array([], dtype=int), np.array([], dtype=int)) is None
