@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flask import url_for
+from markupsafe import Markup
 
 from index.model import TooSlow
 
@@ -19,10 +23,37 @@ NOT_PERSONAL = (
     "Nobody else’s profile was used."
 )
 NOT_LOGGED = "The average precision of this search could not be written to the log."
+NOT_REMEMBERED = "This search could not be added to the list of your searches."
+PAUSED = (
+    "You have paused personalization, so the results are in the plain order, "
+    "and your profile was not read."
+)
+UNSURE = (
+    "Whether you have paused personalization could not be read, so the results are in the plain "
+    "order, and your profile was not read. Please try again in a minute."
+)
+RESUME = "Resume it on your page"
 NOBODY = "Nobody is chosen, so the results are in the plain order."
 CUT = "The query was very long; only its first 2,000 characters were searched."
 MANY = "The query has very many words; only the first of them were searched."
 _logger = logging.getLogger(__name__)
+
+
+class Linked(str):
+    """A notice that on a page ends in a link."""
+
+    def __new__(cls, text: str, address: str, label: str) -> Linked:
+        """Join text and link, so that as a text it is complete."""
+        made = super().__new__(cls, text)
+        made.address, made.label = address, label
+        return made
+
+    address: str
+    label: str
+
+    def __html__(self) -> str:
+        """Return the notice as a page shows it."""
+        return Markup('{} <a href="{}">{}</a>').format(str(self), self.address, self.label)
 
 
 @dataclass(frozen=True)
@@ -38,20 +69,62 @@ class Outcome:
         return self.answers.get(mode, self.answers["none"])
 
 
-def ask(site: Site, question: Question, counted: bool) -> Outcome:
-    """Rank in all modes; log them together, so that they are compared over the same queries."""
+def ask(site: Site, question: Question, counted: bool, also: Sequence[str] = ()) -> Outcome:
+    """Rank in all modes and further ones; log them together, to be compared over same queries."""
     start = site.clock()
-    modes = MODES if question.user else ("none",)
-    answers = _answers(site, question, modes)
+    halted = _halted(site, question)
+    asked = replace(question, user="") if halted else question
+    modes = _modes(site, asked, also)
+    answers = _answers(site, asked, modes)
     took = round(1000 * max(site.clock() - start, 0))
     notices = [CUT] * question.cut + [MANY] * any(answer.cut for answer in answers.values())
+    notices += halted
     if set(answers) != set(modes):
         notices.append(NOT_PERSONAL)
     if question.mode != "none" and not question.user:
         notices.append(NOBODY)
-    if counted and question.page == 1 and not _log(site, question, answers.values()):
-        notices.append(NOT_LOGGED)
+    if asked.user:
+        for mode, answer in answers.items():
+            site.transcripts.note(asked.user, mode, answer.request)
+    if counted and question.page == 1:
+        notices += _kept(site, asked, answers.values())
     return Outcome(answers, tuple(notices), took)
+
+
+def _modes(site: Site, question: Question, also: Sequence[str]) -> tuple[str, ...]:
+    """Return the modes to answer in: what can be answered here, and what was asked for."""
+    if not question.user:
+        return ("none",)
+    here = site.modes.modes
+    asked = (question.mode, *also)
+    return tuple(mode for mode in dict.fromkeys((*MODES, *asked)) if mode in here or mode in asked)
+
+
+def _halted(site: Site, question: Question) -> list[str]:
+    """Say why nothing of a person may be read now; nothing where it may."""
+    if not question.user:
+        return []
+    try:
+        if not getattr(site, "store", None) or not site.store.choices(question.user).paused:
+            return []
+    except Exception as fault:  # who may have said no is not searched as
+        _logger.warning("choices not read: %s", type(fault).__name__)
+        return [UNSURE]
+    named: dict[str, Any] = {"user": question.user} if question.named else {}
+    return [Linked(PAUSED, f"{url_for('me.show', **named)}#choices", RESUME)]
+
+
+def _kept(site: Site, question: Question, answers: Iterable[Answer]) -> list[str]:
+    """Log a search, and remember it if the person chose so; say what did not work."""
+    notices = [] if _log(site, question, answers) else [NOT_LOGGED]
+    try:
+        if question.user and getattr(site, "store", None):
+            at = int(site.clock())
+            site.store.remember(question.user, question.query, question.mode, at)
+    except Exception as fault:  # its text may hold the query
+        _logger.warning("search not remembered: %s", type(fault).__name__)
+        notices.append(NOT_REMEMBERED)
+    return notices
 
 
 def _answers(site: Site, question: Question, modes: tuple[str, ...]) -> dict[str, Answer]:

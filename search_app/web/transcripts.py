@@ -1,0 +1,38 @@
+"""What the engine was last told for each person, in this process's memory and nowhere else."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from ..request import Request
+
+PEOPLE = 10_000  # of whom more have searched, the one who searched longest ago goes
+
+
+class Transcripts:
+    """The last request of each mode by person; shown to that person only, gone at the end."""
+
+    def __init__(self, people: int = PEOPLE):
+        self._people = people
+        self._lock = threading.Lock()
+        self._of: OrderedDict[str, dict[str, Request]] = OrderedDict()
+
+    def note(self, user: str, mode: str, request: Request) -> None:
+        """Keep what the engine was told in place of what it was told before in this mode."""
+        with self._lock:
+            self._of.setdefault(user, {})[mode] = request
+            self._of.move_to_end(user)
+            while len(self._of) > self._people:
+                self._of.popitem(last=False)
+
+    def of(self, user: str) -> Mapping[str, Request]:
+        """Return the last request of each mode in which this person's searches were answered."""
+        with self._lock:
+            return dict(self._of.get(user, {}))
+
+    def drop(self, user: str) -> None:
+        """Keep nothing of a person any more."""
+        with self._lock:
+            self._of.pop(user, None)
