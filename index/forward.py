@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .model import SearchError
-from .products import row_products
+from .products import row_parts, row_products
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -86,22 +86,48 @@ class Forward:
         Columns must differ but for -1, a term no document has: it counts for the profile's length
         alone. A document's vector is tf or tf * ln(1 + documents / df), over all its terms.
         """
-        if vectors not in VECTORS:
-            raise SearchError(f"vectors={vectors} must be one of {', '.join(VECTORS)}")
-        weights = weights / (np.abs(weights).max(initial=0) or 1)  # lest squares overflow
-        known = columns >= 0
+        weights, factors = self._factors(columns, weights, vectors)
         profile = np.zeros(len(self.terms))
-        profile[columns[known]] = weights[known]
-        if vectors == "tfidf":
-            profile[columns[known]] *= self._idf[columns[known]]
-        rows = np.asarray(rows, dtype=np.int64)
-        if rows.size and not 0 <= rows.min() <= rows.max() < self.documents:
-            raise SearchError(f"rows must be from 0 to {self.documents - 1}")
+        known = columns >= 0
+        profile[columns[known]] = factors[known]
+        rows = self._rows(rows)
         lengths = self._norms[vectors][rows] * np.linalg.norm(weights)
         products = row_products(rows, *self._parts, profile)
         cosines = np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
         rounded: Floats = np.round(cosines, DIGITS)
         return rounded
+
+    def contributions(
+        self, rows: Ints, columns: Ints, weights: Floats, vectors: str = "tfidf"
+    ) -> Floats:
+        """Return each term's share of the cosines, rows x columns: a row's sum is its cosine."""
+        weights, factors = self._factors(columns, weights, vectors)
+        known = np.flatnonzero(columns >= 0)
+        places = np.full(len(self.terms), -1)
+        places[columns[known]] = known
+        rows = self._rows(rows)
+        lengths = self._norms[vectors][rows] * np.linalg.norm(weights)
+        parts = row_parts(rows, *self._parts, places, factors)
+        parts /= np.where(lengths > 0, lengths, 1)[:, None]
+        return parts
+
+    def _factors(self, columns: Ints, weights: Floats, vectors: str) -> tuple[Floats, Floats]:
+        """Return the weights, the largest 1, and what each term's count in a document is times."""
+        if vectors not in VECTORS:
+            raise SearchError(f"vectors={vectors} must be one of {', '.join(VECTORS)}")
+        weights = weights / (np.abs(weights).max(initial=0) or 1)  # lest squares overflow
+        if vectors == "tf":
+            return weights, weights
+        factors = np.zeros(len(weights))
+        known = columns >= 0
+        factors[known] = weights[known] * self._idf[columns[known]]
+        return weights, factors
+
+    def _rows(self, rows: Ints) -> Ints:
+        rows = np.asarray(rows, dtype=np.int64)
+        if rows.size and not 0 <= rows.min() <= rows.max() < self.documents:
+            raise SearchError(f"rows must be from 0 to {self.documents - 1}")
+        return rows
 
 
 def _numbers(column: Mapping[str, int], terms: tuple[str, ...]) -> Ints:

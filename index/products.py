@@ -1,4 +1,4 @@
-"""The one hot loop of re-ranking, compiled: products of sparse rows with a dense vector.
+"""The hot loops of re-ranking, compiled: products of sparse rows with a dense vector, and parts.
 
 SciPy copies the rows before it multiplies them; this reads them where they lie. For the pools of
 1,000 of a corpus of 55,000 documents that takes 0.5 ms instead of 1.1.
@@ -67,3 +67,31 @@ def row_products(
     products = np.empty(rows.size + 1)
     _multiply(rows, starts, columns, values, vector, products)
     return products[:-1]
+
+
+@_compiled
+def _spread(
+    rows: Any, starts: Any, columns: Any, values: Any, places: Any, factors: Any, parts: Any
+) -> None:
+    for at in range(rows.size):
+        for i in range(starts[rows[at]], starts[rows[at] + 1]):
+            place = places[columns[i]]
+            if place >= 0:
+                parts[at, place] = values[i] * factors[place]
+
+
+def row_parts(
+    rows: NDArray[np.int64],
+    starts: NDArray[Any],
+    columns: NDArray[Any],
+    values: NDArray[Any],
+    places: NDArray[np.int64],
+    factors: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the summands of some rows' products: column c times its factor, at place places[c].
+
+    Columns with a place below 0 are left out.
+    """
+    parts = np.zeros((rows.size, factors.size))
+    _spread(rows, starts, columns, values, places, factors, parts)
+    return parts

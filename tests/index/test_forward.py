@@ -106,6 +106,63 @@ def test_cosines_equal_the_naive_twins(
     assert found == pytest.approx(naive(texts, rows, profile, vectors), abs=1.1e-12)
 
 
+def shares(
+    forward: Forward, rows: Sequence[int], profile: Mapping[str, float], vectors: str
+) -> list[dict[str, float]]:
+    weights = np.array(list(profile.values()), dtype=np.float64)
+    columns = forward.columns(list(profile))
+    found = forward.contributions(np.array(rows, dtype=np.int64), columns, weights, vectors)
+    return [dict(zip(profile, row, strict=True)) for row in found.tolist()]
+
+
+def test_a_cosine_is_the_sum_of_its_terms_shares(tmp_path: Path) -> None:
+    forward = forward_of(["a a a b b b b", "b c", ""], tmp_path)
+    # tf vectors (3, 4, 0) / 5, (0, 1, 1) / sqrt(2) and 0; the profile is (0.6, 0.8) and 0 for z
+    found = shares(forward, [0, 1, 2], {"a": 3.0, "z": 0.0, "b": 4.0}, "tf")
+    assert found[0] == pytest.approx({"a": 0.6 * 0.6, "z": 0.0, "b": 0.8 * 0.8})
+    assert found[1] == pytest.approx({"a": 0.0, "z": 0.0, "b": 0.8 / math.sqrt(2)})
+    assert found[2] == {"a": 0.0, "z": 0.0, "b": 0.0}
+
+
+def test_shares_of_nothing_are_nothing(tmp_path: Path) -> None:
+    forward = forward_of(["a"], tmp_path)
+    assert shares(forward, [0], {}, "tfidf") == [{}]
+    assert shares(forward, [], {"a": 1.0}, "tfidf") == []
+    assert shares(forward, [0], {"unknown": 4.0}, "tfidf") == [{"unknown": 0.0}]
+    with pytest.raises(SearchError, match="vectors=bm25 must be one of tfidf, tf"):
+        shares(forward, [0], {"a": 1.0}, "bm25")
+    with pytest.raises(SearchError, match="rows must be from 0 to 0"):
+        shares(forward, [1], {"a": 1.0}, "tf")
+
+
+def naive_shares(
+    texts: Sequence[str], row: int, profile: Mapping[str, float], vectors: str
+) -> dict[str, float]:
+    """Return what each term gives: the cosine with that term alone, by the lengths of all."""
+    length = math.hypot(*profile.values())
+    return {
+        term: naive(texts, [row], {term: weight}, vectors)[0] * weight / length
+        for term, weight in profile.items()
+    }
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(text, min_size=1, max_size=8), profiles, st.sampled_from(["tf", "tfidf"]), st.data()
+)
+def test_shares_equal_the_naive_twins_and_sum_to_the_cosine(
+    texts: list[str], profile: dict[str, float], vectors: str, data: st.DataObject
+) -> None:
+    rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=10))
+    with TemporaryDirectory() as folder:
+        forward = forward_of(texts, Path(folder))
+        found = shares(forward, rows, profile, vectors)
+        whole = cosines(forward, rows, profile, vectors)
+    for row, each, cosine in zip(rows, found, whole, strict=True):
+        assert each == pytest.approx(naive_shares(texts, row, profile, vectors), abs=1e-12)
+        assert sum(each.values()) == pytest.approx(cosine, abs=1e-9)
+
+
 @settings(deadline=None, max_examples=50)
 @given(st.lists(text, min_size=2, max_size=8), profiles, st.data())
 def test_dropped_documents_leave_no_trace(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import random_array
 
-from index.products import row_products
+from index.products import row_parts, row_products
 
 COLUMNS = 40
 
@@ -30,3 +30,11 @@ def test_equals_scipy(kind: type, seed: int, rows: list[int]) -> None:
     columns, values = matrix.indices.astype(kind), matrix.data.astype(np.uint16)
     found = row_products(chosen, matrix.indptr.astype(np.int64), columns, values, vector)
     assert found == pytest.approx(matrix[chosen] @ vector, rel=1e-13)
+
+
+def test_parts_are_the_summands_of_a_product() -> None:
+    starts, columns = np.array([0, 2, 3]), np.array([0, 2, 1], dtype=np.uint16)
+    tf = np.array([3, 1, 2], dtype=np.uint8)
+    places = np.array([1, -1, 0])  # column 0 is asked for second, column 2 first, column 1 not
+    found = row_parts(np.array([1, 0]), starts, columns, tf, places, np.array([0.25, 0.5]))
+    assert found.tolist() == [[0.0, 0.0], [1 * 0.25, 3 * 0.5]]
