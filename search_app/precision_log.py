@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from .errors import UsageError
 from .evaluation import Precision
+from .intervals import half_width
 
-_VERSION = 1  # of the table below
+_VERSION = 2  # of the table below; version 1 had no number of the search
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS searches (
     id INTEGER PRIMARY KEY,
+    search INTEGER NOT NULL,
     at INTEGER NOT NULL,
     mode TEXT NOT NULL,
     pool INTEGER NOT NULL,
@@ -28,16 +30,49 @@ CREATE TABLE IF NOT EXISTS searches (
     ap_c REAL
 )
 """
+_INDEX = "CREATE INDEX IF NOT EXISTS modes_of_a_search ON searches (search)"
+# Version 1 wrote the modes of a search together and in one order: none, own, group. So a search
+# begins wherever that order does not go on, or anything that its modes share is another.
+_NUMBER = """
+WITH placed AS (
+    SELECT id, at, pool, mix, corpus, release,
+           CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 ELSE 2 END AS place
+    FROM searches
+), numbered AS (
+    SELECT id, sum(begins) OVER (ORDER BY id) AS number FROM (
+        SELECT id, coalesce(
+            place <= lag(place) OVER log OR at <> lag(at) OVER log OR pool <> lag(pool) OVER log
+            OR mix <> lag(mix) OVER log OR corpus <> lag(corpus) OVER log
+            OR release <> lag(release) OVER log, 1) AS begins
+        FROM placed WINDOW log AS (ORDER BY id)
+    )
+)
+UPDATE searches SET search = numbered.number FROM numbered WHERE numbered.id = searches.id
+"""
+_MIGRATION = ("ALTER TABLE searches ADD COLUMN search INTEGER NOT NULL DEFAULT 0", _NUMBER)
+_ADD = """
+INSERT INTO searches (search, at, mode, pool, found, mix, corpus, release,
+                      ap, ap_at_10, ap_at_20, ap_c)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
 _SUMMARY = """
 SELECT mode, pool, mix, corpus, release, count(*), avg(ap), avg(ap_at_10), avg(ap_c),
        avg(ap * ap) - avg(ap) * avg(ap)
-FROM searches GROUP BY mode, pool, mix, corpus, release
-ORDER BY corpus, release, pool, mix, CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 ELSE 2 END
+FROM searches
+WHERE (:pool IS NULL OR pool = :pool) AND (:mix IS NULL OR mix = :mix)
+  AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+GROUP BY mode, pool, mix, corpus, release
+ORDER BY corpus, release, pool, mix,
+         CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode
 """
 _RECENT = """
-SELECT at, mode, pool, found, mix, corpus, release, ap, ap_at_10, ap_c
-FROM searches ORDER BY id DESC LIMIT ?
+SELECT search, at, mode, pool, found, mix, corpus, release, ap, ap_at_10, ap_c
+FROM searches
+WHERE (:pool IS NULL OR pool = :pool) AND (:mix IS NULL OR mix = :mix)
+  AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+ORDER BY id DESC LIMIT :count
 """
+_AFTER = "SELECT * FROM searches WHERE id > :last ORDER BY id LIMIT 1000"
 
 
 class Entry(NamedTuple):
@@ -50,6 +85,15 @@ class Entry(NamedTuple):
     corpus: str  # the index by name
     release: str
     precision: Precision
+
+
+class Chosen(NamedTuple):
+    """Which searches are looked at; what is None leaves none out."""
+
+    pool: int | None = None
+    mix: float | None = None
+    corpus: str | None = None
+    release: str | None = None
 
 
 class Summary(NamedTuple):
@@ -67,14 +111,25 @@ class Summary(NamedTuple):
     half_width: float | None  # of the mean AP's 95 % interval; None for fewer than 2 searches
 
 
+ALL = Chosen()
+NO_VALUES: Mapping[str, object] = {}
+
+
 class PrecisionLog:
-    """A SQLite file, or without a path only memory; any thread may call, one at a time."""
+    """A SQLite file, or without a path only memory; any thread may call.
+
+    Who looks back has a connection of their own, so that no search waits for it.
+    """
 
     def __init__(self, path: Path | None):
-        self._lock = threading.Lock()
+        self._lock, self._looking = threading.Lock(), threading.Lock()
         self._name = str(path or "the log in memory")
         try:
-            self._connection = _open(path)
+            self._connection = self._reader = _open(path)
+            if path is None:
+                self._looking = self._lock
+            else:
+                self._reader = _connect(path)
         except sqlite3.OperationalError as fault:
             raise UsageError(
                 f"{path} can't be written ({fault}); see to room and rights"
@@ -88,10 +143,11 @@ class PrecisionLog:
 
     def close(self) -> None:
         """Close the file."""
+        self._reader.close()
         self._connection.close()
 
     def add(self, entries: Iterable[Entry]) -> None:
-        """Append searches in one transaction."""
+        """Append one search in all its modes, in one transaction."""
         rows = [
             (
                 *(e.at, e.mode, e.pool, e.precision.pool, e.mix, e.corpus, e.release),
@@ -99,60 +155,72 @@ class PrecisionLog:
             )
             for e in entries
         ]
-        with self._lock, self._connection:
-            self._connection.executemany(
-                "INSERT INTO searches (at, mode, pool, found, mix, corpus, release, ap, ap_at_10, "
-                "ap_at_20, ap_c) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                rows,
-            )
+        with self._lock, self._connection as connection:
+            connection.execute("BEGIN IMMEDIATE")  # another process may number a search, too
+            (last,) = connection.execute("SELECT max(search) FROM searches").fetchone()
+            connection.executemany(_ADD, [((last or 0) + 1, *row) for row in rows])
 
-    def summary(self) -> list[Summary]:
+    def summary(self, chosen: Chosen = ALL) -> list[Summary]:
         """Return means by mode, pool, mix, corpus and release."""
-        rows = [tuple(row) for row in self._ask(_SUMMARY)]
-        return [Summary._make((*row[:9], _half_width(row[5], row[9]))) for row in rows]
+        rows = [tuple(row) for row in self.ask(_SUMMARY, chosen._asdict())]
+        return [Summary._make((*row[:9], half_width(row[5], row[9]))) for row in rows]
+
+    def recent(self, count: int, chosen: Chosen = ALL) -> list[sqlite3.Row]:
+        """Return the latest searches, newest first, by column name."""
+        return self.ask(_RECENT, {**chosen._asdict(), "count": count})
 
     def check(self) -> int:
         """Return how many searches there are; raise if the file is damaged."""
-        ((verdict,),) = self._ask("PRAGMA integrity_check(1)")
+        ((verdict,),) = self.ask("PRAGMA integrity_check(1)")
         if verdict != "ok":
             raise UsageError(f"{self._name} is damaged ({verdict}); delete it")
-        ((count,),) = self._ask("SELECT count(*) FROM searches")
+        ((count,),) = self.ask("SELECT count(*) FROM searches")
         return int(count)
 
-    def recent(self, count: int) -> list[sqlite3.Row]:
-        """Return the latest searches, newest first, by column name."""
-        return self._ask(_RECENT, count)
-
-    def _ask(self, question: str, *values: int) -> list[sqlite3.Row]:
+    def ask(self, question: str, values: Mapping[str, object] = NO_VALUES) -> list[sqlite3.Row]:
+        """Return what a SELECT finds, by column name."""
         try:
-            with self._lock:
-                return self._connection.execute(question, values).fetchall()
+            with self._looking:
+                return self._reader.execute(question, values).fetchall()
         except sqlite3.DatabaseError as fault:
             raise UsageError(f"{self._name} is damaged ({fault}); delete it") from fault
 
+    def rows(self) -> Iterator[sqlite3.Row]:
+        """Return every row, oldest first, a thousand at a time."""
+        last = 0
+        while rows := self.ask(_AFTER, {"last": last}):
+            yield from rows
+            last = rows[-1]["id"]
+
+
+def _connect(path: Path | None) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path or ":memory:", timeout=10, check_same_thread=False, isolation_level=None
+    )
+    connection.row_factory = sqlite3.Row
+    return connection
+
 
 def _open(path: Path | None) -> sqlite3.Connection:
-    connection = sqlite3.connect(path or ":memory:", timeout=10, check_same_thread=False)
-    connection.row_factory = sqlite3.Row
+    connection = _connect(path)
     try:
         # In WAL mode NORMAL loses nothing to a kill; opening and syncing each time cost 1-25 ms.
         for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if tables and version != _VERSION:
-            raise sqlite3.DatabaseError(f"its version is {version} instead of {_VERSION}")
         with connection:
-            connection.execute(_SCHEMA)
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
+            connection.execute("BEGIN IMMEDIATE")  # two processes must not migrate it twice
+            _bring_up_to_date(connection)
     except sqlite3.Error:
         connection.close()
         raise
     return connection
 
 
-def _half_width(searches: int, variance: float) -> float | None:
-    """Return 1.96 standard errors of a mean, from the population variance."""
-    if searches < 2:
-        return None
-    return float(1.96 * (max(variance, 0.0) / (searches - 1)) ** 0.5)
+def _bring_up_to_date(connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if tables and version not in (1, _VERSION):
+        raise sqlite3.DatabaseError(f"its version is {version} instead of {_VERSION}")
+    steps = _MIGRATION if tables and version == 1 else (_SCHEMA,)
+    for step in (*steps, _INDEX, f"PRAGMA user_version = {_VERSION}"):
+        connection.execute(step)
