@@ -61,7 +61,7 @@ def main() -> None:
         calls, facts = searches(given, searcher, forward, engine, row, queries, Path(folder))
         taken = measure(calls, queries, given.rounds)
         searcher.close()
-        with served(town) as connection:
+        with served(town) as port, connected(port) as connection:
             asked = pages(connection, profiles.users)
             taken |= measure(asked, queries, given.rounds, warm_up=20)
     report = {
@@ -187,8 +187,8 @@ def pyserini(searcher: Any, folder: Path, size: int) -> Callable[[str], object]:
 
 
 @contextmanager
-def served(workspace: Workspace) -> Iterator[http.client.HTTPConnection]:
-    """Serve a workspace in a process of its own, and connect to it."""
+def served(workspace: Workspace) -> Iterator[int]:
+    """Serve a workspace in a process of its own; return its port."""
     command = [*veilsearch(workspace), "serve", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:  # noqa: S603
         try:
@@ -198,11 +198,14 @@ def served(workspace: Workspace) -> Iterator[http.client.HTTPConnection]:
                 if not line:
                     raise SystemExit(f"the server did not start: {''.join(told)}")
                 told.append(line)
-            connection = http.client.HTTPConnection("127.0.0.1", int(port[1]), timeout=60)
-            with closing(connection):
-                yield connection
+            yield int(port[1])
         finally:
             server.terminate()
+
+
+def connected(port: int) -> closing[http.client.HTTPConnection]:
+    """Connect to a server of this machine."""
+    return closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60))
 
 
 def pages(

@@ -9,10 +9,14 @@ from jinja2 import StrictUndefined
 
 from .. import __version__
 from ..errors import UsageError
-from . import about, assets, compare, health, log, search
+from . import about, api, api_profile, assets, compare, health, log, openapi, search
+from .drawer import drawer
 from .faults import show_faults
 from .headers import guard
+from .limits import limit
 from .live import Live
+from .navigation import navigation
+from .parameters import LONGEST
 from .people import chooser
 from .server import serve
 from .site import KEY, Example, Site, give_back_site, this_site
@@ -20,24 +24,42 @@ from .wording import two_decimals
 
 __all__ = ["Example", "Live", "Site", "create_app", "serve"]
 
-_BLUEPRINTS = (search.pages, compare.pages, log.pages, about.pages, health.pages, assets.pages)
+_BLUEPRINTS = (
+    search.pages,
+    compare.pages,
+    log.pages,
+    about.pages,
+    health.pages,
+    api.pages,
+    api_profile.pages,
+    openapi.pages,
+    assets.pages,
+)
 
 
 def create_app(site: Site | Live) -> Flask:
     """Return the application that serves a site, or whichever is live."""
     app = Flask(__name__, static_folder=None, template_folder=str(_templates()))
-    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # there is only GET and HEAD
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # each route takes what it names
     app.url_map.merge_slashes = False  # no redirects
     app.extensions[KEY] = site if isinstance(site, Live) else Live(site)
     app.teardown_appcontext(give_back_site)
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters["two_decimals"] = two_decimals
-    app.jinja_env.globals.update(version=__version__, people_options=chooser(app))
+    app.jinja_env.globals.update(
+        version=__version__,
+        people_options=chooser(app),
+        navigation=navigation,
+        drawer=drawer,
+        longest=LONGEST,
+    )
     app.context_processor(lambda: {"site": this_site()})
+    settings = app.extensions[KEY].now.settings
+    guard(app, settings)  # before the pages, which may look at requests themselves
     for pages in _BLUEPRINTS:
         app.register_blueprint(pages)
-    guard(app)
+    limit(app, settings.rate)
     show_faults(app)
     return app
 

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 from flask import Blueprint, render_template, request
 
-from ..modes import MODES
 from .answering import Outcome, ask
 from .facts import privacy_facts
 from .question import Question, address, counts, read_question
 from .results import cards, results
 from .site import Site, this_site
 from .syntax import syntax
-from .wording import MODE_NAMES, two_decimals
+from .wording import kind, mode_name, two_decimals
 
 pages = Blueprint("search", __name__)
 
@@ -22,8 +21,8 @@ class Tab(NamedTuple):
     """A mode to switch to, with its average precision for this query."""
 
     mode: str
+    kind: str  # whose colour it has
     name: str
-    address: str
     chosen: bool
     ap: str
 
@@ -56,30 +55,24 @@ def _view(site: Site, question: Question, outcome: Outcome) -> dict[str, Any]:
     known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
     return {
         "question": question,
-        "mode": answer.mode,
+        "mode": kind(answer.mode),
         "notices": outcome.notices,
         "syntax": syntax(site, question, "search.show"),
         "milliseconds": outcome.milliseconds,
         "results": results(answer.ranking, known, first=first, count=size),
-        "tabs": _tabs(site, question, outcome, answer.mode),
+        "tabs": _tabs(question, outcome, answer.mode),
         "paging": _paging(site, question, len(answer.ranking)),
         "comparison": address("compare.show", question, site),
         "facts": privacy_facts(site.facts, answer.users) if answer.row else [],
     }
 
 
-def _tabs(site: Site, question: Question, outcome: Outcome, shown: str) -> list[Tab]:
+def _tabs(question: Question, outcome: Outcome, shown: str) -> list[Tab]:
     if not question.user:
         return []
     return [
-        Tab(
-            mode,
-            MODE_NAMES[mode],
-            address("search.show", question.in_mode(mode), site),
-            mode == shown,
-            two_decimals(_ap(outcome, mode)),
-        )
-        for mode in MODES
+        Tab(mode, kind(mode), mode_name(mode), mode == shown, two_decimals(_ap(outcome, mode)))
+        for mode in outcome.answers
     ]
 
 

@@ -8,6 +8,17 @@ MODE_NAMES = {"none": "Plain", "own": "My own profile", "group": "My group"}
 NO_VALUE = "–"
 
 
+def kind(mode: str) -> str:
+    """Return whose colour a mode has: none, own or group, further releases like the group."""
+    return mode.partition(":")[0]
+
+
+def mode_name(mode: str) -> str:
+    """Name a mode; a further release by its folder's name."""
+    base, _, release = mode.partition(":")
+    return f"{MODE_NAMES[base]}, {release}" if release else MODE_NAMES[base]
+
+
 class Move(NamedTuple):
     """How a document stands against the plain order: for the eye and for the ear."""
 

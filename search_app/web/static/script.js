@@ -32,7 +32,16 @@ let pointed = false;
 person?.addEventListener("pointerdown", () => { pointed = true; });
 person?.addEventListener("keydown", () => { pointed = false; });
 person?.addEventListener("change", () => {
-  if (pointed && document.querySelector("#q").value.trim()) person.form.requestSubmit();
+  const ask = person.form.querySelector(".field button");
+  if (pointed && document.querySelector("#q").value.trim()) person.form.requestSubmit(ask);
+});
+
+// What is as usual need not stand in the address.
+document.querySelector("#ask")?.addEventListener("formdata", (event) => {
+  for (const field of event.target.querySelectorAll("[data-usual]")) {
+    if (field.value === field.dataset.usual) event.formData.delete(field.name);
+  }
+  if (!event.formData.get("user")) event.formData.delete("user");
 });
 
 // The same document lights up in every column.

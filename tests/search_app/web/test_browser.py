@@ -137,7 +137,7 @@ def test_a_person_chosen_by_pointer_is_asked_for_at_once(page: Page, address: st
     page.locator("#user").dispatch_event("pointerdown")
     page.locator("#user").select_option("1001")
     page.wait_for_url("**/?q=java&user=1001")
-    assert page.locator(".tabs a[aria-current]").inner_text().startswith("My group")
+    assert page.locator(".tabs button[aria-pressed=true]").inner_text().startswith("My group")
 
 
 def test_without_script_the_buttons_do_it_all(browser: Browser, address: str) -> None:
@@ -147,7 +147,7 @@ def test_without_script_the_buttons_do_it_all(browser: Browser, address: str) ->
     page.get_by_role("searchbox").fill("java")
     page.get_by_role("combobox", name="Search as", exact=True).select_option("1001")
     page.get_by_role("button", name="Search").click()
-    page.get_by_role("link", name="My own profile").click()
+    page.get_by_role("button", name="My own profile").click()
     page.get_by_role("link", name="Compare all three").click()
     assert page.locator(".lane").count() == 3
     page.locator(".own a.plain").nth(1).click()

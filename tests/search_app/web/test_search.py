@@ -25,7 +25,7 @@ def test_the_start_page_offers_a_search_and_one_click_examples(
     client: FlaskClient, read: Any
 ) -> None:
     page = read(client.get("/").text)
-    assert [field["name"] for field in page.all("input")] == ["q"]
+    assert [field["name"] for field in page.all("input")] == ["q", "pool", "mix"]
     assert [choice["value"] for choice in page.all("option")] == [
         "",
         "1001",
@@ -62,7 +62,7 @@ def test_a_plain_search_needs_nobody_and_logs_nothing(
     html = client.get("/?q=java").text
     assert titles(html, read) == [f"Title {row:02}" for row in range(10)]
     assert "1–10 of 40 found, 250 ms" in read(html).text
-    assert read(html).all("nav", "tabs") == []
+    assert read(html).all("div", "tabs") == []
     assert log.summary() == []
 
 
@@ -80,13 +80,11 @@ def test_the_switch_shows_the_average_precision_of_each_mode(
     client: FlaskClient, read: Any
 ) -> None:
     page = read(client.get("/?q=java&user=1001&mode=own").text)
-    tabs = [tab for tab in page.all("a") if tab.get("class") in ("none", "own", "group")]
-    assert [tab["href"] for tab in tabs] == [
-        "/?q=java&user=1001&mode=none",
-        "/?q=java&user=1001&mode=own",
-        "/?q=java&user=1001&mode=group",
+    buttons = [button for button in page.all("button") if "aria-pressed" in button]
+    assert [(button["name"], button["value"], button["form"]) for button in buttons] == [
+        ("mode", mode, "ask") for mode in ("none", "own", "group")
     ]
-    assert [tab.get("aria-current") for tab in tabs] == [None, "true", None]
+    assert [button["aria-pressed"] for button in buttons] == ["false", "true", "false"]
     assert round(PLAIN_AP, 2) == 0.95
     assert "Plain AP 0.95 My own profile AP 1.00 My group AP 0.95" in page.text
 
@@ -183,3 +181,33 @@ def test_a_long_query_is_cut_and_the_page_says_so(client: FlaskClient) -> None:
 
 def test_a_mode_without_a_person_is_plain_and_the_page_says_so(client: FlaskClient) -> None:
     assert "Nobody is chosen" in client.get("/?q=java&mode=group").text
+
+
+def test_the_drawer_keeps_pool_and_mix_and_names_what_is_not_as_usual(
+    client: FlaskClient, read: Any
+) -> None:
+    page = read(client.get("/?q=java&user=1001&pool=20&mix=0.25").text)
+    fields = {field["id"]: field for field in page.all("input") if "data-usual" in field}
+    shown = ("value", "min", "max", "data-usual")
+    assert [fields["pool"][name] for name in shown] == ["20", "1", "10000", "100"]
+    assert [fields["mix"][name] for name in shown] == ["0.25", "0", "1", "1"]
+    assert "Settings: pool 20, mix 0.25" in page.text
+    assert {"href": "/compare?q=java&user=1001&mode=group&pool=20&mix=0.25", "class": "more"} in (
+        page.all("a")
+    )
+    assert "Settings:" not in client.get("/?q=java&user=1001&pool=100&mix=1").text
+
+
+@pytest.mark.parametrize("mix", ["1.5", "-1", "nan", "1e-1", "inf", "x", "0.1234567890123456"])
+def test_a_mix_out_of_range_is_refused(client: FlaskClient, mix: str) -> None:
+    response = client.get("/", query_string={"q": "java", "mix": mix})
+    assert response.status_code == 400
+    assert "must be a number from 0 to 1" in response.text
+
+
+def test_without_the_profile_the_mix_orders_as_full_text_does(
+    client: FlaskClient, read: Any
+) -> None:
+    assert titles(client.get("/?q=java&user=1001&mode=own&mix=0").text, read) == [
+        f"Title {row:02}" for row in range(10)
+    ]

@@ -1,0 +1,54 @@
+"""The pages one can go to from every page."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from flask import current_app, request, url_for
+
+from .access import visitor
+from .site import DEMO, PLAIN, PRIVATE, Site
+
+_PAGES = (  # endpoint, name, who may go there
+    ("search.show", "Search", (DEMO, PRIVATE, PLAIN)),
+    ("me.show", "Me", (DEMO, PRIVATE)),
+    ("groups.show", "Groups", (DEMO, PRIVATE, PLAIN)),
+    ("log.show", "Log", (DEMO, PRIVATE, PLAIN)),
+    ("lecture.show", "Lecture", (DEMO, PLAIN)),
+    ("about.show", "About", (DEMO, PRIVATE, PLAIN)),
+)
+_OPEN = {"about.show"}  # to who has not signed in
+
+
+class Link(NamedTuple):
+    """A page, and whether it is this one or this one lies in it."""
+
+    name: str
+    address: str
+    current: str  # aria-current: page, true or nothing
+
+
+def navigation(site: Site) -> list[Link]:
+    """List the pages open to who asks; in demo mode the chosen person comes along."""
+    chosen = request.args.get("user", "") if site.access == DEMO else ""
+    asked: dict[str, Any] = {"user": chosen} if chosen in site.people else {}
+    return [
+        Link(name, url_for(endpoint, **asked), _current(endpoint))
+        for endpoint, name, access in _PAGES
+        if site.access in access and endpoint in current_app.view_functions
+        if _admitted(site, endpoint)
+    ]
+
+
+def _admitted(site: Site, endpoint: str) -> bool:
+    if site.access != PRIVATE or endpoint in _OPEN:
+        return True
+    who = visitor()
+    return bool(who.user or (who.admin and endpoint not in ("search.show", "me.show")))
+
+
+def _current(endpoint: str) -> str:
+    here = request.endpoint or ""
+    if here == endpoint:
+        return "page"
+    return "true" if here.partition(".")[0] == endpoint.partition(".")[0] else ""
