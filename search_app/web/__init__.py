@@ -9,7 +9,7 @@ from jinja2 import StrictUndefined
 
 from .. import __version__
 from ..errors import UsageError
-from . import about, api, api_profile, assets, compare, health, log, openapi, search
+from . import about, admin, api, api_profile, assets, compare, health, log, openapi, search, sign_in
 from .drawer import drawer
 from .faults import show_faults
 from .headers import guard
@@ -33,6 +33,8 @@ _BLUEPRINTS = (
     api.pages,
     api_profile.pages,
     openapi.pages,
+    sign_in.pages,
+    admin.pages,
     assets.pages,
 )
 

@@ -1,25 +1,29 @@
-"""What went wrong, as a page with one plain sentence."""
+"""What went wrong in one plain sentence: as a page, and under /api/ as JSON."""
 
 from __future__ import annotations
 
 import logging
 import traceback
 
-from flask import Flask, render_template
-from werkzeug.exceptions import HTTPException
+from flask import Flask, Response, jsonify, render_template, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from anonymizer.model import AnonymizerError
 from index.model import SearchError, TooSlow
 
 from ..errors import UsageError
 
-Page = tuple[str, int] | tuple[str, int, dict[str, str]]
+API = "/api/"  # begins the addresses that answer machines
+_Answer = tuple[str | Response, int, dict[str, str]]
 _SENTENCES = {
     400: "The request can’t be read.",
     404: "There is no such page.",
-    405: "This page can only be read.",
+    405: "This address can’t be asked for in this way.",
+    413: "The request is too large.",
     416: "The file ends before the part that was asked for.",
+    429: "Too many requests came at once; wait a moment.",
 }
+_KEPT = ("Allow", "Retry-After", "WWW-Authenticate", "Content-Range")  # what a refusal also says
 _NOT_ANSWERED = "The request can’t be answered as it was asked."
 _UNKNOWN = "Something went wrong here, and it is not your fault. Please try again."
 _DOCTOR = "the operator finds the reason with: veilsearch doctor"
@@ -43,27 +47,33 @@ def show_faults(app: Flask) -> None:
     app.register_error_handler(Exception, _broken)
 
 
-def _refused(fault: HTTPException) -> Page:
+def _refused(fault: HTTPException) -> _Answer:
     status = fault.code or 500
     ours = fault.description != type(fault).description
     usual = _UNKNOWN if status >= 500 else _NOT_ANSWERED
     sentence = fault.description if ours else _SENTENCES.get(status, usual)
-    page = _page(status, sentence or _UNKNOWN)
-    return (*page, {"Allow": "GET, HEAD"}) if status == 405 else page
+    kept = {name: value for name, value in fault.get_headers() if name in _KEPT}
+    if isinstance(fault, MethodNotAllowed):
+        kept["Allow"] = ", ".join(sorted(fault.valid_methods or ()))  # of a set: in any order
+    return _told(status, sentence or _UNKNOWN, kept)
 
 
-def _unavailable(fault: Exception) -> Page:
+def _unavailable(fault: Exception) -> _Answer:
     """Say what can't be used without the exception's text, which may hold a path."""
     _logger.warning("a request failed: %s", type(fault).__name__)
-    return _page(503, next(_UNUSABLE[kind] for kind in _UNUSABLE if isinstance(fault, kind)))
+    return _told(503, next(_UNUSABLE[kind] for kind in _UNUSABLE if isinstance(fault, kind)), {})
 
 
-def _broken(fault: Exception) -> Page:
+def _broken(fault: Exception) -> _Answer:
     """Log where it broke without the exception's text, which may hold a query."""
     place = traceback.extract_tb(fault.__traceback__)[-1]
     _logger.error("%s at %s:%s", type(fault).__name__, place.filename, place.lineno)
-    return _page(500, _UNKNOWN)
+    return _told(500, _UNKNOWN, {})
 
 
-def _page(status: int, sentence: str) -> tuple[str, int]:
-    return render_template("fault/show.html", status=status, sentence=sentence), status
+def _told(status: int, sentence: str, headers: dict[str, str]) -> _Answer:
+    """Tell people in a page and machines in JSON."""
+    if request.path.startswith(API):
+        return jsonify(error={"status": status, "message": sentence}), status, headers
+    page = render_template("fault/show.html", status=status, sentence=sentence)
+    return page, status, headers

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 from flask import Blueprint
 
 from .. import __version__
+from . import records
+from .operations import operation
 from .site import this_site
 
 pages = Blueprint("health", __name__)
@@ -15,7 +16,8 @@ _logger = logging.getLogger(__name__)
 
 
 @pages.get("/api/v1/health")
-def show() -> tuple[dict[str, Any], int]:
+@operation(unready=True, open_to_all=True)
+def show() -> tuple[records.Health, int]:
     """Search for one document and tell whether that worked."""
     site = this_site()
     try:
@@ -24,9 +26,8 @@ def show() -> tuple[dict[str, Any], int]:
     except Exception as fault:
         _logger.error("the index does not answer: %s", type(fault).__name__)
         working = False
-    status = "ok" if working else "failing"
-    body = {
-        "status": status,
+    body: records.Health = {
+        "status": "ok" if working else "failing",
         "version": __version__,
         "index": site.build,
         "release": site.release_name,

@@ -70,6 +70,9 @@ class ToyIndex:
     def documents(self, rows: Sequence[int]) -> list[Document]:
         return [self.stored[row] for row in rows]
 
+    def ids(self, rows: Any) -> Any:
+        return np.array([self.stored[row].id for row in rows], dtype=np.object_)
+
 
 class ToyForward:
     """Stands for the forward index: a document has one of the two terms, with weight 1."""

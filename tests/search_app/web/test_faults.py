@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask, abort
 from flask.testing import FlaskClient
+from werkzeug.exceptions import TooManyRequests
 
 from anonymizer.model import BadInput
 from index.model import SearchError
@@ -195,3 +196,55 @@ def test_health_is_told_to_machines(client: FlaskClient) -> None:
         "index": "toy corpus.0001",
         "release": "toy",
     }
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "sentence"),
+    [
+        ("/api/v1/nothing", 404, "There is no such page."),
+        ("/api/", 404, "There is no such page."),
+        ("/api/v1/picky", 412, "The request can’t be answered as it was asked."),
+        ("/api/v1/broken", 500, "Something went wrong here, and it is not your fault."),
+        ("/api/v1/unusable", 503, "The index can’t be used; the operator finds the reason"),
+    ],
+)
+def test_machines_are_told_faults_in_json(
+    app: Flask, path: str, status: int, sentence: str
+) -> None:
+    def broken() -> str:
+        raise RuntimeError("sentinel: java as 1001")
+
+    def unusable() -> str:
+        raise SearchError("/srv/secret is damaged")
+
+    app.add_url_rule("/api/v1/picky", "picky", lambda: abort(412))
+    app.add_url_rule("/api/v1/broken", "broken", broken)
+    app.add_url_rule("/api/v1/unusable", "unusable", unusable)
+    response = app.test_client().get(path)
+    assert (response.status_code, response.content_type) == (status, "application/json")
+    assert list(response.json) == ["error"]
+    assert response.json["error"]["status"] == status
+    assert response.json["error"]["message"].startswith(sentence)
+
+
+def test_machines_are_told_which_methods_there_are(client: FlaskClient) -> None:
+    response = client.post("/api/v1/health")
+    assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD")
+    assert response.json == {
+        "error": {"status": 405, "message": "This address can’t be asked for in this way."}
+    }
+
+
+def test_a_foreign_host_is_refused_in_json_too(client: FlaskClient) -> None:
+    response = client.get("/api/v1/health", headers={"Host": "evil.example"})
+    assert (response.status_code, response.json["error"]["status"]) == (400, 400)
+
+
+def test_who_came_too_often_is_told_when_to_come_back(app: Flask) -> None:
+    def often() -> str:
+        raise TooManyRequests(retry_after=7)
+
+    app.add_url_rule("/often", "often", often)
+    response = app.test_client().get("/often")
+    assert (response.status_code, response.headers["Retry-After"]) == (429, "7")
+    assert "wait a moment" in response.text

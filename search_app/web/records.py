@@ -1,0 +1,214 @@
+"""The records that the API answers with and takes: their JSON Schema is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypedDict
+
+LONGEST_TERM = 1000
+MOST_TERMS = 5000
+
+Text = Annotated[str, {"minLength": 1, "maxLength": LONGEST_TERM}]
+Count = Annotated[int, {"minimum": 0}]
+Place = Annotated[int, {"minimum": 1}]
+Share = Annotated[float, {"minimum": 0, "maximum": 1}]
+Seconds = Annotated[int, "Seconds since 1970."]
+
+
+class Fault(TypedDict):
+    """What went wrong."""
+
+    status: Annotated[int, "The HTTP status, again."]
+    message: Annotated[str, "One plain sentence: what came, what is allowed, what to do."]
+
+
+class Refusal(TypedDict):
+    """The answer to a request that is not done."""
+
+    error: Fault
+
+
+class Health(TypedDict):
+    """Whether searching works."""
+
+    status: Annotated[str, {"enum": ["ok", "failing"]}]
+    version: Annotated[str, "The version of veilsearch."]
+    index: Annotated[str, "The index by name and number."]
+    release: Annotated[str, "The release by method, p and the beginning of its hash."]
+
+
+class Mark(TypedDict):
+    """A word of the query in a snippet, by its places; characters are Unicode code points."""
+
+    start: Annotated[Count, "The place of its first character, from 0."]
+    end: Annotated[Count, "The place behind its last character."]
+
+
+class Hit(TypedDict):
+    """A document at its rank."""
+
+    rank: Annotated[Place, "Its rank here, from 1."]
+    plain_rank: Annotated[Place, "Its rank in the plain order of the same pool."]
+    score: Annotated[
+        float,
+        "What it is ordered by: BM25 in mode none, else the mix of its likeness to the profile "
+        "or row with BM25.",
+    ]
+    id: Annotated[str, "The document’s id."]
+    title: str
+    url: Annotated[str, "Its address; empty where it has none that is safe to link to."]
+    source: Annotated[str, "Where it is from, as the pages show it."]
+    snippet: Annotated[str, "The part of its text that best shows why it was found."]
+    marks: Annotated[list[Mark], "The words of the query in the snippet."]
+
+
+class Gone(TypedDict):
+    """A document of the first plain ranks that this ranking puts below the ranks shown."""
+
+    id: Annotated[str, "The document’s id."]
+    title: str
+    plain_rank: Annotated[Place, "Its rank in the plain order."]
+    rank: Annotated[Place, "Its rank here."]
+
+
+class Precision(TypedDict):
+    """How close a ranking comes to the own-profile order over the same pool."""
+
+    ap: Annotated[Share, "Average precision; the first 30 of the own-profile order are relevant."]
+    ap_at_10: Annotated[Share, "Mean precision at the ranks of the first 10 relevant documents."]
+    ap_at_20: Annotated[Share, "The same for the first 20."]
+    ap_c: Annotated[
+        float | None,
+        "AP as if 0 were a random order and 1 the own profile’s; none where the pool has no more "
+        "documents than are relevant.",
+    ]
+    pool: Annotated[Place, "The documents in the pool: AP depends mostly on it."]
+
+
+class Agreement(TypedDict):
+    """How far a whole order of the pool agrees with the own-profile order."""
+
+    tau: Annotated[
+        float | None,
+        {"minimum": -1, "maximum": 1},
+        "Kendall’s tau; none where there is no pair of documents.",
+    ]
+    rbo: Annotated[float, "Rank-biased overlap, extrapolated, with p = 0.9."]
+    overlap: Annotated[Count, "Documents that are among the first of both orders."]
+    first: Annotated[Count, "How many the first are: 10, or the whole pool."]
+
+
+class SharedRow(TypedDict):
+    """The released row that ordered the pool."""
+
+    name: str
+    users: Annotated[
+        Place, "How many people share it. 1: it is one person’s profile, it hides nothing."
+    ]
+
+
+class Sent(TypedDict):
+    """All that the engine was told for a ranking, by its canonical bytes; /me shows them."""
+
+    bytes: Annotated[Count, "How many bytes these are."]
+    sha256: Annotated[
+        str,
+        {"pattern": "^[0-9a-f]{64}$"},
+        "Their SHA-256: the same for all who share a row and ask the same.",
+    ]
+
+
+class SearchAnswer(TypedDict):
+    """A page of one ranking."""
+
+    query: Annotated[str, "What was searched for: at most 2,000 characters of what was asked."]
+    mode: Annotated[str, "The mode that served: none if the one asked for can’t; see notices."]
+    pool: Annotated[Place, "How many documents were to be found and ordered."]
+    mix: Annotated[Share, "What the profile or row counted beside BM25."]
+    operators: Annotated[bool, "Whether quotes, + and - meant something."]
+    page: Place
+    pages: Annotated[Count, "How many pages of the ranking there are."]
+    found: Annotated[Count, "How many documents the pool has."]
+    milliseconds: Count
+    notices: Annotated[list[str], "What a person should be told, each in a sentence."]
+    precision: Annotated[Precision | None, "None where there is no profile to judge by."]
+    row: Annotated[SharedRow | None, "None where no released row served."]
+    sent: Sent
+    results: list[Hit]
+
+
+class Column(TypedDict):
+    """One mode’s ranking."""
+
+    mode: str
+    name: Annotated[str, "The mode as the pages name it."]
+    sees: Annotated[str, "What this ranking sees of a person."]
+    precision: Annotated[Precision | None, "None where there is no profile to judge by."]
+    agreement: Annotated[Agreement | None, "None where there is no profile to judge by."]
+    row: Annotated[SharedRow | None, "None where no released row served."]
+    sent: Sent
+    results: Annotated[list[Hit], "Its first documents."]
+    gone: list[Gone]
+
+
+class Comparison(TypedDict):
+    """All modes over one pool, side by side."""
+
+    query: Annotated[str, "What was searched for: at most 2,000 characters of what was asked."]
+    pool: Annotated[Place, "How many documents were to be found and ordered."]
+    mix: Annotated[Share, "What the profile or row counted beside BM25."]
+    operators: Annotated[bool, "Whether quotes, + and - meant something."]
+    found: Annotated[Count, "How many documents the pool has."]
+    milliseconds: Count
+    notices: Annotated[list[str], "What a person should be told, each in a sentence."]
+    columns: list[Column]
+
+
+class Origin(TypedDict):
+    """Where a term came from."""
+
+    times: Annotated[Count, "Searches of this person that have the term."]
+    first: Annotated[int | None, "When the first was, in seconds since 1970; none if not known."]
+    last: Annotated[int | None, "When the last was, in seconds since 1970; none if not known."]
+
+
+class OwnTerm(TypedDict):
+    """A term of an own profile."""
+
+    term: str
+    weight: float
+    origin: Annotated[Origin | None, "None where nobody kept where it came from."]
+    released: Annotated[float | None, "Its weight in the group’s row; none if it is not in it."]
+    members: Annotated[Count, "People of the group who have it."]
+    people: Annotated[Place, "People of all who have it. 1: nobody else has."]
+
+
+class OwnProfile(TypedDict):
+    """What the system knows of a person, and the row that stands for them."""
+
+    terms: Annotated[list[OwnTerm], "All terms, heaviest first."]
+    row: Annotated[SharedRow | None, "None for who is in no group."]
+    worst_linkability: Annotated[
+        Share | None,
+        "The largest share of the group’s members who have the same term: how surely an outsider "
+        "who knows the group guesses it of one of them. None for who is in no group.",
+    ]
+
+
+class Choices(TypedDict):
+    """What a person has chosen."""
+
+    paused: Annotated[bool, "Searches are plain and nothing is kept."]
+    remember: Annotated[bool, "Searches are kept, for this person’s own list only."]
+
+
+class TermsToForget(TypedDict):
+    """Own terms to remove from the profile."""
+
+    terms: Annotated[list[Text], {"minItems": 1, "maxItems": MOST_TERMS}]
+
+
+class Done(TypedDict):
+    """What was removed."""
+
+    forgotten: Annotated[str, {"enum": ["terms", "person"]}]
+    files: Annotated[list[str], "The parts of the workspace that were changed."]
