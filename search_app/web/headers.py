@@ -1,30 +1,58 @@
-"""What every response says to the browser, and which hosts are answered."""
+"""What every response says to the browser, which hosts are answered, and what may change things."""
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from flask import Flask, Response, abort, current_app, request
 
+from ..settings import Settings
+
 HOSTS = "VEILSEARCH_HOSTS"
+HTTPS = "VEILSEARCH_HTTPS"
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+LARGEST_BODY = 1 << 16
+SAFE = ("GET", "HEAD")
+_BODIES = ("application/x-www-form-urlencoded", "application/json")
+_PORTS = {"http": 80, "https": 443}
 _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+_ABILITIES = (  # of browsers: those that Chromium knows, as others are a warning in its console
+    *("accelerometer", "autoplay", "bluetooth", "camera", "clipboard-read", "clipboard-write"),
+    *("display-capture", "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope"),
+    *("hid", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "payment"),
+    *("picture-in-picture", "publickey-credentials-get", "screen-wake-lock", "serial"),
+    *("storage-access", "sync-xhr", "usb", "xr-spatial-tracking"),
+)
 HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": ", ".join(f"{ability}=()" for ability in _ABILITIES),
 }
+_HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}  # a year, this host alone
 
 
-def guard(app: Flask) -> None:
-    """Refuse foreign hosts and add the headers to whatever is answered."""
-    app.config[HOSTS] = LOCAL
+def guard(app: Flask, settings: Settings | None = None) -> None:
+    """Refuse foreign hosts, sites and bodies, and add the headers to whatever is answered."""
+    settings = settings or Settings()
+    app.config[HOSTS] = LOCAL | frozenset(settings.hosts)
+    app.config[HTTPS] = settings.https
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY  # where no length was told
     app.before_request(_refuse_foreign_host)
+    app.before_request(_refuse_foreign_site)
+    app.before_request(_refuse_body)
     app.after_request(_add_headers)
+
+
+def headers(https: bool) -> dict[str, str]:
+    """Return the headers of every answer."""
+    return HEADERS | _HTTPS_ONLY if https else HEADERS
 
 
 def _refuse_foreign_host() -> None:
@@ -32,16 +60,55 @@ def _refuse_foreign_host() -> None:
         abort(400, "This server does not answer under that host name.")
 
 
+def _refuse_foreign_site() -> None:
+    """Let only our own pages change things; what is no browser says neither of the two."""
+    if request.method in (*SAFE, "OPTIONS"):  # which no route takes
+        return
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if site is not None:
+        ours = site == "same-origin"
+    else:
+        ours = origin is None or _origin(origin) == _own_origin()
+    if not ours:
+        abort(403, "This was sent from another site, so it was not done. Use the page here.")
+
+
+def _refuse_body() -> None:
+    if (request.content_length or 0) > LARGEST_BODY:
+        abort(413, f"The request is larger than {LARGEST_BODY // 1024} kB, the most that is taken.")
+    if request.content_length and request.method not in SAFE and request.mimetype not in _BODIES:
+        abort(415, f"A request’s body must be of type {' or '.join(_BODIES)}.")
+
+
+def _own_origin() -> tuple[str, str, int | None]:
+    """Return scheme, host and port by which this request reached us."""
+    scheme = "https" if current_app.config[HTTPS] else request.scheme
+    return _origin(f"{scheme}://{request.headers.get('Host', '')}")
+
+
+def _origin(text: str) -> tuple[str, str, int | None]:
+    """Return an origin's scheme, host and port; what is none equals no origin of ours."""
+    try:
+        parts = urlsplit(text)
+        return parts.scheme, _name(parts), parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return "", "", None
+
+
 def _host(header: str) -> str:
     try:
         parts = urlsplit(f"//{header}")
-        return "" if parts.netloc != header or parts.username else parts.hostname or ""
+        return "" if parts.netloc != header else _name(parts)
     except ValueError:
         return ""
 
 
+def _name(parts: SplitResult) -> str:
+    return "" if parts.username else parts.hostname or ""
+
+
 def _add_headers(response: Response) -> Response:
-    response.headers.update(HEADERS)
+    response.headers.update(headers(current_app.config[HTTPS]))
     if response.cache_control.max_age is None:
         response.headers["Cache-Control"] = "no-store"
     return response

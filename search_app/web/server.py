@@ -22,12 +22,13 @@ from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask
 
 from ..errors import UsageError
-from .headers import HEADERS, HOSTS
+from .headers import HOSTS, HTTPS, LARGEST_BODY, headers
+from .limits import OPEN
 
 THREADS = 8
 GRACE = 10  # seconds in which requests are still answered when the server is to end
 _TURN = 30  # seconds a turn of the server's loop waits for something to happen
-_LARGEST_BODY = 1 << 16  # no page takes a body
+_FORWARDED = {"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"}
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}  # for documentation
 
 
@@ -36,7 +37,8 @@ class _Refusal(ErrorTask):  # type: ignore[misc]
 
     def execute(self) -> None:
         """Answer."""
-        self.response_headers.extend({**HEADERS, "Cache-Control": "no-store"}.items())
+        own = {**headers(self.channel.server.https), "Cache-Control": "no-store"}
+        self.response_headers.extend(own.items())
         super().execute()
 
 
@@ -55,13 +57,19 @@ class _Channel(HTTPChannel):  # type: ignore[misc]
 
 
 def serve(
-    app: Flask, host: str, port: int, ready: Callable[[str], object] = lambda _address: None
+    app: Flask,
+    host: str,
+    port: int,
+    ready: Callable[[str], object] = lambda _address: None,
+    *,
+    proxy: str = "",
 ) -> None:
     """Answer requests until the process is told to end; tell the address when ready."""
     host = host.strip("[]").lower()
     app.config[HOSTS] = app.config[HOSTS] | {host}
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a short queue is no news
     bound = _bind(host, port)
+    app.config[OPEN] = bool(proxy) or not is_loopback(bound.getsockname()[0])
     if _is_wildcard(bound.getsockname()[0]):
         host = socket.gethostname().lower()
         app.config[HOSTS] = app.config[HOSTS] | {host} | _own_addresses(host)
@@ -70,9 +78,10 @@ def serve(
         sockets=[bound],
         threads=THREADS,
         ident=None,
-        max_request_body_size=_LARGEST_BODY,
+        max_request_body_size=LARGEST_BODY,
+        **_believing(proxy),
     )
-    server.channel_class = _Channel
+    server.channel_class, server.https = _Channel, app.config[HTTPS]
     with _ended_by(server, signal.SIGTERM, signal.SIGINT) as ended:
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{bound.getsockname()[1]}/")
@@ -80,6 +89,13 @@ def serve(
             _turn(server, _TURN)
         _finish(server)
     server.close()
+
+
+def _believing(proxy: str) -> dict[str, Any]:
+    """Return waitress' settings for a proxy in front; nobody else's X-Forwarded is believed."""
+    if not proxy:
+        return {}
+    return {"trusted_proxy": proxy, "trusted_proxy_headers": _FORWARDED}
 
 
 def _turn(server: Any, seconds: float) -> None:
@@ -124,6 +140,15 @@ def _bind(host: str, port: int) -> socket.socket:
         raise UsageError(
             f"can't serve on {host}, port {port}: {reason}; name others with --host and --port"
         ) from fault
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach a host."""
+    host = host.strip("[]").lower().partition("%")[0]
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _is_wildcard(address: str) -> bool:

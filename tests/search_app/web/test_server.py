@@ -17,11 +17,12 @@ from flask import Flask
 from search_app.errors import UsageError
 from search_app.web import serve
 from search_app.web.headers import HEADERS, HOSTS, guard
-from search_app.web.server import GRACE, _own_addresses
+from search_app.web.server import GRACE, _own_addresses, is_loopback
 
 PROGRAM = """
 import sys, time
 from flask import Flask, request
+from search_app.settings import Settings
 from search_app.web import serve
 from search_app.web.headers import guard
 app = Flask("toy")
@@ -29,8 +30,11 @@ app.get("/")(lambda: "answered")
 app.get("/slow/<int:size>", endpoint="s")(lambda size: time.sleep(1) or "x" * size)
 app.get("/stuck", endpoint="t")(lambda: time.sleep(300) or "never")
 app.post("/body", endpoint="b")(lambda: str(len(request.get_data())))
-guard(app)
-serve(app, sys.argv[2], int(sys.argv[1]), lambda address: print(address, flush=True))
+app.get("/who", endpoint="w")(lambda: f"{request.remote_addr} {request.host_url}")
+app.get("/open", endpoint="o")(lambda: str(app.config["VEILSEARCH_OPEN"]))
+guard(app, Settings(hosts=("search.example.org",), https="https" in sys.argv))
+proxy = sys.argv[3] if sys.argv[3:] else ""
+serve(app, sys.argv[2], int(sys.argv[1]), lambda line: print(line, flush=True), proxy=proxy)
 """
 REFUSED = {
     400: "GET / HTTP/1.1\r\nHost : localhost\r\n\r\n",
@@ -88,9 +92,9 @@ def wait_for(port: int) -> None:
     raise AssertionError("the server did not start")
 
 
-def start(port: int, host: str) -> subprocess.Popen[bytes]:
+def start(port: int, host: str, *more: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(port), host],
+        [sys.executable, "-c", PROGRAM, str(port), host, *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -185,6 +189,7 @@ def exchange(port: int, head: str, body: bytes) -> list[int | bytes]:
     """Send a request that waits to be told to go on if it has a body; return what comes."""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as asking:
         asking.sendall(f"{head} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n".encode())
+        asking.sendall(b"Content-Type: application/json\r\n")
         asking.sendall(f"Content-Length: {len(body)}\r\n\r\n".encode() if body else b"\r\n")
         if body:
             assert asking.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -257,6 +262,85 @@ def test_what_waitress_refuses_itself_carries_the_headers(served: int, status: i
         for name, value in {**HEADERS, "Cache-Control": "no-store"}.items():
             assert answer.headers.get_all(name) == [value]
         answer.close()
+
+
+def get(port: int, path: str, headers: dict[str, str]) -> str:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path, headers=headers)
+        return connection.getresponse().read().decode()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("proxy", "known"),
+    [
+        ("127.0.0.1", "192.0.2.7 https://search.example.org/"),
+        ("127.0.0.9", "127.0.0.1 http://127.0.0.1:{port}/"),  # another peer than the proxy
+        ("", "127.0.0.1 http://127.0.0.1:{port}/"),
+    ],
+)
+def test_only_the_proxy_is_believed_who_asks_and_for_which_host(proxy: str, known: str) -> None:
+    forwarded = {
+        "X-Forwarded-For": "198.51.100.1, 192.0.2.7",  # the last is the proxy's own word
+        "X-Forwarded-Host": "search.example.org",
+        "X-Forwarded-Proto": "https",
+    }
+    port = free_port()
+    server = start(port, "127.0.0.1", proxy)
+    try:
+        wait_for(port)
+        assert get(port, "/who", forwarded) == known.format(port=port)
+        foreign = get(port, "/who", {**forwarded, "X-Forwarded-Host": "evil.example"})
+        assert ("does not answer" in foreign) == (proxy == "127.0.0.1")
+    finally:
+        server.terminate()
+        server.communicate(timeout=10)
+
+
+def test_with_https_waitress_too_tells_browsers_to_stay() -> None:
+    port = free_port()
+    server = start(port, "127.0.0.1", "", "https")
+    try:
+        wait_for(port)
+        for request in ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", REFUSED[400]):
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as asking:
+                asking.sendall(request.encode())
+                answer = http.client.HTTPResponse(asking)
+                answer.begin()
+                assert answer.headers.get_all("Strict-Transport-Security") == ["max-age=31536000"]
+                answer.close()
+    finally:
+        server.terminate()
+        server.communicate(timeout=10)
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        *(("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("[::1]", True)),
+        *(("localhost", True), ("LOCALHOST", True), ("0.0.0.0", False)),  # noqa: S104
+        *(("::", False), ("192.0.2.7", False), ("search.example.org", False), ("", False)),
+    ],
+)
+def test_loopback_is_known(host: str, loopback: bool) -> None:
+    assert is_loopback(host) == loopback
+
+
+@pytest.mark.parametrize(
+    ("host", "proxy", "others"),
+    [("127.0.0.1", "", False), ("0", "", True), ("127.0.0.1", "127.0.0.1", True)],
+)
+def test_whether_others_can_ask_is_known(host: str, proxy: str, others: bool) -> None:
+    port = free_port()
+    server = start(port, host, proxy)
+    try:
+        wait_for(port)
+        assert get(port, "/open", {}) == str(others)
+    finally:
+        server.terminate()
+        server.communicate(timeout=10)
 
 
 def test_a_taken_port_is_one_line(port: int) -> None:

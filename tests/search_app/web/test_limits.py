@@ -1,0 +1,160 @@
+"""How often a client may ask; time is a number here, and nobody sleeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from flask import Flask, g, request
+from flask.testing import FlaskClient
+
+from search_app.settings import Settings
+from search_app.web import Site, create_app
+from search_app.web.access import Visitor
+from search_app.web.limits import OPEN, Limits, network
+
+
+def test_four_seconds_worth_may_come_at_once_and_then_the_rate() -> None:
+    limits = Limits(2.0)
+    assert [limits.take("a", 100.0) for _ in range(8)] == [0.0] * 8
+    assert limits.take("a", 100.0) == 0.5  # a token takes 1 / 2 seconds
+    assert limits.take("a", 100.25) == 0.25
+    assert limits.take("a", 100.5) == 0
+    assert limits.take("a", 100.5) == 0.5
+
+
+def test_a_bucket_never_holds_more_than_it_takes() -> None:
+    limits = Limits(1.0)
+    limits.take("a", 0.0)
+    assert [limits.take("a", 1e9) for _ in range(5)] == [0, 0, 0, 0, 1]
+
+
+def test_clients_have_buckets_of_their_own() -> None:
+    limits = Limits(0.25)  # one at once, then one each four seconds
+    assert [limits.take(client, 0.0) for client in "aabb"] == [0, 4, 0, 4]
+
+
+def test_a_clock_set_back_fills_and_drains_nothing() -> None:
+    limits = Limits(0.25)
+    assert [limits.take("a", now) for now in (100.0, 50.0, 54.0)] == [0, 4, 0]
+
+
+def test_the_clients_kept_are_bounded_and_the_oldest_go() -> None:
+    limits = Limits(0.25, clients=2)
+    assert [limits.take(client, 0.0) for client in "abac"] == [0, 0, 4, 0]
+    assert list(limits._buckets) == ["a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("address", "known"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:0:1:2:3:4:5", "2001:db8:0:1::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        (None, ""),
+        ("unknown", ""),
+    ],
+)
+def test_addresses_are_told_apart_by_household(address: str | None, known: str) -> None:
+    assert network(address) == known
+
+
+class Clock:
+    """Stands until it is set."""
+
+    now = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def strict(site: Site, clock: Clock) -> Callable[[str], Flask]:
+    """Make the application of a mode, with one request each two seconds, two at once."""
+
+    def make(access: str) -> Flask:
+        chosen = replace(site, access=access, settings=Settings(rate=0.5), clock=clock)
+        return create_app(chosen)
+
+    return make
+
+
+def statuses(client: FlaskClient, times: int, path: str = "/about", **how: object) -> list[int]:
+    found = []
+    for _ in range(times):
+        with client.get(path, **how) as answer:  # type: ignore[arg-type]
+            found.append(answer.status_code)
+    return found
+
+
+def test_who_asks_too_often_is_told_when_to_come_back(
+    strict: Callable[[str], Flask], clock: Clock
+) -> None:
+    client = strict("private").test_client()
+    assert statuses(client, 2) == [200, 200]
+    refused = client.get("/about")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "2")
+    assert "wait 2 s and try again" in refused.text
+    assert refused.headers["Cache-Control"] == "no-store"
+    machine = client.get("/api/v1/health")
+    assert (machine.status_code, machine.is_json) == (429, True)
+    assert statuses(client, 3, "/static/style.css") == [200] * 3  # they cost nothing
+    other = {"REMOTE_ADDR": "192.0.2.9"}
+    assert statuses(client, 1, environ_overrides=other) == [200]
+    clock.now += 2
+    assert statuses(client, 2) == [200, 429]
+
+
+@pytest.mark.parametrize(
+    ("access", "others", "last"),
+    [("demo", False, 200), ("demo", True, 200), ("plain", False, 200), ("plain", True, 429)],
+)
+def test_ones_own_machine_is_not_limited(
+    strict: Callable[[str], Flask], access: str, others: bool, last: int
+) -> None:
+    app = strict(access)
+    app.config[OPEN] = others
+    assert statuses(app.test_client(), 3) == [200, 200, last]
+
+
+def test_no_rate_is_no_limit(site: Site) -> None:
+    free = replace(site, access="private", settings=Settings(rate=0))
+    assert statuses(create_app(free).test_client(), 100) == [200] * 100
+
+
+@pytest.fixture
+def household(strict: Callable[[str], Flask]) -> Iterator[FlaskClient]:
+    """Several people behind one address; a header stands for how they signed in."""
+    app = strict("private")
+
+    def know() -> None:
+        name = request.headers.get("X-Toy", "")
+        g.visitor = Visitor("" if name == "admin" else name, name == "admin")
+
+    app.before_request_funcs[None].insert(0, know)
+    yield app.test_client()
+
+
+def test_people_behind_one_address_do_not_stand_in_each_others_way(
+    household: FlaskClient,
+) -> None:
+    for name in ("1001", "1002", "admin", ""):
+        how = {"headers": {"X-Toy": name}}
+        assert statuses(household, 3, **how) == [200, 200, 429]
+
+
+def test_a_person_is_one_client_wherever_they_are(household: FlaskClient) -> None:
+    found = [
+        household.get(
+            "/about", headers={"X-Toy": "1001"}, environ_overrides={"REMOTE_ADDR": f"192.0.2.{at}"}
+        ).status_code
+        for at in range(3)
+    ]
+    assert found == [200, 200, 429]
