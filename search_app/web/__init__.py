@@ -9,7 +9,20 @@ from jinja2 import StrictUndefined
 
 from .. import __version__
 from ..errors import UsageError
-from . import about, admin, api, api_profile, assets, compare, health, log, openapi, search, sign_in
+from . import (
+    about,
+    admin,
+    api,
+    api_profile,
+    assets,
+    compare,
+    docs,
+    health,
+    log,
+    me,
+    search,
+    sign_in,
+)
 from .drawer import drawer
 from .faults import show_faults
 from .headers import guard
@@ -28,11 +41,12 @@ _BLUEPRINTS = (
     search.pages,
     compare.pages,
     log.pages,
+    me.pages,
     about.pages,
     health.pages,
     api.pages,
     api_profile.pages,
-    openapi.pages,
+    docs.pages,
     sign_in.pages,
     admin.pages,
     assets.pages,

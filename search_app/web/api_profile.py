@@ -9,7 +9,7 @@ from . import records
 from .access import NOBODY_HERE, person
 from .operations import operation
 from .parameters import USER
-from .site import PLAIN, Site, this_site
+from .site import DEMO, PLAIN, Site, this_site
 
 pages = Blueprint("api_profile", __name__, url_prefix="/api/v1/profile")
 OWN = (USER,)
@@ -33,6 +33,8 @@ def who(site: Site) -> str:
     user = person(site, request.args)
     if site.access == PLAIN:
         abort(403, NOBODY_HERE)
+    if not user and site.access == DEMO:
+        abort(400, "user is empty; name the invented person to ask as")
     if not user:
         abort(403, "There is no profile of who asks.")
     return user

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from flask import Blueprint, Flask, Response, current_app, jsonify
+from flask import Flask
 
 from .. import __version__
 from . import records
 from .operations import Operation, operation_of, parameters_of
 from .parameters import USER, Parameter
 from .schema import Schema, schema_of
-from .site import DEMO, PRIVATE, Site, this_site
+from .site import DEMO, PRIVATE, Site
 
-pages = Blueprint("openapi", __name__)
 BASE = "/api/v1"
 COOKIE = "veilsearch"  # names the cookie of a session
 _SESSION = "session"
@@ -45,12 +44,6 @@ class Route(NamedTuple):
     method: str
     endpoint: str
     operation: Operation
-
-
-@pages.get(f"{BASE}/openapi.json")
-def show() -> Response:
-    """Show the document."""
-    return jsonify(document(current_app, this_site()))
 
 
 def routes(app: Flask) -> Iterator[Route]:

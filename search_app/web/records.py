@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
+from .schema import Rule
+
 LONGEST_TERM = 1000
 MOST_TERMS = 5000
 
-Text = Annotated[str, {"minLength": 1, "maxLength": LONGEST_TERM}]
-Count = Annotated[int, {"minimum": 0}]
-Place = Annotated[int, {"minimum": 1}]
-Share = Annotated[float, {"minimum": 0, "maximum": 1}]
+Text = Annotated[str, Rule("minLength", 1), Rule("maxLength", LONGEST_TERM)]
+Count = Annotated[int, Rule("minimum", 0)]
+Place = Annotated[int, Rule("minimum", 1)]
+Share = Annotated[float, Rule("minimum", 0), Rule("maximum", 1)]
 Seconds = Annotated[int, "Seconds since 1970."]
 
 
@@ -30,7 +32,7 @@ class Refusal(TypedDict):
 class Health(TypedDict):
     """Whether searching works."""
 
-    status: Annotated[str, {"enum": ["ok", "failing"]}]
+    status: Annotated[str, Rule("enum", ("ok", "failing"))]
     version: Annotated[str, "The version of veilsearch."]
     index: Annotated[str, "The index by name and number."]
     release: Annotated[str, "The release by method, p and the beginning of its hash."]
@@ -89,7 +91,8 @@ class Agreement(TypedDict):
 
     tau: Annotated[
         float | None,
-        {"minimum": -1, "maximum": 1},
+        Rule("minimum", -1),
+        Rule("maximum", 1),
         "Kendall’s tau; none where there is no pair of documents.",
     ]
     rbo: Annotated[float, "Rank-biased overlap, extrapolated, with p = 0.9."]
@@ -112,7 +115,7 @@ class Sent(TypedDict):
     bytes: Annotated[Count, "How many bytes these are."]
     sha256: Annotated[
         str,
-        {"pattern": "^[0-9a-f]{64}$"},
+        Rule("pattern", "^[0-9a-f]{64}$"),
         "Their SHA-256: the same for all who share a row and ask the same.",
     ]
 
@@ -204,11 +207,11 @@ class Choices(TypedDict):
 class TermsToForget(TypedDict):
     """Own terms to remove from the profile."""
 
-    terms: Annotated[list[Text], {"minItems": 1, "maxItems": MOST_TERMS}]
+    terms: Annotated[list[Text], Rule("minItems", 1), Rule("maxItems", MOST_TERMS)]
 
 
 class Done(TypedDict):
     """What was removed."""
 
-    forgotten: Annotated[str, {"enum": ["terms", "person"]}]
+    forgotten: Annotated[str, Rule("enum", ("terms", "person"))]
     files: Annotated[list[str], "The parts of the workspace that were changed."]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import (
     Annotated,
     Any,
+    NamedTuple,
     Union,
     get_args,
     get_origin,
@@ -37,6 +38,13 @@ _WORDS = {
 }
 
 
+class Rule(NamedTuple):
+    """What JSON Schema asks of a value beyond its type."""
+
+    name: str
+    value: object
+
+
 def schema_of(kind: Any, named: dict[str, Schema]) -> Schema:
     """Describe a type; records are described by name, once, in what is handed in."""
     origin, parts = get_origin(kind), get_args(kind)
@@ -52,11 +60,13 @@ def schema_of(kind: Any, named: dict[str, Schema]) -> Schema:
 
 
 def _notes(notes: tuple[Any, ...]) -> Schema:
-    """Read what stands beside a type: text describes it, a mapping narrows it."""
-    found: Schema = {}
-    for note in notes:
-        found |= {"description": note} if isinstance(note, str) else note
-    return found
+    """Read what stands beside a type: text describes it, a rule narrows it."""
+    return {
+        note.name if isinstance(note, Rule) else "description": (
+            note.value if isinstance(note, Rule) else note
+        )
+        for note in notes
+    }
 
 
 def _record(kind: Any, named: dict[str, Schema]) -> Schema:
