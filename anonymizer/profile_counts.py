@@ -38,6 +38,15 @@ class Pairs(NamedTuple):
     terms: Numbers
     counts: Numbers
     decayed: Floats
+    events: Events
+
+
+class Events(NamedTuple):
+    """Of each pair the query events with the term; times are seconds since the log's first."""
+
+    times: NDArray[np.unsignedinteger]
+    first: NDArray[np.integer]
+    last: NDArray[np.integer]
 
 
 def user_spans(log: QueryLog) -> Spans:
@@ -97,33 +106,54 @@ def pairs_of(
     all_sizes: Ints,
     size: int | None,
     half_life: float,
+    with_events: bool = False,
 ) -> Pairs:
     """Count the terms of the chosen spans; with a size, keep the most frequent ones of each."""
     kept = all_sizes[chosen] if size is None else np.minimum(all_sizes[chosen], size)
     at = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
-    pairs = Pairs(
-        at,
-        np.empty(at[-1], dtype=np.int32),
-        np.empty(at[-1], dtype=np.int32),
-        np.empty(at[-1] if half_life else 0, dtype=np.float64),
-    )
+    since = started(log)
+    pairs = _no_pairs(at, bool(half_life), with_events, _time_type(log, since))
     latest = int(_latest(spans, chosen, log.time, held))
     longest = int(all_sizes[chosen].max())
 
     def fill(rows: Ints) -> None:
         place = np.empty(terms, dtype=np.int64)
         last = np.full(terms, -1, dtype=np.int64)
-        own = Pairs(
-            at,
-            np.empty(longest, dtype=np.int32),
-            np.empty(longest, dtype=np.int32),
-            np.empty(longest, dtype=np.float64),
-        )
+        own = _no_pairs(np.array([0, longest]), True, True, np.int64)
         asked = (log.query, log.time, held, queries)
-        _fill(spans, rows, chosen, *asked, latest, half_life, last, place, own, pairs)
+        _fill(spans, rows, chosen, *asked, latest, half_life, since, last, place, own, pairs)
 
     in_parallel(fill, _shares(np.arange(chosen.size), chosen.size))
     return pairs
+
+
+def started(log: QueryLog) -> int:
+    """Return the time of the log's earliest event."""
+    return int(log.time.min()) if len(log) else 0
+
+
+def _time_type(log: QueryLog, since: int) -> Any:
+    """Return the shortest type for the times from the earliest to the latest event."""
+    return np.uint32 if len(log) == 0 or int(log.time.max()) - since < 1 << 32 else np.int64
+
+
+def _no_pairs(at: Ints, decayed: bool, with_events: bool, time: Any) -> Pairs:
+    """Make room for pairs, without their events and what is left of them unless asked for."""
+    size = int(at[-1])
+    dated = size if with_events else 0
+    return Pairs(
+        at,
+        np.empty(size, dtype=np.int32),
+        np.empty(size, dtype=np.int32),
+        np.empty(size if decayed else 0, dtype=np.float64),
+        Events(np.empty(dated, np.uint32), np.empty(dated, time), np.empty(dated, time)),
+    )
+
+
+def by_column(at: Ints, columns: Numbers, events: Events) -> None:
+    """Sort each row's columns, and its events with them, in place."""
+    rows = np.arange(at.size - 1)
+    in_parallel(lambda share: _sort(share, at, columns, events), _shares(rows, rows.size))
 
 
 def _shares(numbers: Ints, size: int) -> list[Ints]:
@@ -207,6 +237,7 @@ def _fill(
     queries: Any,
     latest: int,
     half_life: float,
+    since: int,
     last: Any,
     place: Any,
     own: Any,
@@ -225,9 +256,12 @@ def _fill(
                 if last[term] != row:
                     last[term], place[term] = row, size
                     own.terms[size], own.counts[size], own.decayed[size] = term, 0, 0
+                    own.events.times[size], own.events.first[size] = 0, time[event] - since
                     size += 1
                 own.counts[place[term]] += queries.counts[at]
                 own.decayed[place[term]] += queries.counts[at] * decay
+                own.events.times[place[term]] += 1  # a query names each of its terms once
+                own.events.last[place[term]] = time[event] - since
         _keep(own, size, pairs, pairs.at[row], pairs.at[row + 1])
 
 
@@ -249,3 +283,19 @@ def _keep(own: Any, size: int, pairs: Any, low: int, high: int) -> None:
         pairs.counts[low + i] = own.counts[kept[i]]
         if pairs.decayed.size:
             pairs.decayed[low + i] = own.decayed[kept[i]]
+        if pairs.events.times.size:
+            pairs.events.times[low + i] = own.events.times[kept[i]]
+            pairs.events.first[low + i] = own.events.first[kept[i]]
+            pairs.events.last[low + i] = own.events.last[kept[i]]
+
+
+@compiled
+def _sort(rows: Any, at: Any, columns: Any, events: Any) -> None:
+    """Sort a share of the rows by column."""
+    for row in rows:
+        low, high = at[row], at[row + 1]
+        order = np.argsort(columns[low:high], kind="mergesort")
+        columns[low:high] = columns[low:high][order]
+        events.times[low:high] = events.times[low:high][order]
+        events.first[low:high] = events.first[low:high][order]
+        events.last[low:high] = events.last[low:high][order]

@@ -6,14 +6,6 @@ profiles.npz     the same content as arrays, with their hash: the fast form
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import json
-import os
-import re
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
@@ -26,22 +18,18 @@ from .line_reading import read_rows
 from .line_writing import row_lines, sorted_and_used
 from .model import BadInput, BadParameter, Profiles
 from .profiles import with_sorted_terms
-from .records import Record, as_json, plain_errors, sync, sync_folder
+from .records import Record, as_json, plain_errors, sync
+from .whole_files import hash_of, names_of, replaced_whole
 
 _PROFILE: Record = {"user": "u1", "terms": {"kitten": 1.0}}  # a record by example
-_OURS = "veil"  # begins the last part of a temporary's name: .profiles.jsonl.veil07af
 
 
 def write_profiles(profiles: Profiles, path: Path) -> None:
     """Write profiles as .jsonl or .npz, for the owner's eyes only."""
     write = {".jsonl": _write_jsonl, ".npz": _write_npz}[_suffix(path)]
-    with plain_errors(path, "written"):
-        _sweep(path)
-        with _temporary(path) as (temporary, file):
-            write(profiles, file)
-            sync(file)
-            temporary.replace(path)
-        sync_folder(path.parent)
+    with plain_errors(path, "written"), replaced_whole(path) as file:
+        write(profiles, file)
+        sync(file)
 
 
 def read_profiles(path: Path) -> Profiles:
@@ -53,31 +41,7 @@ def read_profiles(path: Path) -> Profiles:
 
 def fingerprint(profiles: Profiles) -> str:
     """Return the SHA-256 of users, terms and weights, however the terms are numbered."""
-    return _hash(_arrays(profiles))
-
-
-@contextmanager
-def _temporary(path: Path) -> Iterator[tuple[Path, BufferedIOBase]]:
-    """Open a file for what is under way, which is locked while its writer lives."""
-    temporary = path.with_name(f".{path.name}.{_OURS}{secrets.token_hex(2)}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with suppress(OSError):  # where there are no locks, nobody sweeps either
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield temporary, file
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _sweep(path: Path) -> None:
-    """Remove what killed writers of this file left: it says who searched for what."""
-    name = re.compile(rf"\.{re.escape(path.name)}\.{_OURS}[0-9a-f]{{4}}")
-    for left in path.parent.glob(".*"):
-        if name.fullmatch(left.name) and left.is_file() and not left.is_symlink():
-            with suppress(OSError), left.open("ab") as file:  # it is in use, or not ours
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                left.unlink()
+    return hash_of(_arrays(profiles))
 
 
 def _suffix(path: Path) -> str:
@@ -108,36 +72,19 @@ def _arrays(profiles: Profiles) -> dict[str, NDArray[Any]]:
     }
 
 
-def _hash(arrays: dict[str, NDArray[Any]]) -> str:
-    """Return the SHA-256 of each array's name, size and bytes, one after the other."""
-    digest = hashlib.sha256()
-    for name, values in arrays.items():
-        digest.update(f"{name} {values.size}\n".encode())
-        digest.update(np.ascontiguousarray(values).data)
-    return digest.hexdigest()
-
-
 def _write_npz(profiles: Profiles, file: BufferedIOBase) -> None:
     arrays: dict[str, Any] = _arrays(profiles)
-    np.savez(file, **arrays, sha256=_hash(arrays))
-
-
-def _names(content: bytes) -> list[str]:
-    """Return users or terms, which are texts, as in JSONL, and at least one."""
-    names = json.loads(content)
-    if not names or not all(isinstance(name, str) and name for name in names):
-        raise ValueError("a name is empty or no text, or there is none")
-    return list(names)
+    np.savez(file, **arrays, sha256=hash_of(arrays))
 
 
 def _read_npz(file: BufferedIOBase, path: Path) -> Profiles:
     try:
         with np.load(file, allow_pickle=False) as stored:
-            users, terms = (_names(stored[name].tobytes()) for name in ("users", "terms"))
+            users, terms = (names_of(stored[name].tobytes()) for name in ("users", "terms"))
             entries = (stored["weights"], stored["columns"], stored["ends"])
             weights = csr_matrix(entries, shape=(len(users), len(terms)))
             weights.check_format(full_check=True)
-            profiles = Profiles(tuple(users), tuple(terms), weights)
+            profiles = Profiles(users, terms, weights)
             if fingerprint(profiles) != str(stored["sha256"]):
                 raise ValueError("the hash differs")
     except Exception as fault:  # a damaged archive fails in countless ways

@@ -26,16 +26,19 @@ from scipy.sparse import csr_matrix
 
 from .counting import TermCounter
 from .model import BadInput, BadParameter, Floats, Ints, Profiles, Progress, QueryLog, Texts, silent
+from .origins import Origins
 from .profile_counts import (
     Mask,
     Pairs,
     QueryTerms,
     Spans,
+    by_column,
     first_rows,
     held_out,
     pairs_of,
     session_spans,
     sizes,
+    started,
     user_spans,
 )
 
@@ -57,12 +60,14 @@ def build_profiles(
     gap: float = 1_800,
     test_share: float = 0.0,
     progress: Progress = silent,
+    on_origins: Callable[[Origins], object] | None = None,
 ) -> tuple[Profiles, QueryLog]:
     """Return the profiles, and the held-out events of those users who have one.
 
     With a size, profiles hold the owner's most frequent terms (ties: the earlier first
     occurrence) and owners with fewer terms are left out; of the rest the first `users` stay.
-    Progress gets the number of distinct queries analysed so far.
+    Progress gets the number of distinct queries analysed so far; `on_origins`, if given, where
+    the terms of the profiles came from.
     """
     _check(
         size=size,
@@ -80,11 +85,25 @@ def build_profiles(
     all_sizes = sizes(*events)
     chosen = _chosen(owners, all_sizes, size, users)
     half_life = float(HALF_LIFE) if weights == "recency" else 0.0
-    pairs = pairs_of(*events, chosen, all_sizes, size, half_life)
-    entries = (WEIGHTS[weights](pairs), pairs.terms, pairs.at)
-    matrix = csr_matrix(entries, shape=(chosen.size, len(vocabulary.terms)))
-    profiles = with_sorted_terms(owners.names(log, chosen), vocabulary.terms, matrix)
+    pairs = pairs_of(*events, chosen, all_sizes, size, half_life, on_origins is not None)
+    profiles = _weighed(pairs, weights, owners.names(log, chosen), vocabulary.terms)
+    if on_origins is not None:
+        on_origins(_origins(profiles, pairs, vocabulary.terms, started(log)))
     return profiles, _part(log, held & _is_among(owners.user[chosen], log)[log.user])
+
+
+def _weighed(pairs: Pairs, weights: str, users: Sequence[str], terms: Sequence[str]) -> Profiles:
+    entries = (WEIGHTS[weights](pairs), pairs.terms, pairs.at)
+    matrix = csr_matrix(entries, shape=(len(users), len(terms)))
+    return with_sorted_terms(users, terms, matrix)
+
+
+def _origins(profiles: Profiles, pairs: Pairs, terms: Sequence[str], since: int) -> Origins:
+    """Return the pairs' events in the order in which the profiles have their terms."""
+    number = {term: column for column, term in enumerate(profiles.terms)}
+    columns = np.array([number.get(term, -1) for term in terms], dtype=np.int32)[pairs.terms]
+    by_column(pairs.at, columns, pairs.events)
+    return Origins(profiles.users, profiles.terms, pairs.at, columns, *pairs.events, since)
 
 
 def split_by_time(log: QueryLog, test_share: float) -> tuple[QueryLog, QueryLog]:

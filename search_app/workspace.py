@@ -21,7 +21,8 @@ from .errors import UsageError, plain_when_writing
 
 CURRENT = "current.json"
 _OURS = (
-    r"current\.json|demo\.json|release|profiles\.(jsonl|npz|held-out\.tsv|made\.json)"
+    r"current\.json|demo\.json|release"
+    r"|profiles\.(jsonl|npz|held-out\.tsv|made\.json|origins\.npz)"
     r"|town\.(tsv|truth\.json)"
 )
 _TEMPORARY = re.compile(rf"\.({_OURS})\.[a-z0-9_]{{8}}")  # as tempfile names them

@@ -22,6 +22,7 @@ from .town import truth_path
 if TYPE_CHECKING:
     from anonymizer.counting import TermCounter
     from anonymizer.model import Profiles, QueryLog
+    from anonymizer.origins import Origins
     from anonymizer.querylog import ReadReport, Reject
 
 _DEFAULTS: dict[str, Any] = {
@@ -79,6 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--drop-robots", type=int, metavar="N", help="drop who has over N queries in a session"
     )
     parser.add_argument("--test-share", type=float, default=0.0, metavar="X")
+    parser.add_argument(
+        "--no-origins", action="store_true", help="don't keep when and how often terms were used"
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -94,6 +98,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             terms=arguments.terms,
             phrases=arguments.phrases,
             robots=arguments.drop_robots,
+            origins=not arguments.no_origins,
             size=arguments.size,
             users=arguments.users,
             weights=arguments.weights,
@@ -115,10 +120,10 @@ def write_profiles_of(
     terms: str = "wordnet",
     phrases: bool = False,
     robots: int | None = None,
+    origins: bool = True,
     **choices: Any,
 ) -> dict[str, Any]:
     """Read logs, write their profiles and held-out queries, and return what was read and made."""
-    from anonymizer.profile_file import write_profiles
     from anonymizer.profiles import build_profiles
 
     workspace = Workspace(settings.workspace)
@@ -126,15 +131,16 @@ def write_profiles_of(
     counter = analysis(terms, settings, phrases=phrases)
     log, report = _read(logs, form, rejects)
     log, dropped = _without_robots(log, robots, choices)
+    dated: list[Origins] = []
+    kept = dated.append if origins else None
     with console.progress("profiles") as progress:
-        profiles, held_out = build_profiles(log, counter, **choices, progress=progress)
+        profiles, held_out = build_profiles(
+            log, counter, **choices, progress=progress, on_origins=kept
+        )
     del log  # a large one takes more memory than its profiles
     workspace.make_current(truth="", log_sha256="")  # lest a kill leaves a town's names beside them
-    with plain_when_writing(held_out_path(output)):  # it is of the profiles before
-        held_out_path(output).unlink(missing_ok=True)
-    write_profiles(profiles, output)
     chosen = {**_DEFAULTS, **choices, "terms": terms, "phrases": phrases, "robots": robots}
-    _write_choices(output, profiles, chosen)
+    _write(profiles, output, chosen, dated)
     if choices.get("test_share"):
         write_whole(held_out_path(output), _held_out_lines(held_out))
     truth, sha256 = synthetic_truth(logs, workspace)
@@ -146,9 +152,12 @@ def write_profiles_of(
 
 def _check_outputs(logs: Sequence[Path], output: Path, rejects: Path | None) -> None:
     """Refuse to write over a log or twice to one file, whatever links lead there."""
+    from anonymizer.origins import origins_path
+
     written = [("-o", output)]
     if output.name:
-        written += [("-o", held_out_path(output)), ("-o", choices_path(output))]
+        beside = (held_out_path, choices_path, origins_path)
+        written += [("-o", path_of(output)) for path_of in beside]
     if rejects:
         for _, path in written:
             if _is_same(rejects, path):
@@ -237,11 +246,27 @@ def choices_path(profiles: Path) -> Path:
     return profiles.with_suffix(".made.json")
 
 
-def _write_choices(output: Path, profiles: Profiles, choices: Mapping[str, Any]) -> None:
-    from anonymizer.profile_file import fingerprint
+def _write(
+    profiles: Profiles, output: Path, choices: Mapping[str, Any], dated: Sequence[Origins]
+) -> None:
+    """Write profiles and what belongs to them; what belonged to those before goes first."""
+    from anonymizer.origins import origins_path, write_origins
+    from anonymizer.profile_file import fingerprint, write_profiles
 
-    made = {"sha256": fingerprint(profiles), "choices": choices}
-    write_whole(choices_path(output), json.dumps(made, sort_keys=True) + "\n")
+    for path in (held_out_path(output), origins_path(output)):
+        with plain_when_writing(path):
+            path.unlink(missing_ok=True)
+    write_profiles(profiles, output)
+    made_from = fingerprint(profiles)
+    write_choices(output, made_from, choices)
+    for origins in dated:
+        write_origins(origins, output, made_from)
+
+
+def write_choices(profiles: Path, fingerprint: str, choices: Mapping[str, Any]) -> None:
+    """Write beside profiles how they were made."""
+    made = {"sha256": fingerprint, "choices": choices}
+    write_whole(choices_path(profiles), json.dumps(made, sort_keys=True) + "\n")
 
 
 def choices_of(profiles: Path, fingerprint: str) -> dict[str, Any]:

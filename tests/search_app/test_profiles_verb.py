@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from anonymizer.origins import Origin, read_origins
 from anonymizer.profile_file import fingerprint, read_profiles
 from search_app.verbs.profiles import choices_of, choices_path
 
@@ -199,3 +200,19 @@ def test_held_out_queries_are_those_of_the_profiles(run: Run, log: Path, tmp_pat
     held_out.mkdir()
     told = run.refused("profiles", log, "-o", tmp_path / "p.jsonl")
     assert f"{held_out} can't be written" in told
+
+
+def test_where_terms_came_from_is_kept_beside_the_profiles_unless_unwanted(
+    run: Run, log: Path
+) -> None:
+    run("profiles", log)
+    path = run.workspace / "profiles.jsonl"
+    origins = read_origins(path, fingerprint(read_profiles(path)))
+    assert origins is not None
+    assert origins.of("9")["mocha"] == Origin(1, 1_141_171_201, 1_141_171_201)
+    run("profiles", log, "--no-origins")
+    assert read_origins(path) is None
+    named = log.rename(log.with_name("x.origins.npz"))
+    assert "would write over the log" in run.refused(
+        "profiles", named, "-o", log.with_name("x.npz")
+    )
