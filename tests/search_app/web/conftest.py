@@ -30,6 +30,7 @@ from search_app.settings import Settings
 from search_app.web import Example, Site, create_app
 
 TERMS = ["coffee", "code"]
+ADMIN_TOKEN = "the-operator-s-token-of-this-toy-site"  # noqa: S105
 PEOPLE = {
     "1001": "Mira · coffee",
     "1002": "Oren · code",
@@ -162,6 +163,12 @@ def client(app: Flask) -> FlaskClient:
 def real(site: Site) -> FlaskClient:
     """A site of real people: nobody may be chosen."""
     return create_app(replace(site, people={}, examples=(), access="plain")).test_client()
+
+
+@pytest.fixture
+def private(site: Site) -> Site:
+    """A site of real people, who sign in."""
+    return replace(site, people={}, examples=(), access="private", admin_token=ADMIN_TOKEN)
 
 
 class Page(HTMLParser):
