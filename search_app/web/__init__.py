@@ -72,10 +72,10 @@ def create_app(site: Site | Live) -> Flask:
     )
     app.context_processor(lambda: {"site": this_site()})
     settings = app.extensions[KEY].now.settings
-    guard(app, settings)  # before the pages, which may look at requests themselves
+    guard(app, settings)  # before the pages, which look at requests themselves
+    limit(app, settings.rate)
     for pages in _BLUEPRINTS:
         app.register_blueprint(pages)
-    limit(app, settings.rate)
     show_faults(app)
     return app
 

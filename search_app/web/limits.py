@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import math
 import threading
 from collections import OrderedDict
+from typing import NamedTuple
 
-from flask import Flask, current_app, request
+from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import TooManyRequests
 
 from .access import visitor
@@ -43,19 +45,53 @@ class Limits:
         return wait
 
 
+class Sessions:
+    """Who came with which cookies: known before the request is looked at any further."""
+
+    def __init__(self, clients: int = CLIENTS):
+        self._clients = clients
+        self._lock = threading.Lock()
+        self._names: OrderedDict[bytes, str] = OrderedDict()
+
+    def name(self, cookies: str) -> str:
+        """Return who came with these cookies last."""
+        with self._lock:
+            return self._names.get(_digest(cookies), "")
+
+    def learn(self, cookies: str, name: str) -> None:
+        """Keep who has come with these cookies; nobody, if the session is over."""
+        with self._lock:
+            self._names.pop(_digest(cookies), None)
+            if name:
+                self._names[_digest(cookies)] = name
+            if len(self._names) > self._clients:
+                self._names.popitem(last=False)
+
+
+def _digest(cookies: str) -> bytes:
+    return hashlib.sha256(cookies.encode("utf-8", "surrogateescape")).digest()
+
+
+class _Memory(NamedTuple):
+    limits: Limits
+    sessions: Sessions
+
+
 def limit(app: Flask, rate: float) -> None:
-    """Refuse clients that ask too often; a rate of 0 refuses nobody."""
+    """Refuse clients that ask too often, before anything is done; a rate of 0 refuses nobody."""
     app.config.setdefault(OPEN, False)
     if rate:
-        app.extensions[_KEY] = Limits(rate)
+        app.extensions[_KEY] = _Memory(Limits(rate), Sessions())
         app.before_request(_refuse_haste)
+        app.after_request(_learn_session)
 
 
 def _refuse_haste() -> None:
     site = this_site()
     if request.endpoint == _FREE or not _is_limited(site):
         return
-    wait = current_app.extensions[_KEY].take(_client(), site.clock())
+    memory: _Memory = current_app.extensions[_KEY]
+    wait = memory.limits.take(_client(memory.sessions), site.clock())
     if wait:
         seconds = math.ceil(wait)
         raise TooManyRequests(
@@ -71,12 +107,22 @@ def _is_limited(site: Site) -> bool:
     return bool(site.access != DEMO and current_app.config[OPEN])
 
 
-def _client() -> str:
-    """Name who asks: the person or operator who has signed in, else the address."""
-    known = visitor()
-    if known.admin:
-        return "admin"
-    return f"person {known.user}" if known.user else f"address {network(request.remote_addr)}"
+def _client(sessions: Sessions) -> str:
+    """Name who asks: the person or operator who has signed in, else the address.
+
+    A session counts from its second request on: by then it is known to be one.
+    """
+    cookies = request.headers.get("Cookie", "")
+    known = sessions.name(cookies) if cookies else ""
+    return known or f"address {network(request.remote_addr)}"
+
+
+def _learn_session(response: Response) -> Response:
+    known, cookies = visitor(), request.headers.get("Cookie", "")
+    if cookies and response.status_code != 429:  # which looked at nothing
+        name = "operator" if known.admin else f"person {known.user}" if known.user else ""
+        current_app.extensions[_KEY].sessions.learn(cookies, name)
+    return response
 
 
 def network(address: str | None) -> str:
@@ -87,6 +133,6 @@ def network(address: str | None) -> str:
         return ""  # a proxy that tells no address: all are one client
     if isinstance(read, ipaddress.IPv4Address):
         return str(read)
-    if read.ipv4_mapped:
+    if read.ipv4_mapped:  # of IPv4 too
         return str(read.ipv4_mapped)
     return str(ipaddress.ip_network((read, _NETWORK), strict=False))

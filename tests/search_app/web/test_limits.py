@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from search_app.settings import Settings
 from search_app.web import Site, create_app
 from search_app.web.access import Visitor
-from search_app.web.limits import OPEN, Limits, network
+from search_app.web.limits import OPEN, Limits, Sessions, network
 
 
 def test_four_seconds_worth_may_come_at_once_and_then_the_rate() -> None:
@@ -130,31 +130,47 @@ def test_no_rate_is_no_limit(site: Site) -> None:
 
 
 @pytest.fixture
-def household(strict: Callable[[str], Flask]) -> Iterator[FlaskClient]:
-    """Several people behind one address; a header stands for how they signed in."""
+def household(strict: Callable[[str], Flask]) -> FlaskClient:
+    """Several people behind one address, signed in with a cookie that is their name."""
     app = strict("private")
 
     def know() -> None:
-        name = request.headers.get("X-Toy", "")
-        g.visitor = Visitor("" if name == "admin" else name, name == "admin")
+        name = request.headers.get("Cookie", "")
+        g.visitor = Visitor("" if name in ("admin", "bad") else name, name == "admin")
 
-    app.before_request_funcs[None].insert(0, know)
-    yield app.test_client()
+    app.before_request_funcs[None].append(know)
+    return app.test_client(use_cookies=False)
 
 
 def test_people_behind_one_address_do_not_stand_in_each_others_way(
-    household: FlaskClient,
+    household: FlaskClient, clock: Clock
 ) -> None:
-    for name in ("1001", "1002", "admin", ""):
-        how = {"headers": {"X-Toy": name}}
-        assert statuses(household, 3, **how) == [200, 200, 429]
+    for name in ("1001", "1002", "admin"):
+        clock.now += 4
+        # The first request is the address's, and tells whose the session is.
+        assert statuses(household, 4, headers={"Cookie": name}) == [200, 200, 200, 429]
+        assert statuses(household, 2) == [200, 429]
+
+
+def test_a_cookie_of_nobody_is_the_address(household: FlaskClient) -> None:
+    assert statuses(household, 3, headers={"Cookie": "bad"}) == [200, 200, 429]
+    assert statuses(household, 1) == [429]
 
 
 def test_a_person_is_one_client_wherever_they_are(household: FlaskClient) -> None:
     found = [
         household.get(
-            "/about", headers={"X-Toy": "1001"}, environ_overrides={"REMOTE_ADDR": f"192.0.2.{at}"}
+            "/about", headers={"Cookie": "1001"}, environ_overrides={"REMOTE_ADDR": f"192.0.2.{at}"}
         ).status_code
-        for at in range(3)
+        for at in range(4)
     ]
-    assert found == [200, 200, 429]
+    assert found == [200, 200, 200, 429]
+
+
+def test_a_session_that_is_over_is_nobodys() -> None:
+    sessions = Sessions(clients=2)
+    for cookies in ("a", "b", "c"):
+        sessions.learn(cookies, f"person {cookies}")
+    assert [sessions.name(each) for each in "abc"] == ["", "person b", "person c"]
+    sessions.learn("b", "")
+    assert sessions.name("b") == ""
