@@ -105,7 +105,7 @@ def _halted(site: Site, question: Question) -> list[str]:
     if not question.user:
         return []
     try:
-        if not getattr(site, "store", None) or not site.store.choices(question.user).paused:
+        if not site.store.choices(question.user).paused:
             return []
     except Exception as fault:  # who may have said no is not searched as
         _logger.warning("choices not read: %s", type(fault).__name__)
@@ -118,7 +118,7 @@ def _kept(site: Site, question: Question, answers: Iterable[Answer]) -> list[str
     """Log a search, and remember it if the person chose so; say what did not work."""
     notices = [] if _log(site, question, answers) else [NOT_LOGGED]
     try:
-        if question.user and getattr(site, "store", None):
+        if question.user:
             at = int(site.clock())
             site.store.remember(question.user, question.query, question.mode, at)
     except Exception as fault:  # its text may hold the query

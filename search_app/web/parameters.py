@@ -134,6 +134,20 @@ OPERATORS = Parameter(
     lambda site: site.settings.operators,
 )
 BLIND = Parameter("blind", "switch", "Whether it is hidden which column is which.", lambda _: False)
+REVEAL = Parameter(
+    "reveal", "switch", "Whether a blind comparison says which column is which.", lambda _: False
+)
+SHOW = Parameter(
+    "show", "choice", "A column to show; may stand more than once.", lambda _: "", choices=_modes
+)
+OWN_SORT = Parameter(
+    "sort",
+    "choice",
+    "What own terms are listed by.",
+    lambda _: "weight",
+    choices=lambda _: ("weight", "name", "last"),
+)
+FIND = Parameter("find", "text", "List the own terms that have this in them.", lambda _: "")
 
 
 def read_parameters(

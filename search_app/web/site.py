@@ -12,6 +12,7 @@ from flask import current_app, g
 from ..errors import UsageError
 from ..modes import Modes
 from ..own_view import Population
+from ..people_store import PeopleStore
 from ..precision_log import PrecisionLog
 from ..settings import Settings
 from .transcripts import Transcripts
@@ -80,6 +81,7 @@ class Site:
     build: str = ""  # and by number: NAME.NNNN
     state: object = None  # of the workspace when all this was opened
     close: Callable[[], object] = _nothing  # lets go of the index's files
+    store: PeopleStore = field(default_factory=lambda: PeopleStore(None))
     transcripts: Transcripts = field(default_factory=Transcripts)  # outlives the site
     origins: Callable[[str], Mapping[str, Origin]] = _no_origins  # user -> by term
     ledger: Callable[[], Sequence[Noted]] = _no_ledger  # the releases so far

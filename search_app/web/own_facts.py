@@ -1,0 +1,174 @@
+"""What a person's group gives away of them: each number with a sentence, never one for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..own_view import OwnGroup, OwnTerm, OwnView, Share
+from .facts import Fact
+from .wording import count, two_decimals
+
+if TYPE_CHECKING:
+    from ..ledger import Noted
+
+NAMED = 8  # terms named in a sentence
+EVERY_TERM = "every-term"  # the guarantee that holds for each released term
+_AVERAGE_ONLY = "An average protects no single term."
+
+
+class Promise(NamedTuple):
+    """What the release promises: at most p, on average or for every released term."""
+
+    p: float | None = None
+    guarantee: str = ""
+
+
+def own_facts(view: OwnView, promise: Promise, ledger: Sequence[Noted]) -> list[Fact]:
+    """Explain what the group and the own terms tell about a person."""
+    group = view.group
+    of_group = [] if group is None else _group_facts(view, group, promise)
+    return [_size(group), *of_group, _only_mine(view), _releases(ledger)]
+
+
+def _group_facts(view: OwnView, group: OwnGroup, promise: Promise) -> list[Fact]:
+    return [
+        _average(group, promise),
+        _blind(group),
+        *_worst(group, promise),
+        _known(view.known),
+        _belief(group),
+    ]
+
+
+def chance(share: Share) -> str:
+    """Say how often the best guess is right that is right for some of all members."""
+    part = Fraction(share.members, share.of)
+    if part == 1:
+        return "every time"
+    times = "1 time" if part.numerator == 1 else f"{part.numerator:,} times"
+    return f"at best {times} in {part.denominator:,}" if part else "never"
+
+
+def named(terms: Sequence[OwnTerm]) -> str:
+    """Name some terms, and say how many more there are."""
+    first = ", ".join(f"“{each.term}”" for each in terms[:NAMED])
+    more = len(terms) - NAMED
+    return f"{first} and {more:,} more" if more > 0 else first
+
+
+def _size(group: OwnGroup | None) -> Fact:
+    if group is None:
+        meaning = (
+            "You are in no group of this release. No row stands for you, and in the mode "
+            "“My group” you get the plain order."
+        )
+        return Fact("People in your group", "none", meaning)
+    people = group.row.users
+    meaning = (
+        "You are alone in it: its row is your own profile, and it hides nothing."
+        if people == 1
+        else "Their searches carry the same row: the row can’t tell which of you is asking."
+    )
+    return Fact("People in your group", f"{people:,}", meaning)
+
+
+def _average(group: OwnGroup, promise: Promise) -> Fact:
+    p = _promised(promise, "average")
+    meaning = (
+        f"A profile has {group.mean_size:,.1f} terms in the mean; your group’s members have "
+        f"{count(group.distinct, 'different term', 'different terms')}. The value is the one "
+        f"divided by the other. {p}{_AVERAGE_ONLY}"
+    )
+    return Fact("Linked to a term, on average", two_decimals(group.average), meaning)
+
+
+def _promised(promise: Promise, guarantee: str) -> str:
+    if promise.p is None or promise.guarantee != guarantee:
+        return ""
+    return f"The method promises at most p = {two_decimals(promise.p)} for this. "
+
+
+def _blind(group: OwnGroup) -> Fact:
+    meaning = (
+        "An outsider who knows that you are in this group and picks one of its terms blindly "
+        f"names one of yours {100 * group.share:.0f} times in 100: the share of members who have "
+        "a term, averaged over all of the group’s terms."
+    )
+    return Fact("A blind guess", two_decimals(group.share), meaning)
+
+
+def _worst(group: OwnGroup, promise: Promise) -> list[Fact]:
+    """Tell the worst term of the row and, where it is another, of all terms."""
+    same = group.worst == group.worst_released
+    bound = _promised(promise, EVERY_TERM) or _not_promised(promise)
+    seen = "An outsider who knows that you are in this group names one of your terms rightly "
+    row = Fact(
+        "Linked to a term of the row, at worst",
+        _of(group.worst_released),
+        f"{seen}{chance(group.worst_released)}, by naming the one that most members "
+        f"have. {bound}".strip(),
+    )
+    if same:
+        return [row]
+    meaning = (
+        "The same for who also knows the members’ own terms that the row leaves out: right "
+        f"{chance(group.worst)}. Nothing bounds this, but the row does not show it."
+    )
+    return [row, Fact("Linked to any term, at worst", _of(group.worst), meaning)]
+
+
+def _not_promised(promise: Promise) -> str:
+    if promise.p is None:
+        return ""
+    return f"For this p = {two_decimals(promise.p)} is not promised: it bounds the average."
+
+
+def _of(share: Share) -> str:
+    return f"{share.members:,} of {share.of:,}"
+
+
+def _known(terms: Sequence[OwnTerm]) -> Fact:
+    meaning = "No term of yours is had by all members of your group."
+    if terms:
+        meaning = (
+            f"{named(terms)}. Who knows your group, and what all its members have in common, "
+            f"knows {'this' if len(terms) == 1 else 'these'} of you."
+        )
+    return Fact("Your terms that every member has", f"{len(terms):,}", meaning)
+
+
+def _belief(group: OwnGroup) -> Fact:
+    meaning = (
+        "Knowing your group changes the chance that you have some term by up to "
+        f"{100 * group.belief:.0f} percentage points, beside what is known of everybody."
+    )
+    return Fact("Change of belief, at worst", two_decimals(group.belief), meaning)
+
+
+def _only_mine(view: OwnView) -> Fact:
+    only = view.only_mine
+    if not only:
+        return Fact("Terms only you have", "0", "Every term of yours is in another profile too.")
+    released = sum(each.released is not None for each in only)
+    meaning = (
+        "Nobody else’s profile has them. Whoever sees one in a search and knows the profiles "
+        "knows that it is you."
+    )
+    if view.group is not None:
+        stand = count(released, "of them stands", "of them stand")
+        meaning += f" {stand} in your group’s row, and came there from you alone."
+    return Fact("Terms only you have", f"{len(only):,}", meaning)
+
+
+def _releases(ledger: Sequence[Noted]) -> Fact:
+    made = sum(each.event == "made" for each in ledger)
+    published = sum(each.event == "published" for each in ledger)
+    if not ledger:
+        return Fact("Releases so far", "not known", "No ledger of releases is kept here.")
+    meaning = (
+        f"{count(published, 'was', 'were')} published. Who sees two different groupings of the "
+        "same people can often tell who is who, so only one should ever be published."
+    )
+    return Fact("Releases so far", f"{made:,} made", meaning)
