@@ -9,11 +9,12 @@ from typing import Any
 from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as Answer
 
-from ..own_view import OwnView
 from . import consent
 from .access import NOBODY_HERE, person
-from .own_page import SORTS, Listing, download, kept, own_page, sent
+from .download import download
+from .own_page import SORTS, Listing, kept, own_page, own_view
 from .parameters import FIND, OWN_SORT, PAGE, Parameter, read_parameters
+from .seen import sent
 from .sign_in import COOKIE
 from .site import DEMO, PLAIN, PRIVATE, Site, this_site
 
@@ -55,7 +56,7 @@ def show() -> str:
         return render_template("me/choose.html")
     values = read_parameters(request.args, (OWN_SORT, PAGE, FIND), site)
     listing = Listing(values["sort"], values["page"], values["find"].strip()[:_FIND])
-    view = _view(site, user)
+    view = own_view(site, user)
     group = view.group if view else None
     return render_template(
         "me/show.html",
@@ -74,7 +75,7 @@ def remove_terms() -> Answer:
     """Remove chosen terms from the person's profile and all that was made from it."""
     site = this_site()
     user = _person(site)
-    view = _view(site, user)
+    view = own_view(site, user)
     own = {each.term for each in view.terms} if view else set()
     chosen = own & set(request.form.getlist("term"))
     if not chosen:
@@ -124,7 +125,7 @@ def take_along() -> Response:
     user = _person_or_none(site, request.args)
     if not user:
         abort(404, "Choose a person first.")
-    told = download(site, user, _view(site, user))
+    told = download(site, user, own_view(site, user))
     text = json.dumps(told, ensure_ascii=False, indent=1, allow_nan=False)
     answer = Response(text.encode("utf-8", "replace"), mimetype="application/json")
     answer.headers["Content-Disposition"] = "attachment; filename=veilsearch-me.json"
@@ -138,7 +139,7 @@ def ask_to_forget() -> str:
     user = _person_or_none(site, request.args)
     if not user:
         return render_template("me/choose.html")
-    view = _view(site, user)
+    view = own_view(site, user)
     searches = kept(site, user)
     return render_template("me/forget.html", view=view, searches=searches, **_of(site, user))
 
@@ -211,12 +212,6 @@ def _of(site: Site, user: str) -> dict[str, Any]:
         "named": _named(site, user),
         "done": DONE.get(request.args.get("done", ""), ""),
     }
-
-
-def _view(site: Site, user: str) -> OwnView | None:
-    """Return what the person sees of themselves; nothing where they have no profile."""
-    people = site.population
-    return people.view(user, site.origins(user)) if people and people.knows(user) else None
 
 
 def _back(site: Site, user: str, done: str, section: str) -> Answer:

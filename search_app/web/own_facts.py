@@ -25,7 +25,7 @@ class Promise(NamedTuple):
     guarantee: str = ""
 
 
-def own_facts(view: OwnView, promise: Promise, ledger: Sequence[Noted]) -> list[Fact]:
+def own_facts(view: OwnView, promise: Promise, ledger: Sequence[Noted] | None) -> list[Fact]:
     """Explain what the group and the own terms tell about a person."""
     group = view.group
     of_group = [] if group is None else _group_facts(view, group, promise)
@@ -162,13 +162,19 @@ def _only_mine(view: OwnView) -> Fact:
     return Fact("Terms only you have", f"{len(only):,}", meaning)
 
 
-def _releases(ledger: Sequence[Noted]) -> Fact:
-    made = sum(each.event == "made" for each in ledger)
-    published = sum(each.event == "published" for each in ledger)
+def _releases(ledger: Sequence[Noted] | None) -> Fact:
     if not ledger:
-        return Fact("Releases so far", "not known", "No ledger of releases is kept here.")
+        meaning = "No ledger of releases is kept here."
+        if ledger is None:
+            meaning = "The ledger of releases can’t be read; the operator finds out why."
+        return Fact("Releases so far", "not known", meaning)
+    made, published = (
+        len({each.sha256 for each in ledger if each.event == event})
+        for event in ("made", "published")
+    )
     meaning = (
-        f"{count(published, 'was', 'were')} published. Who sees two different groupings of the "
-        "same people can often tell who is who, so only one should ever be published."
+        f"Of different ones; {count(published, 'was', 'were')} published. Who sees two different "
+        "groupings of the same people can often tell who is who, so only one should ever be "
+        "published."
     )
     return Fact("Releases so far", f"{made:,} made", meaning)

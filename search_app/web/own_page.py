@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from anonymizer.model import AnonymizerError
+
+from ..errors import UsageError
 from ..own_view import OwnTerm, OwnView
-from ..request import Request
 from .facts import Fact
 from .own_facts import Promise, own_facts
 from .site import Site
-from .wording import count, kind, mode_name, sees
+from .wording import count, mode_name
 
 if TYPE_CHECKING:
     from anonymizer.origins import Origin
+
+    from ..ledger import Noted
 
 A_PAGE = 25  # terms
 HEAVIEST = 24  # terms of the row that are shown before it is folded
@@ -26,6 +29,8 @@ CHIPS = 60  # terms of a list shown before it is folded
 WEIGHT, NAME, LAST = "weight", "name", "last"
 SORTS = {NAME: "Term", WEIGHT: "Weight", LAST: "Searched for"}  # in the order of the columns
 _NEVER = -1
+_DAMAGE = (UsageError, AnonymizerError, OSError)
+_logger = logging.getLogger(__name__)
 
 
 class TermRow(NamedTuple):
@@ -69,19 +74,6 @@ class Terms:
     any_origin: bool
 
 
-class Sent(NamedTuple):
-    """What the engine was last told in a mode; no bytes: nothing was sent yet."""
-
-    mode: str
-    kind: str
-    name: str
-    sees: str
-    line: str  # the very bytes, which are UTF-8
-    pretty: str
-    size: str
-    sha256: str
-
-
 class Kept(NamedTuple):
     """A search that its person wanted kept."""
 
@@ -89,6 +81,13 @@ class Kept(NamedTuple):
     query: str
     name: str
     time: str
+
+
+class KeptSearches(NamedTuple):
+    """The latest searches kept, and how many there are."""
+
+    latest: list[Kept]
+    number: int
 
 
 class Part(NamedTuple):
@@ -126,11 +125,34 @@ def own_page(site: Site, view: OwnView, listing: Listing) -> OwnPage:
         heaviest=weighed[:HEAVIEST],
         others=weighed[HEAVIEST:],
         parts=_parts(view),
-        facts=own_facts(view, _promise(site), site.ledger()),
+        facts=own_facts(view, promise_of(site), ledger_of(site)),
     )
 
 
-def _promise(site: Site) -> Promise:
+def own_view(site: Site, user: str) -> OwnView | None:
+    """Return what the person sees of themselves; nothing where they have no profile."""
+    people = site.population
+    if people is None or not people.knows(user):
+        return None
+    origins: Mapping[str, Origin] = {}
+    try:
+        origins = site.origins(user)
+    except _DAMAGE as fault:  # the rest can be shown, and must be removable, all the same
+        _logger.warning("origins not read: %s", type(fault).__name__)
+    return people.view(user, origins)
+
+
+def ledger_of(site: Site) -> Sequence[Noted] | None:
+    """Return the releases so far; nothing where their ledger can't be read."""
+    try:
+        return site.ledger()
+    except _DAMAGE as fault:
+        _logger.warning("ledger not read: %s", type(fault).__name__)
+        return None
+
+
+def promise_of(site: Site) -> Promise:
+    """Return what the release of a site promises."""
     release = site.modes.release
     if release is None:
         return Promise()
@@ -226,68 +248,15 @@ def _part(name: str, meaning: str, terms: Sequence[OwnTerm]) -> Part:
     return Part(name, meaning, names[:CHIPS], names[CHIPS:], len(names))
 
 
-def sent(site: Site, user: str, sharing: int | None) -> list[Sent]:
-    """Return for each mode what the engine was told in this person's last search."""
-    last = site.transcripts.of(user)
-    return [_sent(mode, last.get(mode), sharing) for mode in site.modes.modes]
-
-
-def _sent(mode: str, request: Request | None, sharing: int | None) -> Sent:
-    line = request.as_bytes() if request else b""
-    people = request.row.users if request and request.row else sharing
-    told = sees(kind(mode), people)
-    if not request:
-        return Sent(mode, kind(mode), mode_name(mode), told, "", "", "", "")
-    text = line.decode("utf-8", "surrogatepass")
-    pretty = json.dumps(json.loads(text), ensure_ascii=False, indent=1)
-    digest = hashlib.sha256(line).hexdigest()
-    size = count(len(line), "byte", "bytes")
-    return Sent(mode, kind(mode), mode_name(mode), told, text, pretty, size, digest)
-
-
-def kept(site: Site, user: str) -> list[Kept]:
+def kept(site: Site, user: str) -> KeptSearches:
     """Return the searches this person wanted kept, newest first."""
-    return [
+    searches = site.store.searches(user)
+    latest = [
         Kept(each.id, each.query, mode_name(each.mode), _time(each.at))
-        for each in site.store.searches(user)
+        for each in searches[:LISTED]
     ]
+    return KeptSearches(latest, len(searches))
 
 
 def _time(at: int) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}"
-
-
-def download(site: Site, user: str, view: OwnView | None) -> dict[str, Any]:
-    """Return everything kept of a person, ready to be written as JSON."""
-    choices = site.store.choices(user)
-    terms = [] if view is None else [_told(each) for each in view.terms]
-    group = view.group if view else None
-    row = group and {"row": group.row.name, "users": group.row.users, "terms": group.row.weights}
-    facts = [] if view is None else own_facts(view, _promise(site), site.ledger())
-    return {
-        "terms": terms,
-        "row": row,
-        "facts": [fact._asdict() for fact in facts],
-        "choices": {"paused": choices.paused, "remember": choices.remember},
-        "searches": [
-            {"query": each.query, "mode": each.mode, "at": each.at}
-            for each in site.store.searches(user)
-        ],
-        "last_requests": {
-            mode: json.loads(request.as_bytes().decode("utf-8", "surrogatepass"))
-            for mode, request in site.transcripts.of(user).items()
-        },
-    }
-
-
-def _told(each: OwnTerm) -> dict[str, Any]:
-    origin = each.origin
-    return {
-        "term": each.term,
-        "weight": each.weight,
-        "searches": origin.times if origin else None,
-        "first": origin.first if origin else None,
-        "last": origin.last if origin else None,
-        "row_weight": each.released,
-        "only_mine": each.only_mine,
-    }
