@@ -148,6 +148,28 @@ OWN_SORT = Parameter(
     choices=lambda _: ("weight", "name", "last"),
 )
 FIND = Parameter("find", "text", "List the own terms that have this in them.", lambda _: "")
+RELEASE = Parameter(
+    "release",
+    "choice",
+    "A further release by name; the first one when left out.",
+    lambda _: "",
+    choices=lambda site: tuple(mode.partition(":")[2] for mode in site.further),
+)
+GROUP_SORT = Parameter(
+    "sort",
+    "choice",
+    "What groups are listed by.",
+    lambda _: "name",
+    choices=lambda _: ("name", "people", "terms"),
+)
+LOG_POOL = Parameter(
+    "pool", "whole", "Only searches over a pool of this size.", lambda _: "", 1, LARGEST_POOL
+)
+LOG_MIX = Parameter("mix", "number", "Only searches with this mix.", lambda _: "", 0, 1)
+LOG_CORPUS = Parameter("corpus", "text", "Only searches in the index of this name.", lambda _: "")
+LOG_RELEASE = Parameter(
+    "release", "text", "Only searches with the release of this name.", lambda _: ""
+)
 
 
 def read_parameters(
