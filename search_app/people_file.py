@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .errors import UsageError
 
+FILE = "people.sqlite"  # in the workspace
 _VERSION = 1  # of the tables below
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS codes (

@@ -14,5 +14,6 @@ VERBS = {
     "measure": "measure a release: linkability, terms kept, closeness",
     "publish": "write the public part of a release, if it holds",
     "search": "answer a query or a file of topics, personalized or not",
+    "codes": "make, list and revoke the codes by which people sign in",
     "serve": "serve the web pages",
 }
