@@ -37,6 +37,7 @@ OPEN = {
     "health",
     "docs",
     "openapi",
+    "me.forgotten",
 }  # blueprints, or single endpoints
 PERSONAL = {"me", "api_profile"}  # what only a person has: blueprints, or single endpoints
 WRONG = "This code is not known here. Please look at it again: each sign counts."
