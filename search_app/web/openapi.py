@@ -23,14 +23,14 @@ _REFUSALS = {
     401: "Nobody has signed in.",
     403: "Who asks may not do this here.",
     404: "There is no such thing, or it is not open to who asks.",
-    409: "It can’t be done now: something else is changing the workspace.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     429: "Too many requests came at once; Retry-After says how many seconds to wait.",
-    503: "The index or another part of the workspace can’t be used, or the search took too long.",
+    503: "A part of the workspace can’t be used or is in use, or the search took too long.",
 }
 _ABOUT = (
-    "Searches in all modes, the own profile, groups and the log of average precision, as JSON. "
+    "Searches in all modes, the own profile, groups and the log of average precision, for "
+    "programs.\n\n"
     "A request is refused with 400 if it has a parameter or a field that this document does not "
     "name, or one twice: so a mistyped name is found at once. Parameters left out take their "
     "default. All answers are JSON, refusals too. Nothing may be asked from another site’s pages."
@@ -47,8 +47,8 @@ class Route(NamedTuple):
 
 
 def routes(app: Flask) -> Iterator[Route]:
-    """List the operations of the API by address."""
-    for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
+    """List the operations of the API as they are registered."""
+    for rule in app.url_map.iter_rules():
         told = operation_of(app.view_functions[rule.endpoint])
         if told is None or not rule.rule.startswith(BASE):
             continue
@@ -91,7 +91,7 @@ def _operation(route: Route, site: Site, schemas: dict[str, Schema]) -> dict[str
         "operationId": route.endpoint.replace(".", "_"),
         "summary": told.summary,
         "parameters": [*_in_path(told, site), *_in_query(told, site)],
-        "responses": _responses(told, site, schemas),
+        "responses": _responses(route, site, schemas),
     }
     if told.meaning:
         described["description"] = told.meaning
@@ -127,25 +127,27 @@ def _parameter(parameter: Parameter, site: Site, place: str, required: bool) -> 
     }
 
 
-def _responses(told: Operation, site: Site, schemas: dict[str, Schema]) -> dict[str, Any]:
+def _responses(route: Route, site: Site, schemas: dict[str, Schema]) -> dict[str, Any]:
+    told = route.operation
     answer = schema_of(told.answer, schemas)
     refusal = schema_of(records.Refusal, schemas)
     described = {"200": _response("What was asked for.", answer)}
-    for status in statuses(told, site):
+    for status in statuses(route, site):
         ours = status == 503 and told.unready
         described[str(status)] = _response(_REFUSALS[status], answer if ours else refusal)
     return described
 
 
-def statuses(told: Operation, site: Site) -> list[int]:
+def statuses(route: Route, site: Site) -> list[int]:
     """List the statuses with which an operation may refuse."""
+    told = route.operation
     possible = {400, 429, 503, *told.refusals}
     if site.access == PRIVATE and not told.open:
         possible |= {401, 403}
     if USER in told.parameters:
         possible |= {404} if site.access == DEMO else {403, 404}
-    if told.body is not None:
-        possible |= {413, 415}
+    if route.method != "GET":  # another site’s pages, and bodies that are too large or no JSON
+        possible |= {403, 413, 415}
     return sorted(possible)
 
 

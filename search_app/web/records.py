@@ -210,8 +210,12 @@ class TermsToForget(TypedDict):
     terms: Annotated[list[Text], Rule("minItems", 1), Rule("maxItems", MOST_TERMS)]
 
 
-class Done(TypedDict):
-    """What was removed."""
+class Forgotten(TypedDict):
+    """What was done to remove a person, or terms of theirs, from the workspace."""
 
-    forgotten: Annotated[str, Rule("enum", ("terms", "person"))]
-    files: Annotated[list[str], "The parts of the workspace that were changed."]
+    files: Annotated[Count, "Files that were changed."]
+    release_made: Annotated[bool, "Whether the groups were made anew."]
+    releases_dropped: Annotated[Count, "Releases that were removed."]
+    left: Annotated[
+        Count, "Files that could not be changed and still name the person; the operator is told."
+    ]
