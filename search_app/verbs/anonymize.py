@@ -62,10 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Run the method, write the release, and make it the workspace's current one."""
     workspace = Workspace(settings.workspace)
-    source = arguments.profiles or workspace.find("profiles")
+    if not arguments.profiles:
+        workspace.find("profiles")  # told before a folder is made
     with workspace.writing("anonymize"):
         made = write_release_of(
-            source,
+            arguments.profiles or workspace.find("profiles"),  # a killed run may be finished first
             arguments.output or settings.workspace / "release",
             method=arguments.method,
             parameters=assignments(arguments.set),
@@ -107,6 +108,8 @@ def write_release_of(
     from anonymizer.profile_file import fingerprint, read_profiles
     from anonymizer.release import write_release
 
+    from ..ledger import note_made
+
     if seed < 0:
         raise UsageError(f"--seed {seed} must be 0 or more")
     values = read_parameters(method, parameters)
@@ -120,6 +123,7 @@ def write_release_of(
     workspace = Workspace(settings.workspace)
     write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
     _make_current(workspace, source, output)
+    note_made(workspace, output, users=len(release.users), rows=len(release.rows))
     return {
         "release": str(output),
         "method": method,

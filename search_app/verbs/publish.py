@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .. import console
 from ..settings import Settings
+from ..workspace import Workspace
 from .verify import add_release, as_dict, release_and_profiles, show, whom
 
 
@@ -21,8 +22,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Verify the release and write the file; exit with 1, and write nothing, on any breach."""
     from anonymizer.publication import publish
 
+    from ..ledger import note_published
+
     release, profiles = release_and_profiles(arguments, settings)
     verdict = publish(release, profiles, arguments.output)
+    if verdict.holds:
+        checked = verdict.checked
+        workspace = Workspace(settings.workspace)
+        note_published(workspace, release, users=checked["users"], rows=checked["rows"])
     if arguments.json:
         published = str(arguments.output) if verdict.holds else None
         console.show_json({"published": published, **as_dict(release, verdict)})

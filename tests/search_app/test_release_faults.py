@@ -138,7 +138,7 @@ class Place:
         wanted = {self.profiles, self.release, self.published, self.root / "current.json"}
         folders = {self.root, self.release.parent}
         found = {path for folder in folders for path in folder.iterdir()}
-        return {path.name for path in found - wanted} - {".lock"}
+        return {path.name for path in found - wanted} - {".lock", "ledger.jsonl"}
 
     def age(self) -> None:
         """Let a minute pass for what killed publishers left."""

@@ -1,0 +1,123 @@
+"""The ledger of releases [I/O]: which were made and published in a workspace, a line each.
+
+Two releases of the same people, held against each other, tell more than either (guarantee G4), so
+whoever runs a workspace must be able to see all there were. A line tells no user, and no hash of
+the profiles: see anonymizer/publication.py. It is on the disk before the verb says it is done.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from anonymizer.records import as_json, check_record, read_object, sync_folder
+
+from .errors import UsageError, plain_when_writing
+from .workspace import Workspace
+
+MADE, PUBLISHED = "made", "published"
+_EXAMPLE = {
+    "at": 1_794_994_800,
+    "event": MADE,
+    "method": "p-linkability",
+    "parameters": {},
+    "users": 720,
+    "rows": 189,
+    "sha256": "0a1b",
+}
+
+
+class Noted(NamedTuple):
+    """A release as it was made or published."""
+
+    at: int  # seconds since 1970
+    event: str  # made or published
+    method: str
+    parameters: Mapping[str, Any]
+    users: int
+    rows: int
+    sha256: str  # of the rows
+
+
+def ledger_path(workspace: Workspace) -> Path:
+    """Return the ledger's file."""
+    return workspace.root / "ledger.jsonl"
+
+
+def note_made(workspace: Workspace, release: Path, *, users: int, rows: int) -> None:
+    """Note that a release was made."""
+    _note(workspace, MADE, release, users, rows)
+
+
+def note_published(workspace: Workspace, release: Path, *, users: int, rows: int) -> None:
+    """Note that a release was published, if it is one of the workspace's."""
+    inside = release.resolve().is_relative_to(workspace.root.resolve())
+    current = workspace.current().release
+    if inside or (current and (workspace.root / current).resolve() == release.resolve()):
+        _note(workspace, PUBLISHED, release, users, rows)
+
+
+def read_ledger(workspace: Workspace) -> tuple[Noted, ...]:
+    """Read all lines, the oldest first; half a line, left by a kill, is none."""
+    path = ledger_path(workspace)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return ()
+    except OSError as fault:
+        raise UsageError(f"{path} can't be read ({fault.strerror}); see to rights") from fault
+    lines = content.split(b"\n")[:-1]
+    return tuple(_read(line, f"{path}, line {number}") for number, line in enumerate(lines, 1))
+
+
+def _read(line: bytes, where: str) -> Noted:
+    try:
+        record = read_object(line)
+        check_record(record, _EXAMPLE)
+        return Noted(**record)
+    except (ValueError, RecursionError) as fault:
+        raise UsageError(f"{where}: damaged ({fault}); restore the file from a copy") from fault
+
+
+def _note(workspace: Workspace, event: str, release: Path, users: int, rows: int) -> None:
+    from anonymizer.release import ROWS, read_manifest
+
+    manifest = read_manifest(release)
+    said = (manifest["method"], manifest["parameters"], users, rows, manifest["sha256"][ROWS])
+    noted = Noted(int(time.time()), event, *said)
+    workspace.create()
+    path = ledger_path(workspace)
+    with plain_when_writing(path), _locked(path) as handle:
+        _append(handle, as_json(noted._asdict()))
+        sync_folder(path.parent)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """Open the file while nobody else writes; `publish` takes no lock of the workspace."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _append(handle: int, line: bytes) -> None:
+    """Write a line behind the last whole one, down to the disk; a half one goes."""
+    size = os.fstat(handle).st_size
+    whole = os.pread(handle, size, 0).rfind(b"\n") + 1
+    os.ftruncate(handle, whole)
+    try:
+        written = os.pwrite(handle, line, whole)
+        if written < len(line):
+            raise OSError(28, "No space left on device")
+        os.fsync(handle)
+    except OSError:
+        os.ftruncate(handle, whole)
+        raise

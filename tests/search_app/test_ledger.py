@@ -1,0 +1,137 @@
+"""The ledger: what was made and published, in lines that a kill can't spoil."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from anonymizer.model import Profiles
+from anonymizer.profile_file import fingerprint, write_profiles
+from anonymizer.release import read_hash
+from search_app import ledger
+from search_app.errors import UsageError
+from search_app.ledger import ledger_path, note_published, read_ledger
+from search_app.workspace import Workspace
+
+from .conftest import Run
+
+PEOPLE = {f"person-{n}": {"java": 1.0, f"w{n % 3}": 1.0, f"x{n}": 1.0} for n in range(8)}
+CHOICES = ("--set", "augment=none", "--set", "k=2")
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    made = Run(tmp_path / "w", capsys)
+    made.workspace.mkdir()
+    write_profiles(Profiles.from_rows(PEOPLE), made.workspace / "profiles.jsonl")
+    made("anonymize", made.workspace / "profiles.jsonl", *CHOICES)
+    return made
+
+
+def test_what_is_made_and_published_is_noted(run: Run, tmp_path: Path) -> None:
+    workspace = Workspace(run.workspace)
+    run("publish", "-o", tmp_path / "published.jsonl")
+    run("anonymize", *CHOICES, "--seed", "1", "-o", tmp_path / "outside")
+    run("publish", "-o", tmp_path / "published.jsonl")
+    noted = read_ledger(workspace)
+    assert [each.event for each in noted] == ["made", "published", "made", "published"]
+    first, second = read_hash(run.workspace / "release"), read_hash(tmp_path / "outside")
+    assert [each.sha256 for each in noted] == [first, first, second, second]
+    assert {(each.method, each.users) for each in noted} == {("p-linkability", 8)}
+    assert noted[0].parameters["k"] == 2
+    assert noted[0].rows == len((run.workspace / "release" / "rows.jsonl").read_text().splitlines())
+    assert [each.at for each in noted] == sorted(each.at for each in noted)
+
+
+def test_it_tells_no_person_and_no_hash_of_the_input_and_only_its_owner(run: Run) -> None:
+    path = ledger_path(Workspace(run.workspace))
+    text = path.read_text()
+    assert "person-" not in text
+    rows = Profiles.from_rows(PEOPLE)
+    assert fingerprint(rows) not in text
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_another_workspaces_release_is_not_noted(run: Run, tmp_path: Path) -> None:
+    other = Workspace(tmp_path / "other")
+    note_published(other, run.workspace / "release", users=8, rows=2)
+    assert read_ledger(other) == ()
+    assert not other.root.exists()
+
+
+def test_a_refused_release_is_not_noted(run: Run, tmp_path: Path) -> None:
+    rows = run.workspace / "release" / "rows.jsonl"
+    rows.write_bytes(rows.read_bytes() + b"\n")
+    run("publish", "-o", tmp_path / "published.jsonl", code=1)
+    assert [each.event for each in read_ledger(Workspace(run.workspace))] == ["made"]
+
+
+@pytest.mark.parametrize("half", ['{"at": 17', "\0" * 9, '{"at": 1, "event": "made"}'])
+def test_half_a_line_is_none_and_the_next_one_takes_its_place(run: Run, half: str) -> None:
+    workspace = Workspace(run.workspace)
+    path, before = ledger_path(workspace), read_ledger(workspace)
+    whole = path.read_bytes()
+    path.write_bytes(whole + half.encode())
+    assert read_ledger(workspace) == before
+    run("anonymize", *CHOICES)
+    assert path.read_bytes().startswith(whole)
+    assert path.read_bytes().count(b"\n") == 2
+    assert len(read_ledger(workspace)) == 2
+
+
+@pytest.mark.parametrize("line", ["{}", "x", '{"at": "now"}', "[" * 100_000])
+def test_a_damaged_line_is_named(run: Run, line: str) -> None:
+    workspace = Workspace(run.workspace)
+    path = ledger_path(workspace)
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(UsageError, match=r"ledger.jsonl, line 2: damaged .*; restore the file"):
+        read_ledger(workspace)
+
+
+def test_a_line_that_can_not_be_written_leaves_the_others(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = Workspace(run.workspace)
+    before = ledger_path(workspace).read_bytes()
+
+    def full(_handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ledger.os, "fsync", full)
+    with pytest.raises(UsageError, match=r"ledger.jsonl can't be written .No space left"):
+        note_published(workspace, run.workspace / "release", users=8, rows=2)
+    assert ledger_path(workspace).read_bytes() == before
+
+
+NOTING = """
+import sys
+from pathlib import Path
+from search_app.ledger import note_published
+from search_app.workspace import Workspace
+while True:
+    note_published(Workspace(Path(sys.argv[1])), Path(sys.argv[1], "release"), users=8, rows=2)
+    print("noted", flush=True)
+"""
+
+
+def test_what_was_noted_outlives_a_kill_and_two_writers_part_nothing(run: Run) -> None:
+    command = [sys.executable, "-c", NOTING, str(run.workspace)]
+    writers = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
+    told = 0
+    for writer in writers:
+        assert writer.stdout is not None
+        told += sum(writer.stdout.readline() == b"noted\n" for _ in range(20))
+    for writer in writers:
+        os.kill(writer.pid, signal.SIGKILL)
+        writer.communicate()
+    assert told == 40
+    noted = read_ledger(Workspace(run.workspace))
+    assert len(noted) > told
+    content = ledger_path(Workspace(run.workspace)).read_bytes()
+    assert all(json.loads(line) for line in content.split(b"\n")[:-1])
