@@ -97,8 +97,9 @@ class OwnView:
     @property
     def known(self) -> tuple[OwnTerm, ...]:
         """Return the own terms that every member of the group has."""
-        of = self.group.row.users if self.group else 0
-        return tuple(each for each in self.terms if each.members == of)
+        if self.group is None:
+            return ()
+        return tuple(each for each in self.terms if each.members == self.group.row.users)
 
 
 class Population:
