@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from .errors import UsageError
 from .opening import stamp
 from .web import Live, Site
 from .workspace import Workspace
@@ -34,6 +35,7 @@ class Follower:
         self._failed: object = self._served
         self._pause = self._again = 0.0
         self._told: set[str] = set()
+        self._looking = threading.RLock()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
 
@@ -55,10 +57,22 @@ class Follower:
 
     def look(self) -> None:
         """Serve what has become current, and let go of what is not used any more."""
-        state = stamp(self._workspace)
-        if state != self._served and (state != self._failed or time.monotonic() >= self._again):
-            self._follow(state)
-        self._live.close_unused()
+        with self._looking:
+            state = stamp(self._workspace)
+            if state != self._served and (state != self._failed or time.monotonic() >= self._again):
+                self._follow(state)
+            self._live.close_unused()
+
+    def follow_now(self) -> None:
+        """Serve what is current before anything else is answered; any thread may call."""
+        with self._looking:
+            self._again = 0.0
+            self.look()
+            if self._failed != self._served:
+                raise UsageError(
+                    "it is done in the workspace, but what is served is still as it was before, "
+                    "because the new state can't be opened; look with: veilsearch doctor"
+                )
 
     def _stumble(self, fault: Exception) -> None:
         """Say what kind of fault came up, once for each kind; its text may name people."""

@@ -21,6 +21,7 @@ from .settings import Settings
 from .workspace import CURRENT, Workspace
 
 TRIES = 5
+FURTHER = 6  # releases beside the current one, at most
 Stamp = tuple[int, int, int] | None
 T = TypeVar("T")
 
@@ -30,6 +31,7 @@ class Opened(NamedTuple):
 
     modes: Modes
     close: Callable[[], object]
+    made_from: str = ""  # the profiles' fingerprint, if it was asked for
 
 
 class People(NamedTuple):
@@ -38,6 +40,7 @@ class People(NamedTuple):
     profiles: Profiles | None = None
     release: Release | None = None
     newcomer: Newcomer | None = None
+    further: Mapping[str, Release] = {}  # other releases of the same profiles, by name
 
 
 def stamp(workspace: Workspace) -> Stamp:
@@ -94,16 +97,22 @@ def open_once(
     release: Path | None = None,
     newcomer: Path | None = None,
     personal: bool = True,
+    further: Callable[[str], object] | None = None,
 ) -> Opened:
     """Open engine, profiles and release; for a newcomer no profiles but their own.
 
-    Without `personal` only the engine.
+    Without `personal` only the engine. With `further` the other releases in the workspace too;
+    it is told the names of those that are damaged, which are left out.
     """
-    people = People()
+    people, made_from = People(), ""
     if newcomer:
         people = _open_newcomer(workspace, newcomer, release)
     elif personal:
         people = _open_people(workspace, profiles, release)
+    if further and people.profiles is not None:
+        made_from = fingerprint(people.profiles)
+        others = further_releases(workspace, made_from, further)
+        people = people._replace(further=others)
     folder = workspace.index_named(index) if index else workspace.find("index")
     lucene, forward = open_index(
         folder,
@@ -113,7 +122,7 @@ def open_once(
         title_boost=settings.title_boost,
     )
     engine = Engine(lucene, forward, settings.vectors, deadline=settings.deadline)
-    return Opened(Modes(engine, *people), lucene.close)
+    return Opened(Modes(engine, *people), lucene.close, made_from)
 
 
 def _open_people(workspace: Workspace, profiles: Path | None, release: Path | None) -> People:
@@ -165,6 +174,25 @@ def _matching(folder: Path, profiles: Profiles | None) -> Release:
     if profiles is not None and read_input_hash(folder) != fingerprint(profiles):
         raise BadInput(f"{folder} was made from other profiles; run: veilsearch anonymize PROFILES")
     return release
+
+
+def further_releases(
+    workspace: Workspace, made_from: str, tell: Callable[[str], object]
+) -> dict[str, Release]:
+    """Read the releases of the same profiles beside the current one, the first few by name."""
+    current = workspace.root / workspace.current().release
+    found: dict[str, Release] = {}
+    for manifest in sorted(workspace.root.glob("*/release.json")):
+        folder = manifest.parent
+        unseen = folder.name.startswith(".") or folder.resolve() == current.resolve()
+        if unseen or len(found) == FURTHER:
+            continue
+        try:
+            if read_input_hash(folder) == made_from:
+                found[folder.name] = read_release(folder)
+        except AnonymizerError:
+            tell(folder.name)
+    return found
 
 
 def people_of(truth: Mapping[str, Any], modes: Modes) -> dict[str, str]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from .. import console
 from ..errors import UsageError
-from ..settings import Settings, load_settings
+from ..settings import Settings, changed, load_settings
 from ..workspace import Workspace
+from .serve import add_place, serve_live
 
 if TYPE_CHECKING:
     from ..web import Site
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument("--no-serve", action="store_true", help="build, and stop there")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+    add_place(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -33,25 +33,29 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from index.model import SearchError
 
     from .. import demonstration
+    from ..admission import DEMO, access_of, is_loopback
+    from ..serving import Serving
     from ..web import Live
-    from .serve import open_site, serve_live
 
-    workspace = Workspace(settings.workspace)
+    settings, loopback = changed(settings, access=DEMO), is_loopback(arguments.host)
+    access_of(settings, invented=True, loopback=loopback)  # refuses strangers before it builds
+    serving = Serving(settings, console.say)
+    workspace = serving.workspace
     demonstration.refuse_other_data(workspace)
     if demonstration.is_built(workspace):
         console.say(f"The demo is built already: {workspace.root}")
     else:
         _build(workspace, settings)
     try:
-        live = Live(open_site(workspace, settings))
+        live = Live(serving.open())
     except (UsageError, AnonymizerError, SearchError) as fault:
         console.say(f"The demo is damaged ({fault})")
         _build(workspace, settings)
-        live = Live(open_site(workspace, settings))
+        live = Live(serving.open())
     _show_examples(live.now, settings)
     if arguments.no_serve:
         return 0
-    serve_live(live, arguments)
+    serve_live(serving, live, arguments)
     return 0
 
 

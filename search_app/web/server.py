@@ -21,6 +21,7 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask
 
+from ..admission import is_loopback
 from ..errors import UsageError
 from .headers import HOSTS, HTTPS, LARGEST_BODY, headers
 from .limits import OPEN
@@ -140,15 +141,6 @@ def _bind(host: str, port: int) -> socket.socket:
         raise UsageError(
             f"can't serve on {host}, port {port}: {reason}; name others with --host and --port"
         ) from fault
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach a host."""
-    host = host.strip("[]").lower().partition("%")[0]
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _is_wildcard(address: str) -> bool:

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from search_app.cli import parser
+from search_app.console import say
+from search_app.serving import Serving
 from search_app.settings import load_settings
 from search_app.verbs import VERBS
-from search_app.verbs.serve import open_site
 from search_app.workspace import Workspace
 
 from .conftest import Run
@@ -266,7 +267,7 @@ def test_a_second_writer_is_told_to_wait(ready: Run, log: Path) -> None:
 def test_a_log_that_cannot_be_written_does_not_stop_serving(ready: Run) -> None:
     place = Workspace(ready.workspace)
     place.log.mkdir()
-    site = open_site(place, load_settings(ready.workspace))
+    site = Serving(load_settings(ready.workspace), say).open()
     assert site.log.summary() == []
     assert "kept in memory only" in ready.capsys.readouterr().err
 

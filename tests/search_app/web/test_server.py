@@ -17,7 +17,7 @@ from flask import Flask
 from search_app.errors import UsageError
 from search_app.web import serve
 from search_app.web.headers import HEADERS, HOSTS, guard
-from search_app.web.server import GRACE, _own_addresses, is_loopback
+from search_app.web.server import GRACE, _own_addresses
 
 PROGRAM = """
 import sys, time
@@ -314,18 +314,6 @@ def test_with_https_waitress_too_tells_browsers_to_stay() -> None:
     finally:
         server.terminate()
         server.communicate(timeout=10)
-
-
-@pytest.mark.parametrize(
-    ("host", "loopback"),
-    [
-        *(("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("[::1]", True)),
-        *(("localhost", True), ("LOCALHOST", True), ("0.0.0.0", False)),  # noqa: S104
-        *(("::", False), ("192.0.2.7", False), ("search.example.org", False), ("", False)),
-    ],
-)
-def test_loopback_is_known(host: str, loopback: bool) -> None:
-    assert is_loopback(host) == loopback
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,181 @@
+"""A workspace as the pages see it [I/O]: opened once or again and again, with what outlives that.
+
+Index, profiles and releases change with the workspace. The log of average precision, the people's
+choices and what the engine was told stay the same objects as long as the server runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.model import AnonymizerError, Release
+from anonymizer.origins import Origin, read_origins
+from anonymizer.release import read_hash
+
+from .admission import DEMO, PLAIN, PRIVATE, access_of
+from .errors import UsageError
+from .ledger import read_ledger
+from .modes import FURTHER
+from .opening import Opened, as_of_one_moment, open_once, people_of, stamp
+from .people_store import PeopleStore
+from .precision_log import PrecisionLog
+from .settings import Settings
+from .web.site import Example, Shown, Site
+from .web.transcripts import Transcripts
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from .forgetting import Forgotten
+
+PEOPLE = "people.sqlite"
+Say = Callable[[str], object]
+
+
+class Serving:
+    """Opens the sites of a workspace, one after the other."""
+
+    def __init__(self, settings: Settings, say: Say, *, loopback: bool = True):
+        self.workspace = Workspace(settings.workspace)
+        self.settings = settings
+        self.follow: Callable[[], object] = lambda: None  # serves what is current, at once
+        self._say = say
+        self._loopback = loopback
+        self._told: set[str] = set()
+        self._transcripts = Transcripts()
+
+    @cached_property
+    def _log(self) -> PrecisionLog:
+        """Open the log; where that fails, serve all the same and keep it in memory."""
+        try:
+            return PrecisionLog(self.workspace.log)
+        except UsageError as fault:
+            self._say(f"{fault}. Until then average precision is kept in memory only.")
+            return PrecisionLog(None)
+
+    @cached_property
+    def _people_file(self) -> PeopleStore:
+        return PeopleStore(self.workspace.root / PEOPLE)
+
+    @cached_property
+    def _people_in_memory(self) -> PeopleStore:
+        return PeopleStore(None)
+
+    def store(self, access: str) -> PeopleStore:
+        """Return where people's codes and choices are kept; invented people can do without."""
+        if access == PLAIN:
+            return self._people_in_memory
+        try:
+            return self._people_file
+        except UsageError as fault:
+            if access == PRIVATE:
+                raise
+            self._tell(f"{fault}. Until then choices are kept in memory only.")
+            return self._people_in_memory
+
+    def open(self) -> Site:
+        """Open all that the pages show, as it is at one moment, and have it warm."""
+        return as_of_one_moment(self.workspace, self._open_once, lambda site: site.close())
+
+    def _open_once(self) -> Site:
+        """Open all that the pages show; people are listed only if they are invented."""
+        state, truth = stamp(self.workspace), self.workspace.truth()
+        access = access_of(self.settings, invented=truth is not None, loopback=self._loopback)
+        opened = open_once(
+            self.workspace, self.settings, personal=access != PLAIN, further=self._damaged
+        )
+        try:
+            opened.modes.engine.warm_up()
+            return self._site(opened, access, state, truth if access == DEMO else None)
+        except BaseException:
+            opened.close()
+            raise
+
+    def _site(
+        self, opened: Opened, access: str, state: object, truth: Mapping[str, Any] | None
+    ) -> Site:
+        modes, build = opened.modes, self.workspace.find("index").name
+        release = modes.release
+        return Site(
+            modes=modes,
+            log=self._log,
+            settings=self.settings,
+            people=people_of(truth, modes) if truth else {},
+            clock=time.time,
+            access=access,
+            admin_token=self.settings.admin_token if access == PRIVATE else "",
+            corpus=build.rpartition(".")[0],
+            build=build,
+            release_name=_name(self.workspace.find("release"), release) if release else "",
+            facts=_facts(release) if release else {},
+            further=self._further(modes.further),
+            examples=_examples(truth, release) if truth and release else (),
+            state=state,
+            close=opened.close,
+            store=self.store(access),
+            transcripts=self._transcripts,
+            origins=self._origins(opened),
+            ledger=lambda: read_ledger(self.workspace),
+            forget=self._forget,
+        )
+
+    def _further(self, releases: Mapping[str, Release]) -> dict[str, Shown]:
+        root = self.workspace.root
+        return {
+            f"{FURTHER}{name}": Shown(_name(root / name, release), _facts(release))
+            for name, release in releases.items()
+        }
+
+    def _origins(self, opened: Opened) -> Callable[[str], Mapping[str, Origin]]:
+        """Read where the terms of profiles came from; a person can be served without."""
+        nothing: Mapping[str, Origin] = {}
+        if opened.modes.profiles is None:
+            return lambda _user: nothing
+        try:
+            origins = read_origins(self.workspace.find("profiles"), opened.made_from)
+        except AnonymizerError as fault:
+            self._tell(f"{fault}. Until then nobody is told where their terms came from.")
+            return lambda _user: nothing
+        return origins.of if origins else lambda _user: nothing
+
+    def _forget(self, user: str, terms: Collection[str] | None) -> Forgotten:
+        """Remove a person, or terms of theirs; when it returns nothing else is served."""
+        from .forgetting import forget
+
+        done = forget(self.workspace, self.settings, user, terms)
+        self.follow()
+        return done
+
+    def _damaged(self, release: str) -> None:
+        self._tell(f"The release in the folder {release} is damaged, so it is left out.")
+
+    def _tell(self, text: str) -> None:
+        """Say something once, if anybody can be told: sites are opened again and again."""
+        if text not in self._told:
+            self._told.add(text)
+            with suppress(OSError, ValueError):  # a closed terminal
+                self._say(text)
+
+
+def _name(folder: Path, release: Release) -> str:
+    """Name a release so that no two different ones share a line of the log."""
+    p = release.parameters.get("p")
+    shown = release.method if p is None else f"{release.method} p={p}"
+    return f"{shown} {read_hash(folder)[:8]}"
+
+
+def _facts(release: Release) -> dict[str, Any]:
+    return {**release.facts, "p": release.parameters.get("p")}
+
+
+def _examples(truth: Mapping[str, Any], release: Release) -> tuple[Example, ...]:
+    from .demonstration import QUERY, pair
+
+    return tuple(
+        Example(user, QUERY, f"{QUERY} as {truth['users'][user]['name']} ({interest})")
+        for interest, user in pair(truth, release).items()
+    )
