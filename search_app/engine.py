@@ -92,19 +92,29 @@ class Engine:
             return self.by_profile(pool, request.profile, request.mix)
         return self.plain(pool)
 
+    def contributions(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
+        """Return each interest's share of the cosine of each document: rows x interests."""
+        columns, weights = self._vector(interest)
+        return self._forward.contributions(rows, columns, weights, self._vectors)
+
     def warm_up(self) -> None:
-        """Load what the first search would wait for: Lucene's classes and the compiled loop."""
+        """Load what the first search would wait for: Lucene's classes and the compiled loops."""
         for term in self._forward.terms[:1]:
-            self.documents(self.by_profile(self.pool(term, 10), {term: 1.0}), 0, 1)
+            ranking = self.by_profile(self.pool(term, 10), {term: 1.0})
+            self.contributions(ranking.rows, {term: 1.0})
+            self.documents(ranking, 0, 1)
 
     def documents(self, ranking: Ranking, first: int, count: int) -> list[Document]:
         """Read the documents of one page of a ranking."""
         return self._lucene.documents(ranking.rows[first : first + count].tolist())
 
     def _by(self, pool: Pool, interest: Mapping[str, float], mix: float) -> Ranking:
-        columns = self._forward.columns(list(interest))
-        weights = np.fromiter(interest.values(), np.float64, len(interest))
+        columns, weights = self._vector(interest)
         cosines = self._forward.cosines(pool.rows, columns, weights, self._vectors)
         values = rerank.blend(cosines, pool.scores, mix)
         order = rerank.order(values)
         return Ranking(pool.rows[order], values[order], order + 1)
+
+    def _vector(self, interest: Mapping[str, float]) -> tuple[Ints, Floats]:
+        weights = np.fromiter(interest.values(), np.float64, len(interest))
+        return self._forward.columns(list(interest)), weights

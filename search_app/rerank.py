@@ -14,15 +14,16 @@ def blend(
     """Return mix · cosine + (1 - mix) · BM25 scaled to [0, 1] within the pool, rounded."""
     if mix == 1:
         return np.round(cosines, DECIMALS)
-    return np.round(mix * cosines + (1 - mix) * _scaled(scores), DECIMALS)
+    return np.round(mix * cosines + (1 - mix) * scaled(scores), DECIMALS)
 
 
-def _scaled(scores: NDArray[np.float32]) -> NDArray[np.float64]:
+def scaled(scores: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Scale BM25 scores to [0, 1] within the pool; equal ones are all 1."""
     wide = scores.astype(np.float64)
     if not wide.size or wide.max() == wide.min():
         return np.ones(wide.size)
-    scaled: NDArray[np.float64] = (wide - wide.min()) / (wide.max() - wide.min())
-    return scaled
+    within: NDArray[np.float64] = (wide - wide.min()) / (wide.max() - wide.min())
+    return within
 
 
 def order(values: NDArray[np.float64]) -> NDArray[np.int64]:
