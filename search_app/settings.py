@@ -15,7 +15,7 @@ from .errors import UsageError
 
 FILE = "veilsearch.toml"
 ACCESS = ("demo", "private", "plain")  # invented people; who signs in; nobody
-_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|[0-9a-f:]*:[0-9a-f:.]*")
+_HOST = re.compile(r"[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?")
 _HEAP = re.compile(r"[1-9][0-9]{2,5}m|[1-9][0-9]{0,2}g")  # as the JVM of index/ takes it
 
 
@@ -134,7 +134,7 @@ _HOSTS = "host names in small letters, without scheme, port and path"
 
 
 def _is_host(name: Any) -> bool:
-    return isinstance(name, str) and _HOST.fullmatch(name) is not None
+    return isinstance(name, str) and (_HOST.fullmatch(name) is not None or _is_address(name))
 
 
 def _is_address(text: str) -> bool:

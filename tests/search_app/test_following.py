@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -250,3 +251,48 @@ def test_a_workspace_that_never_rests_is_given_up(workspace: Workspace) -> None:
     with pytest.raises(UsageError, match=f"was updated {TRIES} times while it was read; try again"):
         as_of_one_moment(workspace, read, discarded.append)
     assert discarded == list(range(TRIES))
+
+
+def test_told_to_follow_at_once_it_has_when_it_returns(
+    follower: Follower, live: Live, workspace: Workspace, opener: Opener
+) -> None:
+    follower.follow_now()
+    assert opener.opened == 1  # there is nothing new
+    workspace.make_current(index="second")
+    follower.follow_now()
+    assert live.now.build == "corpus.0002"
+
+
+def test_told_to_follow_at_once_it_tries_again_and_says_what_is_still_served(
+    follower: Follower, live: Live, workspace: Workspace, opener: Opener
+) -> None:
+    opener.fault = SearchError("of user 1001")
+    workspace.make_current(index="second")
+    for tries in (2, 3):
+        with pytest.raises(UsageError, match="what is served is still as it was before") as raised:
+            follower.follow_now()
+        assert opener.opened == tries
+        assert "1001" not in str(raised.value)
+    opener.fault = None
+    follower.follow_now()
+    assert live.now.build == "corpus.0004"
+
+
+def test_two_threads_open_one_update_once(
+    follower: Follower, workspace: Workspace, opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The follower's own look and one that is asked for, at the same moment."""
+    opened = Opener.__call__
+
+    def slow(self: Opener) -> Site:
+        time.sleep(0.2)
+        return opened(self)
+
+    monkeypatch.setattr(Opener, "__call__", slow)
+    workspace.make_current(index="second")
+    threads = [threading.Thread(target=look) for look in (follower.look, follower.follow_now)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert opener.opened == 2

@@ -56,6 +56,7 @@ def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
         ("hosts = 'a.example'", "hosts=a.example must be of type list"),
         ("hosts = ['https://a.example']", "hosts=https://a.example must be host names in small"),
         ("hosts = ['a.example:80']", "must be host names in small letters, without scheme, port"),
+        ("hosts = ['a:1']", "hosts=a:1 must be host names"),
         ("hosts = ['A.example']", "must be host names in small letters"),
         ("hosts = ['']", "must be host names"),
         ("hosts = [1]", "hosts=1 must be host names"),
