@@ -17,6 +17,8 @@ SEARCHER = "org.apache.lucene.search.IndexSearcher"
 QUERY = "org.apache.lucene.search.Query"
 BINARY = "org.apache.lucene.index.BinaryDocValues"
 BYTES = "org.apache.lucene.util.BytesRef"
+STORED = "org.apache.lucene.index.StoredFields"
+DOCUMENT = "org.apache.lucene.document.Document"
 ROWS = "java.nio.IntBuffer"
 STREAM = "java.util.stream.Stream"
 FUNCTION = "java.util.function.Function"
@@ -49,6 +51,33 @@ def ids_of(values: Any, rows: Sequence[int]) -> list[str]:
     value = do.filterReturnValue(row, at)
     found = _function(_each(value, count, ROWS, "[Ljava.lang.String;"))
     return list(found.apply(java(ROWS).wrap(list(rows))))
+
+
+class Records:
+    """A searcher's stored texts of one field, of any number of rows at once."""
+
+    def __init__(self, searcher: Any, field: str) -> None:
+        do = handles()
+        stored = lookup().findVirtual(
+            class_of(SEARCHER), "storedFields", signature(f"()L{_path(STORED)};")
+        )
+        read = lookup().findVirtual(
+            class_of(STORED), "document", signature(f"(I)L{_path(DOCUMENT)};")
+        )
+        text = lookup().findVirtual(
+            class_of(DOCUMENT), "get", signature("(Ljava/lang/String;)Ljava/lang/String;")
+        )
+        value = do.filterReturnValue(
+            do.foldArguments(read, stored.bindTo(searcher)), do.insertArguments(text, 1, field)
+        )
+        row = lookup().findVirtual(class_of(ROWS), "get", signature("(I)I"))
+        count = lookup().findVirtual(class_of(ROWS), "limit", signature("()I"))
+        loop = _each(do.filterReturnValue(row, value), count, ROWS, "[Ljava.lang.String;")
+        self._read, self._rows = _function(loop), java(ROWS)
+
+    def of(self, rows: Sequence[int]) -> list[str]:
+        """Read the texts of some rows."""
+        return list(self._read.apply(self._rows.wrap(list(rows)))) if rows else []
 
 
 def search_all(searcher: Any, queries: Sequence[Any], size: int, threads: int) -> list[Any]:

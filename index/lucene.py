@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import jvm
-from .hits import column, ids_of, search_all
+from .hits import Records, column, ids_of, search_all
 from .java import directory, java, talking
 from .model import Document, Part, Pool, SearchError, TooSlow
 from .query import MOST_CLAUSES, ask, clauses, lucene_query
@@ -56,6 +56,7 @@ class LuceneIndex:
             java("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MOST_CLAUSES)
             self._searcher = self._new_searcher()
             self._rows, self._scores = column("doc", "Integer"), column("score", "Float")
+            self._records = Records(self._searcher, "record")
             self.size = int(self._reader.maxDoc())
         self._closed = False
 
@@ -122,8 +123,7 @@ class LuceneIndex:
     def documents(self, rows: Sequence[int]) -> list[Document]:
         """Read the documents of some rows."""
         with self._open():
-            stored = self._searcher.storedFields()
-            records = [stored.document(int(row)).get("record") for row in rows]
+            records = self._records.of([int(row) for row in rows])
         return [Document(*json.loads(record)) for record in records]
 
     def ids(self, rows: NDArray[np.int64]) -> NDArray[np.object_]:
