@@ -54,14 +54,11 @@ FOR_ALL = Row((200, 200, 200, 200), (200, 200), (200, 200))
 SEARCH = Row((SIGN_IN, 200, 404, 200), (200, 200), (200, 403))
 ANSWER = Row((401, 200, 404, 200), (200, 200), (200, 403))
 NUMBERS = Row((SIGN_IN, 200, 200, 200), (200, 200), (200, 200))  # of nobody: `user` means nothing
-DATA = Row((401, 200, 400, 200), (200, 400), (200, 400))  # knows no people: `user` is refused
-OPEN_DATA = Row((200, 200, 400, 200), (200, 400), (200, 400))  # the same
+DATA = Row((401, 200, 400, 200), (200, 400), (200, 400))  # of nobody: `user` is refused
+OPEN_DATA = Row((200, 200, 400, 200), (200, 400), (200, 400))
 OWN_PAGE = Row((SIGN_IN, 200, 404, 403), (200, 200), (403, 403))  # in demo mode: choose somebody
 OWN_FORM = Row((SIGN_IN, 303, 404, 403), (400, 303), (403, 403))
-OWN_NUMBERS = Row(
-    (SIGN_IN, 200, 200, 200), (200, 200), (200, 200)
-)  # of nobody: `user` means nothing
-DATA = Row((401, 200, 404, 403), (400, 200), (403, 403))
+OWN_DATA = Row((401, 200, 404, 403), (400, 200), (403, 403))
 OPERATOR = Row((SIGN_IN, 403, 403, 200), (404, 404), (404, 404))
 SHOW = Row((SIGN_IN, 404, 404, 404), (200, 200), (200, 200))  # nothing of people who are real
 
