@@ -7,12 +7,15 @@ import platform
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from .builds import name_of
 from .errors import UsageError
+from .ledger import read_ledger
+from .people_file import FILE as PEOPLE
 from .settings import Settings
 from .verbs.index import NAME
 from .workspace import Workspace
@@ -36,7 +39,7 @@ class Check:
         return not self.remedy
 
 
-class _Finding(UsageError):
+class Finding(UsageError):
     """What was found and its remedy, apart: file names may hold what parts them in a line."""
 
     def __init__(self, found: str, remedy: str):
@@ -48,23 +51,25 @@ def checkup(settings: Settings) -> Iterator[Check]:
     """Look at everything, one after the other; a check that fails never stops the next."""
     workspace = Workspace(settings.workspace)
     yield Check("python", platform.python_version())
-    yield _guarded("java", lambda: _java(settings), "run scripts/setup again")
-    yield _guarded("wordnet", lambda: _wordnet(settings), "run scripts/setup again")
+    yield guarded("java", lambda: _java(settings), "run scripts/setup again")
+    yield guarded("wordnet", lambda: _wordnet(settings), "run scripts/setup again")
     yield _place(settings.workspace)
     yield _disk(settings.workspace)
     yield _memory()
     for kind in _ARTEFACTS:
-        yield _guarded(kind, partial(_artefact, workspace, kind), "make it again")
+        yield guarded(kind, partial(_artefact, workspace, kind), "make it again")
     yield from _other_indexes(workspace)
-    yield _guarded("town", partial(_town, workspace), "write it again: veilsearch town -o LOG.tsv")
-    yield _guarded("log", lambda: _log(workspace), f"delete {workspace.log}")
+    yield guarded("town", partial(_town, workspace), "write it again: veilsearch town -o LOG.tsv")
+    yield guarded("log", lambda: _log(workspace), f"delete {workspace.log}")
+    yield guarded("people", partial(_people, workspace), "restore it from a copy")
+    yield guarded("ledger", partial(_ledger, workspace), "restore it from a copy")
 
 
-def _guarded(name: str, look: Callable[[], str], remedy: str) -> Check:
+def guarded(name: str, look: Callable[[], str], remedy: str) -> Check:
     """Turn any fault into a finding: the doctor must outlive the patient."""
     try:
         return Check(name, look())
-    except _Finding as finding:
+    except Finding as finding:
         return Check(name, finding.found, finding.remedy)
     except Exception as fault:
         text = " ".join(str(fault).split()) or type(fault).__name__
@@ -143,7 +148,7 @@ def _other_indexes(workspace: Workspace) -> Iterator[Check]:
             folder = workspace.index_named(name)
             return f"{_index(folder)}: {folder}"
 
-        yield _guarded(
+        yield guarded(
             "index", partial(as_of_one_moment, workspace, look), _for_name(_REBUILD, name)
         )
 
@@ -156,7 +161,7 @@ def _index(folder: Path) -> str:
     if faults:
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
         found, remedy = _parted(faults[0])
-        raise _Finding(f"{found}{more}", _for_name(remedy, name_of(folder)))
+        raise Finding(f"{found}{more}", _for_name(remedy, name_of(folder)))
     counts = read_manifest(folder)["counts"]
     return (
         f"{counts['documents']:,} documents, every checksum right, Lucene's CheckIndex finds "
@@ -180,9 +185,13 @@ def _for_name(remedy: str, name: str) -> str:
 
 
 def _profiles(path: Path) -> str:
-    from anonymizer.profile_file import read_profiles
+    from anonymizer.origins import read_origins
+    from anonymizer.profile_file import fingerprint, read_profiles
 
-    return f"{len(read_profiles(path)):,} users"
+    profiles = read_profiles(path)
+    origins = read_origins(path, fingerprint(profiles))
+    known = "with" if origins else "without"
+    return f"{len(profiles):,} users, {known} where their terms came from"
 
 
 def _release(folder: Path) -> str:
@@ -207,6 +216,22 @@ def _log(workspace: Workspace) -> str:
     if not workspace.log.exists():
         return "none yet"
     return f"{PrecisionLog(workspace.log).check():,} searches: {workspace.log}"
+
+
+def _people(workspace: Workspace) -> str:
+    from .people_store import PeopleStore
+
+    path = workspace.root / PEOPLE
+    if not path.exists():
+        return "nobody has signed in or chosen anything yet"
+    with closing(PeopleStore(path)) as store:
+        return f"{store.check():,} people have a code: {path}"
+
+
+def _ledger(workspace: Workspace) -> str:
+    noted = read_ledger(workspace)
+    made = sum(each.event == "made" for each in noted)
+    return f"{made:,} releases made, {len(noted) - made:,} published"
 
 
 _ARTEFACTS: dict[str, Callable[[Path], str]] = {

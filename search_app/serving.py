@@ -22,6 +22,7 @@ from .errors import UsageError
 from .ledger import read_ledger
 from .modes import FURTHER
 from .opening import Opened, as_of_one_moment, open_once, people_of, stamp
+from .people_file import FILE as PEOPLE
 from .people_store import PeopleStore
 from .precision_log import PrecisionLog
 from .settings import Settings
@@ -32,19 +33,21 @@ from .workspace import Workspace
 if TYPE_CHECKING:
     from .forgetting import Forgotten
 
-PEOPLE = "people.sqlite"
 Say = Callable[[str], object]
 
 
 class Serving:
     """Opens the sites of a workspace, one after the other."""
 
-    def __init__(self, settings: Settings, say: Say, *, loopback: bool = True):
+    def __init__(
+        self, settings: Settings, say: Say, *, loopback: bool = True, lasting: bool = True
+    ):
         self.workspace = Workspace(settings.workspace)
         self.settings = settings
         self.follow: Callable[[], object] = lambda: None  # serves what is current, at once
         self._say = say
         self._loopback = loopback
+        self._lasting = lasting  # else all that is kept is kept in memory
         self._told: set[str] = set()
         self._transcripts = Transcripts()
 
@@ -52,7 +55,7 @@ class Serving:
     def _log(self) -> PrecisionLog:
         """Open the log; where that fails, serve all the same and keep it in memory."""
         try:
-            return PrecisionLog(self.workspace.log)
+            return PrecisionLog(self.workspace.log if self._lasting else None)
         except UsageError as fault:
             self._say(f"{fault}. Until then average precision is kept in memory only.")
             return PrecisionLog(None)
@@ -67,7 +70,7 @@ class Serving:
 
     def store(self, access: str) -> PeopleStore:
         """Return where people's codes and choices are kept; invented people can do without."""
-        if access == PLAIN:
+        if access == PLAIN or not self._lasting:
             return self._people_in_memory
         try:
             return self._people_file

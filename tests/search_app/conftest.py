@@ -35,3 +35,30 @@ class Run:
         assert self.talk.startswith("veilsearch: ")
         assert self.talk.count("\n") == 1, self.talk
         return self.talk
+
+
+THREE_PEOPLE = ("needle-mira", "needle-oren", "needle-ada")
+_SEARCHES = ["espresso beans", "mocha coffee", "programming language", "compiler", "cat", "volcano"]
+
+
+@pytest.fixture(scope="session")
+def three_people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build a workspace of three people who searched twice each, and a corpus on it; copy it."""
+    folder = tmp_path_factory.mktemp("three people")
+    root, corpus, log = folder / "workspace", folder / "corpus.jsonl", folder / "log.tsv"
+    corpus.write_text(
+        "".join(
+            json.dumps({"id": f"d{at}", "title": text, "text": f"java {text}"}) + "\n"
+            for at, text in enumerate(_SEARCHES)
+        )
+    )
+    lines = [
+        f"{THREE_PEOPLE[at // 2]}\t{text}\t2026-03-0{at + 1} 08:00:00\t\t\n"
+        for at, text in enumerate(_SEARCHES)
+    ]
+    log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(lines))
+    for verb in (["index", corpus], ["profiles", log], ["anonymize", "--set", "p=0.9"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["--workspace", str(root), *map(str, verb)])
+        assert ended.value.code == 0
+    return root

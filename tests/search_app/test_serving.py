@@ -13,41 +13,22 @@ import pytest
 from anonymizer.origins import origins_path
 from search_app.cli import run as run_verb
 from search_app.errors import UsageError
+from search_app.following import Follower
 from search_app.opening import open_modes
-from search_app.serving import PEOPLE, Serving
+from search_app.people_file import FILE as PEOPLE
+from search_app.serving import Serving
 from search_app.settings import Settings, load_settings
-from search_app.web import create_app
+from search_app.web import Live, create_app
 from search_app.workspace import Workspace
 
-from .conftest import Run
+from .conftest import THREE_PEOPLE, Run
 
-TEXTS = ["espresso beans", "mocha coffee", "programming language", "compiler", "cat", "volcano"]
-PEOPLE_OF_THE_LOG = ["needle-mira", "needle-oren", "needle-ada"]
 TOKEN = "a token of the operator"  # noqa: S105
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build a workspace of three people, once."""
-    folder = tmp_path_factory.mktemp("serving")
-    root, corpus, log = folder / "workspace", folder / "corpus.jsonl", folder / "log.tsv"
-    rows = [
-        {"id": f"d{at}", "title": text, "text": f"java {text}"} for at, text in enumerate(TEXTS)
-    ]
-    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    lines = [
-        f"{PEOPLE_OF_THE_LOG[at // 2]}\t{text}\t2026-03-0{at + 1} 08:00:00\t\t\n"
-        for at, text in enumerate(TEXTS)
-    ]
-    log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(lines))
-    for verb in (["index", corpus], ["profiles", log], ["anonymize", "--set", "p=0.9"]):
-        assert run_verb(["--workspace", str(root), *map(str, verb)]) == 0
-    return root
-
-
 @pytest.fixture
-def workspace(built: Path, tmp_path: Path) -> Workspace:
-    shutil.copytree(built, tmp_path / "workspace")
+def workspace(three_people: Path, tmp_path: Path) -> Workspace:
+    shutil.copytree(three_people, tmp_path / "workspace")
     return Workspace(tmp_path / "workspace")
 
 
@@ -68,7 +49,7 @@ def serving(settings: Settings, said: list[str]) -> Callable[[str], Serving]:
 
 def invent(workspace: Workspace) -> None:
     """Declare the people of a workspace invented."""
-    users = {user: {"name": "Mira", "interests": []} for user in PEOPLE_OF_THE_LOG}
+    users = {user: {"name": "Mira", "interests": []} for user in THREE_PEOPLE}
     truth = {"users": users, "interests": {}, "log_sha256": "00"}
     (workspace.root / "town.truth.json").write_text(json.dumps(truth))
     workspace.make_current(truth="town.truth.json", log_sha256="00")
@@ -96,7 +77,7 @@ def test_invented_people_are_listed(
 ) -> None:
     invent(workspace)
     site = serving("").open()
-    assert (site.access, sorted(site.people)) == ("demo", sorted(PEOPLE_OF_THE_LOG))
+    assert (site.access, sorted(site.people)) == ("demo", sorted(THREE_PEOPLE))
     assert site.admin_token == ""
     private = serving("private").open()
     assert (private.people, private.examples) == ({}, ())
@@ -211,6 +192,26 @@ def test_where_choices_cant_be_kept_invented_people_are_served_and_real_ones_not
     assert opener.open().store.choices("needle-mira").paused
     assert len(said) == 1
     assert "choices are kept in memory only" in said[0]
+
+
+def test_who_is_forgotten_is_not_served_when_the_answer_comes(
+    serving: Callable[[str], Serving], workspace: Workspace, said: list[str]
+) -> None:
+    opener = serving("private")
+    live = Live(opener.open())
+    opener.follow = Follower(live, workspace, opener.open, said.append).follow_now
+    first = live.now
+    assert first.modes.profiles is not None
+    assert "needle-mira" in first.modes.profiles.row_of
+    first.forget("needle-mira", None)
+    profiles = live.now.modes.profiles
+    assert profiles is not None
+    assert sorted(profiles.users) == ["needle-ada", "needle-oren"]
+    profile = dict(profiles.row("needle-oren"))
+    live.now.forget("needle-oren", ["language"])
+    assert live.now.modes.profiles is not None
+    left = dict(live.now.modes.profiles.row("needle-oren"))
+    assert ("language" in profile, "language" in left) == (True, False)
 
 
 REFUSED = [

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from flask import Flask, request
 from flask.testing import FlaskClient
-from werkzeug.routing import IntegerConverter, Rule
 
+from search_app.behaviour import address
 from search_app.settings import Settings
 from search_app.web import Site, create_app
 from search_app.web.headers import LARGEST_BODY
@@ -86,17 +86,6 @@ def test_foreign_hosts_are_refused(client: FlaskClient, host: str, path: str) ->
 
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
-
-
-def address(rule: Rule) -> str:
-    """Return an address that a rule answers."""
-    values: dict[str, Any] = {
-        name: 1 if isinstance(converter, IntegerConverter) else "style.css"
-        for name, converter in rule._converters.items()
-    }
-    built = rule.build(values)
-    assert built is not None
-    return str(built[1])
 
 
 def taken(app: Flask) -> dict[str, set[str]]:
