@@ -22,6 +22,7 @@ from . import (
     me,
     search,
     sign_in,
+    why,
 )
 from .drawer import drawer
 from .faults import show_faults
@@ -49,6 +50,7 @@ _BLUEPRINTS = (
     docs.pages,
     sign_in.pages,
     admin.pages,
+    why.pages,
     assets.pages,
 )
 

@@ -170,6 +170,10 @@ LOG_CORPUS = Parameter("corpus", "text", "Only searches in the index of this nam
 LOG_RELEASE = Parameter(
     "release", "text", "Only searches with the release of this name.", lambda _: ""
 )
+DOC = Parameter("doc", "text", "The id of the document whose place is explained.", lambda _: "")
+FRAGMENT = Parameter(
+    "fragment", "switch", "Whether only the explanation is sent, to open in place.", lambda _: False
+)
 
 
 def read_parameters(

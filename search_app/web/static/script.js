@@ -59,3 +59,30 @@ function light(document_) {
     other.classList.toggle("same-document", same);
   }
 }
+
+// "Why here?" opens under its result; Escape or the same link closes it.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest(".hit a.why");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  if (fold(link.closest(".hit")) || link.ariaBusy) return;
+  link.ariaBusy = "true";
+  const answer = await fetch(`${link.href}&fragment=1`).catch(() => null);
+  link.ariaBusy = null;
+  if (!answer?.ok || answer.redirected) return location.assign(link.href);
+  link.ariaExpanded = "true";
+  const part = Object.assign(document.createElement("div"), { className: "because", tabIndex: -1 });
+  part.innerHTML = await answer.text();
+  link.parentElement.after(part);
+  part.focus();
+});
+document.addEventListener("keydown", ({ key, target }) => {
+  if (key === "Escape") fold(target.closest(".hit"))?.focus();
+});
+
+function fold(hit) {
+  const link = hit?.querySelector(".because") && hit.querySelector("a.why");
+  hit?.querySelector(".because")?.remove();
+  if (link) link.ariaExpanded = "false";
+  return link;
+}

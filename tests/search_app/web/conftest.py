@@ -27,7 +27,7 @@ from werkzeug.serving import make_server
 from anonymizer.model import Profiles, Release
 from index.forward import Forward
 from index.lucene import LuceneIndex
-from index.model import Document, Pool, SearchError, TooSlow
+from index.model import Document, Part, Pool, SearchError, TooSlow
 from search_app.engine import Engine
 from search_app.modes import Modes
 from search_app.precision_log import PrecisionLog
@@ -78,6 +78,9 @@ class ToyIndex:
     def documents(self, rows: Sequence[int]) -> list[Document]:
         return [self.stored[row] for row in rows]
 
+    def explain(self, _query: str, rows: Sequence[int], **_how: object) -> list[list[Part]]:
+        return [[Part("contents", "java", 100.0 - row)] for row in rows]
+
     def ids(self, rows: Any) -> Any:
         return np.array([self.stored[row].id for row in rows], dtype=np.object_)
 
@@ -96,8 +99,13 @@ class ToyForward:
         if self.broken:
             raise ValueError("a fault that names java and 1001")
         interest = dict(zip(columns.tolist(), weights.tolist(), strict=True))
-        norm = float(np.linalg.norm(weights))
+        norm = float(np.linalg.norm(weights)) or 1.0
         return np.array([interest.get(row % 2, 0.0) / norm for row in rows])
+
+    def contributions(self, rows: Any, columns: Any, weights: Any, vectors: str) -> Any:
+        assert vectors == "tfidf"
+        has = np.asarray(rows)[:, None] % 2 == columns
+        return np.where(has, weights / float(np.linalg.norm(weights)), 0.0)
 
 
 @pytest.fixture
