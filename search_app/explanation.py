@@ -18,7 +18,7 @@ from index.model import Document, Part, Pool
 from . import rerank
 from .decisive import decisive
 from .engine import Engine, Ranking
-from .explanation_words import sentence
+from .explanation_words import in_common, sentence
 from .request import Request
 
 Floats = NDArray[np.float64]
@@ -66,8 +66,10 @@ class Explanation:
 def explain(engine: Engine, request: Request, document: str) -> Explanation | None:
     """Explain the place of a document, if it is in the pool."""
     pool = engine.pool(request.query, request.pool, operators=request.operators)
-    at = np.flatnonzero(engine.ids(pool.rows) == document)
-    return explain_places(engine, request, pool, at.tolist())[0] if at.size else None
+    ids = engine.ids(pool.rows).tolist()
+    if document not in ids:
+        return None
+    return explain_places(engine, request, pool, [ids.index(document)])[0]
 
 
 def explain_places(
@@ -177,12 +179,12 @@ def leave_out(request: Request, terms: set[str]) -> Request:
 def reasons(
     engine: Engine, request: Request, ranking: Ranking, first: int = 0, count: int = 10
 ) -> list[str]:
-    """Name for each document of a page the terms with the largest shares of its cosine."""
+    """Say of each document of a page which terms have the largest shares of its cosine."""
     rows = ranking.rows[first : first + count]
     if not request.interest:
         return [""] * rows.size
     shares = engine.contributions(rows, request.interest)
-    return [", ".join(_named(request.interest, row)) for row in shares]
+    return [in_common(_named(request.interest, row), request.row is not None) for row in shares]
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:

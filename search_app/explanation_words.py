@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 FIELDS = {"contents": "text", "title": "title"}
 MANY = 6  # terms named in one sentence
+_WHOSE = {True: "your group’s", False: "your"}
 _WORDS = 3  # of the query named for a field
 
 
@@ -44,9 +45,14 @@ def without_in_words(explanation: Explanation) -> str:
     return f"Without {terms} in {held} it would stand at {e.without.rank}, not {e.rank}. {smallest}"
 
 
+def in_common(terms: Sequence[str], group: bool) -> str:
+    """Say which terms a document shares with the interests that order it; nothing if none."""
+    return f"Shares {join(terms)} with {_WHOSE[group]} interests" if terms else ""
+
+
 def whose(explanation: Explanation) -> str:
     """Say whose interests order the ranking."""
-    return "your group’s" if explanation.kind == "group" else "your"
+    return _WHOSE[explanation.kind == "group"]
 
 
 def in_terms(terms: Sequence[str]) -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import numpy as np
 
 from index.model import Document
 
 from ..engine import Engine, Ranking
+from ..explanation import reasons
+from ..modes import Answer
 from ..snippet import SIZE, Part, snippet
+from .question import Question, address
+from .site import Site
 from .wording import Move, move
 
 
@@ -23,6 +27,7 @@ class Card(NamedTuple):
     link: str
     source: str
     snippet: list[Part]
+    id: str  # the document's own
 
 
 class Result(NamedTuple):
@@ -32,6 +37,15 @@ class Result(NamedTuple):
     plain_rank: int
     move: Move
     card: Card
+    reason: str = ""  # what it shares with the interests that order it
+    why: str = ""  # where its place is explained
+
+
+class Because(NamedTuple):
+    """A short reason for each document of a page, and where longer ones are given."""
+
+    reasons: list[str]
+    page: str
 
 
 class Gone(NamedTuple):
@@ -72,6 +86,7 @@ def _card(row: int, document: Document, query: str, size: int) -> Card:
         link=link,
         source=f"{urlsplit(link).hostname} · {document.id}" if link else document.id,
         snippet=snippet(document.text, query, size),
+        id=document.id,
     )
 
 
@@ -85,15 +100,37 @@ def web_address(url: str) -> str:
     return url.strip() if known else ""
 
 
+def because(
+    site: Site, question: Question, answer: Answer, *, first: int = 0, count: int = 10
+) -> Because:
+    """Give the reasons for a page of an answer."""
+    told = reasons(site.modes.engine, answer.request, answer.ranking, first, count)
+    return Because(told, address("why.show", question.in_mode(answer.mode), site))
+
+
 def results(
-    ranking: Ranking, known: Cards, *, first: int = 0, count: int = 10, shown: int | None = None
+    ranking: Ranking,
+    known: Cards,
+    *,
+    first: int = 0,
+    count: int = 10,
+    shown: int | None = None,
+    because: Because | None = None,
 ) -> list[Result]:
     """Lay out a page of a ranking; beyond the plain ranks shown a document counts as new."""
     page = slice(first, first + count)
     places = zip(ranking.rows[page].tolist(), ranking.plain_ranks[page].tolist(), strict=True)
-    return [
+    found = [
         Result(rank, plain_rank, move(rank, plain_rank, shown), known[row])
         for rank, (row, plain_rank) in enumerate(places, first + 1)
+    ]
+    return _with_reasons(found, because) if because else found
+
+
+def _with_reasons(found: list[Result], because: Because) -> list[Result]:
+    return [
+        result._replace(reason=reason, why=f"{because.page}&doc={quote(result.card.id, safe='')}")
+        for result, reason in zip(found, because.reasons, strict=True)
     ]
 
 

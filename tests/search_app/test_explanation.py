@@ -165,8 +165,14 @@ def test_reasons_are_the_largest_shares() -> None:
     request = by_row({"code": 1.0, "coffee": 1.0, "tea": 1.0}, pool=3)
     ranking = engine.rank(engine.pool("java", 3), request)
     assert ranking.rows.tolist() == [0, 1, 2]
-    assert reasons(engine, request, ranking) == ["tea, coffee", "code", ""]
-    assert reasons(engine, request, ranking, first=1, count=1) == ["code"]
+    assert reasons(engine, request, ranking) == [
+        "Shares tea and coffee with your group’s interests",
+        "Shares code with your group’s interests",
+        "",
+    ]
+    own = Request("java", 3, profile={"code": 1.0})
+    found = reasons(engine, own, engine.rank(engine.pool("java", 3), own), first=1, count=1)
+    assert found == ["Shares code with your interests"]
     plain = Request("java", 3)
     assert reasons(engine, plain, engine.rank(engine.pool("java", 3), plain)) == ["", "", ""]
 

@@ -16,7 +16,7 @@ RANKING = Ranking(
     scores=np.array([0.5, 0.4, 0.3, 0.2, 0.1]),
     plain_ranks=np.array([3, 1, 5, 2, 4]),
 )
-CARDS = {row: Card(row, f"Title {row}", "", f"doc{row}", []) for row in range(10, 15)}
+CARDS = {row: Card(row, f"Title {row}", "", f"doc{row}", [], f"doc{row}") for row in range(10, 15)}
 
 
 def test_a_page_starts_at_its_place() -> None:
