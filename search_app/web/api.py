@@ -12,20 +12,23 @@ from flask import Blueprint, request
 
 from ..engine import Ranking
 from ..evaluation import Precision as Measured
+from ..explanation import as_json
 from ..modes import Answer
 from ..snippet import Part
 from . import records
 from .answering import ask
 from .operations import operation
-from .parameters import MIX, MODE, OPERATORS, PAGE, POOL, QUERY, USER
+from .parameters import DOC, MIX, MODE, OPERATORS, PAGE, POOL, QUERY, USER
 from .question import Question, read_question
 from .results import Cards, cards, gone, results
 from .site import Site, this_site
+from .why import told_of
 from .wording import mode_name, sees
 
 pages = Blueprint("api", __name__, url_prefix="/api/v1")
 ASKED = (QUERY, USER, MODE, POOL, MIX, OPERATORS, PAGE)
 COMPARED = (QUERY, USER, POOL, MIX, OPERATORS)
+EXPLAINED = (QUERY, DOC, USER, MODE, POOL, MIX, OPERATORS)
 SHOWN = 10
 
 
@@ -114,6 +117,21 @@ def _column(site: Site, answer: Answer, known: Cards) -> records.Column:
             for each, name in zip(fallen, fallen_ids, strict=True)
         ],
     }
+
+
+@pages.get("/explain")
+@operation(*EXPLAINED, required=("q", "doc"), refusals=(404,), example={"pool": "50"})
+def explain() -> records.Explanation:
+    """Explain why a document stands where it stands.
+
+    What the words of the query and the terms of the profile or row give to its score, and the
+    smallest set of terms without which it would not have moved.
+    """
+    site = this_site()
+    question = read_question(request.args, site)
+    told = told_of(site, question, request.args["doc"])
+    found = {"mode": told.mode, "notices": list(told.notices), **as_json(told.explanation)}
+    return cast(records.Explanation, found)
 
 
 def hits(site: Site, ranking: Ranking, known: Cards, first: int, count: int) -> list[records.Hit]:

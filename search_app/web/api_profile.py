@@ -80,7 +80,8 @@ def _view(site: Site, user: str) -> OwnView:
 
 def _forgotten(done: Forgotten) -> records.Forgotten:
     return {
-        "files": len(done.files),
+        "changed": len(done.changed),
+        "removed": len(done.removed),
         "release_made": done.release_made,
         "releases_dropped": len(done.releases_dropped),
         "left": len(done.left),

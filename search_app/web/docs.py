@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from flask import Blueprint, Flask, Response, current_app, render_template, request
-from werkzeug.exceptions import HTTPException
 
 from .openapi import BASE, COOKIE, Route, document, routes
 from .operations import Operation, as_json, parameters_of
@@ -105,9 +104,22 @@ def _address(site: Site, route: Route) -> str:
 
 def _chosen(site: Site) -> dict[str, str]:
     """Choose what examples ask for: in demo mode as an invented person."""
+    release = site.modes.release if site.access == DEMO else None
+    there = {"row": release.rows.users[0] if release else "g0001", "doc": _a_document(site)}
     if site.examples:
-        return {"q": site.examples[0].query, "user": site.examples[0].user}
-    return {"q": "java", "user": next(iter(site.people), "")}
+        return {"q": site.examples[0].query, "user": site.examples[0].user, **there}
+    return {"q": "java", "user": next(iter(site.people), ""), **there}
+
+
+def _a_document(site: Site) -> str:
+    """Return the id of a document that the example’s query finds, where examples are answered."""
+    if not site.examples:
+        return "ID"
+    try:
+        found = site.modes.engine.pool(site.examples[0].query, 1)
+        return str(site.modes.engine.ids(found.rows)[0])
+    except Exception:  # then the examples are not answered either
+        return "ID"
 
 
 def _answered(app: Flask, site: Site, route: Route, address: str) -> Any:
@@ -118,7 +130,7 @@ def _answered(app: Flask, site: Site, route: Route, address: str) -> Any:
     with app.app_context(), app.test_request_context(address):  # afresh: nobody has signed in
         try:
             return app.make_response(app.dispatch_request()).get_json()
-        except HTTPException:
+        except Exception:  # whatever an example can't show, the page shows the rest
             return None
 
 

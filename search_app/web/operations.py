@@ -107,8 +107,10 @@ def as_json(record: Any, status: int = 200) -> Response:
 
 def refuse_odd(arguments: MultiDict[str, str], told: Operation, site: Site) -> None:
     """Refuse parameters that are unknown, repeated, empty or missing, all at once."""
-    known = {parameter.name: parameter for parameter in told.parameters}
     here = parameters_of(told, site)
+    known = {parameter.name: parameter for parameter in here}
+    if USER in told.parameters:
+        known[USER.name] = USER  # what is wrong with that is said by who looks the person up
     odd = [_unknown(name, here) for name in arguments if name not in known]
     odd += [
         f"{name} stands {len(arguments.getlist(name))} times; it must stand once"
@@ -121,7 +123,7 @@ def refuse_odd(arguments: MultiDict[str, str], told: Operation, site: Site) -> N
         if parameter.kind != "text" and arguments.get(name) == ""
     ]
     odd += [
-        f"{parameter.name} is missing; {parameter.meaning}"
+        f"{parameter.name} is missing; it must be given"
         for parameter in here
         if parameter.name in told.required and parameter.name not in arguments
     ]
@@ -131,7 +133,12 @@ def refuse_odd(arguments: MultiDict[str, str], told: Operation, site: Site) -> N
 
 def parameters_of(told: Operation, site: Site) -> list[Parameter]:
     """Return what an operation takes at a site: people are chosen only where they are invented."""
-    return [each for each in told.parameters if each is not USER or site.access == DEMO]
+    return [
+        each
+        for each in told.parameters
+        if each is not USER or site.access == DEMO
+        if each.kind != "choice" or each.choices(site)
+    ]
 
 
 def _unknown(name: str, here: Sequence[Parameter]) -> str:

@@ -170,6 +170,8 @@ LOG_CORPUS = Parameter("corpus", "text", "Only searches in the index of this nam
 LOG_RELEASE = Parameter(
     "release", "text", "Only searches with the release of this name.", lambda _: ""
 )
+LOG_PAGE = Parameter("page", "whole", "Which page of the latest searches.", lambda _: 1, 1, 100)
+ROW = Parameter("row", "text", "The name of a group’s row.", lambda _: "")
 DOC = Parameter("doc", "text", "The id of the document whose place is explained.", lambda _: "")
 FRAGMENT = Parameter(
     "fragment", "switch", "Whether only the explanation is sent, to open in place.", lambda _: False

@@ -166,6 +166,59 @@ class Comparison(TypedDict):
     columns: list[Column]
 
 
+class TermShare(TypedDict):
+    """What a term of the profile or row gives to a score."""
+
+    term: str
+    weight: Annotated[float, "Its weight in the profile or row."]
+    share: Annotated[float, "What it gives: all shares and BM25’s sum to the score."]
+
+
+class Bm25Part(TypedDict):
+    """What a word of the query gives to BM25."""
+
+    field: Annotated[str, "Where the word is: contents, or title."]
+    term: str
+    score: float
+
+
+class Bm25(TypedDict):
+    """What the query gives, by Lucene’s BM25."""
+
+    score: Annotated[float, "BM25 of the document: the sum of its parts."]
+    share: Annotated[float, "What that gives to the score shown, unless the mode is none."]
+    parts: list[Bm25Part]
+
+
+class Without(TypedDict):
+    """Terms without which the document would not have moved."""
+
+    terms: list[str]
+    rank: Annotated[Place, "The rank it would have."]
+    smallest: Annotated[bool, "Whether no smaller set would do; else that was not ruled out."]
+
+
+class Explanation(TypedDict):
+    """Why a document stands where it stands."""
+
+    mode: Annotated[str, "The mode that served: none if the one asked for can’t; see notices."]
+    notices: Annotated[list[str], "What a person should be told, each in a sentence."]
+    sentence: Annotated[str, "The explanation in one plain sentence."]
+    id: Annotated[str, "The document’s id."]
+    title: str
+    kind: Annotated[str, Rule("enum", ("none", "own", "group"))]
+    row: Annotated[str | None, "The released row that served; none where none did."]
+    users: Annotated[int | None, "How many people share that row."]
+    found: Annotated[Count, "How many documents the pool has."]
+    mix: Annotated[Share, "What the profile or row counts beside BM25."]
+    rank: Annotated[Place, "Its rank here, from 1."]
+    plain_rank: Annotated[Place, "Its rank in the plain order of the same pool."]
+    score: float
+    terms: Annotated[list[TermShare], "Terms of the profile or row that it has, largest first."]
+    bm25: Bm25
+    without: Annotated[Without | None, "None for a document that has not moved."]
+
+
 class Origin(TypedDict):
     """Where a term came from."""
 
@@ -213,9 +266,92 @@ class TermsToForget(TypedDict):
 class Forgotten(TypedDict):
     """What was done to remove a person, or terms of theirs, from the workspace."""
 
-    files: Annotated[Count, "Files that were changed."]
+    changed: Annotated[Count, "Files that were written anew."]
+    removed: Annotated[Count, "Files that were removed."]
     release_made: Annotated[bool, "Whether the groups were made anew."]
     releases_dropped: Annotated[Count, "Releases that were removed."]
     left: Annotated[
         Count, "Files that could not be changed and still name the person; the operator is told."
     ]
+
+
+class GroupSummary(TypedDict):
+    """A group of people who share a row; what may not be told, or can’t be measured, is none."""
+
+    row: Annotated[str, "The row’s name."]
+    people: Annotated[Place, "How many share it. 1: it is one person’s profile, it hides nothing."]
+    terms: Annotated[Count | None, "Released terms."]
+    average: Annotated[
+        float | None, "The mean size of all profiles over the number of the group’s terms."
+    ]
+    share: Annotated[float | None, "Members who have a term, as a share, mean over the terms."]
+    worst: Annotated[float | None, "The same for the term that most members have."]
+    belief: Annotated[float | None, "The largest change of belief about a term."]
+
+
+class GroupList(TypedDict):
+    """A page of the groups of a release."""
+
+    groups: Annotated[Count, "How many groups there are."]
+    page: Place
+    pages: Place
+    rows: list[GroupSummary]
+
+
+class Weighed(TypedDict):
+    """A released term."""
+
+    term: str
+    weight: float
+
+
+class Group(TypedDict):
+    """A group without its members."""
+
+    summary: GroupSummary
+    told: Annotated[bool, "Whether its terms may be told."]
+    page: Place
+    pages: Annotated[Place, "Pages of terms."]
+    terms: Annotated[list[Weighed], "Released terms, heaviest first."]
+
+
+class Mean(TypedDict):
+    """Mean average precision of all searches in one mode over one pool."""
+
+    mode: str
+    pool: Place
+    mix: Share
+    corpus: Annotated[str, "The index by name."]
+    release: Annotated[str, "The release by name."]
+    searches: Place
+    ap: Share
+    ap_at_10: Share
+    ap_c: float | None
+    half_width: Annotated[
+        float | None,
+        "Half the 95 % interval of the mean AP, as if searches were independent; none for one.",
+    ]
+
+
+class Logged(TypedDict):
+    """One search in one mode."""
+
+    search: Annotated[Count, "The search by its number, which its modes share."]
+    at: Seconds
+    mode: str
+    pool: Place
+    found: Annotated[Count, "Documents in the pool."]
+    mix: Share
+    corpus: Annotated[str, "The index by name."]
+    release: Annotated[str, "The release by name."]
+    ap: Share
+    ap_at_10: Share
+    ap_c: float | None
+
+
+class Log(TypedDict):
+    """The log of average precision."""
+
+    means: list[Mean]
+    page: Place
+    recent: Annotated[list[Logged], "The latest searches, newest first, at most 100 a page."]

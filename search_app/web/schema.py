@@ -123,7 +123,7 @@ def _object_faults(
         yield f"{at or 'the body'} may have no other fields than {', '.join(known)}"
     for name in schema["required"]:
         if name not in value:
-            yield f"{name} is missing"
+            yield f"{at}.{name} is missing" if at else f"{name} is missing"
     for name, its in known.items():
         if name in value:
             yield from faults(value[name], its, named, f"{at}.{name}" if at else name)
