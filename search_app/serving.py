@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +68,7 @@ class Serving:
     def _people_in_memory(self) -> PeopleStore:
         return PeopleStore(None)
 
-    def store(self, access: str) -> PeopleStore:
+    def _store(self, access: str) -> PeopleStore:
         """Return where people's codes and choices are kept; invented people can do without."""
         if access == PLAIN or not self._lasting:
             return self._people_in_memory
@@ -102,7 +102,7 @@ class Serving:
         self, opened: Opened, access: str, state: object, truth: Mapping[str, Any] | None
     ) -> Site:
         modes, build = opened.modes, self.workspace.find("index").name
-        release = modes.release
+        release, store = modes.release, self._store(access)
         return Site(
             modes=modes,
             log=self._log,
@@ -119,11 +119,11 @@ class Serving:
             examples=_examples(truth, release) if truth and release else (),
             state=state,
             close=opened.close,
-            store=self.store(access),
+            store=store,
             transcripts=self._transcripts,
             origins=self._origins(opened),
             ledger=lambda: read_ledger(self.workspace),
-            forget=self._forget,
+            forget=partial(self._forget, store),
         )
 
     def _further(self, releases: Mapping[str, Release]) -> dict[str, Shown]:
@@ -145,12 +145,18 @@ class Serving:
             return lambda _user: nothing
         return origins.of if origins else lambda _user: nothing
 
-    def _forget(self, user: str, terms: Collection[str] | None) -> Forgotten:
+    def _forget(self, store: PeopleStore, user: str, terms: Collection[str] | None) -> Forgotten:
         """Remove a person, or terms of theirs; when it returns nothing else is served."""
         from .forgetting import forget
 
         done = forget(self.workspace, self.settings, user, terms)
-        self.follow()
+        try:
+            self.follow()
+        except UsageError:  # they are served yet, but must be nowhere on the disk
+            if terms is None:
+                self._transcripts.drop(user)
+                store.forget(user)
+            raise
         return done
 
     def _damaged(self, release: str) -> None:

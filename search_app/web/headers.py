@@ -20,7 +20,7 @@ _POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _ABILITIES = (  # of browsers: those that Chromium knows, as others are a warning in its console
-    *("accelerometer", "autoplay", "bluetooth", "camera", "clipboard-read", "clipboard-write"),
+    *("accelerometer", "autoplay", "camera", "clipboard-read", "clipboard-write"),
     *("display-capture", "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope"),
     *("hid", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "payment"),
     *("picture-in-picture", "publickey-credentials-get", "screen-wake-lock", "serial"),

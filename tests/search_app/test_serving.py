@@ -16,6 +16,7 @@ from search_app.errors import UsageError
 from search_app.following import Follower
 from search_app.opening import open_modes
 from search_app.people_file import FILE as PEOPLE
+from search_app.request import Request
 from search_app.serving import Serving
 from search_app.settings import Settings, load_settings
 from search_app.web import Live, create_app
@@ -212,6 +213,24 @@ def test_who_is_forgotten_is_not_served_when_the_answer_comes(
     assert live.now.modes.profiles is not None
     left = dict(live.now.modes.profiles.row("needle-oren"))
     assert ("language" in profile, "language" in left) == (True, False)
+
+
+def test_where_the_new_state_cant_be_served_a_person_is_gone_from_the_disk_all_the_same(
+    serving: Callable[[str], Serving], workspace: Workspace
+) -> None:
+    def fail() -> None:
+        raise UsageError("it can't be opened")
+
+    opener = serving("private")
+    site = opener.open()
+    opener.follow = fail
+    code = site.store.new_code("needle-mira")
+    site.transcripts.note("needle-mira", "none", Request("java", 10))
+    with pytest.raises(UsageError, match="it can't be opened"):
+        site.forget("needle-mira", None)
+    assert site.store.sign_in(code, site.clock()) is None
+    assert site.transcripts.of("needle-mira") == {}
+    assert "needle-mira" not in workspace.find("profiles").read_text()
 
 
 REFUSED = [
