@@ -49,7 +49,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     workspace = Workspace(settings.workspace)
     workspace.check()
     _refuse(arguments, workspace)
-    with closing(PeopleStore(workspace.root / FILE)) as store:
+    path, makes = workspace.root / FILE, arguments.all or arguments.new is not None
+    with closing(PeopleStore(path if makes or path.exists() else None)) as store:
         if arguments.list:
             return _list(store, arguments)
         if arguments.revoke is not None:

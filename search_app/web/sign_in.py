@@ -40,7 +40,7 @@ OPEN = {
     "me.forgotten",
 }  # blueprints, or single endpoints
 PERSONAL = {"me", "api_profile"}  # what only a person has: blueprints, or single endpoints
-WRONG = "This code is not known here. Please look at it again: each sign counts."
+WRONG = "This code is not known here. Please look at it again: every letter and digit counts."
 _KEY = "veilsearch.sign_in"
 
 

@@ -112,6 +112,12 @@ def test_people_without_a_profile_get_no_code_and_their_ids_are_not_told(
     assert run("codes", "--list") == ""
 
 
+def test_looking_writes_nothing(run: Run) -> None:
+    assert run("codes", "--list") == ""
+    assert run("codes", "--revoke", "u1", code=1) == "0 codes revoked; 1 had none\n"
+    assert not (run.workspace / FILE).exists()
+
+
 def test_many_wrong_ids_are_counted(run: Run) -> None:
     told = run.refused("codes", "--new", *(f"nobody-{number}" for number in range(9)))
     assert "id number 5 and 4 more; no code was made" in told

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from werkzeug.test import TestResponse
 
 from anonymizer.model import Profiles
 from search_app import personal_code
+from search_app.forgetting import Forgotten
 from search_app.modes import Modes
 from search_app.people_store import Choices
 from search_app.web import Example, Site, create_app
@@ -66,6 +66,7 @@ ROWS = {
     # -- searching
     "GET /": replace(SEARCH, path="/?q=java"),
     "GET /compare": replace(SEARCH, path="/compare?q=java"),
+    "GET /why": replace(SEARCH, path="/why?q=java&doc=doc00"),
     "GET /lecture": SHOW,
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
     # -- the own page
@@ -106,6 +107,7 @@ ROWS = {
     # -- the API
     "GET /api/v1/search": replace(ANSWER, path="/api/v1/search?q=java"),
     "GET /api/v1/compare": replace(ANSWER, path="/api/v1/compare?q=java"),
+    "GET /api/v1/explain": replace(ANSWER, path="/api/v1/explain?q=java&doc=doc00"),
     "GET /api/v1/groups": DATA,
     "GET /api/v1/groups/<row>": replace(DATA, path="/api/v1/groups/g0001"),
     "GET /api/v1/log": DATA,
@@ -134,9 +136,9 @@ class World:
         self.app = create_app(self.site)
         self.codes = self.site.store.new_codes([ME, OTHER])
 
-    def _forget(self, user: str, _terms: object) -> Any:
+    def _forget(self, user: str, _terms: object) -> Forgotten:
         self.forgotten.append(user)
-        return SimpleNamespace(files=(), release_made=False, releases_dropped=(), left=())
+        return Forgotten((), (), release_made=False, releases_dropped=(), left=())
 
     def told(self, key: str, number: int, **headers: str) -> Told:
         """Return what the visitor of a number is told by a route."""
