@@ -97,3 +97,18 @@ def _found(e: Explanation) -> str:
         if words:
             places.append(f"{join(shortened(words, _WORDS))} in the {name}")
     return f"found for {join(places)}" if places else "found by the query as a whole"
+
+
+def in_lines(explanation: Explanation, most: int = MANY) -> list[str]:
+    """Write an explanation for a terminal: the sentence, the sums, and what held it there."""
+    e = explanation
+    lines = [sentence(e), *filter(None, [without_in_words(e)])]
+    if e.kind != "none":
+        given = [f"{term} {share:.4f}" for term, _, share in e.terms[:most]]
+        if rest := [share.share for share in e.terms[most:]]:
+            given.append(f"{len(rest)} more {sum(rest):.4f}")
+        if e.mix < 1:
+            given.append(f"BM25 scaled {e.bm25_share:.4f}")
+        lines.append(f"score {e.score:.4f} = {' + '.join(given) or '0'}")
+    parts = [f"{part.field}:{part.term} {part.score:.4f}" for part in e.parts]
+    return [*lines, f"BM25 {sum(part.score for part in e.parts):.4f} = {' + '.join(parts)}"]

@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help='let "a phrase", +must and -not mean something (-- before a query that begins with -)',
     )
-    parser.add_argument("--explain", action="store_true", help="show what each term gives to BM25")
+    parser.add_argument(
+        "--explain", action="store_true", help="say why each result stands where it stands"
+    )
     parser.add_argument("--topics", type=Path, metavar="FILE", help="TREC, or qid[<TAB>user]<TAB>q")
     parser.add_argument("--run", type=Path, metavar="FILE", dest="run_file", help="the TREC run")
     parser.add_argument("--threads", type=int, metavar="N", help="threads for topics (1)")
@@ -175,8 +177,7 @@ def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
     )
     milliseconds = 1000 * (time.perf_counter() - began)
     hits = hits_of(answer, modes, settings.top)
-    if arguments.explain:
-        _explain(arguments.query, answer, hits, modes, settings)
+    lines = _explain(answer, hits, modes) if arguments.explain else [[]] * len(hits)
     if answer.cut:
         console.say("the query is very long; only its beginning was searched")
     served = _served(modes, mode)
@@ -186,7 +187,7 @@ def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
         found = _as_json(arguments, answer, hits, settings, milliseconds)
         console.show_json({**found, **_choice(served)})
     else:
-        _print(answer, hits, settings, served)
+        _print(answer, hits, lines, settings, served)
     return 0
 
 
@@ -223,14 +224,19 @@ def hits_of(answer: Answer, modes: Modes, top: int) -> list[dict[str, Any]]:
     ]
 
 
-def _explain(
-    query: str, answer: Answer, hits: list[dict[str, Any]], modes: Modes, settings: Settings
-) -> None:
-    """Add to each hit what the query's terms give to its BM25."""
-    rows = answer.ranking.rows[: len(hits)].tolist()
-    explained = modes.engine.explain(query, rows, operators=settings.operators)
-    for hit, parts in zip(hits, explained, strict=True):
-        hit["parts"] = [vars(part) for part in parts]
+def _explain(answer: Answer, hits: list[dict[str, Any]], modes: Modes) -> list[list[str]]:
+    """Add to each hit what gives it its BM25 and its place; return the same in lines."""
+    from ..explanation import as_json, explain_places
+    from ..explanation_words import in_lines
+
+    told = answer.request
+    pool = modes.engine.pool(told.query, told.pool, operators=told.operators)
+    places = [hit["plain_rank"] - 1 for hit in hits]
+    explained = explain_places(modes.engine, told, pool, places)
+    for hit, found in zip(hits, explained, strict=True):
+        hit["parts"] = [vars(part) for part in found.parts]
+        hit["why"] = as_json(found)
+    return [in_lines(found) for found in explained]
 
 
 def _as_json(
@@ -257,7 +263,11 @@ def _as_json(
 
 
 def _print(
-    answer: Answer, hits: list[dict[str, Any]], settings: Settings, served: Newcomer | None
+    answer: Answer,
+    hits: list[dict[str, Any]],
+    lines: list[list[str]],
+    settings: Settings,
+    served: Newcomer | None,
 ) -> None:
     if not hits:
         console.show("nothing found")
@@ -265,20 +275,15 @@ def _print(
     console.show(_headline(answer, settings))
     if served and served.row:
         console.show(served.in_words())
-    for hit in hits:
+    for hit, explained in zip(hits, lines, strict=True):
         moved = hit["plain_rank"] - hit["rank"]
         mark = f"▲{moved}" if moved > 0 else f"▼{-moved}" if moved else "·"
         move = "" if answer.mode == "none" else f"{mark:>5}  "
         console.show(
             f"{hit['rank']:>4}  {move}{hit['score']:8.4f}  {hit['id']}  {hit['title'][:70]}"
         )
-        if "parts" in hit:
-            console.show(f"      BM25 {_sum_of(hit['parts'])}")
-
-
-def _sum_of(parts: list[dict[str, Any]]) -> str:
-    terms = " + ".join(f"{part['field']}:{part['term']} {part['score']:.4f}" for part in parts)
-    return f"{sum(part['score'] for part in parts):.4f} = {terms}"
+        for line in explained:
+            console.show(f"      {line}")
 
 
 def _shared_row(name: str, users: int) -> str:

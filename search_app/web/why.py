@@ -18,7 +18,7 @@ from .site import Site, this_site
 from .wording import count, kind, mode_name
 
 pages = Blueprint("why", __name__)
-LINES = 12  # terms with a line of their own in the part that opens under a result
+LINES = 6  # terms with a line of their own in the part that opens under a result
 NO_QUERY = "There is nothing to explain without a search; follow “Why here?” beside a result."
 NOT_FOUND = (
     "This document is not among those found. "
@@ -119,7 +119,7 @@ def score_lines(found: Explanation, most: int) -> list[Line]:
     """List what sums to the score; terms beyond the largest are one line."""
     if found.kind == "none":
         return []
-    named = [(term, f"{weight:.4g}", share) for term, weight, share in found.terms[:most]]
+    named = [(term, f"{weight:.4f}", share) for term, weight, share in found.terms[:most]]
     rest = [share.share for share in found.terms[most:]]
     if rest:
         named.append((f"{len(rest)} more", "", sum(rest)))

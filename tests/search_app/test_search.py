@@ -81,8 +81,29 @@ def test_a_hit_is_explained_by_its_terms(plain: Run) -> None:
             each["score"], rel=1e-6
         )
     lines = plain("search", "java island", "--explain").splitlines()
-    assert lines[2].strip().startswith(f"BM25 {hit['score']:.4f} = contents:")
-    assert "parts" not in plain.json("search", "java island")["hits"][0]
+    assert lines[2].strip() == (
+        "Number 1 in the plain order: found for “island” and “java” in the text."
+    )
+    assert lines[3].strip().startswith(f"BM25 {hit['score']:.4f} = contents:")
+    assert not {"parts", "why"} & plain.json("search", "java island")["hits"][0].keys()
+
+
+@pytest.mark.parametrize("mode", ["own", "group"])
+def test_a_place_in_a_personal_ranking_is_explained(people: Run, mode: str) -> None:
+    asked = ("search", "java", "--user", "9", "--mode", mode, "--mix", "0.75", "--explain")
+    answer = people.json(*asked)
+    island = next(hit for hit in answer["hits"] if hit["id"] == "d3")
+    assert island["why"]["kind"] == mode
+    assert {"island", "volcano"} <= {share["term"] for share in island["why"]["terms"]}
+    for hit in answer["hits"]:
+        terms = sum(share["share"] for share in hit["why"]["terms"])
+        assert terms + hit["why"]["bm25"]["share"] == pytest.approx(hit["score"], abs=1e-6)
+        moved = hit["rank"] != hit["plain_rank"]
+        assert (hit["why"]["without"] is not None) is moved
+    lines = [line.strip() for line in people(*asked).splitlines()]
+    for hit in answer["hits"]:
+        assert hit["why"]["sentence"] in lines
+    assert sum(line.startswith("score ") for line in lines) == len(answer["hits"])
 
 
 def test_titles_count_when_they_are_set_to(plain: Run) -> None:

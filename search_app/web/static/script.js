@@ -74,7 +74,7 @@ document.addEventListener("click", async (event) => {
   const part = Object.assign(document.createElement("div"), { className: "because", tabIndex: -1 });
   part.innerHTML = await answer.text();
   link.parentElement.after(part);
-  part.focus();
+  part.focus({ preventScroll: true });
 });
 document.addEventListener("keydown", ({ key, target }) => {
   if (key === "Escape") fold(target.closest(".hit"))?.focus();
