@@ -1,21 +1,30 @@
-"""The log of average precision: means with their intervals, and the latest searches."""
+"""The log of average precision: over time, mode against mode, means, and the latest searches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from flask import Blueprint, render_template
+from flask import Blueprint, Response, render_template, request, url_for
 
-from ..precision_log import Summary
-from .site import this_site
-from .wording import MODE_NAMES
+from ..precision_history import course, differences, latest
+from ..precision_log import Chosen, PrecisionLog, Summary
+from .access import person
+from .csv_file import Cell, download
+from .drawing import Chart
+from .log_charts import compared, over_time, spread
+from .parameters import LOG_CORPUS, LOG_MIX, LOG_POOL, LOG_RELEASE, read_parameters
+from .site import DEMO, Site, this_site
+from .wording import kind, mode_name
 
 pages = Blueprint("log", __name__)
 RECENT = 30
 WIDTH = 200  # of the drawing, for values from 0 to 1
+_HEAD = ("search", "time", "mode", "pool", "found", "mix", "corpus", "release")
+_VALUES = ("ap", "ap_at_10", "ap_at_20", "ap_c")
+Time = Callable[[int], str]
 
 
 class Average(NamedTuple):
@@ -23,6 +32,7 @@ class Average(NamedTuple):
 
     summary: Summary
     name: str
+    kind: str
     low: float | None
     high: float | None
     at: int
@@ -37,18 +47,102 @@ class Block(NamedTuple):
     pool: int
     mix: float
     averages: list[Average]
+    address: str  # of its pictures
+
+
+class Filter(NamedTuple):
+    """What can be chosen of one kind: a name, an address, and whether it is chosen."""
+
+    name: str
+    choices: list[tuple[str, str, bool]]
 
 
 @pages.get("/log")
 def show() -> str:
     """Show the log."""
-    log = this_site().log
-    return render_template(
-        "log/show.html",
-        blocks=_blocks(log.summary()),
-        recent=[_search(row) for row in log.recent(RECENT)],
-        width=WIDTH,
-    )
+    site = this_site()
+    return render_template("log/show.html", **_view(site, _chosen(site)))
+
+
+@pages.get("/log.csv")
+def table() -> Response:
+    """Send every row of the log, a thousand at a time."""
+    site = this_site()
+    return download("log.csv", (*_HEAD, *_VALUES), _rows(site.log, _clock(site)))
+
+
+def _rows(log: PrecisionLog, time: Time) -> Iterator[tuple[Cell, ...]]:
+    for row in log.rows():
+        told = (row["search"], time(row["at"]), *(row[name] for name in _HEAD[2:]))
+        yield (*told, *(row[name] for name in _VALUES))
+
+
+def _clock(site: Site) -> Time:
+    """Tell times to the second; where people are real to the day, lest they tell who searched."""
+    form = "%Y-%m-%d %H:%M:%S" if site.access == DEMO else "%Y-%m-%d"
+    return lambda at: f"{datetime.fromtimestamp(at, UTC):{form}}"
+
+
+def _chosen(site: Site) -> Chosen:
+    person(site, request.args)
+    values = read_parameters(request.args, (LOG_POOL, LOG_MIX, LOG_CORPUS, LOG_RELEASE), site)
+    return Chosen(**{name: None if value == "" else value for name, value in values.items()})
+
+
+def _view(site: Site, chosen: Chosen) -> dict[str, Any]:
+    time, log = _clock(site), site.log
+    every = log.summary()
+    setting = latest(log, chosen)
+    return {
+        "blocks": _blocks(s for s in every if _among(s, chosen)),
+        "filters": _filters(every, chosen),
+        "setting": setting,
+        "source": _source(setting.corpus, setting.release) if setting else "",
+        "charts": _charts(log, setting, time) if setting else [],
+        "recent": [_search(row, time) for row in log.recent(RECENT, chosen)],
+        "exact": site.access == DEMO,
+        "width": WIDTH,
+    }
+
+
+def _charts(log: PrecisionLog, setting: Chosen, time: Time) -> list[Chart]:
+    courses, found = course(log, setting), differences(log, setting)
+    charts = [over_time(courses, time)]
+    if found:
+        charts += [compared(found), *(spread(each, at) for at, each in enumerate(found))]
+    return charts
+
+
+def _among(summary: Summary, chosen: Chosen) -> bool:
+    wanted = chosen._asdict().items()
+    return all(value is None or getattr(summary, name) == value for name, value in wanted)
+
+
+def _filters(summaries: Iterable[Summary], chosen: Chosen) -> list[Filter]:
+    """List what can be chosen of each kind, where there is more than one."""
+    kinds = (("pool", "Pool"), ("mix", "Mix"), ("corpus", "Index"), ("release", "Release"))
+    every = list(summaries)
+    filters = []
+    for name, shown in kinds:
+        values = sorted({getattr(summary, name) for summary in every} - {""})
+        now = getattr(chosen, name)
+        if len(values) > 1 or now is not None:
+            choices = [("All", _address(chosen._replace(**{name: None})), now is None)]
+            choices += [
+                (
+                    f"{v:,}" if name == "pool" else f"{v:g}" if name == "mix" else str(v),
+                    _address(chosen._replace(**{name: v})),
+                    v == now,
+                )
+                for v in values
+            ]
+            filters.append(Filter(shown, choices))
+    return filters
+
+
+def _address(chosen: Chosen) -> str:
+    wanted = {name: value for name, value in chosen._asdict().items() if value not in (None, "")}
+    return url_for("log.show", **wanted)
 
 
 def _blocks(summaries: Iterable[Summary]) -> list[Block]:
@@ -56,12 +150,18 @@ def _blocks(summaries: Iterable[Summary]) -> list[Block]:
         return summary.corpus, summary.release, summary.pool, summary.mix
 
     return [
-        Block(_source(corpus, release), pool, mix, [_average(summary) for summary in same])
+        Block(
+            _source(corpus, release),
+            pool,
+            mix,
+            [_average(summary) for summary in same],
+            _address(Chosen(pool, mix, corpus, release)),
+        )
         for (corpus, release, pool, mix), same in groupby(sorted(summaries, key=setting), setting)
     ]
 
 
-def _source(corpus: str, release: str) -> str:
+def _source(corpus: str | None, release: str | None) -> str:
     return ", ".join(name for name in (corpus, release) if name)
 
 
@@ -70,15 +170,15 @@ def _average(summary: Summary) -> Average:
     low = None if half is None else max(summary.ap - half, 0.0)
     high = None if half is None else min(summary.ap + half, 1.0)
     at, start, end = (_place(v) for v in (summary.ap, low, high))
-    return Average(summary, MODE_NAMES[summary.mode], low, high, at, start, max(end - start, 0))
+    named = mode_name(summary.mode), kind(summary.mode)
+    return Average(summary, *named, low, high, at, start, max(end - start, 0))
 
 
 def _place(value: float | None) -> int:
     return 0 if value is None else round(value * WIDTH)
 
 
-def _search(row: Any) -> dict[str, Any]:
-    time = datetime.fromtimestamp(row["at"], UTC)
+def _search(row: Any, time: Time) -> dict[str, Any]:
     source = _source(row["corpus"], row["release"])
-    shown = {"name": MODE_NAMES[row["mode"]], "time": f"{time:%Y-%m-%d %H:%M:%S}", "source": source}
-    return {**row, **shown}
+    named = {"name": mode_name(row["mode"]), "kind": kind(row["mode"])}
+    return {**row, **named, "time": time(row["at"]), "source": source}

@@ -23,12 +23,12 @@ def test_an_empty_log_says_so(client: FlaskClient) -> None:
 
 
 def test_means_stand_with_their_interval(client: FlaskClient, log: PrecisionLog, read: Any) -> None:
-    """0.4 and 0.6: mean 0.5, sample deviation 0.1·sqrt(2), standard error 0.1, ±1.96·0.1."""
-    log.add([entry("group", 0.4), entry("group", 0.6)])
+    """0.49 and 0.51: mean 0.5, standard error 0.01; Student's t of 1 degree is tan(0.475π) = 12.7."""
+    log.add([entry("group", 0.49), entry("group", 0.51)])
     page = read(client.get("/log").text)
-    assert "My group 2 0.50 0.30 to 0.70 0.50 –" in page.text
+    assert "My group 2 0.50 0.37 to 0.63 0.50 –" in page.text
     (drawn,) = page.all("rect", "interval")
-    assert (drawn["x"], drawn["width"]) == ("61", "78")  # 0.304 and 0.696 of 200
+    assert (drawn["x"], drawn["width"]) == ("75", "50")  # 0.373 and 0.627 of 200
 
 
 def test_intervals_end_at_0_and_1_and_need_two_searches(

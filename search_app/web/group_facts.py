@@ -1,0 +1,75 @@
+"""What one group tells an outsider, each figure with its meaning in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .facts import Fact
+from .wording import count, two_decimals
+
+if TYPE_CHECKING:
+    from .groups import Line
+
+_HIDDEN = (
+    "This row is one person’s own profile. The people here are real, so neither its terms nor its "
+    "figures are shown."
+)
+
+
+def group_facts(line: Line, told: bool, bound: float | None) -> list[Fact]:
+    """Explain a group's figures; bound: p, where the method has one."""
+    facts = [_people(line, told)]
+    if line.worst is not None and line.share is not None:
+        facts += [_worst(line.worst, line.people), _share(line.share)]
+    if line.average is not None:
+        facts.append(_average(line.average, bound))
+    if line.belief is not None:
+        facts.append(_belief(line.belief))
+    return facts
+
+
+def _people(line: Line, told: bool) -> Fact:
+    meaning = "Their searches carry the same row: the row can’t tell which of them is asking."
+    if line.people == 1:
+        meaning = "This row is one person’s own profile: it hides nothing." if told else _HIDDEN
+    return Fact("People who share the row", f"{line.people:,}", meaning)
+
+
+def _worst(worst: float, people: int) -> Fact:
+    right = round(worst * people)
+    if right == people:
+        meaning = (
+            "There is a term that every member has: "
+            "who knows that somebody is in this group knows this term of them."
+        )
+    else:
+        meaning = (
+            "Who knows that somebody is in this group, and names the term that most members have, "
+            f"is right for {right:,} of {count(people, 'person', 'people')}."
+        )
+    return Fact("Linked to a term, at worst", two_decimals(worst), meaning)
+
+
+def _share(share: float) -> Fact:
+    meaning = (
+        "Take a member and a term of the group by chance: they have it "
+        f"in {100 * share:.0f} % of cases."
+    )
+    return Fact("Linked to a term, by chance", two_decimals(share), meaning)
+
+
+def _average(average: float, bound: float | None) -> Fact:
+    promised = "" if bound is None else f" The method promises at most p = {two_decimals(bound)}."
+    meaning = (
+        "The mean size of all profiles, divided by how many different terms the group’s members "
+        f"have.{promised} It protects no single term."
+    )
+    return Fact("Linked to a term, on average", two_decimals(average), meaning)
+
+
+def _belief(belief: float) -> Fact:
+    meaning = (
+        "Knowing the group changes the chance that somebody has a certain term by up to "
+        f"{100 * belief:.0f} percentage points, beside what is known of everybody."
+    )
+    return Fact("Change of belief, at worst", two_decimals(belief), meaning)
