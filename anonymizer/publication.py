@@ -169,6 +169,15 @@ def read_published(path: Path) -> Published:
     return Published(rows, np.array(users, dtype=np.int64), about)
 
 
+def published_hash(path: Path) -> str:
+    """Return the SHA-256 of the rows that a published file has; nothing of any other file."""
+    with plain_errors(path, "read"), path.open("rb") as file:
+        if file.read(len(_HEAD)) != _HEAD:
+            return ""
+        file.seek(0)
+        return str(_read_about(file.readline().removesuffix(b"\n"), path)["sha256"])
+
+
 def _read_about(line: bytes, path: Path) -> Record:
     try:
         about = read_object(line)

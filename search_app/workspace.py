@@ -147,6 +147,7 @@ class Workspace:
                 os.ftruncate(lock, 0)
                 os.pwrite(lock, held.encode(), 0)
             self._sweep()
+            self._finish_replacements()
             yield
         finally:
             os.close(lock)
@@ -189,6 +190,13 @@ class Workspace:
                 shutil.rmtree(path, ignore_errors=True)
         for path in self._leftover_builds():
             discard(path)
+
+    def _finish_replacements(self) -> None:
+        """Undo or carry out what a killed writer replaced in many files at once."""
+        if any(self.root.glob(".repl*.*")):
+            from .replacing import finish
+
+            finish(self)
 
     def _leftover_builds(self) -> Iterator[Path]:
         """Yield builds that a killed or failed writer never switched to, or did not remove.

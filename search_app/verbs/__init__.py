@@ -13,6 +13,7 @@ VERBS = {
     "verify": "hold a release against the profiles it was made from",
     "measure": "measure a release: linkability, terms kept, closeness",
     "publish": "write the public part of a release, if it holds",
+    "forget": "take a person, or terms of theirs, out of the workspace",
     "search": "answer a query or a file of topics, personalized or not",
     "codes": "make, list and revoke the codes by which people sign in",
     "serve": "serve the web pages",

@@ -134,6 +134,24 @@ def write_release_of(
     }
 
 
+def remake_release(folder: Path, profiles: Profiles, output: Path, settings: Settings) -> Release:
+    """Make a release anew from other profiles: by the same method, parameters and seed."""
+    from anonymizer.methods import parameters_of
+    from anonymizer.profile_file import fingerprint
+    from anonymizer.release import read_manifest, write_release
+
+    manifest = read_manifest(folder)
+    method, seed, choices = (manifest[name] for name in ("method", "seed", "profiles"))
+    values = dict(manifest["parameters"])
+    if values.pop("first_seed", "drawn") != "drawn":
+        raise UsageError(f"{folder}: nobody knows any more whom first_seed named; make it by hand")
+    learnt = _learnt({**parameters_of(method), **values}, seed, (), choices, settings)
+    release = _released(profiles, method, values, seed, settings, learnt)
+    made_from = fingerprint(profiles)
+    write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
+    return release
+
+
 def _learnt(
     values: Mapping[str, Any],
     seed: int,

@@ -1,0 +1,159 @@
+"""A workspace's releases, and the files published of them, without a person's part in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anonymizer.measures.verification import verify
+from anonymizer.model import AnonymizerError, Release
+from anonymizer.publication import publish, published_hash
+from anonymizer.records import read_object
+from anonymizer.release import MANIFEST, MEMBERS, read_hash, read_manifest
+from index.model import SearchError
+
+from .errors import UsageError
+from .forgetting_profiles import Changed, owners_of
+from .ledger import note_made, note_published
+from .replacing import Replacement
+from .settings import Settings
+from .verbs.anonymize import remake_release
+from .workspace import Workspace
+
+_REFUSED = (AnonymizerError, SearchError, UsageError, TypeError, ValueError)
+
+
+@dataclass(frozen=True)
+class _Successor:
+    """A release made anew, where it is for the time being, and its profiles beside it."""
+
+    release: Path
+    profiles: Path
+    users: int
+    rows: int
+
+
+@dataclass
+class Remade:
+    """What became of the releases a person was in; the first by the hash of their old rows."""
+
+    successors: dict[str, _Successor | None] = field(default_factory=dict)
+    anew: list[Path] = field(default_factory=list)
+    dropped: list[Path] = field(default_factory=list)
+
+
+def forget_in_releases(
+    workspace: Workspace,
+    settings: Settings,
+    user: str,
+    changed: Mapping[str, Changed],
+    replacement: Replacement,
+) -> Remade:
+    """Make anew, or remove, each release that was made from changed profiles or serves a user."""
+    remade = Remade()
+    for folder in _releases(workspace):
+        try:
+            manifest = read_manifest(folder)
+            old, made_from, choices = (
+                read_hash(folder),
+                manifest["input_hash"],
+                manifest["profiles"],
+            )
+        except AnonymizerError:
+            old, made_from, choices = "", "", {}
+        profiles = changed.get(made_from)
+        if profiles is None and not _serves(folder, user, choices):
+            continue
+        successor = _remade(folder, profiles, workspace, settings, replacement)
+        remade.successors[old] = successor
+        (remade.anew if successor else remade.dropped).append(folder)
+        if successor is None:
+            replacement.remove(folder)
+    return remade
+
+
+def forget_in_published(
+    workspace: Workspace, remade: Remade, replacement: Replacement
+) -> tuple[str, ...]:
+    """Publish anew, or remove, what was published of releases that changed.
+
+    Return the files of which nobody knows any more of which release they are.
+    """
+    unclear = []
+    known = {read_hash(folder) for folder in _readable(workspace)} | {*remade.successors}
+    for path in sorted(workspace.root.glob("[!.]*")):
+        rows = published_hash(path) if path.is_file() else ""
+        if rows in remade.successors:
+            replacement.remove(path)
+            _publish(workspace, remade.successors[rows], replacement.place(path))
+        elif rows and rows not in known:
+            unclear.append(path.name)
+    return tuple(unclear)
+
+
+def _releases(workspace: Workspace) -> list[Path]:
+    """Return the folders of releases in the workspace, and the current one wherever it is."""
+    current = workspace.current().release
+    found = {workspace.root / current} if current and (workspace.root / current).is_dir() else set()
+    for manifest in workspace.root.rglob(MANIFEST):
+        parts = manifest.relative_to(workspace.root).parts
+        hidden = any(part.startswith(".") for part in parts)
+        if not hidden and parts[0] != workspace.indexes.name:
+            found.add(manifest.parent)
+    return sorted(found)
+
+
+def _readable(workspace: Workspace) -> Iterator[Path]:
+    for folder in _releases(workspace):
+        try:
+            read_manifest(folder)
+        except AnonymizerError:
+            continue
+        yield folder
+
+
+def _serves(folder: Path, user: str, choices: dict[str, object]) -> bool:
+    """Tell whether a person, or a session of theirs, has a row; if that can't be read, they may."""
+    try:
+        with (folder / MEMBERS).open("rb") as lines:
+            users = [str(read_object(line)["user"]) for line in lines]
+    except (OSError, ValueError, KeyError, RecursionError):
+        return (folder / MEMBERS).exists()
+    return bool(owners_of(user, users, choices))
+
+
+def _remade(
+    folder: Path,
+    changed: Changed | None,
+    workspace: Workspace,
+    settings: Settings,
+    replacement: Replacement,
+) -> _Successor | None:
+    """Make a release anew where it will be found, and note it; None where that can't be."""
+    if changed is None or changed.profiles is None:
+        return None
+    staged = replacement.place(folder)
+    try:
+        release = remake_release(folder, changed.profiles, staged, settings)
+    except _REFUSED as fault:
+        if isinstance(fault.__cause__, OSError):  # a full disk is no reason to lose a release
+            raise
+        return None
+    if not verify(staged, changed.staged).holds:
+        replacement.withdraw(folder)
+        return None
+    return _noted(workspace, release, staged, changed.staged)
+
+
+def _noted(workspace: Workspace, release: Release, staged: Path, profiles: Path) -> _Successor:
+    users, rows = len(release.users), len(release.rows)
+    note_made(workspace, staged, users=users, rows=rows)
+    return _Successor(staged, profiles, users, rows)
+
+
+def _publish(workspace: Workspace, successor: _Successor | None, output: Path) -> None:
+    """Publish a release made anew, if there is one and it may be published."""
+    if successor and publish(successor.release, successor.profiles, output).holds:
+        users, rows = successor.users, successor.rows
+        note_published(workspace, successor.release, users=users, rows=rows)
