@@ -157,8 +157,10 @@ def _only_mine(view: OwnView) -> Fact:
         "knows that it is you."
     )
     if view.group is not None:
-        stand = count(released, "of them stands", "of them stand")
-        meaning += f" {stand} in your group’s row, and came there from you alone."
+        stand = "None stands" if not released else count(released, "stands", "stand")
+        meaning += f" {stand} in your group’s row" + (
+            ", because of you alone." if released else "."
+        )
     return Fact("Terms only you have", f"{len(only):,}", meaning)
 
 
@@ -172,9 +174,9 @@ def _releases(ledger: Sequence[Noted] | None) -> Fact:
         len({each.sha256 for each in ledger if each.event == event})
         for event in ("made", "published")
     )
+    told = f"{count(published, 'of them was', 'of them were')}" if published else "None of them was"
     meaning = (
-        f"Of different ones; {count(published, 'was', 'were')} published. Who sees two different "
-        "groupings of the same people can often tell who is who, so only one should ever be "
-        "published."
+        f"{told} published. Who sees two different groupings of the same people can often tell "
+        "who is who, so only one should ever be published."
     )
     return Fact("Releases so far", f"{made:,} made", meaning)

@@ -234,7 +234,7 @@ def _parts(view: OwnView) -> list[Part]:
     if view.group is None:
         return only
     common = _part(
-        "In the row too", "What the group knows of you, and cannot tell of whom.", view.common
+        "In the row too", "The row has them too; it does not say whose they are.", view.common
     )
     lost = _part("Not in the row", "Your interests that the group’s row has lost.", view.lost)
     return [common, lost, *only]

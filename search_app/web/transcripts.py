@@ -36,3 +36,8 @@ class Transcripts:
         """Keep nothing of a person any more."""
         with self._lock:
             self._of.pop(user, None)
+
+    def clear(self) -> None:
+        """Keep nothing of anybody any more."""
+        with self._lock:
+            self._of.clear()

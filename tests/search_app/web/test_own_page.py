@@ -78,16 +78,16 @@ def noted(event: str, sha256: str) -> Noted:
     [
         (None, "not known", "can’t be read"),
         ((), "not known", "No ledger"),
-        ((noted("made", "a"),), "1 made", "0 were published"),
+        ((noted("made", "a"),), "1 made", "None of them was published"),
         (
             (noted("made", "a"), noted("published", "a"), noted("published", "a")),
             "1 made",
-            "1 was published",  # the same one twice
+            "1 of them was published",  # the same one twice
         ),
         (
             tuple(noted(event, sha) for sha in "ab" for event in ("made", "published")),
             "2 made",
-            "2 were published",
+            "2 of them were published",
         ),
     ],
 )

@@ -29,6 +29,14 @@ def test_what_is_dropped_is_gone() -> None:
     assert (kept.of("1"), list(kept.of("2"))) == ({}, ["none"])
 
 
+def test_all_can_be_dropped_at_once() -> None:
+    kept = Transcripts()
+    for user in ("1", "2"):
+        kept.note(user, "none", Request("java", 100))
+    kept.clear()
+    assert [kept.of(user) for user in ("1", "2")] == [{}, {}]
+
+
 def test_who_searched_longest_ago_goes_first() -> None:
     kept = Transcripts(people=2)
     for user in ("1", "2", "1", "3"):
