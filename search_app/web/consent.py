@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
 
 from flask import abort
 
 from anonymizer.model import AnonymizerError
 
 from ..errors import UsageError
+from ..forgetting import Forgotten, UnknownPerson
+from ..people_file import FILE
 from .site import Site
 
-if TYPE_CHECKING:
-    from ..forgetting import Forgotten
-
 BUSY = (
-    "This could not be done just now: the workspace is in use or can’t be written to. "
+    "This could not be finished just now: the workspace is in use or can’t be written to. "
     "Please try again in a minute."
 )
 LEFTOVERS = (
@@ -49,16 +47,19 @@ def forget_search(site: Site, user: str, number: int | None) -> None:
 def forget_terms(site: Site, user: str, terms: Collection[str]) -> Forgotten:
     """Remove terms from a person's profile and from all that was made from it."""
     done = _forgotten(site, user, terms)
-    site.transcripts.drop(user)  # they hold what was just removed
+    site.transcripts.clear()  # rows that the terms had a part in stand in others' requests too
     return done
 
 
 def forget_person(site: Site, user: str) -> Forgotten:
     """Remove every byte of a person."""
     done = _forgotten(site, user, None)
-    site.transcripts.drop(user)
+    site.transcripts.clear()  # the rows they had a part in stand in others' requests too
     _stored(lambda: site.store.forget(user), LEFTOVERS)
-    return done
+    left = tuple(path for path in done.left if not path.startswith(FILE))  # it is clean by now
+    if left:
+        _logger.warning("what was to be forgotten still stands in: %s", ", ".join(left))
+    return done._replace(left=left)
 
 
 def _stored(change: Callable[[], object], sentence: str = BUSY) -> None:
@@ -71,12 +72,11 @@ def _stored(change: Callable[[], object], sentence: str = BUSY) -> None:
 
 
 def _forgotten(site: Site, user: str, terms: Collection[str] | None) -> Forgotten:
-    """Remove a person, or terms of theirs, from the workspace; tell the operator what is left."""
+    """Remove a person, or terms of theirs, from the workspace."""
     try:
-        done = site.forget(user, terms)
+        return site.forget(user, terms)
+    except UnknownPerson:  # gone before, when what is kept elsewhere could not be removed
+        return Forgotten((), (), False, (), ())
     except (UsageError, AnonymizerError, OSError) as fault:
         _logger.warning("nothing was forgotten: %s", type(fault).__name__)
         abort(503, BUSY)
-    if done.left:
-        _logger.warning("what was to be forgotten still stands in: %s", ", ".join(done.left))
-    return done

@@ -154,7 +154,7 @@ def forget() -> Answer:
         return redirect(url_for("me.ask_to_forget", done="not-confirmed", **named), 303)
     done = consent.forget_person(site, user)
     numbers: dict[str, Any] = {
-        "files": len(done.files),
+        "files": len(done.changed) + len(done.removed),
         "made": int(done.release_made),
         "dropped": len(done.releases_dropped),
         "left": len(done.left),

@@ -12,7 +12,6 @@ import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from html import unescape
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,16 +21,12 @@ from anonymizer.model import BadInput, Profiles
 from anonymizer.origins import Origin
 from search_app import personal_code
 from search_app.errors import UsageError
+from search_app.forgetting import Forgotten, UnknownPerson
 from search_app.modes import Modes
 from search_app.web import Site, create_app
 from search_app.web.consent import BUSY, LEFTOVERS
 
-DONE = SimpleNamespace(
-    files=("profiles.jsonl", "town.tsv"),
-    release_made=True,
-    releases_dropped=("old",),
-    left=("notes.txt",),
-)
+DONE = Forgotten(("profiles.jsonl", "town.tsv"), ("old",), True, ("old",), ("notes.txt",))
 COFFEE = Origin(3, 1_141_257_600, 1_147_564_800)  # 2006-03-02 and 2006-05-14, at midnight
 
 
@@ -39,11 +34,11 @@ COFFEE = Origin(3, 1_141_257_600, 1_147_564_800)  # 2006-03-02 and 2006-05-14, a
 class Forgetting:
     """Notes what was to be forgotten, and answers as told."""
 
-    answer: Any
+    answer: Forgotten
     fault: Exception | None = None
     asked: list[tuple[str, set[str] | None]] = field(default_factory=list)
 
-    def __call__(self, user: str, terms: Collection[str] | None) -> Any:
+    def __call__(self, user: str, terms: Collection[str] | None) -> Forgotten:
         self.asked.append((user, None if terms is None else set(terms)))
         if self.fault:
             raise self.fault
@@ -265,7 +260,7 @@ def test_the_facts_of_a_group_are_counted(client: FlaskClient, read: Any) -> Non
     assert "names one of your terms rightly at best 1 time in 2, by naming" in text
     # coffee: 1 of 2 members, 1 of 4 people.
     assert "Change of belief, at worst 0.25" in text
-    assert "1 of them stands in your group’s row, and came there from you alone." in text
+    assert "1 stands in your group’s row, because of you alone." in text
 
 
 def test_who_is_in_no_group_is_told(client: FlaskClient, read: Any) -> None:
@@ -425,11 +420,11 @@ def test_in_demo_it_is_told_what_was_done(
     site.store.choose("1001", remember=True)
     client.get("/?q=java&user=1001")
     answer = client.post("/me/forget", data={"user": "1001", "confirm": "yes"})
-    assert place(answer) == "/me/forgotten?files=2&made=1&dropped=1&left=1"
+    assert place(answer) == "/me/forgotten?files=3&made=1&dropped=1&left=1"
     assert forgetting.asked == [("1001", None)]
     assert (site.store.searches("1001"), site.transcripts.of("1001")) == ([], {})
     text = read(client.get(place(answer)).text).text
-    assert "2 files were changed." in text
+    assert "3 files were changed or removed." in text
     assert "The groups were made anew" in text
     assert "1 release was removed, because it could not be made anew" in text
     assert "1 file in the workspace still names this person" in text
@@ -463,6 +458,16 @@ def test_what_the_store_could_not_remove_is_told(
     monkeypatch.setattr(site.store, "forget", busy)
     answer = client.post("/me/forget", data={"user": "1001", "confirm": "yes"})
     assert (answer.status_code, LEFTOVERS in answer.text) == (503, True)
+
+
+def test_who_is_gone_from_the_workspace_is_forgotten_by_the_store(
+    client: FlaskClient, site: Site, forgetting: Forgetting
+) -> None:
+    forgetting.fault = UnknownPerson("nobody of this id")
+    site.store.choose("1001", remember=True)
+    answer = client.post("/me/forget", data={"user": "1001", "confirm": "yes"})
+    assert place(answer) == "/me/forgotten?files=0&made=0&dropped=0&left=0"
+    assert not site.store.choices("1001").remember
 
 
 def test_the_operator_is_told_which_files_are_left(
