@@ -29,8 +29,8 @@ _REFUSALS = {
     503: "A part of the workspace can’t be used or is in use, or the search took too long.",
 }
 _ABOUT = (
-    "Searches in all modes, the own profile, groups and the log of average precision, for "
-    "programs.\n\n"
+    "Searches in all modes, the own profile, groups and the log of average precision, as "
+    "JSON.\n\n"
     "A request is refused with 400 if it has a parameter or a field that this document does not "
     "name, or one twice: so a mistyped name is found at once. Parameters left out take their "
     "default. All answers are JSON, refusals too. Nothing may be asked from another site’s pages."

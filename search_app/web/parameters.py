@@ -109,7 +109,13 @@ def _modes(site: Site) -> Sequence[str]:
 
 QUERY = Parameter("q", "text", "What to search for.", lambda _: "")
 USER = Parameter("user", "text", "The invented person who asks; in demo mode only.", lambda _: "")
-MODE = Parameter("mode", "choice", "How the pool is ordered.", lambda _: "", choices=_modes)
+MODE = Parameter(
+    "mode",
+    "choice",
+    "How the pool is ordered; left out: for a person by the group’s row.",
+    lambda _: "",
+    choices=_modes,
+)
 POOL = Parameter(
     "pool",
     "whole",

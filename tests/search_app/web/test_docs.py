@@ -24,7 +24,7 @@ def person(private: Site) -> FlaskClient:
 
 
 def examples(text: str) -> list[str]:
-    found = re.findall(r'aria-label="(?:Request|Answer)"><code>(.*?)</code>', text, re.S)
+    found = re.findall(r'aria-label="(?:Request|Answer)[^"]*"><code>(.*?)</code>', text, re.S)
     return [html.unescape(each) for each in found]
 
 
