@@ -12,6 +12,7 @@ from anonymizer.wordnet import open_wordnet
 
 from . import __version__
 from .errors import UsageError
+from .prepared import Search
 from .settings import Settings
 from .workspace import Workspace, write_whole
 
@@ -19,6 +20,16 @@ USERS, SIZE, SEED = 720, 150, 0  # as in Zhu & Xiong, of a town of 800
 PARAMETERS = {"p": "0.4", "a": "1"}
 QUERY = "java"  # the lecture's example: two people mean different things by it
 PAIR = ("coffee", "programming")
+WORDS = (  # of several meanings, each with two interests that mean different things by it
+    (QUERY, PAIR),
+    ("bass", ("fishing", "guitar")),
+    ("mercury", ("astronomy", "mythology")),
+    ("python", ("snakes", "programming")),
+    ("crane", ("birds", "ships")),
+    ("court", ("tennis", "law")),
+    ("coach", ("football", "trains")),
+    ("bridge", ("poker", "bridges")),
+)
 _RECIPE = {"version": __version__, "format": 3, "users": USERS, "size": SIZE, "seed": SEED}
 _MARKER = "demo.json"
 _LOG, _TRUTH = "town.tsv", "town.truth.json"
@@ -82,18 +93,29 @@ def build(workspace: Workspace, settings: Settings) -> Iterator[str]:
     write_whole(workspace.root / _MARKER, json.dumps(_RECIPE) + "\n")
 
 
-def pair(truth: Mapping[str, Any], release: Release) -> dict[str, str]:
+def pair(
+    truth: Mapping[str, Any], release: Release, labels: tuple[str, str] = PAIR
+) -> dict[str, str]:
     """Return a fan of each of two interests who is no fan of the other.
 
     Of these the one with most fans of it in the group, and then the most devoted: what grouping
     does for people whose group suits them. The town has others, and the pages list them all.
     """
-    fans = {label: truth["interests"].get(label, []) for label in PAIR}
+    fans = {label: truth["interests"].get(label, []) for label in labels}
     row_of = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
     chosen = {}
-    for label, other in (PAIR, PAIR[::-1]):
+    for label, other in (labels, labels[::-1]):
         beside = Counter(row_of[user] for user in fans[label] if user in row_of)
         only = [user for user in fans[label] if user in row_of and user not in fans[other]]
         if only:
             chosen[label] = max(only, key=lambda user: beside[row_of[user]])
     return chosen
+
+
+def searches(truth: Mapping[str, Any], release: Release) -> tuple[Search, ...]:
+    """Prepare the words for a lecture, each asked by two people who mean different things."""
+    return tuple(
+        Search(word, user)
+        for word, labels in WORDS
+        for user in pair(truth, release, labels).values()
+    )

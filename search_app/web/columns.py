@@ -15,7 +15,7 @@ from .answering import Outcome
 from .blind import LETTERS, blind_order
 from .parameters import BLIND, REVEAL, SHOW, read_parameters
 from .question import Question, address
-from .results import Cards, Gone, Result, cards, gone, results
+from .results import Cards, Gone, Result, because, cards, gone, results
 from .site import Site
 from .wording import kind, mode_name, sees
 
@@ -125,6 +125,7 @@ def columns(
     look: Look,
     count: int = 10,
     size: int = SNIPPET,
+    why: bool = True,  # whether each document says in short why it stands there
 ) -> list[Column]:
     """Lay the answers out side by side."""
     known_modes = [mode for mode in modes if mode in outcome.answers]
@@ -132,7 +133,8 @@ def columns(
     answers = [outcome.answers[mode] for mode in order]
     rankings = [answer.ranking for answer in answers]
     known = cards(site.modes.engine, rankings, question.query, count=count, size=size)
-    made = [_column(site, question, answer, known, count) for answer in answers]
+    told = why and not look.hidden
+    made = [_column(site, question, answer, known, count, told) for answer in answers]
     if look.blind:
         made = [
             column._replace(letter=letter) for column, letter in zip(made, LETTERS, strict=False)
@@ -140,7 +142,10 @@ def columns(
     return [_hidden(column) for column in made] if look.hidden else made
 
 
-def _column(site: Site, question: Question, answer: Answer, known: Cards, count: int) -> Column:
+def _column(
+    site: Site, question: Question, answer: Answer, known: Cards, count: int, why: bool
+) -> Column:
+    reasons = because(site, question, answer, count=count) if why else None
     return Column(
         kind=kind(answer.mode),
         name=mode_name(answer.mode),
@@ -149,7 +154,7 @@ def _column(site: Site, question: Question, answer: Answer, known: Cards, count:
         sees=sees(answer.mode, answer.users or None),
         precision=answer.precision,
         agreement=answer.agreement,
-        results=results(answer.ranking, known, count=count, shown=count),
+        results=results(answer.ranking, known, count=count, shown=count, because=reasons),
         gone=gone(answer.ranking, known, count),
         more=_whole(site, question, answer, count),
     )

@@ -14,6 +14,7 @@ from ..modes import Modes
 from ..own_view import Population
 from ..people_store import PeopleStore
 from ..precision_log import PrecisionLog
+from ..prepared import Lecture
 from ..settings import Settings
 from .transcripts import Transcripts
 
@@ -54,6 +55,10 @@ def _no_forgetting(_user: str, _terms: Collection[str] | None) -> Forgotten:
     raise UsageError("nothing can be removed here; run: veilsearch forget")
 
 
+def _nothing_prepared() -> Lecture:
+    return Lecture()
+
+
 @dataclass(frozen=True)
 class Shown:
     """A release as the pages name it, with its facts."""
@@ -86,6 +91,7 @@ class Site:
     origins: Callable[[str], Mapping[str, Origin]] = _no_origins  # user -> by term
     ledger: Callable[[], Sequence[Noted]] = _no_ledger  # the releases so far
     forget: Callable[[str, Collection[str] | None], Forgotten] = _no_forgetting  # None: all
+    prepared: Callable[[], Lecture] = _nothing_prepared  # the lecture's searches, as they are now
 
     @cached_property
     def population(self) -> Population | None:

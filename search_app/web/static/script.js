@@ -25,6 +25,16 @@ function step(by) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
+// In a lecture a key follows the link that names it.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  const named = (link) => link.dataset.press.split(" ").includes(event.key);
+  const link = [...document.querySelectorAll("[data-press]")].find(named);
+  if (!link || event.repeat) return;
+  event.preventDefault();
+  link.click();
+});
+
 // Choosing a person with the mouse or a finger is enough; by keyboard the button asks,
 // because there each arrow key changes the choice.
 const person = document.querySelector("#user");

@@ -122,7 +122,7 @@ def test_whole_orders_are_compared_with_that_of_the_own_profile(
     tau = 1 - 2 * 190 / 780
     met = [(d + 1) // 2 + max(0, min(d // 2, d - 20)) for d in range(1, 41)]  # even, then odd rows
     rbo = 0.9**40 + 0.1 / 0.9 * sum(m / d * 0.9**d for d, m in enumerate(met, 1))
-    assert f"τ {tau:.2f} RBO {rbo:.2f} overlap@10 5 of 10" in text
+    assert f"Kendall’s τ {tau:.2f} RBO {rbo:.2f} overlap@10 5 of 10" in text
     assert "τ 1.00 RBO 1.00 overlap@10 10 of 10" in text
 
 
@@ -144,3 +144,17 @@ def test_a_look_is_an_address() -> None:
         == "/lecture/1?show=own&show=group%3Ax&blind=1"
     )
     assert with_look("/lecture/1", Look()) == "/lecture/1"
+
+
+def test_each_document_leads_to_why_it_stands_there(client: FlaskClient, read: Any) -> None:
+    links = [link["href"] for link in read(client.get(MIRA).text).all("a", "why")]
+    assert len(links) == 30
+    first = "/why?q=java&user=1001&mode="
+    assert links[0] == f"{first}none&doc=doc00"
+    assert links[11] == f"{first}own&doc=doc02"
+    assert client.get(links[11]).status_code == 200
+
+
+def test_a_blind_page_gives_no_reasons(client: FlaskClient, read: Any) -> None:
+    assert read(client.get(f"{MIRA}&blind=1").text).all("a", "why") == []
+    assert read(client.get(f"{MIRA}&blind=1&reveal=1").text).all("a", "why")
