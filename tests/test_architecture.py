@@ -20,7 +20,11 @@ SOLE_IMPORTERS = {
     "nltk": "anonymizer/wordnet_compile.py",
     "waitress": "search_app/web/server.py",
     "tomllib": "search_app/settings.py",
-    "sqlite3": "search_app/precision_log.py",
+    "sqlite3": (
+        "search_app/precision_log.py",
+        "search_app/people_file.py",
+        "search_app/people_store.py",
+    ),
     "tqdm": "search_app/console.py",
     "ir_datasets": "index/catalogue.py",
     "backports": "index/packing.py",

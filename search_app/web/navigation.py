@@ -15,9 +15,9 @@ _PAGES = (  # endpoint, name, who may go there
     ("groups.show", "Groups", (DEMO, PRIVATE, PLAIN)),
     ("log.show", "Log", (DEMO, PRIVATE, PLAIN)),
     ("lecture.show", "Lecture", (DEMO, PLAIN)),
+    ("admin.show", "People", (PRIVATE,)),
     ("about.show", "About", (DEMO, PRIVATE, PLAIN)),
 )
-_OPEN = {"about.show"}  # to who has not signed in
 
 
 class Link(NamedTuple):
@@ -41,10 +41,14 @@ def navigation(site: Site) -> list[Link]:
 
 
 def _admitted(site: Site, endpoint: str) -> bool:
-    if site.access != PRIVATE or endpoint in _OPEN:
+    if site.access != PRIVATE or endpoint == "about.show":
         return True
     who = visitor()
-    return bool(who.user or (who.admin and endpoint not in ("search.show", "me.show")))
+    return who.admin if endpoint == "admin.show" else bool(who.user) or _impersonal(endpoint)
+
+
+def _impersonal(endpoint: str) -> bool:
+    return visitor().admin and endpoint != "me.show"
 
 
 def _current(endpoint: str) -> str:

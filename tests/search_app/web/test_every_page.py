@@ -1,0 +1,149 @@
+"""Every page in a real browser: it fits, stays at home, is silent, and axe finds nothing in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from flask import Flask
+from playwright.sync_api import Browser, Page
+
+from search_app.web import Site, create_app
+
+from .chromium import in_browser
+from .conftest import ADMIN_TOKEN
+
+PAGES = {  # by endpoint; of what one endpoint shows, all its faces
+    "search.show": [
+        "/",
+        "/?q=java",
+        "/?q=java&user=1001",
+        "/?q=java&user=1003&mode=own&pool=20&mix=0.5&page=2",
+        "/?q=java+-code&operators=1",
+        "/?q=unheard",
+        "/?q=java&pool=0",
+    ],
+    "compare.show": [
+        "/compare?q=java",
+        "/compare?q=java&user=1001",
+        "/compare?q=java&user=1001&blind=1",
+    ],
+    "why.show": ["/why?q=java&user=1001&mode=own&doc=doc02", "/why?q=java&doc=doc00"],
+    "me.show": ["/me", "/me?user=1001"],
+    "me.forget": ["/me/forget?user=1001"],
+    "me.forgotten": ["/me/forgotten"],
+    "groups.show": ["/groups"],
+    "groups.one": ["/groups/g0001", "/groups/g0002", "/groups/g9999"],
+    "log.show": ["/log"],
+    "lecture.start": ["/lecture"],
+    "lecture.show": ["/lecture/1", "/lecture/1?blind=1"],
+    "about.show": ["/about"],
+    "docs.show": ["/docs"],
+    "sign_in.show": [],  # in private mode, below
+    "admin.show": [],
+}
+NO_PAGES = {"assets.file", "me.download", "log.table", "openapi.show", "health.show"}
+PRIVATE = ["/sign-in", "/about"]
+SIGNED_IN = ["/", "/?q=java", "/compare?q=java", "/me", "/groups", "/log", "/about"]
+OPERATOR = ["/admin", "/groups", "/about"]
+
+pytestmark = in_browser
+
+
+def test_every_page_is_among_those_walked(app: Flask) -> None:
+    endpoints = {
+        rule.endpoint
+        for rule in app.url_map.iter_rules()
+        if "GET" in (rule.methods or ()) and not rule.rule.startswith("/api/")
+        if not rule.rule.endswith(".csv")
+    }
+    assert endpoints - NO_PAGES == set(PAGES)
+
+
+@contextmanager
+def opened(browser: Browser, width: int, scheme: Any, script: bool = True) -> Iterator[Page]:
+    """Open a tab; its console must stay silent, and it must ask for nothing elsewhere."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, java_script_enabled=script
+    )
+    page = context.new_page()
+    complaints: list[str] = []
+    asked: set[str] = set()
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: asked.add(request.url))
+    yield page
+    home = page.url.split("/")[2]
+    refused = "Failed to load resource: the server responded with a status of 4"
+    assert [text for text in complaints if not text.startswith(refused)] == []
+    assert {url.split("/")[2] for url in asked} == {home}
+    context.close()
+
+
+def walked() -> list[str]:
+    return [path for paths in PAGES.values() for path in paths]
+
+
+def sign_in(page: Page, address: str, code: str) -> None:
+    page.goto(f"{address}/sign-in")
+    page.locator("input[name=code]").fill(code)
+    page.locator("main form button").click()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("script", [True, False])
+def test_every_page_fits_and_stays_at_home(
+    browser: Browser, address: str, scheme: str, width: int, script: bool
+) -> None:
+    with opened(browser, width, scheme, script) as page:
+        for path in walked():
+            page.goto(address + path)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert page.locator("h1").count() == 1, path
+
+
+def found_by_axe(page: Page) -> list[tuple[str, str, str]]:
+    """Return what axe complains of: rule, how grave, and where first."""
+    violations = Axe().run(page).response["violations"]
+    return [(each["id"], each["impact"], each["nodes"][0]["html"]) for each in violations]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_axe_finds_nothing(browser: Browser, address: str, scheme: str, width: int) -> None:
+    with opened(browser, width, scheme) as page:
+        page.goto(f"{address}/?q=java&user=1001")  # a search that /me and /log can show
+        found = {}
+        for path in walked():
+            page.goto(address + path)
+            found[path] = found_by_axe(page)
+        assert {path: faults for path, faults in found.items() if faults} == {}
+
+
+class TestPrivate:
+    """The same where people sign in."""
+
+    @pytest.fixture
+    def app(self, private: Site) -> Flask:
+        return create_app(private)
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize("width", [1280, 400])
+    def test_pages_fit_and_axe_finds_nothing(
+        self, browser: Browser, address: str, private: Site, scheme: str, width: int
+    ) -> None:
+        code = private.store.new_code("1001")
+        with opened(browser, width, scheme) as page:
+            for who, paths in ((None, PRIVATE), (code, SIGNED_IN), (ADMIN_TOKEN, OPERATOR)):
+                if who:
+                    page.context.clear_cookies()
+                    sign_in(page, address, who)
+                for path in paths:
+                    answer = page.goto(address + path)
+                    assert answer is not None and answer.status == 200, path
+                    assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+                    assert found_by_axe(page) == [], path
