@@ -25,6 +25,8 @@ from .opening import Opened, as_of_one_moment, open_once, people_of, stamp
 from .people_file import FILE as PEOPLE
 from .people_store import PeopleStore
 from .precision_log import PrecisionLog
+from .prepared import NAME as LECTURE
+from .prepared import Lecture, prepare
 from .settings import Settings
 from .web.site import Example, Shown, Site
 from .web.transcripts import Transcripts
@@ -124,6 +126,7 @@ class Serving:
             origins=self._origins(opened),
             ledger=lambda: read_ledger(self.workspace),
             forget=partial(self._forget, store),
+            prepared=self._prepared(truth, release),
         )
 
     def _further(self, releases: Mapping[str, Release]) -> dict[str, Shown]:
@@ -132,6 +135,15 @@ class Serving:
             f"{FURTHER}{name}": Shown(_name(root / name, release), _facts(release))
             for name, release in releases.items()
         }
+
+    def _prepared(
+        self, truth: Mapping[str, Any] | None, release: Release | None
+    ) -> Callable[[], Lecture]:
+        """Read the lecture's file whenever asked; without one the town has searches of its own."""
+        from .demonstration import searches
+
+        usual = searches(truth, release) if truth and release else ()
+        return lambda: prepare(self.workspace.root / LECTURE, usual)
 
     def _origins(self, opened: Opened) -> Callable[[str], Mapping[str, Origin]]:
         """Read where the terms of profiles came from; a person can be served without."""

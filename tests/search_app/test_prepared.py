@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from anonymizer.model import Profiles, Release
+from search_app.demonstration import WORDS, searches
 from search_app.prepared import MOST, Lecture, Search, prepare
 
 
@@ -79,3 +82,17 @@ def test_a_file_of_any_other_kind_is_not_read_to_its_end(file: Path) -> None:
     with file.open("wb") as huge:
         huge.truncate(10**9)
     assert prepare(file).faults == ("lecture.tsv is longer than 1,000,000 bytes",)
+
+
+def test_the_town_has_each_word_asked_by_two_people() -> None:
+    """Three fans: one of fishing, one of guitar, one of both, who is left out."""
+    release = Release(
+        rows=Profiles.from_rows({"g0001": {"fish": 1.0}}),
+        users=("1", "2", "3"),
+        row_of_user=np.zeros(3, dtype=np.int64),
+        method="p-linkability",
+        parameters={},
+    )
+    truth = {"interests": {"fishing": ["3", "1"], "guitar": ["3", "2"]}}
+    assert searches(truth, release) == (Search("bass", "1"), Search("bass", "2"))
+    assert len({word for word, _ in WORDS}) == len(WORDS) >= 6

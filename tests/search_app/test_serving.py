@@ -84,6 +84,16 @@ def test_invented_people_are_listed(
     assert (private.people, private.examples) == ({}, ())
 
 
+def test_a_lecture_is_read_when_asked(
+    serving: Callable[[str], Serving], workspace: Workspace
+) -> None:
+    site = serving("").open()
+    assert site.prepared().searches == ()
+    (workspace.root / "lecture.tsv").write_text("java\n")
+    assert [search.query for search in site.prepared().searches] == ["java"]
+    site.close()
+
+
 def test_demo_is_never_opened_for_real_people(serving: Callable[[str], Serving]) -> None:
     with pytest.raises(UsageError, match="mode demo shows invented people only"):
         serving("demo").open()
