@@ -64,10 +64,9 @@ def build_profiles(
 ) -> tuple[Profiles, QueryLog]:
     """Return the profiles, and the held-out events of those users who have one.
 
-    With a size, profiles hold the owner's most frequent terms (ties: the earlier first
-    occurrence) and owners with fewer terms are left out; of the rest the first `users` stay.
-    Progress gets the number of distinct queries analysed so far; `on_origins`, if given, where
-    the terms of the profiles came from.
+    With a size, profiles hold the owner's most frequent terms (ties: the earlier first occurrence)
+    and owners with fewer terms are left out; of the rest the first `users` stay. Progress gets the
+    number of distinct queries analysed so far; `on_origins`, if given, where terms came from.
     """
     _check(
         size=size,
@@ -87,7 +86,7 @@ def build_profiles(
     half_life = float(HALF_LIFE) if weights == "recency" else 0.0
     pairs = pairs_of(*events, chosen, all_sizes, size, half_life, on_origins is not None)
     profiles = _weighed(pairs, weights, owners.names(log, chosen), vocabulary.terms)
-    if on_origins is not None:
+    if on_origins:
         on_origins(_origins(profiles, pairs, vocabulary.terms, started(log)))
     return profiles, _part(log, held & _is_among(owners.user[chosen], log)[log.user])
 

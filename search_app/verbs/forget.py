@@ -65,9 +65,10 @@ def _user(given: str) -> str:
 
 def _forget_choices(workspace: Workspace, user: str) -> bool:
     """Forget code, sessions, choices and kept searches; tell whether there was anything."""
+    from ..people_file import FILE
     from ..people_store import PeopleStore
 
-    path = workspace.root / "people.sqlite"
+    path = workspace.root / FILE
     if not path.exists():
         return False
     store = PeopleStore(path)
