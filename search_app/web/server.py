@@ -83,6 +83,7 @@ def serve(
         **_believing(proxy),
     )
     server.channel_class, server.https = _Channel, app.config[HTTPS]
+    server.application = _with_headers(server.application, server.https)
     with _ended_by(server, signal.SIGTERM, signal.SIGINT) as ended:
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{bound.getsockname()[1]}/")
@@ -97,6 +98,20 @@ def _believing(proxy: str) -> dict[str, Any]:
     if not proxy:
         return {}
     return {"trusted_proxy": proxy, "trusted_proxy_headers": _FORWARDED}
+
+
+def _with_headers(application: Any, https: bool) -> Any:
+    """Add the headers to what waitress answers in our place: a proxy's words it can't read."""
+
+    def answer(environ: Any, start_response: Any) -> Any:
+        def start(status: str, own: list[tuple[str, str]], *fault: Any) -> Any:
+            if "Content-Security-Policy" not in dict(own):
+                own = [*own, *headers(https).items(), ("Cache-Control", "no-store")]
+            return start_response(status, own, *fault)
+
+        return application(environ, start)
+
+    return answer
 
 
 def _turn(server: Any, seconds: float) -> None:

@@ -299,6 +299,23 @@ def test_only_the_proxy_is_believed_who_asks_and_for_which_host(proxy: str, know
         server.communicate(timeout=10)
 
 
+def test_a_proxy_that_can_not_be_understood_gets_the_headers_too() -> None:
+    port = free_port()
+    server = start(port, "127.0.0.1", "127.0.0.1")
+    try:
+        wait_for(port)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.request("GET", "/who", headers={"X-Forwarded-Proto": "http, https"})
+        answer = connection.getresponse()
+        assert answer.status == 400
+        for name, value in {**HEADERS, "Cache-Control": "no-store"}.items():
+            assert answer.headers.get_all(name) == [value]
+        connection.close()
+    finally:
+        server.terminate()
+        server.communicate(timeout=10)
+
+
 def test_with_https_waitress_too_tells_browsers_to_stay() -> None:
     port = free_port()
     server = start(port, "127.0.0.1", "", "https")
