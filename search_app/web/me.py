@@ -81,7 +81,7 @@ def remove_terms() -> Answer:
     if not chosen:
         return _back(site, user, "no-terms", "terms")
     if chosen == own:
-        return redirect(url_for("me.ask_to_forget", done="all-terms", **_named(site, user)), 303)
+        return redirect(url_for("me.forget", done="all-terms", **_named(site, user)), 303)
     consent.forget_terms(site, user, chosen)
     return _back(site, user, "terms", "terms")
 
@@ -118,7 +118,7 @@ def delete_searches() -> Answer:
     return _back(site, user, "search", "searches")
 
 
-@pages.get("/me/download")
+@pages.get("/me/download", endpoint="download")
 def take_along() -> Response:
     """Hand the person everything that is kept of them."""
     site = this_site()
@@ -133,7 +133,7 @@ def take_along() -> Response:
 
 
 @pages.get("/me/forget")
-def ask_to_forget() -> str:
+def forget() -> str:
     """Say what goes and what can't be recalled, and ask whether it shall be done."""
     site = this_site()
     user = _person_or_none(site, request.args)
@@ -145,13 +145,13 @@ def ask_to_forget() -> str:
 
 
 @pages.post("/me/forget")
-def forget() -> Answer:
+def be_forgotten() -> Answer:
     """Remove every byte of the person, and end their session."""
     site = this_site()
     user = _person(site)
     if request.form.get("confirm") != "yes":
         named = _named(site, user)
-        return redirect(url_for("me.ask_to_forget", done="not-confirmed", **named), 303)
+        return redirect(url_for("me.forget", done="not-confirmed", **named), 303)
     done = consent.forget_person(site, user)
     numbers: dict[str, Any] = {
         "files": len(done.changed) + len(done.removed),
