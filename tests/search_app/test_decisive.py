@@ -150,3 +150,26 @@ def test_weights_too_far_apart_prove_nothing() -> None:
     shares = np.array([[0.0, 0.0], [0.6, 1e-9], [0.0, 0.0]])
     found = found_in(shares, np.array([1.0, 1e-9]), PLAIN, 1.0, 1)
     assert found == Decisive((0, 1), 2, False)
+
+
+# Pools in which the terms of the largest gains are more than are needed: the search must find fewer.
+TRAPS = [(1, 0, 1.0), (62, 0, 1.0), (63, 10, 1.0), (103, 10, 1.0), (104, 0, 1.0), (138, 0, 1.0)]
+TRAPS += [
+    (10, 29, 0.6),
+    (21, 0, 0.6),
+    (51, 29, 0.6),
+    (113, 29, 0.6),
+    (117, 10, 0.6),
+    (131, 29, 0.6),
+]
+
+
+@pytest.mark.parametrize(("seed", "at", "mix"), TRAPS)
+def test_greed_is_not_enough(seed: int, at: int, mix: float) -> None:
+    shares, weights, bm25 = pool_of(np.random.default_rng(seed), 30, 9, 0.5)
+    greedy = found_in(shares, weights, bm25, mix, at, work=0)
+    found = found_in(shares, weights, bm25, mix, at)
+    assert greedy
+    assert found
+    assert len(found.terms) < len(greedy.terms)
+    assert len(found.terms) == smallest_of_all(shares, weights, bm25, mix, at)
