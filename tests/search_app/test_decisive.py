@@ -152,7 +152,7 @@ def test_weights_too_far_apart_prove_nothing() -> None:
     assert found == Decisive((0, 1), 2, False)
 
 
-# Pools in which the terms of the largest gains are more than are needed: the search must find fewer.
+# Pools in which terms of the largest gains are more than are needed: the search must find fewer.
 TRAPS = [(1, 0, 1.0), (62, 0, 1.0), (63, 10, 1.0), (103, 10, 1.0), (104, 0, 1.0), (138, 0, 1.0)]
 TRAPS += [
     (10, 29, 0.6),
