@@ -35,6 +35,7 @@ from search_app import forgetting_releases, replacing
 from search_app.errors import UsageError
 from search_app.forgetting import forget
 from search_app.ledger import read_ledger
+from search_app.people_store import PeopleStore
 from search_app.settings import Settings, load_settings
 from search_app.workspace import Workspace
 
@@ -450,3 +451,18 @@ def test_killed_at_any_moment_it_is_the_old_or_the_new(built: Path, tmp_path: Pa
         shutil.rmtree(workspace.root)
     nursery.close()
     assert (-signal.SIGKILL, True) in ends
+
+
+def test_the_verb_forgets_codes_and_searches_too_also_of_who_has_no_profile(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, path = Run(workspace.root, capsys), workspace.root / "people.sqlite"
+    for user in (OURS, "person-without-profile"):
+        store = PeopleStore(path)
+        store.new_code(user)
+        store.choose(user, remember=True)
+        store.remember(user, OUR_QUERY, "own", 1)
+        store.close()
+        assert "people.sqlite" in held(workspace.root, user)
+        run("forget", "--user", user)
+        assert held(workspace.root, user) == held(workspace.root, "aunt") == set()
