@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from anonymizer.model import Release
@@ -30,7 +31,7 @@ WORDS = (  # of several meanings, each with two interests that mean different th
     ("coach", ("football", "trains")),
     ("bridge", ("poker", "bridges")),
 )
-_RECIPE = {"version": __version__, "format": 3, "users": USERS, "size": SIZE, "seed": SEED}
+_RECIPE = {"version": __version__, "format": 4, "users": USERS, "size": SIZE, "seed": SEED}
 _MARKER = "demo.json"
 _LOG, _TRUTH = "town.tsv", "town.truth.json"
 
@@ -50,7 +51,7 @@ def is_built(workspace: Workspace) -> bool:
 def refuse_other_data(workspace: Workspace) -> None:
     """Never build the demo over somebody's own profiles."""
     current = workspace.current()
-    if current.profiles and current.truth != _TRUTH:
+    if current.profiles and Path(current.truth).name != _TRUTH:
         raise UsageError(
             f"{workspace.root} holds profiles that are not the demo's; name another folder: "
             "veilsearch --workspace DIR demo"

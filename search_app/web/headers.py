@@ -16,7 +16,7 @@ SAFE = ("GET", "HEAD")
 _BODIES = ("application/x-www-form-urlencoded", "application/json")
 _PORTS = {"http": 80, "https": 443}
 _POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _ABILITIES = (  # of browsers: those that Chromium knows, as others are a warning in its console

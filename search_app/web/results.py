@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 import numpy as np
+from markupsafe import Markup, escape
 
 from index.model import Document
 
@@ -18,6 +20,13 @@ from .question import Question, address
 from .site import Site
 from .wording import Move, move
 
+_LINKED = Markup('<a href="{link}" rel="noreferrer noopener">{title}</a>')
+_MARKED, _NOTHING = Markup("<mark>{}</mark>"), Markup()  # what they take in they escape
+_MOVED = Markup(
+    '<span class="move {0.kind}" role="img" aria-label="{0.label}" title="{0.label}">'
+    "{0.text}</span>"
+)
+
 
 class Card(NamedTuple):
     """What is shown of a document wherever it stands."""
@@ -28,6 +37,10 @@ class Card(NamedTuple):
     source: str
     snippet: list[Part]
     id: str  # the document's own
+    heading: Markup = _NOTHING  # the title, linked where there is somewhere to go
+    shown: Markup = (
+        _NOTHING  # the snippet; both are made once, however many columns have the document
+    )
 
 
 class Result(NamedTuple):
@@ -39,6 +52,11 @@ class Result(NamedTuple):
     card: Card
     reason: str = ""  # what it shares with the interests that order it
     why: str = ""  # where its place is explained
+
+    @property
+    def chip(self) -> Markup:
+        """Return how it moved, for the eye and for the ear."""
+        return _chip(self.move)
 
 
 class Because(NamedTuple):
@@ -80,14 +98,23 @@ def cards(
 
 def _card(row: int, document: Document, query: str, size: int) -> Card:
     link = web_address(document.url)
+    title = document.title.strip() or document.id.strip() or "Untitled"
+    parts = snippet(document.text, query, size)
     return Card(
         key=row,
-        title=document.title.strip() or document.id.strip() or "Untitled",
+        title=title,
         link=link,
         source=f"{urlsplit(link).hostname} · {document.id}" if link else document.id,
-        snippet=snippet(document.text, query, size),
+        snippet=parts,
         id=document.id,
+        heading=_LINKED.format(link=link, title=title) if link else escape(title),
+        shown=_NOTHING.join(_MARKED.format(text) if marked else text for text, marked in parts),
     )
+
+
+@lru_cache(maxsize=10_000)
+def _chip(move: Move) -> Markup:
+    return _MOVED.format(move)
 
 
 def web_address(url: str) -> str:

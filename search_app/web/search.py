@@ -9,7 +9,7 @@ from flask import Blueprint, render_template, request
 from .answering import Outcome, ask
 from .facts import privacy_facts
 from .question import Question, address, counts, read_question
-from .results import cards, results
+from .results import because, cards, results
 from .site import Site, this_site
 from .syntax import syntax
 from .wording import kind, mode_name, two_decimals
@@ -53,13 +53,14 @@ def _view(site: Site, question: Question, outcome: Outcome) -> dict[str, Any]:
     size = site.settings.top
     first = size * (question.page - 1)
     known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
+    told = because(site, question, answer, first=first, count=size)
     return {
         "question": question,
         "mode": kind(answer.mode),
         "notices": outcome.notices,
         "syntax": syntax(site, question, "search.show"),
         "milliseconds": outcome.milliseconds,
-        "results": results(answer.ranking, known, first=first, count=size),
+        "results": results(answer.ranking, known, first=first, count=size, because=told),
         "tabs": _tabs(question, outcome, answer.mode),
         "paging": _paging(site, question, len(answer.ranking)),
         "comparison": address("compare.show", question, site),

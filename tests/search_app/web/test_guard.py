@@ -17,7 +17,7 @@ from search_app.web.headers import LARGEST_BODY
 PATHS = ["/", "/?q=java", "/compare?q=java&user=1001", "/log", "/about", "/api/v1/health"]
 FAULTS = ["/missing", "/?q=java&page=0", "/?user=9999", "/static/missing.css", "/compare/"]
 POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 
-from search_app.engine import Ranking
-from search_app.web.results import Card, gone, results
+from index.model import Document
+from search_app.engine import Engine, Ranking
+from search_app.web.results import Card, Result, cards, gone, results
+from search_app.web.wording import Move
 
 # Plain order: rows 10, 11, 12, 13, 14. Here: 12, 10, 14, 11, 13.
 RANKING = Ranking(
@@ -40,8 +44,32 @@ def test_gone_is_what_falls_just_below_and_further_in_plain_order() -> None:
     assert gone(RANKING, CARDS, 5) == []
 
 
-@pytest.mark.parametrize("markup", ['class="snippet"', 'rel="noreferrer noopener"', "move.label"])
-def test_the_markup_of_a_hit_is_written_once(markup: str) -> None:
-    templates = Path(__file__).parents[3] / "templates"
-    holders = [path.name for path in templates.rglob("*.html") if markup in path.read_text("utf-8")]
-    assert holders == ["hit.html"]
+@pytest.mark.parametrize(
+    ("markup", "holder"),
+    [
+        ('class="snippet"', "hit.html"),
+        ('rel="noreferrer noopener"', "results.py"),
+        ("<mark>", "results.py"),
+        ('<span class="move', "results.py"),
+    ],
+)
+def test_the_markup_of_a_hit_is_written_once(markup: str, holder: str) -> None:
+    root = Path(__file__).parents[3]
+    files = [*(root / "templates").rglob("*.html"), *(root / "search_app/web").rglob("*.py")]
+    assert [path.name for path in files if markup in path.read_text("utf-8")] == [holder]
+
+
+def test_markup_escapes_what_it_takes_in() -> None:
+    hostile = "<b>&\"'"
+    engine = SimpleNamespace(
+        documents=lambda *_: [Document("d", hostile, f"java {hostile}", "https://x.example/?a&b")]
+    )
+    card = cards(cast(Engine, engine), [RANKING], f"java {hostile}", count=1)[12]
+    assert card.heading == (
+        '<a href="https://x.example/?a&amp;b" rel="noreferrer noopener">'
+        "&lt;b&gt;&amp;&#34;&#39;</a>"
+    )
+    assert card.shown == "<mark>java</mark> &lt;<mark>b</mark>&gt;&amp;&#34;&#39;"
+    moved = Result(1, 2, Move("up", hostile, hostile), card)
+    assert "<b>" not in moved.chip
+    assert "&lt;b&gt;&amp;" in moved.chip
