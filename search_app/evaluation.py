@@ -52,12 +52,12 @@ def evaluate(ranking: Ints, gold: Ints) -> Precision | None:
         return None
     relevant = np.zeros(ranking.size + 1, dtype=np.bool_)
     relevant[gold[:DEPTH]] = True
-    hits = relevant[ranking]
-    ap = average_precision(hits)
+    precisions = _precisions(relevant[ranking])
+    ap = _mean(precisions)
     return Precision(
         ap=ap,
-        ap_at_10=average_precision(hits, 10),
-        ap_at_20=average_precision(hits, 20),
+        ap_at_10=_mean(precisions[:10]),
+        ap_at_20=_mean(precisions[:20]),
         ap_c=corrected(ap, int(ranking.size), min(DEPTH, int(ranking.size))),
         pool=int(ranking.size),
     )
@@ -65,10 +65,18 @@ def evaluate(ranking: Ints, gold: Ints) -> Precision | None:
 
 def average_precision(hits: NDArray[np.bool_], first: int | None = None) -> float:
     """Return the mean precision at the ranks of the first relevant documents (AP@r; all: AP)."""
-    ranks = np.flatnonzero(hits)[:first] + 1
-    if not ranks.size:
-        return 0.0
-    return float((np.arange(1, ranks.size + 1) / ranks).sum() / ranks.size)
+    return _mean(_precisions(hits)[:first])
+
+
+def _precisions(hits: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the precision at the rank of each relevant document."""
+    ranks = np.flatnonzero(hits) + 1
+    found: NDArray[np.float64] = np.arange(1, ranks.size + 1) / ranks
+    return found
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.sum() / values.size) if values.size else 0.0
 
 
 @cache

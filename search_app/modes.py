@@ -102,9 +102,8 @@ class Modes:
         self.refuse(modes, user)
         plain = Request(query, pool, operators, mix)
         found = self.engine.pool(plain.query, plain.pool, operators=plain.operators)
-        gold = None
-        if user and self.profiles:
-            gold = self.engine.by_profile(found, self.profiles.row(user))
+        own = self.profiles.row(user) if user and self.profiles else None
+        gold = self.engine.by_profile(found, own) if own is not None else None
         return [self._answer(mode, found, gold, user, plain) for mode in modes]
 
     def _answer(

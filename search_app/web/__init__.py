@@ -27,6 +27,7 @@ from . import (
     sign_in,
     why,
 )
+from .addresses import link
 from .drawer import drawer
 from .faults import show_faults
 from .headers import guard
@@ -75,6 +76,7 @@ def create_app(site: Site | Live) -> Flask:
         version=__version__,
         people_options=chooser(app),
         navigation=navigation,
+        url_for=link,
         drawer=drawer,
         longest=LONGEST,
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from flask import current_app, request, url_for
+from flask import request
 
 from .access import visitor
+from .addresses import link
 from .site import DEMO, PLAIN, PRIVATE, Site
 
 _PAGES = (  # endpoint, name, who may go there
@@ -33,10 +34,9 @@ def navigation(site: Site) -> list[Link]:
     chosen = request.args.get("user", "") if site.access == DEMO else ""
     asked: dict[str, Any] = {"user": chosen} if chosen in site.people else {}
     return [
-        Link(name, url_for(endpoint, **asked), _current(endpoint))
+        Link(name, link(endpoint, **asked), _current(endpoint))
         for endpoint, name, access in _PAGES
-        if site.access in access and endpoint in current_app.view_functions
-        if _admitted(site, endpoint)
+        if site.access in access and _admitted(site, endpoint)
     ]
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Request, abort, url_for
+from flask import Request, abort
 
 from ..settings import Settings
 from .access import NOBODY_HERE, person
+from .addresses import link
 from .parameters import LONGEST, MIX, MODE, OPERATORS, PAGE, POOL, read_parameters
 from .site import DEMO, PLAIN, Site
 
@@ -95,7 +96,7 @@ def read_question(arguments: Mapping[str, str], site: Site) -> Question:
 def address(endpoint: str, question: Question, site: Site) -> str:
     """Return the address of a page that asks a question."""
     asked = urlencode(question.parameters(site.settings))
-    return f"{url_for(endpoint)}?{asked}" if asked else url_for(endpoint)
+    return f"{link(endpoint)}?{asked}" if asked else link(endpoint)
 
 
 def counts(request: Request) -> bool:
