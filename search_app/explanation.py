@@ -184,7 +184,23 @@ def reasons(
     if not request.interest:
         return [""] * rows.size
     shares = engine.contributions(rows, request.interest)
-    return [in_common(_named(request.interest, row), request.row is not None) for row in shares]
+    group = request.row is not None
+    return [in_common(named, group) for named in _all_named(request.interest, shares)]
+
+
+def _all_named(interest: Mapping[str, float], shares: Floats) -> list[list[str]]:
+    """Name the terms with the largest shares of each row, equal ones in the interest's order."""
+    terms, left = list(interest), shares.copy()
+    each = np.arange(len(left))
+    named: list[list[str]] = [[] for _ in each]
+    for _ in range(min(NAMED, len(terms))):
+        best = left.argmax(axis=1)
+        for row, (place, share) in enumerate(
+            zip(best.tolist(), left[each, best].tolist(), strict=True)
+        ):
+            named[row] += [terms[place]] * (share > 0)
+        left[each, best] = 0
+    return named
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:

@@ -22,6 +22,11 @@ from .wording import Move, move
 
 _LINKED = Markup('<a href="{link}" rel="noreferrer noopener">{title}</a>')
 _MARKED, _NOTHING = Markup("<mark>{}</mark>"), Markup()  # what they take in they escape
+_SHOWN = Markup('<p class="snippet" dir="auto">{}</p>')
+_REASON = Markup('<span dir="auto">{}</span> ')
+_BECAUSE = Markup(
+    '<p class="reason">{}<a class="why" href="{}">Why here?<span class="unseen"> {}</span></a></p>'
+)
 _MOVED = Markup(
     '<span class="move {0.kind}" role="img" aria-label="{0.label}" title="{0.label}">'
     "{0.text}</span>"
@@ -38,9 +43,8 @@ class Card(NamedTuple):
     snippet: list[Part]
     id: str  # the document's own
     heading: Markup = _NOTHING  # the title, linked where there is somewhere to go
-    shown: Markup = (
-        _NOTHING  # the snippet; both are made once, however many columns have the document
-    )
+    shown: Markup = _NOTHING  # the snippet
+    where: Markup = _NOTHING  # the source; all three are made once, in however many columns
 
 
 class Result(NamedTuple):
@@ -52,6 +56,14 @@ class Result(NamedTuple):
     card: Card
     reason: str = ""  # what it shares with the interests that order it
     why: str = ""  # where its place is explained
+
+    @property
+    def because(self) -> Markup:
+        """Return the reason and where to read more; nothing where no reasons are given."""
+        if not self.why:
+            return _NOTHING
+        reason = _REASON.format(self.reason) if self.reason else _NOTHING
+        return _BECAUSE.format(reason, self.why, self.card.title)
 
     @property
     def chip(self) -> Markup:
@@ -99,16 +111,20 @@ def cards(
 def _card(row: int, document: Document, query: str, size: int) -> Card:
     link = web_address(document.url)
     title = document.title.strip() or document.id.strip() or "Untitled"
+    source = f"{urlsplit(link).hostname} · {document.id}" if link else document.id
     parts = snippet(document.text, query, size)
     return Card(
         key=row,
         title=title,
         link=link,
-        source=f"{urlsplit(link).hostname} · {document.id}" if link else document.id,
+        source=source,
         snippet=parts,
         id=document.id,
         heading=_LINKED.format(link=link, title=title) if link else escape(title),
-        shown=_NOTHING.join(_MARKED.format(text) if marked else text for text, marked in parts),
+        shown=_SHOWN.format(
+            _NOTHING.join(_MARKED.format(text) if marked else text for text, marked in parts)
+        ),
+        where=escape(source),
     )
 
 

@@ -47,7 +47,7 @@ def test_gone_is_what_falls_just_below_and_further_in_plain_order() -> None:
 @pytest.mark.parametrize(
     ("markup", "holder"),
     [
-        ('class="snippet"', "hit.html"),
+        ('class="snippet"', "results.py"),
         ('rel="noreferrer noopener"', "results.py"),
         ("<mark>", "results.py"),
         ('<span class="move', "results.py"),
@@ -69,7 +69,12 @@ def test_markup_escapes_what_it_takes_in() -> None:
         '<a href="https://x.example/?a&amp;b" rel="noreferrer noopener">'
         "&lt;b&gt;&amp;&#34;&#39;</a>"
     )
-    assert card.shown == "<mark>java</mark> &lt;<mark>b</mark>&gt;&amp;&#34;&#39;"
-    moved = Result(1, 2, Move("up", hostile, hostile), card)
+    assert card.shown == (
+        '<p class="snippet" dir="auto"><mark>java</mark> &lt;<mark>b</mark>&gt;&amp;&#34;&#39;</p>'
+    )
+    moved = Result(1, 2, Move("up", hostile, hostile), card, reason=hostile, why="/why?q=&doc=d")
+    assert 'href="/why?q=&amp;doc=d"' in moved.because
+    assert moved.because.count("&lt;b&gt;&amp;&#34;&#39;") == 2
+    assert moved._replace(why="").because == ""
     assert "<b>" not in moved.chip
     assert "&lt;b&gt;&amp;" in moved.chip
