@@ -20,6 +20,7 @@ from index.model import Document, Part, Pool
 from . import rerank
 from .request import Request
 
+KEPT = 1024  # interests whose terms stay numbered
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -51,6 +52,7 @@ class Engine:
         self._forward = forward
         self._vectors = vectors
         self._deadline = deadline  # seconds for a query
+        self._known: dict[int, tuple[Mapping[str, float], tuple[Ints, Floats]]] = {}
 
     def pool(self, query: str, size: int, *, operators: bool = False) -> Pool:
         """Return the best documents for the query in BM25 order, in time."""
@@ -116,5 +118,13 @@ class Engine:
         return Ranking(pool.rows[order], values[order], order + 1)
 
     def _vector(self, interest: Mapping[str, float]) -> tuple[Ints, Floats]:
+        """Number the terms; whoever asks again with the same mapping is not numbered anew."""
+        known = self._known.get(id(interest))
+        if known is not None and known[0] is interest:
+            return known[1]
         weights = np.fromiter(interest.values(), np.float64, len(interest))
-        return self._forward.columns(list(interest)), weights
+        vector = self._forward.columns(list(interest)), weights
+        if len(self._known) >= KEPT:
+            self._known.clear()
+        self._known[id(interest)] = interest, vector  # kept with it, so that no id comes again
+        return vector

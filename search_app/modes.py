@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from anonymizer.model import Profiles, Release, ReleasedRow
 from index.model import Pool
 
-from .engine import Engine, Ranking
+from .engine import KEPT, Engine, Ranking
 from .errors import UsageError
 from .evaluation import Agreement, Precision, agreement, evaluate
 from .newcomer import Newcomer
@@ -51,6 +52,10 @@ class Answer:
         return self.request.row.users if self.request.row else 0
 
 
+def _nobody(_user: str) -> Mapping[str, float]:
+    raise UsageError("no profiles here; make them with: veilsearch profiles LOG")
+
+
 class Modes:
     """An engine with the profiles and releases of a workspace, or with a newcomer's."""
 
@@ -67,6 +72,7 @@ class Modes:
         self.release = release
         self.newcomer = newcomer  # the one person in profiles, served without a release
         self.further = further or {}  # other releases of the same profiles, by name
+        self._own = lru_cache(KEPT)(profiles.row) if profiles else _nobody
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -102,7 +108,7 @@ class Modes:
         self.refuse(modes, user)
         plain = Request(query, pool, operators, mix)
         found = self.engine.pool(plain.query, plain.pool, operators=plain.operators)
-        own = self.profiles.row(user) if user and self.profiles else None
+        own = self._own(user) if user and self.profiles else None
         gold = self.engine.by_profile(found, own) if own is not None else None
         return [self._answer(mode, found, gold, user, plain) for mode in modes]
 
@@ -121,7 +127,7 @@ class Modes:
     def request(self, plain: Request, mode: str, user: str | None) -> Request:
         """Return what the engine is told in one mode; where no row serves, the plain request."""
         if mode == "own" and self.profiles and user:
-            return replace(plain, profile=self.profiles.row(user))
+            return replace(plain, profile=self._own(user))
         if mode not in ("none", "own") and (row := self.row_for(user, mode)):
             return replace(plain, row=row)
         return plain
