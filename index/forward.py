@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,17 @@ ARRAYS = ("numbers", "indptr", "indices", "tf", "df", "norms_tf", "norms_tfidf")
 TERMS = "terms.json"
 VECTORS = ("tfidf", "tf")
 DIGITS = 12
+
+
+class Target(NamedTuple):
+    """A profile made ready for products with documents."""
+
+    size: int  # all its terms
+    places: Ints  # of those that documents have, among all
+    columns: Ints  # and their columns
+    factors: Floats  # what such a term's count in a document is times
+    length: float
+    vectors: str
 
 
 class Forward:
@@ -80,48 +91,43 @@ class Forward:
         """Number the terms, -1 where no document has one."""
         return self._columns(tuple(terms))
 
-    def cosines(self, rows: Ints, columns: Ints, weights: Floats, vectors: str = "tfidf") -> Floats:
-        """Compare a profile with the documents of some rows, rounded to 12 decimals.
+    def target(self, columns: Ints, weights: Floats, vectors: str = "tfidf") -> Target:
+        """Prepare a profile to be compared with documents.
 
         Columns must differ but for -1, a term no document has: it counts for the profile's length
         alone. A document's vector is tf or tf * ln(1 + documents / df), over all its terms.
         """
-        weights, factors = self._factors(columns, weights, vectors)
-        profile = np.zeros(len(self.terms))
-        known = columns >= 0
-        profile[columns[known]] = factors[known]
-        rows = self._rows(rows)
-        lengths = self._norms[vectors][rows] * np.linalg.norm(weights)
-        products = row_products(rows, *self._parts, profile)
-        cosines = np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
-        rounded: Floats = np.round(cosines, DIGITS)
-        return rounded
-
-    def contributions(
-        self, rows: Ints, columns: Ints, weights: Floats, vectors: str = "tfidf"
-    ) -> Floats:
-        """Return each term's share of the cosines, rows x columns: a row's sum is its cosine."""
-        weights, factors = self._factors(columns, weights, vectors)
-        known = np.flatnonzero(columns >= 0)
-        places = np.full(len(self.terms), -1)
-        places[columns[known]] = known
-        rows = self._rows(rows)
-        lengths = self._norms[vectors][rows] * np.linalg.norm(weights)
-        parts = row_parts(rows, *self._parts, places, factors)
-        parts /= np.where(lengths > 0, lengths, 1)[:, None]
-        return parts
-
-    def _factors(self, columns: Ints, weights: Floats, vectors: str) -> tuple[Floats, Floats]:
-        """Return the weights, the largest 1, and what each term's count in a document is times."""
         if vectors not in VECTORS:
             raise SearchError(f"vectors={vectors} must be one of {', '.join(VECTORS)}")
         weights = weights / (np.abs(weights).max(initial=0) or 1)  # lest squares overflow
-        if vectors == "tf":
-            return weights, weights
-        factors = np.zeros(len(weights))
-        known = columns >= 0
-        factors[known] = weights[known] * self._idf[columns[known]]
-        return weights, factors
+        places: Ints = np.flatnonzero(columns >= 0)
+        known = columns[places]
+        factors = weights[places] * (1.0 if vectors == "tf" else self._idf[known])
+        length = float(np.linalg.norm(weights))
+        return Target(len(columns), places, known, factors, length, vectors)
+
+    def cosines(self, rows: Ints, target: Target) -> Floats:
+        """Compare a profile with the documents of some rows, rounded to 12 decimals."""
+        profile = np.zeros(len(self.terms))
+        profile[target.columns] = target.factors
+        rows = self._rows(rows)
+        lengths: Floats = self._norms[target.vectors][rows] * target.length
+        products = row_products(rows, *self._parts, profile)
+        cosines = np.zeros(len(rows))
+        np.divide(products, lengths, out=cosines, where=lengths > 0)
+        return np.round(cosines, DIGITS)
+
+    def contributions(self, rows: Ints, target: Target) -> Floats:
+        """Return each term's share of the cosines, rows x terms: a row's sum is its cosine."""
+        places = np.full(len(self.terms), -1)
+        places[target.columns] = target.places
+        factors = np.zeros(target.size)
+        factors[target.places] = target.factors
+        rows = self._rows(rows)
+        lengths = self._norms[target.vectors][rows] * target.length
+        parts = row_parts(rows, *self._parts, places, factors)
+        parts /= np.where(lengths > 0, lengths, 1)[:, None]
+        return parts
 
     def _rows(self, rows: Ints) -> Ints:
         rows = np.asarray(rows, dtype=np.int64)

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.model import ReleasedRow
-from index.forward import Forward
+from index.forward import Forward, Target
 from index.lucene import LuceneIndex
 from index.model import Document, Part, Pool
 
 from . import rerank
 from .request import Request
 
-KEPT = 1024  # interests whose terms stay numbered
+KEPT = 1024  # interests that stay prepared
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Engine:
         self._forward = forward
         self._vectors = vectors
         self._deadline = deadline  # seconds for a query
-        self._known: dict[int, tuple[Mapping[str, float], tuple[Ints, Floats]]] = {}
+        self._known: dict[int, tuple[Mapping[str, float], Target]] = {}
 
     def pool(self, query: str, size: int, *, operators: bool = False) -> Pool:
         """Return the best documents for the query in BM25 order, in time."""
@@ -96,8 +96,7 @@ class Engine:
 
     def contributions(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
         """Return each interest's share of the cosine of each document: rows x interests."""
-        columns, weights = self._vector(interest)
-        return self._forward.contributions(rows, columns, weights, self._vectors)
+        return self._forward.contributions(rows, self._target(interest))
 
     def warm_up(self) -> None:
         """Load what the first search would wait for: Lucene's classes and the compiled loops."""
@@ -111,20 +110,20 @@ class Engine:
         return self._lucene.documents(ranking.rows[first : first + count].tolist())
 
     def _by(self, pool: Pool, interest: Mapping[str, float], mix: float) -> Ranking:
-        columns, weights = self._vector(interest)
-        cosines = self._forward.cosines(pool.rows, columns, weights, self._vectors)
+        cosines = self._forward.cosines(pool.rows, self._target(interest))
         values = rerank.blend(cosines, pool.scores, mix)
         order = rerank.order(values)
         return Ranking(pool.rows[order], values[order], order + 1)
 
-    def _vector(self, interest: Mapping[str, float]) -> tuple[Ints, Floats]:
-        """Number the terms; whoever asks again with the same mapping is not numbered anew."""
+    def _target(self, interest: Mapping[str, float]) -> Target:
+        """Prepare an interest; whoever asks again with the same mapping finds it ready."""
         known = self._known.get(id(interest))
         if known is not None and known[0] is interest:
             return known[1]
         weights = np.fromiter(interest.values(), np.float64, len(interest))
-        vector = self._forward.columns(list(interest)), weights
+        columns = self._forward.columns(list(interest))
+        target = self._forward.target(columns, weights, self._vectors)
         if len(self._known) >= KEPT:
             self._known.clear()
-        self._known[id(interest)] = interest, vector  # kept with it, so that no id comes again
-        return vector
+        self._known[id(interest)] = interest, target  # kept with it, so that no id comes again
+        return target

@@ -20,12 +20,12 @@ from .question import Question, address
 from .site import Site
 from .wording import Move, move
 
-_LINKED = Markup('<a href="{link}" rel="noreferrer noopener">{title}</a>')
-_MARKED, _NOTHING = Markup("<mark>{}</mark>"), Markup()  # what they take in they escape
-_SHOWN = Markup('<p class="snippet" dir="auto">{}</p>')
-_REASON = Markup('<span dir="auto">{}</span> ')
+_LINKED = Markup('<a href="%s" rel="noreferrer noopener">%s</a>')
+_MARKED, _NOTHING = Markup("<mark>%s</mark>"), Markup()  # what they take in they escape
+_SHOWN = Markup('<p class="snippet" dir="auto">%s</p>')
+_REASON = Markup('<span dir="auto">%s</span> ')
 _BECAUSE = Markup(
-    '<p class="reason">{}<a class="why" href="{}">Why here?<span class="unseen"> {}</span></a></p>'
+    '<p class="reason">%s<a class="why" href="%s">Why here?<span class="unseen"> %s</span></a></p>'
 )
 _MOVED = Markup(
     '<span class="move {0.kind}" role="img" aria-label="{0.label}" title="{0.label}">'
@@ -62,8 +62,8 @@ class Result(NamedTuple):
         """Return the reason and where to read more; nothing where no reasons are given."""
         if not self.why:
             return _NOTHING
-        reason = _REASON.format(self.reason) if self.reason else _NOTHING
-        return _BECAUSE.format(reason, self.why, self.card.title)
+        reason = _REASON % self.reason if self.reason else _NOTHING
+        return _BECAUSE % (reason, self.why, self.card.title)
 
     @property
     def chip(self) -> Markup:
@@ -120,10 +120,8 @@ def _card(row: int, document: Document, query: str, size: int) -> Card:
         source=source,
         snippet=parts,
         id=document.id,
-        heading=_LINKED.format(link=link, title=title) if link else escape(title),
-        shown=_SHOWN.format(
-            _NOTHING.join(_MARKED.format(text) if marked else text for text, marked in parts)
-        ),
+        heading=_LINKED % (link, title) if link else escape(title),
+        shown=_SHOWN % _NOTHING.join(_MARKED % text if marked else text for text, marked in parts),
         where=escape(source),
     )
 

@@ -34,7 +34,7 @@ def test_an_index_opens_and_searches(toys: list[Document], build: Build, tmp_pat
     assert lucene.pool("panda", 10).rows.tolist() == [4]
     assert forward.documents == lucene.size == 5
     columns = forward.columns(["panda", "zebra"])
-    cosines = forward.cosines(np.arange(5), columns, np.array([1.0, 0.0]), "tf")
+    cosines = forward.cosines(np.arange(5), forward.target(columns, np.array([1.0, 0.0]), "tf"))
     assert cosines.tolist() == pytest.approx([0, 0, 0, 0, 0.5**0.5])
     assert forward.columns(["pumas", "example"]).tolist()[0] >= 0  # titles count, URLs don't
     assert forward.columns(["example"]).tolist() == [-1]
@@ -71,7 +71,9 @@ def test_of_duplicates_the_last_one_wins(tmp_path: Path) -> None:
     assert lucene.documents(range(lucene.size)) == [documents[n] for n in (3, 4, 5)]
     for row, kept in enumerate((3, 4, 5)):
         assert lucene.pool(f"text{kept}", 10).rows.tolist() == [row]
-        cosines = forward.cosines(np.arange(3), forward.columns([f"text{kept}"]), np.ones(1))
+        cosines = forward.cosines(
+            np.arange(3), forward.target(forward.columns([f"text{kept}"]), np.ones(1))
+        )
         assert np.flatnonzero(cosines).tolist() == [row]
     assert "text0" not in forward.terms
     assert len(lucene.pool("text0", 10)) == 0

@@ -35,7 +35,9 @@ def cosines(
 ) -> list[float]:
     weights = np.array(list(profile.values()), dtype=np.float64)
     columns = forward.columns(list(profile))
-    return forward.cosines(np.array(rows, dtype=np.int64), columns, weights, vectors).tolist()
+    return forward.cosines(
+        np.array(rows, dtype=np.int64), forward.target(columns, weights, vectors)
+    ).tolist()
 
 
 def naive(
@@ -111,7 +113,9 @@ def shares(
 ) -> list[dict[str, float]]:
     weights = np.array(list(profile.values()), dtype=np.float64)
     columns = forward.columns(list(profile))
-    found = forward.contributions(np.array(rows, dtype=np.int64), columns, weights, vectors)
+    found = forward.contributions(
+        np.array(rows, dtype=np.int64), forward.target(columns, weights, vectors)
+    )
     return [dict(zip(profile, row, strict=True)) for row in found.tolist()]
 
 

@@ -94,16 +94,20 @@ class ToyForward:
     def columns(self, terms: Sequence[str]) -> Any:
         return np.array([TERMS.index(term) for term in terms], dtype=np.int64)
 
-    def cosines(self, rows: Any, columns: Any, weights: Any, vectors: str) -> Any:
+    def target(self, columns: Any, weights: Any, vectors: str) -> Any:
         assert vectors == "tfidf"
+        return columns, weights
+
+    def cosines(self, rows: Any, target: Any) -> Any:
+        columns, weights = target
         if self.broken:
             raise ValueError("a fault that names java and 1001")
         interest = dict(zip(columns.tolist(), weights.tolist(), strict=True))
         norm = float(np.linalg.norm(weights)) or 1.0
         return np.array([interest.get(row % 2, 0.0) / norm for row in rows])
 
-    def contributions(self, rows: Any, columns: Any, weights: Any, vectors: str) -> Any:
-        assert vectors == "tfidf"
+    def contributions(self, rows: Any, target: Any) -> Any:
+        columns, weights = target
         has = np.asarray(rows)[:, None] % 2 == columns
         return np.where(has, weights / float(np.linalg.norm(weights)), 0.0)
 

@@ -302,7 +302,8 @@ def test_a_paused_profile_is_not_read(site: Site, monkeypatch: pytest.MonkeyPatc
     read: list[str] = []
     true = Profiles.row
     monkeypatch.setattr(Profiles, "row", lambda self, user: read.append(user) or true(self, user))
-    client = create_app(site).test_client()
+    modes = Modes(site.modes.engine, site.modes.profiles, site.modes.release)  # that has read none
+    client = create_app(replace(site, modes=modes)).test_client()
     site.store.choose("1001", paused=True)
     client.get("/?q=java&user=1001&mode=own")
     assert read == []

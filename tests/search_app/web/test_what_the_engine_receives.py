@@ -62,7 +62,7 @@ def test_two_members_send_the_same_bytes_and_get_the_same_results(modes: Modes) 
         without_profiles(modes), ("1001", "1002"), "group"
     )
     assert mine == theirs
-    assert [name for name, _ in mine] == ["pool", "pool", "rank", "columns", "cosines"]
+    assert [name for name, _ in mine] == ["pool", "pool", "rank", "columns", "target", "cosines"]
     assert my_answer.request.as_bytes() == their_answer.request.as_bytes()
     assert my_answer.ranking.rows.tolist() == their_answer.ranking.rows.tolist()
     assert my_answer.ranking.scores.tobytes() == their_answer.ranking.scores.tobytes()
@@ -86,9 +86,10 @@ def without_the_judge(calls: Calls) -> Calls:
     """Leave out the order by the own profile, and what the index is asked for it."""
     names = [name for name, _ in calls]
     at = names.index("by_profile")
-    assert names[at : at + 3] == ["by_profile", "columns", "cosines"]
+    asked = ["by_profile", "columns", "target", "cosines"]
+    assert names[at : at + len(asked)] == asked
     assert names.count("by_profile") == 1
-    return calls[:at] + calls[at + 3 :]
+    return calls[:at] + calls[at + len(asked) :]
 
 
 def test_another_group_and_the_own_mode_do_differ(modes: Modes) -> None:
