@@ -4,11 +4,26 @@
 const hits = () => [...document.querySelectorAll(".hit")];
 const typing = (element) => element.matches("input, select, textarea");
 
+// Keys that are characters can be switched off: who speaks to a machine speaks characters.
+const keys = document.querySelector("#keys");
+const off = () => localStorage.getItem("keys") === "off";
+const unwanted = ({ key }) => key.length === 1 && off();
+function tell() {
+  keys.hidden = false;
+  keys.ariaPressed = String(!off());
+}
+if (keys) tell();
+keys?.addEventListener("click", () => {
+  if (off()) localStorage.removeItem("keys");
+  else localStorage.setItem("keys", "off");
+  tell();
+});
+
 // "/" goes to the search field, j and k walk through the results.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape" && typing(event.target)) event.target.blur();
-  if (typing(event.target)) return;
+  if (typing(event.target) || unwanted(event)) return;
   if (event.key === "/") {
     event.preventDefault();
     document.querySelector("#q")?.select();
@@ -28,6 +43,7 @@ function step(by) {
 // In a lecture a key follows the link that names it.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  if (unwanted(event)) return;
   const named = (link) => link.dataset.press.split(" ").includes(event.key);
   const link = [...document.querySelectorAll("[data-press]")].find(named);
   if (!link || event.repeat) return;

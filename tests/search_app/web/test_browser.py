@@ -20,6 +20,20 @@ def test_keys_walk_through_the_results(page: Page, address: str) -> None:
     assert page.evaluate(focused) == "q"
 
 
+def test_keys_that_are_characters_can_be_switched_off(page: Page, address: str) -> None:
+    focused = "document.activeElement.dataset.key ?? document.activeElement.id"
+    page.goto(f"{address}/?q=java")
+    page.get_by_role("button", name="Keys").click()
+    page.goto(f"{address}/?q=java&page=2")  # it is kept in the browser
+    for key in ("j", "/"):
+        page.keyboard.press(key)
+        assert page.evaluate(focused) in ("", None)
+    assert page.locator("#keys").get_attribute("aria-pressed") == "false"
+    page.get_by_role("button", name="Keys").click()
+    page.keyboard.press("/")
+    assert page.evaluate(focused) == "q"
+
+
 def test_the_same_document_lights_up_in_every_column(page: Page, address: str) -> None:
     page.goto(f"{address}/compare?q=java&user=1001")
     page.locator(".own .hit").nth(1).hover()
