@@ -29,7 +29,7 @@ SHOWN = 10  # on a page
 UPDATES = 4
 PATIENCE = 60.0
 VERSION = re.compile(r"Title v(\d+)")
-ID = re.compile(r"\b([a-z]+)-(\d+)\b")
+ID = re.compile(r'class="where"[^>]*>([a-z]+)-(\d+)<')  # beside each result
 FOUND = re.compile(r"of (\d+) found")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
 

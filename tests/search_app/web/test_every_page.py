@@ -38,8 +38,8 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
     "groups.show": ["/groups"],
     "groups.one": ["/groups/g0001", "/groups/g0002", "/groups/g9999"],
     "log.show": ["/log"],
-    "lecture.start": ["/lecture"],
-    "lecture.show": ["/lecture/1", "/lecture/1?blind=1"],
+    "lecture.show": ["/lecture"],
+    "lecture.one": ["/lecture/1", "/lecture/1?blind=1"],
     "about.show": ["/about"],
     "docs.show": ["/docs"],
     "sign_in.show": [],  # in private mode, below
