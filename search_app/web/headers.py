@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from flask import Flask, Response, abort, current_app, request
@@ -38,6 +39,14 @@ HEADERS = {
 _HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}  # a year, this host alone
 
 
+class Origin(NamedTuple):
+    """Where a page lies that sends a request, or the server it reaches."""
+
+    scheme: str
+    host: str
+    port: int
+
+
 def guard(app: Flask, settings: Settings | None = None) -> None:
     """Refuse foreign hosts, sites and bodies, and add the headers to whatever is answered."""
     settings = settings or Settings()
@@ -68,7 +77,8 @@ def _refuse_foreign_site() -> None:
     if site is not None:
         ours = site == "same-origin"
     else:
-        ours = origin is None or _origin(origin) == _own_origin()
+        own = _own_origin()
+        ours = origin is None or (own is not None and _origin(origin) == own)
     if not ours:
         abort(403, "This was sent from another site, so it was not done. Use the page here.")
 
@@ -80,25 +90,28 @@ def _refuse_body() -> None:
         abort(415, f"A request’s body must be of type {' or '.join(_BODIES)}.")
 
 
-def _own_origin() -> tuple[str, str, int | None]:
+def _own_origin() -> Origin | None:
     """Return scheme, host and port by which this request reached us."""
     scheme = "https" if current_app.config[HTTPS] else request.scheme
     return _origin(f"{scheme}://{request.headers.get('Host', '')}")
 
 
-def _origin(text: str) -> tuple[str, str, int | None]:
-    """Return an origin's scheme, host and port; what is none equals no origin of ours."""
+def _origin(text: str) -> Origin | None:
+    """Return an origin's scheme, host and port, if it is one."""
     try:
         parts = urlsplit(text)
-        return parts.scheme, _name(parts), parts.port or _PORTS.get(parts.scheme)
+        port = parts.port or _PORTS.get(parts.scheme)
+        name = _name(parts)
+        return Origin(parts.scheme, name, port) if name and port else None
     except ValueError:
-        return "", "", None
+        return None
 
 
 def _host(header: str) -> str:
     try:
         parts = urlsplit(f"//{header}")
-        return "" if parts.netloc != header else _name(parts)
+        whole = parts.netloc == header and parts.port != 0  # asked for, a port that is none raises
+        return _name(parts) if whole else ""
     except ValueError:
         return ""
 

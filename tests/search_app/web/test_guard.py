@@ -75,7 +75,17 @@ def test_local_hosts_are_answered(client: FlaskClient, host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "localhost.evil.example", "localhost:8000@evil.example", "[::1", "a b", ""],
+    [
+        *(
+            "evil.example",
+            "localhost.evil.example",
+            "localhost:8000@evil.example",
+            "[::1",
+            "a b",
+            "",
+        ),
+        *("localhost:x", "localhost:99999", "localhost:0", "localhost:8000.evil", "[::1]:-1"),
+    ],
 )
 @pytest.mark.parametrize("path", ["/", "/static/style.css", "/api/v1/health", "/missing"])
 def test_foreign_hosts_are_refused(client: FlaskClient, host: str, path: str) -> None:
