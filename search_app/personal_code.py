@@ -15,6 +15,7 @@ PUBLIC, SECRET = 5, 20  # signs
 SALT = 16  # bytes
 LONGEST = 100  # characters that are looked at: a code with all its dashes has 29
 _GROUP = 5
+_TOO_MANY = 2  # signs that somebody may have typed twice
 _MEANT = str.maketrans("OIL", "011", " -\t\r\n\u00a0\u2010\u2011\u2013\u2014")
 _COST, _BLOCKS = 1 << 14, 8  # of scrypt: some 50 ms and 16 MB
 
@@ -46,6 +47,13 @@ def read_code(text: str) -> Code:
     if len(text) > LONGEST or len(signs) != PUBLIC + SECRET or set(signs) - set(SIGNS):
         return NO_CODE
     return Code(signs[:PUBLIC], signs[PUBLIC:])
+
+
+def public_part(text: str) -> str | None:
+    """Return the public part of what is, or was meant to be, a code; None for what is not."""
+    signs = text[:LONGEST].upper().translate(_MEANT)
+    meant = len(text) <= LONGEST and len(signs) <= PUBLIC + SECRET + _TOO_MANY
+    return signs[:PUBLIC] if meant and not set(signs) - set(SIGNS) else None
 
 
 def make_salt() -> bytes:

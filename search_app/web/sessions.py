@@ -10,6 +10,7 @@ import threading
 from ..people_store import hash_token, over
 from .access import Visitor
 from .site import Site
+from .tries import Turns
 
 _MOST = 100  # sessions of operators; the oldest goes
 
@@ -48,11 +49,12 @@ class OperatorSessions:
             self._used.pop(hash_token(token), None)
 
 
-def begin(site: Site, operators: OperatorSessions, code: str) -> str | None:
+def begin(site: Site, operators: OperatorSessions, code: str, turns: Turns) -> str | None:
     """Begin a session with a personal code or the operator's token; None if it is neither."""
     if site.admin_token and _same(code.strip(), site.admin_token):
         return operators.begin(site.clock())
-    return site.store.sign_in(code, site.clock())
+    with turns.turn():  # the operator waits for nobody
+        return site.store.sign_in(code, site.clock())
 
 
 def whose(site: Site, operators: OperatorSessions, token: str) -> Visitor:

@@ -20,12 +20,13 @@ from flask.blueprints import BlueprintSetupState
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
+from ..personal_code import public_part
 from . import sessions
 from .access import Visitor, visitor
 from .limits import network
 from .sessions import OperatorSessions
 from .site import PRIVATE, Site, this_site
-from .tries import Tries
+from .tries import Busy, Tries, Turns
 
 pages = Blueprint("sign_in", __name__)
 COOKIE = "veilsearch"
@@ -41,6 +42,8 @@ OPEN = {
 }  # blueprints, or single endpoints
 PERSONAL = {"me", "api_profile"}  # what only a person has: blueprints, or single endpoints
 WRONG = "This code is not known here. Please look at it again: every letter and digit counts."
+BUSY = "Many people are signing in at this moment. Please try again in a few seconds."
+_SECONDS = 3  # until then
 _KEY = "veilsearch.sign_in"
 
 
@@ -48,12 +51,13 @@ class _Door(NamedTuple):
     """What is kept in memory about signing in."""
 
     tries: Tries
+    turns: Turns
     operators: OperatorSessions
 
 
 @pages.record_once
 def _remember_in_memory(state: BlueprintSetupState) -> None:
-    state.app.extensions[_KEY] = _Door(Tries(), OperatorSessions())
+    state.app.extensions[_KEY] = _Door(Tries(), Turns(), OperatorSessions())
 
 
 @pages.before_app_request
@@ -89,13 +93,25 @@ def show() -> Response:
 def enter() -> Response:
     """Begin a session with a code."""
     site, door, client = _private(), _door(), network(request.remote_addr)
-    wait = door.tries.begin(client, site.clock())
+    code = request.form.get("code", "")
+    public = public_part(code)
+    wait = door.tries.begin(client, public, site.clock())
     if wait:
-        return _form(429, f"Too many wrong codes were tried. Please wait {wait} seconds.", wait)
-    token = sessions.begin(site, door.operators, request.form.get("code", ""))
+        sentence = f"Too many wrong codes came from your network. Please wait {wait} seconds."
+        return _form(429, sentence, wait)
+    try:
+        token = sessions.begin(site, door.operators, code, door.turns)
+    except Busy:  # nobody has looked at the code
+        door.tries.take_back(client, public)
+        return _form(429, BUSY, _SECONDS)
     if token is None:
         return _form(403, WRONG)
-    door.tries.take_back(client)
+    door.tries.take_back(client, public)
+    return _begun(site, door, token)
+
+
+def _begun(site: Site, door: _Door, token: str) -> Response:
+    """End the session before in this browser, and go on with the new one."""
     sessions.end(site, door.operators, request.cookies.get(COOKIE, ""))
     begun = sessions.whose(site, door.operators, token)
     response = _to("admin.show" if begun.admin else "search.show")

@@ -10,6 +10,7 @@ from search_app.personal_code import (
     Code,
     hash_secret,
     make_code,
+    public_part,
     read_code,
 )
 
@@ -46,6 +47,24 @@ def test_what_people_type_is_read(typed: str) -> None:
 )
 def test_what_can_not_be_a_code_is_none(typed: str) -> None:
     assert read_code(typed) == NO_CODE
+
+
+@pytest.mark.parametrize(
+    ("typed", "public"),
+    [
+        (WRITTEN, "7K3QD"),
+        (f" {WRITTEN[:-1].lower()} ", "7K3QD"),  # a sign too few
+        (f"{WRITTEN}00", "7K3QD"),  # and two too many
+        ("", ""),
+        ("7k", "7K"),
+        (WRITTEN.replace("V", "U"), None),  # no sign of a code
+        (f"{WRITTEN}-000", None),
+        (WRITTEN + " " * 100, None),
+        ("the-operator-s-token-of-this-toy-site", None),
+    ],
+)
+def test_a_code_typed_wrongly_has_a_public_part(typed: str, public: str | None) -> None:
+    assert public_part(typed) == public
 
 
 def test_codes_are_a_hundred_bits_and_differ() -> None:

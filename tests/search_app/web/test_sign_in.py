@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,8 @@ from werkzeug.test import TestResponse
 from search_app import personal_code
 from search_app.people_store import IDLE
 from search_app.web import Site, create_app
-from search_app.web.sign_in import WRONG
+from search_app.web.sign_in import BUSY, WRONG
+from search_app.web.tries import Turns
 
 from .conftest import ADMIN_TOKEN
 
@@ -104,20 +106,72 @@ def test_nothing_in_the_request_says_where_to_go_next(client: FlaskClient, code:
     assert response.headers["Location"] == "/"
 
 
-def test_too_many_wrong_codes_wait(client: FlaskClient, code: str) -> None:
-    assert [enter(client, WRONG_CODE).status_code for _ in range(6)] == [403] * 5 + [429]
+def test_too_many_wrong_tries_of_a_code_wait(client: FlaskClient, code: str) -> None:
+    wrong = f"{code[:-1]}{'0' if code[-1] != '0' else '1'}"
+    assert [enter(client, wrong).status_code for _ in range(6)] == [403] * 5 + [429]
     response = enter(client, code)  # the right one waits, too: else guessing would go on
     assert response.status_code == 429
     assert 0 < int(response.headers["Retry-After"]) <= 60
+    assert "Too many wrong codes came from your network." in response.text
     other = enter_from(client, "198.51.100.7", code)
     assert other.status_code == 303
 
 
-def test_thirty_wrong_codes_from_everywhere_wait(client: FlaskClient, code: str) -> None:
+def test_wrong_codes_of_others_keep_nobody_out(client: FlaskClient, code: str) -> None:
+    """A class behind one address mistypes, and a guesser tries from everywhere."""
     for number in range(30):
-        response = enter_from(client, f"198.51.100.{number}", WRONG_CODE)
-        assert response.status_code == 403
-    assert enter_from(client, "198.51.100.99", code).status_code == 429
+        mistyped = f"{number:05}-{WRONG_CODE[6:]}"[: 28 + number % 2]  # half of them a sign short
+        assert enter(client, mistyped).status_code == 403
+    for number in range(100):
+        assert enter_from(client, f"198.51.100.{number}", WRONG_CODE).status_code == 403
+    assert enter(client, code).status_code == 303
+    assert enter(client, ADMIN_TOKEN).status_code == 303
+
+
+def test_an_address_of_sixty_wrong_codes_waits(client: FlaskClient, code: str) -> None:
+    for number in range(60):
+        assert enter(client, f"{number:05}-{WRONG_CODE[6:]}").status_code == 403
+    assert enter(client, code).status_code == 429
+    assert enter(client, ADMIN_TOKEN).status_code == 303  # which counts alone
+
+
+def test_too_many_wrong_tokens_of_the_operator_wait(client: FlaskClient, code: str) -> None:
+    wrong = [f"{ADMIN_TOKEN}{number}" for number in range(6)]
+    assert [enter(client, token).status_code for token in wrong] == [403] * 5 + [429]
+    assert enter(client, ADMIN_TOKEN).status_code == 429
+    assert enter(client, code).status_code == 303
+    assert enter_from(client, "198.51.100.7", ADMIN_TOKEN).status_code == 303
+
+
+def test_guessing_takes_two_threads_of_hashing_at_most(
+    private: Site, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("search_app.web.sign_in.Turns", lambda: Turns(longest=0.01))
+    app = create_app(private)
+    came, go = threading.Semaphore(0), threading.Event()
+
+    def slow(secret: str, salt: bytes) -> bytes:
+        came.release()
+        assert go.wait(10)
+        return personal_code.hash_secret(secret, salt)
+
+    monkeypatch.setattr("search_app.people_store.hash_secret", slow)
+    guesses = [threading.Thread(target=enter, args=(app.test_client(), WRONG_CODE)) for _ in "12"]
+    for guess in guesses:
+        guess.start()
+    assert came.acquire(timeout=10)
+    assert came.acquire(timeout=10)
+    for _ in range(6):  # who was sent away may come again: nobody has looked at the code
+        response = enter(app.test_client(), code)
+        assert (response.status_code, response.headers["Retry-After"]) == (429, "3")
+        assert BUSY in response.text
+    assert enter(app.test_client(), ADMIN_TOKEN).status_code == 303  # needs no hashing
+    assert app.test_client().get("/sign-in").status_code == 200
+    assert not came.acquire(blocking=False)  # no third was hashed
+    go.set()
+    for guess in guesses:
+        guess.join()
+    assert enter(app.test_client(), code).status_code == 303
 
 
 def test_a_household_of_ipv6_addresses_is_one(client: FlaskClient) -> None:
