@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from anonymizer.measures.group_counts import GroupCounts, count_groups
-from anonymizer.measures.linkability import READINGS, linkability
+from anonymizer.measures.linkability import readings
 from anonymizer.model import Floats, Ints, Profiles, Release
 
 from .binning import share_counts
@@ -75,8 +75,6 @@ def figures(release: Release, profiles: Profiles | None, *, singles: bool) -> Fi
     if served is None:
         return Figures(release, people, release.rows.sizes, told, {}, nothing, 0, nothing)
     counts = count_groups(served, release)
-    values = [row.value for row in linkability(served, release)]
-    readings = np.array(values).reshape(len(READINGS), people.size)
     cells = np.isin(counts.group, told) if told.size < people.size else slice(None)
     share = counts.share[cells]
     return Figures(
@@ -84,7 +82,7 @@ def figures(release: Release, profiles: Profiles | None, *, singles: bool) -> Fi
         people=people,
         terms=release.rows.sizes,
         told=told,
-        readings=dict(zip(READINGS, readings, strict=True)),
+        readings=readings(counts),
         shares=share_counts(share),
         certain=int(np.count_nonzero(share == 1)),
         support=_support(counts, served, release, told),

@@ -34,14 +34,14 @@ def sizes(_profiles: Profiles, release: Release) -> list[Measurement]:
 
 def linkability(profiles: Profiles, release: Release) -> list[Measurement]:
     """Measure the readings for each group."""
-    readings = _readings(count_groups(profiles, release))
-    return [row for name in READINGS for row in by_group(name, readings[name], release.rows.users)]
+    found = readings(count_groups(profiles, release))
+    return [row for name in READINGS for row in by_group(name, found[name], release.rows.users)]
 
 
 def distribution(profiles: Profiles, release: Release) -> list[Measurement]:
     """Measure quantiles of the readings over groups, and of the share over groups' terms."""
     counts = count_groups(profiles, release)
-    spread = {**_readings(counts), "share of members, by term": counts.share}
+    spread = {**readings(counts), "share of members, by term": counts.share}
     return [
         Measurement(f"{name}, {quantile:.0%}", float(value))
         for name, values in spread.items()
@@ -61,7 +61,7 @@ def _released(counts: GroupCounts, profiles: Profiles, release: Release) -> floa
     return float(counts.share[at].max())
 
 
-def _readings(counts: GroupCounts) -> dict[str, Floats]:
+def readings(counts: GroupCounts) -> dict[str, Floats]:
     """Return each reading for each group."""
     share = counts.share
     return {
@@ -99,7 +99,7 @@ def _usual_terms(counts: GroupCounts, by_prior: np.ndarray) -> np.ndarray:
 def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
     """Sum up what release.json states: every value holds for the whole release."""
     counts = count_groups(profiles, release)
-    readings = _readings(counts)
+    found = readings(counts)
     released = int(release.rows.weights.nnz)
     return {
         "users": len(release.users),
@@ -108,13 +108,13 @@ def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
         "smallest_group": int(counts.sizes.min()),
         "mean_group": float(counts.sizes.mean()),
         "largest_group": int(counts.sizes.max()),
-        "average_linkability": float(readings["average"].max()),
-        "mean_average_linkability": float(readings["average"].mean()),
-        "share_linkability": float(readings["share"].max()),
-        "worst_linkability": float(readings["worst"].max()),
-        "mean_worst_linkability": float(readings["worst"].mean()),
+        "average_linkability": float(found["average"].max()),
+        "mean_average_linkability": float(found["average"].mean()),
+        "share_linkability": float(found["share"].max()),
+        "worst_linkability": float(found["worst"].max()),
+        "mean_worst_linkability": float(found["worst"].mean()),
         "released_linkability": _released(counts, profiles, release),
-        "change_of_belief": float(readings["belief"].max()),
+        "change_of_belief": float(found["belief"].max()),
         "terms_in_groups": counts.term.size,
         "terms_released": released,
         "terms_suppressed": counts.term.size - released,
