@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
-from werkzeug.serving import make_server
+from flask import Flask
+from playwright.sync_api import Browser, Page
 
 from search_app.prepared import Lecture, Search
 from search_app.web import Site, create_app
 
-CHROMIUM = Path("/usr/bin/chromium")
+from .chromium import in_browser
+
 SEARCHES = (Search("java", "1001"), Search("java beans", "1002"), Search("java code", "1003"))
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is missing: install chromium"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield browser
-        browser.close()
+pytestmark = in_browser
 
 
 @pytest.fixture
-def address(site: Site) -> Iterator[str]:
-    app = create_app(replace(site, prepared=lambda: Lecture(SEARCHES)))
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def app(site: Site) -> Flask:
+    return create_app(replace(site, prepared=lambda: Lecture(SEARCHES)))
 
 
 @pytest.fixture
