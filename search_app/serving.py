@@ -166,8 +166,8 @@ class Serving:
             self.follow()
         except UsageError:  # they are served yet, but must be nowhere on the disk
             if terms is None:
-                self._transcripts.drop(user)
                 store.forget(user)
+                self._transcripts.clear()
             raise
         return done
 

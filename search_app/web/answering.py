@@ -16,7 +16,7 @@ from index.model import TooSlow
 from ..modes import MODES, Answer
 from ..precision_log import Entry
 from .question import Question
-from .site import Site
+from .site import Site, generation
 
 NOT_PERSONAL = (
     "Personalization failed for this search: in its place you see the plain order. "
@@ -85,7 +85,7 @@ def ask(site: Site, question: Question, counted: bool, also: Sequence[str] = ())
         notices.append(NOBODY)
     if asked.user:
         for mode, answer in answers.items():
-            site.transcripts.note(asked.user, mode, answer.request)
+            site.transcripts.note(asked.user, mode, answer.request, generation())
     if counted and question.page == 1:
         notices += _kept(site, asked, answers.values())
     return Outcome(answers, tuple(notices), took)
@@ -158,7 +158,11 @@ def _log(site: Site, question: Question, answers: Iterable[Answer]) -> bool:
     """Append the average precision of the answers in one transaction; tell whether it worked."""
     at, mix, corpus = int(site.clock()), question.mix, site.corpus
     entries = [
-        Entry(at, answer.mode, question.pool, mix, corpus, site.release_name, answer.precision)
+        Entry(
+            *(at, answer.mode, question.pool, mix, corpus),
+            _release(site, answer.mode),
+            answer.precision,
+        )
         for answer in answers
         if answer.precision
     ]
@@ -169,3 +173,8 @@ def _log(site: Site, question: Question, answers: Iterable[Answer]) -> bool:
         _logger.warning("log not written: %s", type(fault).__name__)
         return False
     return True
+
+
+def _release(site: Site, mode: str) -> str:
+    """Name the release behind a mode: one made again in the same folder has another name."""
+    return site.further[mode].name if mode in site.further else site.release_name

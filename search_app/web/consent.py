@@ -12,6 +12,7 @@ from anonymizer.model import AnonymizerError
 from ..errors import UsageError
 from ..forgetting import Forgotten, UnknownPerson
 from ..people_file import FILE
+from . import limits
 from .site import Site
 
 BUSY = (
@@ -54,8 +55,11 @@ def forget_terms(site: Site, user: str, terms: Collection[str]) -> Forgotten:
 def forget_person(site: Site, user: str) -> Forgotten:
     """Remove every byte of a person."""
     done = _forgotten(site, user, None)
-    site.transcripts.clear()  # the rows they had a part in stand in others' requests too
-    _stored(lambda: site.store.forget(user), LEFTOVERS)
+    try:
+        _stored(lambda: site.store.forget(user), LEFTOVERS)
+    finally:  # who was let in with a session is not noted after it has ended
+        site.transcripts.clear()  # the rows they had a part in stand in others' requests too
+        limits.forget(user)
     left = tuple(path for path in done.left if not path.startswith(FILE))  # it is clean by now
     if left:
         _logger.warning("what was to be forgotten still stands in: %s", ", ".join(left))

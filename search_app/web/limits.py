@@ -13,7 +13,7 @@ from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import TooManyRequests
 
 from .access import visitor
-from .site import DEMO, PRIVATE, Site, this_site
+from .site import DEMO, PRIVATE, Site, generation, this_site
 
 OPEN = "VEILSEARCH_OPEN"  # whether others than this machine can reach the server
 BURST = 4  # seconds' worth of requests that may come at once
@@ -44,6 +44,11 @@ class Limits:
                 self._buckets.popitem(last=False)
         return wait
 
+    def forget(self, client: str) -> None:
+        """Keep nothing of a client."""
+        with self._lock:
+            self._buckets.pop(client, None)
+
 
 class Sessions:
     """Who came with which cookies: known before the request is looked at any further."""
@@ -66,6 +71,12 @@ class Sessions:
                 self._names[_digest(cookies)] = name
             if len(self._names) > self._clients:
                 self._names.popitem(last=False)
+
+    def forget(self, name: str) -> None:
+        """Keep no cookies with which this one came."""
+        with self._lock:
+            for cookies in [cookies for cookies, of in self._names.items() if of == name]:
+                del self._names[cookies]
 
 
 def _digest(cookies: str) -> bytes:
@@ -119,10 +130,24 @@ def _client(sessions: Sessions) -> str:
 
 def _learn_session(response: Response) -> Response:
     known, cookies = visitor(), request.headers.get("Cookie", "")
+    if generation() != this_site().transcripts.generation:
+        return response  # who it was may have been forgotten meanwhile
     if cookies and response.status_code != 429:  # which looked at nothing
-        name = "operator" if known.admin else f"person {known.user}" if known.user else ""
+        name = "operator" if known.admin else _person(known.user) if known.user else ""
         current_app.extensions[_KEY].sessions.learn(cookies, name)
     return response
+
+
+def forget(user: str) -> None:
+    """Keep nothing of a person."""
+    memory: _Memory | None = current_app.extensions.get(_KEY)
+    if memory:
+        memory.sessions.forget(_person(user))
+        memory.limits.forget(_person(user))
+
+
+def _person(user: str) -> str:
+    return f"person {user}"
 
 
 def network(address: str | None) -> str:

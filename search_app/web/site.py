@@ -103,8 +103,15 @@ class Site:
 def this_site() -> Site:
     """Return the site of the request being answered: the same from its beginning to its end."""
     if "site" not in g:
-        g.site = cast("Live", current_app.extensions[KEY]).borrow()
+        g.site = site = cast("Live", current_app.extensions[KEY]).borrow()
+        g.generation = site.transcripts.generation
     return cast(Site, g.site)
+
+
+def generation() -> int:
+    """Return the transcripts' generation when the request began, before anybody was let in."""
+    this_site()
+    return cast(int, g.generation)
 
 
 def give_back_site(_fault: BaseException | None = None) -> None:

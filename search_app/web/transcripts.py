@@ -18,10 +18,22 @@ class Transcripts:
         self._people = people
         self._lock = threading.Lock()
         self._of: OrderedDict[str, dict[str, Request]] = OrderedDict()
+        self._generation = 0
 
-    def note(self, user: str, mode: str, request: Request) -> None:
-        """Keep what the engine was told in place of what it was told before in this mode."""
+    @property
+    def generation(self) -> int:
+        """Return what changes whenever something is dropped: what began before is not kept."""
+        return self._generation
+
+    def note(self, user: str, mode: str, request: Request, generation: int) -> None:
+        """Keep what the engine was told in place of what it was told before in this mode.
+
+        Nothing is kept of a search that began in another generation: what it was told may have
+        been dropped meanwhile. At worst a search of somebody else is not shown.
+        """
         with self._lock:
+            if generation != self._generation:
+                return
             self._of.setdefault(user, {})[mode] = request
             self._of.move_to_end(user)
             while len(self._of) > self._people:
@@ -35,9 +47,11 @@ class Transcripts:
     def drop(self, user: str) -> None:
         """Keep nothing of a person any more."""
         with self._lock:
+            self._generation += 1
             self._of.pop(user, None)
 
     def clear(self) -> None:
         """Keep nothing of anybody any more."""
         with self._lock:
+            self._generation += 1
             self._of.clear()

@@ -235,7 +235,7 @@ def test_where_the_new_state_cant_be_served_a_person_is_gone_from_the_disk_all_t
     site = opener.open()
     opener.follow = fail
     code = site.store.new_code("needle-mira")
-    site.transcripts.note("needle-mira", "none", Request("java", 10))
+    site.transcripts.note("needle-mira", "none", Request("java", 10), site.transcripts.generation)
     with pytest.raises(UsageError, match="it can't be opened"):
         site.forget("needle-mira", None)
     assert site.store.sign_in(code, site.clock()) is None

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import shutil
+import threading
+import weakref
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from search_app import personal_code
 from search_app.cli import run as run_verb
@@ -125,3 +130,59 @@ def test_while_another_verb_writes_nothing_changes(workspace: Workspace, mira: F
     assert "mocha" in mira.get("/me").text
     assert mira.post("/me/forget", data={"confirm": "yes"}).status_code == 303
     assert needles(workspace, MIRA) == set()
+
+
+def test_a_search_under_way_keeps_nothing_of_who_is_forgotten_meanwhile(
+    live: Live, mira: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+    engine = live.now.modes.engine
+    pool = engine.pool
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        asked.set()
+        assert go_on.wait(20)
+        return pool(*arguments, **options)
+
+    monkeypatch.setattr(engine, "pool", slow)
+    other, answers = mira.application.test_client(), list[TestResponse]()
+    other.set_cookie("veilsearch", cookie_of(mira))
+    search = {"query_string": {"q": QUERY}}
+    thread = threading.Thread(target=lambda: answers.append(other.get("/", **search)))
+    thread.start()
+    assert asked.wait(20)
+    assert mira.post("/me/forget", data={"confirm": "yes"}).status_code == 303
+    go_on.set()
+    thread.join()
+    assert answers.pop().status_code == 200
+    assert live.now.transcripts.of(MIRA) == {}
+    assert live.now.store.searches(MIRA) == []
+
+
+def test_nothing_of_who_is_forgotten_stays_in_memory(live: Live, mira: FlaskClient) -> None:
+    """What lives on is looked through: the store, what clients asked, and the site served now."""
+    mira.get("/me")
+    mira.get("/groups")
+    former = [
+        weakref.ref(kept)
+        for kept in (live.now, live.now.modes, live.now.population, live.now.modes.engine)
+    ]
+    token = cookie_of(mira)
+    memory = mira.application.extensions["veilsearch.limits"]
+    assert memory.sessions.name(f"veilsearch={token}") == f"person {MIRA}"
+    assert mira.post("/me/forget", data={"confirm": "yes"}).status_code == 303
+    assert live.now.store.visitor_of(token, live.now.clock()) is None
+    assert memory.sessions.name(f"veilsearch={token}") == ""
+    assert f"person {MIRA}" not in memory.limits._buckets
+    live.close_unused()
+    gc.collect()
+    assert [kept() for kept in former] == [None] * 4
+    assert live.now.population is not None
+    assert not live.now.population.knows(MIRA)
+    assert live.now.population.knows(OREN)
+
+
+def cookie_of(client: FlaskClient) -> str:
+    cookie = client.get_cookie("veilsearch")
+    assert cookie is not None
+    return cookie.value

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+
+import pytest
 
 from search_app.request import Request
 from search_app.web.transcripts import Transcripts
@@ -10,9 +13,9 @@ from search_app.web.transcripts import Transcripts
 
 def test_the_last_request_of_each_mode_is_kept() -> None:
     kept = Transcripts()
-    kept.note("1", "none", Request("java", 100))
-    kept.note("1", "own", Request("java", 100, profile={"coffee": 1.0}))
-    kept.note("1", "none", Request("tea", 100))
+    kept.note("1", "none", Request("java", 100), kept.generation)
+    kept.note("1", "own", Request("java", 100, profile={"coffee": 1.0}), kept.generation)
+    kept.note("1", "none", Request("tea", 100), kept.generation)
     assert kept.of("1") == {
         "none": Request("tea", 100),
         "own": Request("java", 100, profile={"coffee": 1.0}),
@@ -22,8 +25,8 @@ def test_the_last_request_of_each_mode_is_kept() -> None:
 
 def test_what_is_dropped_is_gone() -> None:
     kept = Transcripts()
-    kept.note("1", "none", Request("java", 100))
-    kept.note("2", "none", Request("tea", 100))
+    kept.note("1", "none", Request("java", 100), kept.generation)
+    kept.note("2", "none", Request("tea", 100), kept.generation)
     kept.drop("1")
     kept.drop("1")
     assert (kept.of("1"), list(kept.of("2"))) == ({}, ["none"])
@@ -32,7 +35,7 @@ def test_what_is_dropped_is_gone() -> None:
 def test_all_can_be_dropped_at_once() -> None:
     kept = Transcripts()
     for user in ("1", "2"):
-        kept.note(user, "none", Request("java", 100))
+        kept.note(user, "none", Request("java", 100), kept.generation)
     kept.clear()
     assert [kept.of(user) for user in ("1", "2")] == [{}, {}]
 
@@ -40,7 +43,7 @@ def test_all_can_be_dropped_at_once() -> None:
 def test_who_searched_longest_ago_goes_first() -> None:
     kept = Transcripts(people=2)
     for user in ("1", "2", "1", "3"):
-        kept.note(user, "none", Request("java", 100))
+        kept.note(user, "none", Request("java", 100), kept.generation)
     assert [bool(kept.of(user)) for user in ("1", "2", "3")] == [True, False, True]
 
 
@@ -49,7 +52,7 @@ def test_many_threads_note_at_once() -> None:
 
     def search(number: int) -> None:
         for at in range(500):
-            kept.note(str((number + at) % 20), "none", Request("java", 100))
+            kept.note(str((number + at) % 20), "none", Request("java", 100), kept.generation)
             kept.drop(str(at % 20))
 
     threads = [threading.Thread(target=search, args=(number,)) for number in range(4)]
@@ -58,3 +61,16 @@ def test_many_threads_note_at_once() -> None:
     for thread in threads:
         thread.join()
     assert sum(bool(kept.of(str(user))) for user in range(20)) <= 10
+
+
+@pytest.mark.parametrize("drop", [lambda kept: kept.drop("1"), Transcripts.clear])
+def test_a_search_that_began_before_something_was_dropped_is_not_kept(
+    drop: Callable[[Transcripts], None],
+) -> None:
+    kept = Transcripts()
+    began = kept.generation
+    drop(kept)
+    kept.note("1", "none", Request("java", 100), began)
+    assert kept.of("1") == {}
+    kept.note("1", "none", Request("java", 100), kept.generation)
+    assert set(kept.of("1")) == {"none"}
