@@ -22,7 +22,13 @@ _LATEST = """
 SELECT pool, mix, corpus, release FROM searches
 WHERE (:pool IS NULL OR pool = :pool) AND (:mix IS NULL OR mix = :mix)
   AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
-ORDER BY id DESC LIMIT 1
+  AND search = (
+    SELECT search FROM searches
+    WHERE (:pool IS NULL OR pool = :pool) AND (:mix IS NULL OR mix = :mix)
+      AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+    ORDER BY id DESC LIMIT 1
+  )
+ORDER BY id LIMIT 1
 """
 _COUNT = """
 SELECT count(DISTINCT search) FROM searches
@@ -41,20 +47,22 @@ FROM placed GROUP BY mode, point
 ORDER BY CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode, point
 """
 # From plain to a group is what the group is worth, from a group to the own profile what it costs.
+# The group's row is of the release; the other modes have the first release's name in the log.
 _DIFFERENCES = """
-WITH better AS (
+WITH grouped AS (
     SELECT search, mode, ap FROM searches
     WHERE pool = :pool AND mix = :mix AND corpus = :corpus AND release = :release
-      AND mode <> 'none'
+      AND mode NOT IN ('none', 'own')
+), pairs AS (
+    SELECT other.mode = 'own' AS costs, grouped.mode AS mode,
+           CASE other.mode WHEN 'own' THEN other.ap - grouped.ap ELSE grouped.ap - other.ap END
+           AS more
+    FROM grouped JOIN searches AS other USING (search)
+    WHERE other.mode IN ('none', 'own')
 )
-SELECT better.mode, worse.mode, CAST(round((better.ap - worse.ap) * :steps) AS INTEGER) AS step,
-       count(*), sum(better.ap - worse.ap),
-       sum((better.ap - worse.ap) * (better.ap - worse.ap))
-FROM better JOIN searches AS worse USING (search)
-WHERE worse.mode = 'none' AND better.mode <> 'own'
-   OR better.mode = 'own' AND worse.mode NOT IN ('none', 'own')
-GROUP BY better.mode, worse.mode, step
-ORDER BY better.mode = 'own', better.mode, worse.mode, step
+SELECT CASE WHEN costs THEN 'own' ELSE mode END, CASE WHEN costs THEN mode ELSE 'none' END,
+       CAST(round(more * :steps) AS INTEGER) AS step, count(*), sum(more), sum(more * more)
+FROM pairs GROUP BY costs, mode, step ORDER BY costs, mode, step
 """
 
 
@@ -88,17 +96,17 @@ class Difference(NamedTuple):
 
 
 def latest(log: PrecisionLog, chosen: Chosen) -> Chosen | None:
-    """Return the pool, mix, corpus and release of the last search among the chosen."""
+    """Return the pool, mix, corpus and release of the last search; the first of its releases."""
     found = log.ask(_LATEST, chosen._asdict())
     return Chosen(*found[0]) if found else None
 
 
 def course(log: PrecisionLog, setting: Chosen) -> list[Course]:
     """Return each mode's mean AP over time, in points of equally many searches."""
-    ((searches,),) = log.ask(_COUNT, setting._asdict())
+    ((searches,),) = log.count(_COUNT, setting._asdict())
     points = max(1, min(MOST_POINTS, searches // LEAST))
     values = {**setting._asdict(), "searches": searches, "points": points}
-    rows = [tuple(row) for row in log.ask(_COURSE, values)]
+    rows = [tuple(row) for row in log.count(_COURSE, values)]
     return [Course(mode, tuple(map(_point, same))) for mode, same in groupby(rows, lambda r: r[0])]
 
 
@@ -109,7 +117,7 @@ def _point(row: tuple[str, int, int, float, float, int, int]) -> Point:
 
 def differences(log: PrecisionLog, setting: Chosen) -> list[Difference]:
     """Return what a group's row is worth beside the plain order, and what it lacks of the own."""
-    rows = [tuple(row) for row in log.ask(_DIFFERENCES, {**setting._asdict(), "steps": STEPS})]
+    rows = [tuple(row) for row in log.count(_DIFFERENCES, {**setting._asdict(), "steps": STEPS})]
     return [
         _difference(mode, other, same)
         for (mode, other), same in groupby(rows, lambda row: (row[0], row[1]))

@@ -96,6 +96,10 @@ class Chosen(NamedTuple):
     release: str | None = None
 
 
+ALL = Chosen()
+NO_VALUES: Mapping[str, object] = {}
+
+
 class Summary(NamedTuple):
     """All searches of one mode, pool, mix, corpus and release."""
 
@@ -110,26 +114,28 @@ class Summary(NamedTuple):
     ap_c: float | None
     half_width: float | None  # of the mean AP's 95 % interval; None for fewer than 2 searches
 
-
-ALL = Chosen()
-NO_VALUES: Mapping[str, object] = {}
+    def among(self, chosen: Chosen) -> bool:
+        """Tell whether they are of the chosen searches."""
+        wanted = chosen._asdict().items()
+        return all(value is None or getattr(self, name) == value for name, value in wanted)
 
 
 class PrecisionLog:
     """A SQLite file, or without a path only memory; any thread may call.
 
-    Who looks back has a connection of their own, so that no search waits for it.
+    Who looks back has a connection of their own, and who counts for long another one, so that no
+    search waits for a look and no look for a count.
     """
 
     def __init__(self, path: Path | None):
-        self._lock, self._looking = threading.Lock(), threading.Lock()
+        self._lock, self._looking, self._counting = (threading.Lock() for _ in range(3))
         self._name = str(path or "the log in memory")
         try:
-            self._connection = self._reader = _open(path)
+            self._connection = self._reader = self._counter = _open(path)
             if path is None:
-                self._looking = self._lock
+                self._looking = self._counting = self._lock
             else:
-                self._reader = _connect(path)
+                self._reader, self._counter = _connect(path), _connect(path)
         except sqlite3.OperationalError as fault:
             raise UsageError(
                 f"{path} can't be written ({fault}); see to room and rights"
@@ -143,6 +149,7 @@ class PrecisionLog:
 
     def close(self) -> None:
         """Close the file."""
+        self._counter.close()
         self._reader.close()
         self._connection.close()
 
@@ -162,26 +169,44 @@ class PrecisionLog:
 
     def summary(self, chosen: Chosen = ALL) -> list[Summary]:
         """Return means by mode, pool, mix, corpus and release."""
-        rows = [tuple(row) for row in self.ask(_SUMMARY, chosen._asdict())]
+        rows = [tuple(row) for row in self.count(_SUMMARY, chosen._asdict())]
         return [Summary._make((*row[:9], half_width(row[5], row[9]))) for row in rows]
 
     def recent(self, count: int, chosen: Chosen = ALL) -> list[sqlite3.Row]:
         """Return the latest searches, newest first, by column name."""
         return self.ask(_RECENT, {**chosen._asdict(), "count": count})
 
+    def last(self) -> int:
+        """Return the id of the last row, 0 if there is none."""
+        ((last,),) = self.ask("SELECT max(id) FROM searches")
+        return last or 0
+
     def check(self) -> int:
         """Return how many searches there are; raise if the file is damaged."""
-        ((verdict,),) = self.ask("PRAGMA integrity_check(1)")
+        ((verdict,),) = self.count("PRAGMA integrity_check(1)")
         if verdict != "ok":
             raise UsageError(f"{self._name} is damaged ({verdict}); delete it")
-        ((count,),) = self.ask("SELECT count(*) FROM searches")
+        ((count,),) = self.count("SELECT count(*) FROM searches")
         return int(count)
 
     def ask(self, question: str, values: Mapping[str, object] = NO_VALUES) -> list[sqlite3.Row]:
         """Return what a SELECT finds, by column name."""
+        return self._answer(self._reader, self._looking, question, values)
+
+    def count(self, question: str, values: Mapping[str, object] = NO_VALUES) -> list[sqlite3.Row]:
+        """Return what a SELECT finds that may go through the whole log."""
+        return self._answer(self._counter, self._counting, question, values)
+
+    def _answer(
+        self,
+        connection: sqlite3.Connection,
+        lock: threading.Lock,
+        question: str,
+        values: Mapping[str, object],
+    ) -> list[sqlite3.Row]:
         try:
-            with self._looking:
-                return self._reader.execute(question, values).fetchall()
+            with lock:
+                return connection.execute(question, values).fetchall()
         except sqlite3.DatabaseError as fault:
             raise UsageError(f"{self._name} is damaged ({fault}); delete it") from fault
 

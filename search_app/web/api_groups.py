@@ -10,6 +10,8 @@ from ..group_figures import Figures
 from ..precision_log import Chosen, Summary
 from . import records
 from .groups import NO_RELEASE, Line, figures_of, group_of, list_groups
+from .log import told_at
+from .log_figures import summaries
 from .operations import operation
 from .parameters import (
     GROUP_SORT,
@@ -94,11 +96,13 @@ def log() -> records.Log:
     values = read_parameters(request.args, (*LOGGED, LOG_PAGE), site)
     page = values.pop(LOG_PAGE.name)
     chosen = Chosen(**{name: None if value == "" else value for name, value in values.items()})
+    every, age = summaries(site.log)
     recent = site.log.recent(RECENT * page, chosen)[RECENT * (page - 1) :]
     return {
-        "means": [_mean(summary) for summary in site.log.summary(chosen)],
+        "means": [_mean(summary) for summary in every if summary.among(chosen)],
+        "age": age,
         "page": page,
-        "recent": [_logged(dict(row)) for row in recent],
+        "recent": [_logged(dict(row), told_at(site, row["at"])) for row in recent],
     }
 
 
@@ -117,10 +121,10 @@ def _mean(summary: Summary) -> records.Mean:
     }
 
 
-def _logged(row: dict[str, Any]) -> records.Logged:
+def _logged(row: dict[str, Any], at: int) -> records.Logged:
     return {
         "search": row["search"],
-        "at": row["at"],
+        "at": at,
         "mode": row["mode"],
         "pool": row["pool"],
         "found": row["found"],

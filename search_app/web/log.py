@@ -9,18 +9,20 @@ from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, render_template, request, url_for
 
-from ..precision_history import course, differences, latest
+from ..precision_history import latest
 from ..precision_log import Chosen, PrecisionLog, Summary
 from .access import person
 from .csv_file import Cell, download
 from .drawing import Chart
 from .log_charts import compared, over_time, spread
+from .log_figures import Pictured, Seen, pictured, summaries
 from .parameters import LOG_CORPUS, LOG_MIX, LOG_POOL, LOG_RELEASE, read_parameters
 from .site import DEMO, Site, this_site
-from .wording import kind, mode_name
+from .wording import count, kind, mode_name
 
 pages = Blueprint("log", __name__)
 RECENT = 30
+DAY = 86_400  # seconds
 WIDTH = 200  # of the drawing, for values from 0 to 1
 _HEAD = ("search", "time", "mode", "pool", "found", "mix", "corpus", "release")
 _VALUES = ("ap", "ap_at_10", "ap_at_20", "ap_c")
@@ -77,10 +79,15 @@ def _rows(log: PrecisionLog, time: Time) -> Iterator[tuple[Cell, ...]]:
         yield (*told, *(row[name] for name in _VALUES))
 
 
+def told_at(site: Site, at: int) -> int:
+    """Return a time as it may be told: to the day where people are real, lest it tell who."""
+    return at if site.access == DEMO else at - at % DAY
+
+
 def _clock(site: Site) -> Time:
-    """Tell times to the second; where people are real to the day, lest they tell who searched."""
+    """Write times as they may be told."""
     form = "%Y-%m-%d %H:%M:%S" if site.access == DEMO else "%Y-%m-%d"
-    return lambda at: f"{datetime.fromtimestamp(at, UTC):{form}}"
+    return lambda at: f"{datetime.fromtimestamp(told_at(site, at), UTC):{form}}"
 
 
 def _chosen(site: Site) -> Chosen:
@@ -91,31 +98,30 @@ def _chosen(site: Site) -> Chosen:
 
 def _view(site: Site, chosen: Chosen) -> dict[str, Any]:
     time, log = _clock(site), site.log
-    every = log.summary()
-    setting = latest(log, chosen)
+    every, age = summaries(log)
+    shown = [summary for summary in every if summary.among(chosen)]
+    setting = latest(log, chosen) if shown else None  # the whole log would be searched for nothing
+    drawn = pictured(log, setting) if setting else Seen(Pictured([], []), 0)
+    oldest = max(age, drawn.age)
     return {
-        "blocks": _blocks(s for s in every if _among(s, chosen)),
+        "blocks": _blocks(shown),
         "filters": _filters(every, chosen),
         "setting": setting,
         "source": _source(setting.corpus, setting.release) if setting else "",
-        "charts": _charts(log, setting, time) if setting else [],
-        "recent": [_search(row, time) for row in log.recent(RECENT, chosen)],
+        "charts": _charts(drawn.value, time) if setting else [],
+        "recent": [_search(row, time) for row in log.recent(RECENT, chosen)] if shown else [],
+        "age": count(oldest, "second", "seconds") if oldest else "",
         "exact": site.access == DEMO,
         "width": WIDTH,
     }
 
 
-def _charts(log: PrecisionLog, setting: Chosen, time: Time) -> list[Chart]:
-    courses, found = course(log, setting), differences(log, setting)
+def _charts(drawn: Pictured, time: Time) -> list[Chart]:
+    courses, found = drawn
     charts = [over_time(courses, time)]
     if found:
         charts += [compared(found), *(spread(each, at) for at, each in enumerate(found))]
     return charts
-
-
-def _among(summary: Summary, chosen: Chosen) -> bool:
-    wanted = chosen._asdict().items()
-    return all(value is None or getattr(summary, name) == value for name, value in wanted)
 
 
 def _filters(summaries: Iterable[Summary], chosen: Chosen) -> list[Filter]:

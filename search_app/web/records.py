@@ -13,7 +13,6 @@ Text = Annotated[str, Rule("minLength", 1), Rule("maxLength", LONGEST_TERM)]
 Count = Annotated[int, Rule("minimum", 0)]
 Place = Annotated[int, Rule("minimum", 1)]
 Share = Annotated[float, Rule("minimum", 0), Rule("maximum", 1)]
-Seconds = Annotated[int, "Seconds since 1970."]
 
 
 class Fault(TypedDict):
@@ -337,7 +336,7 @@ class Logged(TypedDict):
     """One search in one mode."""
 
     search: Annotated[Count, "The search by its number, which its modes share."]
-    at: Seconds
+    at: Annotated[int, "Seconds since 1970; where people are real, when that day began (UTC)."]
     mode: str
     pool: Place
     found: Annotated[Count, "Documents in the pool."]
@@ -353,5 +352,6 @@ class Log(TypedDict):
     """The log of average precision."""
 
     means: list[Mean]
+    age: Annotated[Count, "Seconds since the means were counted; 0 if no search came since."]
     page: Place
     recent: Annotated[list[Logged], "The latest searches, newest first, at most 100 a page."]

@@ -88,6 +88,28 @@ def test_a_further_release_is_compared_as_the_first(log: PrecisionLog) -> None:
     }
 
 
+def test_releases_are_compared_with_the_other_modes_of_their_searches(log: PrecisionLog) -> None:
+    """A release has its own name; plain and own are logged under the first one's."""
+    log.add([entry("none", 0.1), entry("own", 1.0), entry("group", 0.4), again("x", 0.2)])
+    log.add([entry("none", 0.1), entry("own", 1.0), entry("group", 0.4), again("y", 0.3)])
+    assert latest(log, ALL) == SETTING  # not that of the last row
+    chosen = latest(log, Chosen(release="x"))
+    assert chosen == SETTING._replace(release="x")
+    assert {(d.mode, d.other): d.searches for d in differences(log, SETTING)} == {
+        ("group", "none"): 2,
+        ("own", "group"): 2,
+    }
+    found = {(d.mode, d.other): d.mean for d in differences(log, chosen)}
+    assert found == {
+        ("group:km", "none"): pytest.approx(0.2 - 0.1),
+        ("own", "group:km"): pytest.approx(1.0 - 0.2),
+    }
+
+
+def again(release: str, ap: float) -> Entry:
+    return entry("group:km", ap)._replace(release=release)
+
+
 def test_the_widest_differences_have_a_place(log: PrecisionLog) -> None:
     log.add([entry("none", 1.0), entry("group", 0.0)])
     log.add([entry("none", 0.0), entry("group", 1.0)])

@@ -14,8 +14,9 @@ from flask.testing import FlaskClient
 
 from anonymizer.origins import Origin
 from search_app.errors import UsageError
+from search_app.evaluation import Precision
 from search_app.forgetting import Forgotten
-from search_app.precision_log import PrecisionLog
+from search_app.precision_log import Entry, PrecisionLog
 from search_app.request import Request
 from search_app.web import Site, create_app
 
@@ -418,3 +419,14 @@ def test_the_log_is_told_in_pages(client: FlaskClient) -> None:
     assert len(second) == 20
     assert {row["search"] for row in second} == set(range(1, 8))
     assert client.get(f"{API}/log?pool=50").json["means"] == []
+
+
+def test_where_people_are_real_the_log_tells_days_as_its_page_does(
+    own: FlaskClient, log: PrecisionLog
+) -> None:
+    """1,800,000,000 is 8 o'clock of 2027-01-15; that day began 28,800 seconds earlier."""
+    same = Precision(1.0, 1.0, 1.0, None, 40)
+    log.add([Entry(1_800_000_000, "group", 100, 1.0, "", "toy", same)])
+    answer = own.get(f"{API}/log").json
+    assert [row["at"] for row in answer["recent"]] == [1_800_000_000 - 28_800]
+    assert answer["age"] == 0
