@@ -38,7 +38,7 @@ from .parameters import LONGEST
 from .people import chooser
 from .server import serve
 from .site import KEY, Example, Site, give_back_site, this_site
-from .wording import two_decimals
+from .wording import two_decimals, unparted
 
 __all__ = ["Example", "Live", "Site", "create_app", "serve"]
 
@@ -72,6 +72,7 @@ def create_app(site: Site | Live) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters["two_decimals"] = two_decimals
+    app.jinja_env.filters["unparted"] = unparted
     app.jinja_env.globals.update(
         version=__version__,
         people_options=chooser(app),

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from flask import Blueprint, render_template, request
 
 from ..evaluation import DEPTH
 from .answering import Outcome, ask
-from .columns import Look, boxes, columns, further_of, read_look, shown_modes, with_look
+from .columns import Column, Look, boxes, columns, further_of, read_look, shown_modes, with_look
 from .facts import privacy_facts
 from .question import Question, address, counts, read_question
 from .site import Site, this_site
 from .syntax import syntax
+from .verdict import Closeness, verdict
+from .wording import mode_name
 
 pages = Blueprint("compare", __name__)
 SHOWN = 10
@@ -56,10 +59,24 @@ def _view(
         "depth": min(DEPTH, found),
         "shown": min(SHOWN, found),
         "columns": made,
+        "verdict": _verdict(made, modes, found, group.users if group else None),
         "boxes": boxes(site, modes),
         "pools": _pools(site, question, look),
         "facts": privacy_facts(site.facts, group.users) if group and not look.hidden else [],
     }
+
+
+def _verdict(made: Sequence[Column], modes: tuple[str, ...], found: int, users: int | None) -> str:
+    """Say how close the groups shown come; nothing while which is which is hidden."""
+    releases = {mode_name(mode): mode.partition(":")[2] for mode in modes}
+    near = [
+        (each.kind, Closeness(each.precision.ap, each.agreement.overlap, releases[each.name]))
+        for each in made
+        if each.precision and each.agreement
+    ]
+    groups = sorted((close for of, close in near if of == "group"), key=lambda c: c.release)
+    plain = next((close for of, close in near if of == "none"), None)
+    return verdict(plain, groups, found, users) if plain else ""
 
 
 def _switches(site: Site, question: Question, look: Look) -> dict[str, str]:

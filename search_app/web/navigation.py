@@ -19,6 +19,7 @@ _PAGES = (  # endpoint, name, who may go there
     ("admin.show", "People", (PRIVATE,)),
     ("about.show", "About", (DEMO, PRIVATE, PLAIN)),
 )
+_WITHIN = {"compare": "search", "why": "search"}  # pages one comes to from another
 
 
 class Link(NamedTuple):
@@ -55,4 +56,5 @@ def _current(endpoint: str) -> str:
     here = request.endpoint or ""
     if here == endpoint:
         return "page"
-    return "true" if here.partition(".")[0] == endpoint.partition(".")[0] else ""
+    room = here.partition(".")[0]
+    return "true" if _WITHIN.get(room, room) == endpoint.partition(".")[0] else ""

@@ -18,7 +18,7 @@ from ..modes import Answer
 from ..snippet import SIZE, Part, snippet
 from .question import Question, address
 from .site import Site
-from .wording import Move, move
+from .wording import Move, move, moved_because
 
 _LINKED = Markup('<a href="%s" rel="noreferrer noopener">%s</a>')
 _MARKED, _NOTHING = Markup("<mark>%s</mark>"), Markup()  # what they take in they escape
@@ -62,7 +62,8 @@ class Result(NamedTuple):
         """Return the reason and where to read more; nothing where no reasons are given."""
         if not self.why:
             return _NOTHING
-        reason = _REASON % self.reason if self.reason else _NOTHING
+        told = moved_because(self.rank, self.plain_rank, self.reason)
+        reason = _REASON % told if told else _NOTHING
         return _BECAUSE % (reason, self.why, self.card.title)
 
     @property

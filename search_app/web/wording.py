@@ -44,6 +44,21 @@ def move(rank: int, plain_rank: int, shown: int | None = None) -> Move:
     return Move("down", f"▼ {steps}", f"moved down {steps}, from {plain_rank} to {rank}")
 
 
+def moved_because(rank: int, plain_rank: int, reason: str) -> str:
+    """Say a reason together with the move, against which it may speak."""
+    if not reason or rank == plain_rank:
+        return reason
+    shares = reason[0].lower() + reason[1:]
+    if rank < plain_rank:
+        return f"Up {plain_rank - rank}: {shares}"
+    return f"Down {rank - plain_rank}, though it {shares}"
+
+
+def unparted(name: str) -> str:
+    """Keep a dot between a name and interests at the end of a line, never at a beginning."""
+    return name.replace(" · ", "\u00a0· ")
+
+
 def sees(mode: str, sharing: int | None) -> str:
     """Say what the ranking in a mode sees of a person."""
     if mode == "none":
@@ -65,3 +80,8 @@ def count(number: int, one: str, many: str) -> str:
 def two_decimals(value: float | None) -> str:
     """Write a measured value with a true minus and no minus zero; a dash where there is none."""
     return NO_VALUE if value is None else f"{round(value, 2) + 0:.2f}".replace("-", "−")
+
+
+def hundredths(value: float) -> str:
+    """Write a share in hundredths, rounded as its two decimals are."""
+    return f"{100 * round(value, 2):.0f}"

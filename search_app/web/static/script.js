@@ -11,6 +11,7 @@ const unwanted = ({ key }) => key.length === 1 && off();
 function tell() {
   keys.hidden = false;
   keys.ariaPressed = String(!off());
+  keys.title = `/ j k n p b r: ${off() ? "off" : "on"}`;
 }
 if (keys) tell();
 keys?.addEventListener("click", () => {

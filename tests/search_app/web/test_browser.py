@@ -66,3 +66,76 @@ def test_without_script_the_buttons_do_it_all(browser: Browser, address: str) ->
     page.locator(".own a.plain").nth(1).click()
     assert page.locator(".none .hit:target").get_attribute("data-key") == "2"
     context.close()
+
+
+WHY = "/?q=java&user=1001&mode=own"
+
+
+def test_why_opens_under_its_result_and_escape_leads_back(page: Page, address: str) -> None:
+    page.goto(f"{address}{WHY}")
+    hit = page.locator(".hit").nth(1)
+    link = hit.locator("a.why")
+    link.focus()
+    page.keyboard.press("Enter")
+    part = hit.locator(".because .sentence")
+    part.wait_for()
+    assert page.url == f"{address}{WHY}"
+    assert page.locator(".because").count() == 1
+    assert link.get_attribute("aria-expanded") == "true"
+    assert page.evaluate("document.activeElement.className") == "because"
+    page.keyboard.press("Escape")
+    assert page.locator(".because").count() == 0
+    assert link.get_attribute("aria-expanded") == "false"
+    assert link.evaluate("link => link === document.activeElement")
+
+
+def test_without_script_why_is_a_page(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}{WHY}")
+    page.locator(".hit a.why").nth(1).click()
+    assert page.locator("h1").inner_text() == "Why is it number 2?"
+    assert page.locator(".because .sentence").count() == 1
+    page.get_by_role("link", name="Back to the results").click()
+    assert page.locator(".hit").count() == 10
+    context.close()
+
+
+def test_the_button_of_the_keys_says_which_and_whether(page: Page, address: str) -> None:
+    page.goto(address)
+    button = page.get_by_role("button", name="Keys")
+    for state, pressed in (("on", "true"), ("off", "false")):
+        assert button.get_attribute("title") == f"/ j k n p b r: {state}"
+        assert button.get_attribute("aria-pressed") == pressed
+        button.click()
+
+
+def test_on_a_narrow_screen_links_lead_to_the_columns(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 400, "height": 700})
+    page.goto(f"{address}/compare?q=java&user=1001")
+    page.get_by_role("navigation", name="Columns").get_by_role("link", name="My group").click()
+    top = page.locator("#lane-3").evaluate("head => head.getBoundingClientRect().top")
+    assert 0 <= top < 100
+    size = "element => getComputedStyle(element).fontSize"
+    assert page.locator(".lane.own").evaluate(size) == page.locator(".lane.none").evaluate(size)
+    page.set_viewport_size({"width": 1280, "height": 700})
+    assert page.get_by_role("navigation", name="Columns").count() == 0
+
+
+def test_a_prepared_search_shows_all_interests(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.goto(f"{address}/lecture")
+    asker = page.locator(".prepared .asker").first
+    asker.evaluate("asker => { asker.textContent += ', books'.repeat(20); }")
+    assert asker.evaluate("asker => asker.scrollWidth <= asker.clientWidth")
+
+
+def test_print_has_what_was_asked_and_found_and_no_buttons(page: Page, address: str) -> None:
+    page.emulate_media(media="print")
+    for path in ("/", "/compare"):
+        page.goto(f"{address}{path}?q=java&user=1001")
+        shown = [page.locator(each).first.is_visible() for each in ("#q", "#user", ".hit h2, h3")]
+        assert shown == [True, True, True]
+        hidden = page.locator("button, .drawer, a.why, footer, .jumps, nav")
+        assert hidden.count() > 5
+        assert not any(hidden.nth(at).is_visible() for at in range(hidden.count()))

@@ -54,6 +54,22 @@ def test_an_empty_query_gives_the_start_page(client: FlaskClient, query: str) ->
     response = client.get(f"/?q={query}&user=1001")
     assert response.status_code == 200
     assert "<h1>Personalized by your group" in response.text
+    assert "what personalization costs in privacy, and what privacy costs in quality." in (
+        response.text
+    )
+
+
+@pytest.mark.parametrize("path", ["/?q=java", "/compare?q=java", "/why?q=java&doc=doc00"])
+def test_pages_of_a_search_lie_in_search(client: FlaskClient, read: Any, path: str) -> None:
+    links = read(client.get(path).text).all("a")
+    assert [link["href"] for link in links if "aria-current" in link][:1] == ["/"]
+
+
+def test_a_result_says_its_reason_with_its_move(client: FlaskClient, read: Any) -> None:
+    """Oren’s own order begins with the rows on code, of which row 1 comes from plain rank 2."""
+    html = client.get("/?q=java&user=1002&mode=own").text
+    assert "Up 1: shares code with your interests" in read(html).text
+    assert "hares code" not in client.get("/?q=java&user=1002&mode=none").text
 
 
 def test_a_plain_search_needs_nobody_and_logs_nothing(

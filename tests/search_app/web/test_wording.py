@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from search_app.web.facts import privacy_facts
-from search_app.web.wording import move, sees, two_decimals
+from search_app.web.wording import move, moved_because, sees, two_decimals, unparted
 
 FACTS = {
     "groups": 1200,
@@ -31,6 +31,24 @@ FACTS = {
 )
 def test_moves(rank: int, plain: int, shown: int | None, expected: tuple[str, str, str]) -> None:
     assert move(rank, plain, shown) == expected
+
+
+@pytest.mark.parametrize(
+    ("rank", "plain", "expected"),
+    [
+        (4, 7, "Up 3: shares tea with your group’s interests"),
+        (7, 4, "Down 3, though it shares tea with your group’s interests"),
+        (5, 5, "Shares tea with your group’s interests"),
+    ],
+)
+def test_a_reason_begins_with_the_move(rank: int, plain: int, expected: str) -> None:
+    assert moved_because(rank, plain, "Shares tea with your group’s interests") == expected
+    assert moved_because(rank, plain, "") == ""
+
+
+def test_no_line_begins_with_the_dot_after_a_name() -> None:
+    assert unparted("Mira · coffee, tea") == "Mira\u00a0· coffee, tea"
+    assert unparted("Mira") == "Mira"
 
 
 @pytest.mark.parametrize(
