@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from flask.testing import FlaskClient
 
+from anonymizer.model import Release
+from search_app.modes import Modes
 from search_app.precision_log import PrecisionLog
+from search_app.web import Site, create_app
+from search_app.web.site import Shown
 
 MIRA = "/compare?q=java&user=1001"
 
@@ -93,6 +98,23 @@ def test_all_three_are_logged_together(client: FlaskClient, log: PrecisionLog) -
         ("own", 40),
         ("none", 40),
     ]
+
+
+def test_a_further_release_is_logged_under_its_own_name(site: Site, log: PrecisionLog) -> None:
+    """One made again in the same folder has the same mode and another name."""
+    release = cast(Release, site.modes.release)
+    modes = Modes(site.modes.engine, site.modes.profiles, release, further={"km": release})
+    for name in ("k-means p=0.5 aaaa", "k-means p=0.5 bbbb"):
+        further = {"group:km": Shown(name, {})}
+        create_app(replace(site, modes=modes, further=further)).test_client().get(
+            f"{MIRA}&show=group:km"
+        )
+    logged = {(row["mode"], row["release"]) for row in log.recent(9)}
+    assert logged == {
+        *((mode, "toy") for mode in ("none", "own", "group")),
+        ("group:km", "k-means p=0.5 aaaa"),
+        ("group:km", "k-means p=0.5 bbbb"),
+    }
 
 
 def test_privacy_is_told_in_four_facts_never_one(client: FlaskClient, read: Any) -> None:
