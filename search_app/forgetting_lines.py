@@ -1,4 +1,4 @@
-"""A workspace's logs, held-out queries and town's truths without a person or terms of theirs."""
+"""A workspace's logs, held-out queries, lecture and town's truths without a person or terms."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .person_lines import (
     HELD_OUT,
+    LECTURE,
     LOG,
     IsGone,
     Rewritten,
@@ -16,6 +17,7 @@ from .person_lines import (
     write_truth,
     write_without,
 )
+from .prepared import NAME as LECTURE_FILE
 from .replacing import Replacement
 from .settings import Settings
 from .verbs.profiles import analysis, choices_of
@@ -32,11 +34,14 @@ def forget_lines(
     terms: Collection[str] | None,
     replacement: Replacement,
 ) -> Callable[[Current], str]:
-    """Write logs, held-out queries and truths anew; return how a log's hash is called now."""
+    """Write all of these anew; return how a log's hash is called now."""
     gone = _is_gone(workspace, settings, terms)
     renamed: dict[str, str] = {}
     for path in sorted(workspace.root.glob(f"[!.]*{_HELD_OUT}")):
         write_without(path, replacement.place(path), HELD_OUT, user, gone)
+    lecture = workspace.root / LECTURE_FILE
+    if terms is None and lecture.is_file():
+        write_without(lecture, replacement.place(lecture), LECTURE, user, gone)
     for path in _logs(workspace):
         done = write_without(path, replacement.place(path), LOG, user, gone)
         if done.dropped:

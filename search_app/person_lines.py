@@ -28,7 +28,7 @@ class Shape(NamedTuple):
     query: int
 
 
-LOG, HELD_OUT = Shape(0, 1), Shape(1, 2)
+LOG, HELD_OUT, LECTURE = Shape(0, 1), Shape(1, 2), Shape(1, 0)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .wording import count, two_decimals
+from .wording import count, hundredths, two_decimals
 
 _SAME = 1e-9
 
@@ -85,7 +85,7 @@ def _worst(facts: Mapping[str, Any]) -> Fact | None:
     else:
         meaning = (
             "Who knows your group and guesses that you have its most usual term "
-            f"is right in at most {100 * value:.0f} % of cases."
+            f"is right in at most {hundredths(value)} % of cases."
         )
     return Fact("Linked to a term, at worst", two_decimals(value), meaning)
 
@@ -96,6 +96,6 @@ def _belief(facts: Mapping[str, Any]) -> Fact | None:
         return None
     meaning = (
         "Knowing your group changes the chance that you have some term by up to "
-        f"{100 * value:.0f} percentage points, beside what is known of everybody."
+        f"{hundredths(value)} percentage points, beside what is known of everybody."
     )
     return Fact("Change of belief, at worst", two_decimals(value), meaning)

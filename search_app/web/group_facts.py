@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .facts import Fact
-from .wording import count, two_decimals
+from .wording import count, hundredths, two_decimals
 
 if TYPE_CHECKING:
     from .groups import Line
@@ -53,7 +53,7 @@ def _worst(worst: float, people: int) -> Fact:
 def _share(share: float) -> Fact:
     meaning = (
         "Take a member and a term of the group by chance: they have it "
-        f"in {100 * share:.0f} % of cases."
+        f"in {hundredths(share)} % of cases."
     )
     return Fact("Linked to a term, by chance", two_decimals(share), meaning)
 
@@ -70,6 +70,6 @@ def _average(average: float, bound: float | None) -> Fact:
 def _belief(belief: float) -> Fact:
     meaning = (
         "Knowing the group changes the chance that somebody has a certain term by up to "
-        f"{100 * belief:.0f} percentage points, beside what is known of everybody."
+        f"{hundredths(belief)} percentage points, beside what is known of everybody."
     )
     return Fact("Change of belief, at worst", two_decimals(belief), meaning)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..own_view import OwnGroup, OwnTerm, OwnView, Share
 from .facts import Fact
-from .wording import count, two_decimals
+from .wording import count, hundredths, two_decimals
 
 if TYPE_CHECKING:
     from ..ledger import Noted
@@ -93,7 +93,7 @@ def _promised(promise: Promise, guarantee: str) -> str:
 def _blind(group: OwnGroup) -> Fact:
     meaning = (
         "An outsider who knows that you are in this group and picks one of its terms blindly "
-        f"names one of yours {100 * group.share:.0f} times in 100: the share of members who have "
+        f"names one of yours {hundredths(group.share)} times in 100: the share of members who have "
         "a term, averaged over all of the group’s terms."
     )
     return Fact("A blind guess", two_decimals(group.share), meaning)
@@ -142,7 +142,7 @@ def _known(terms: Sequence[OwnTerm]) -> Fact:
 def _belief(group: OwnGroup) -> Fact:
     meaning = (
         "Knowing your group changes the chance that you have some term by up to "
-        f"{100 * group.belief:.0f} percentage points, beside what is known of everybody."
+        f"{hundredths(group.belief)} percentage points, beside what is known of everybody."
     )
     return Fact("Change of belief, at worst", two_decimals(group.belief), meaning)
 

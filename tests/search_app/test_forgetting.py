@@ -33,7 +33,7 @@ from anonymizer.publication import read_published
 from anonymizer.release import read_input_hash, read_manifest, read_release
 from search_app import forgetting_releases, replacing
 from search_app.errors import UsageError
-from search_app.forgetting import forget
+from search_app.forgetting import forget, look_again
 from search_app.ledger import read_ledger
 from search_app.people_store import PeopleStore
 from search_app.settings import Settings, load_settings
@@ -153,6 +153,18 @@ def test_nothing_of_a_person_is_left_in_any_file(workspace: Workspace, settings:
         *done.changed
     }
     assert not any(path.name.startswith(".repl") for path in root.iterdir())
+
+
+def test_the_lecture_goes_on_without_a_person(workspace: Workspace, settings: Settings) -> None:
+    lecture = workspace.root / "lecture.tsv"
+    lecture.write_text(f"# bass\njava\t{OURS}\nbass\tperson-1\n{OURS} alone\n")
+    before = lecture.read_text()
+    forget(workspace, settings, OURS, {OUR_TERM})
+    assert lecture.read_text() == before
+    done = forget(workspace, settings, OURS)
+    assert lecture.read_text() == f"# bass\nbass\tperson-1\n{OURS} alone\n"
+    assert done.left == ("lecture.tsv",)  # as a query it may mean anything: it is told
+    assert "lecture.tsv" in done.changed
 
 
 def test_the_others_are_byte_for_byte_as_they_were(
@@ -464,5 +476,34 @@ def test_the_verb_forgets_codes_and_searches_too_also_of_who_has_no_profile(
         store.remember(user, OUR_QUERY, "own", 1)
         store.close()
         assert "people.sqlite" in held(workspace.root, user)
-        run("forget", "--user", user)
+        told = run("forget", "--user", user, "--json")  # left files end it with 1
+        assert json.loads(told)["left"] == []
         assert held(workspace.root, user) == held(workspace.root, "aunt") == set()
+
+
+def test_while_the_workspace_is_in_use_the_verb_leaves_a_person_their_code(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, store = Run(workspace.root, capsys), PeopleStore(workspace.root / "people.sqlite")
+    code = store.new_code(OURS)
+    with workspace.writing("index"):
+        run.refused("forget", "--user", OURS)
+    assert store.sign_in(code, time.time())
+    run("forget", "--user", OURS)
+    assert store.sign_in(code, time.time()) is None
+    store.close()
+
+
+def test_a_copy_of_the_people_s_file_is_left(workspace: Workspace, settings: Settings) -> None:
+    """Whoever forgets what people.sqlite holds looks again: at this file, and at no copy of it."""
+    store = PeopleStore(workspace.root / "people.sqlite")
+    store.new_code(OURS)
+    store.close()
+    shutil.copy(workspace.root / "people.sqlite", workspace.root / "people.sqlite.old")
+    done = forget(workspace, settings, OURS)
+    assert done.left == ("people.sqlite", "people.sqlite.old")
+    assert look_again(workspace, OURS, done) == done  # nothing has forgotten it yet
+    store = PeopleStore(workspace.root / "people.sqlite")
+    store.forget(OURS)
+    assert look_again(workspace, OURS, done).left == ("people.sqlite.old",)
+    store.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from search_app.web.facts import privacy_facts
-from search_app.web.wording import move, moved_because, sees, two_decimals, unparted
+from search_app.web.wording import hundredths, move, moved_because, sees, two_decimals, unparted
 
 FACTS = {
     "groups": 1200,
@@ -121,3 +121,8 @@ def test_facts_that_were_not_measured_are_left_out() -> None:
     assert privacy_facts({}) == []
     assert privacy_facts({"p": None, "average_linkability": 0.4})[0].meaning.count("p =") == 0
     assert [fact.value for fact in privacy_facts({}, 4)] == ["4"]
+
+
+def test_hundredths_are_rounded_as_the_two_decimals_are() -> None:
+    for value in (0.975, 0.965, 0.005, 0.125, 1.0, 0.0, 1 / 3):
+        assert int(hundredths(value)) == round(100 * float(two_decimals(value)))
