@@ -15,7 +15,7 @@ from .access import person
 from .csv_file import Cell, download
 from .drawing import Chart
 from .log_charts import compared, over_time, spread
-from .log_figures import Pictured, Seen, pictured, summaries
+from .log_figures import Pictured, Seen, patience, pictured, summaries
 from .parameters import LOG_CORPUS, LOG_MIX, LOG_POOL, LOG_RELEASE, read_parameters
 from .site import DEMO, Site, this_site
 from .wording import count, kind, mode_name
@@ -98,10 +98,11 @@ def _chosen(site: Site) -> Chosen:
 
 def _view(site: Site, chosen: Chosen) -> dict[str, Any]:
     time, log = _clock(site), site.log
-    every, age = summaries(log)
+    end = patience()
+    every, age = summaries(log, end)
     shown = [summary for summary in every if summary.among(chosen)]
     setting = latest(log, chosen) if shown else None  # the whole log would be searched for nothing
-    drawn = pictured(log, setting) if setting else Seen(Pictured([], []), 0)
+    drawn = pictured(log, setting, end) if setting else Seen(Pictured([], []), 0)
     oldest = max(age, drawn.age)
     return {
         "blocks": _blocks(shown),

@@ -66,13 +66,14 @@ class _Memory:
         self._kept: OrderedDict[Chosen | None, _Counted] = OrderedDict()
 
     def look(
-        self, log: PrecisionLog, key: Chosen | None, count: Callable[[], object]
+        self, log: PrecisionLog, key: Chosen | None, end: float, count: Callable[[], object]
     ) -> Seen[object]:
         """Return what was counted; count only if nobody does and it is time to."""
         last, known = log.last(), self._known(key)
         if known and known.serves(last):
             return known.seen(last)
-        if not self._counting.acquire(timeout=0 if known else PATIENCE):
+        longest = 0.0 if known else max(end - time.monotonic(), 0.0)
+        if not self._counting.acquire(timeout=longest):
             return known.seen(last) if known else abort(503, COUNTING)
         try:
             known = self._known(key)  # another may have counted it meanwhile
@@ -106,15 +107,23 @@ _memories: WeakKeyDictionary[PrecisionLog, _Memory] = WeakKeyDictionary()
 _making = threading.Lock()
 
 
-def summaries(log: PrecisionLog) -> Seen[list[Summary]]:
+def patience() -> float:
+    """Return when a visit that begins now has waited long enough, by the clock of waiting."""
+    return time.monotonic() + PATIENCE
+
+
+def summaries(log: PrecisionLog, end: float | None = None) -> Seen[list[Summary]]:
     """Return the means of the whole log, by mode, pool, mix, corpus and release."""
-    return cast(Seen[list[Summary]], _memory(log).look(log, None, log.summary))
+    return cast(Seen[list[Summary]], _memory(log).look(log, None, end or patience(), log.summary))
 
 
-def pictured(log: PrecisionLog, setting: Chosen) -> Seen[Pictured]:
+def pictured(log: PrecisionLog, setting: Chosen, end: float | None = None) -> Seen[Pictured]:
     """Return what is drawn of one setting."""
     found = _memory(log).look(
-        log, setting, lambda: Pictured(course(log, setting), differences(log, setting))
+        log,
+        setting,
+        end or patience(),
+        lambda: Pictured(course(log, setting), differences(log, setting)),
     )
     return cast(Seen[Pictured], found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -149,3 +150,19 @@ def test_few_settings_are_kept(log: PrecisionLog) -> None:
         searched(log, pool)
         pictured(log, SETTING._replace(pool=pool))
     assert pictured(log, SETTING).value is not first
+
+
+def test_means_and_pictures_share_one_patience(
+    log: PrecisionLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A visit that waited for the means until its end doesn't wait for the pictures again."""
+    searched(log)
+    gate = Gate(log, monkeypatch)
+    counter = threading.Thread(target=summaries, args=(log,))
+    counter.start()
+    with gate:
+        begun = time.monotonic()
+        with pytest.raises(ServiceUnavailable, match=COUNTING):
+            pictured(log, SETTING, begun)
+        assert time.monotonic() - begun < log_figures.PATIENCE / 2
+    counter.join()
