@@ -134,8 +134,10 @@ def test_print_has_what_was_asked_and_found_and_no_buttons(page: Page, address: 
     page.emulate_media(media="print")
     for path in ("/", "/compare"):
         page.goto(f"{address}{path}?q=java&user=1001")
-        shown = [page.locator(each).first.is_visible() for each in ("#q", "#user", ".hit h2, h3")]
-        assert shown == [True, True, True]
-        hidden = page.locator("button, .drawer, a.why, footer, .jumps, nav")
+        what = ("#q", "#user", ".tabs [aria-pressed=true], .verdict", ".hit h2, .hit h3")
+        assert [page.locator(each).first.is_visible() for each in what] == [True] * 4
+        hidden = page.locator(
+            "button:not([aria-pressed=true]), #keys, .drawer, a.why, footer, .jumps, nav"
+        )
         assert hidden.count() > 5
         assert not any(hidden.nth(at).is_visible() for at in range(hidden.count()))
