@@ -224,6 +224,9 @@ def _people(workspace: Workspace) -> str:
     path = workspace.root / PEOPLE
     if not path.exists():
         return "nobody has signed in or chosen anything yet"
+    mode = path.stat().st_mode & 0o777  # opened, the file would be made its owner's only
+    if mode & 0o077:
+        raise Finding(f"{path} is open to others ({mode:o})", f"chmod 600 {shlex.quote(str(path))}")
     with closing(PeopleStore(path)) as store:
         return f"{store.check():,} people have a code: {path}"
 

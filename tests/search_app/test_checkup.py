@@ -10,6 +10,7 @@ import pytest
 
 from search_app.checkup import Check, checkup
 from search_app.cli import main
+from search_app.people_store import PeopleStore
 from search_app.settings import Settings, load_settings
 from search_app.workspace import Workspace
 
@@ -121,3 +122,16 @@ def test_an_index_that_is_gone_is_told(settings: Settings) -> None:
     assert other.found.endswith("corpus.0001")  # which --index still finds
     assert check.found.startswith("no index in ")
     assert check.remedy == "build one with: veilsearch index CORPUS"
+
+
+def test_an_open_file_of_people_is_told_and_left_as_it_is(settings: Settings) -> None:
+    file = settings.workspace / "people.sqlite"
+    PeopleStore(file).close()
+    file.chmod(0o644)
+    (check,) = (check for check in checkup(settings) if check.name == "people")
+    assert check.found == f"{file} is open to others (644)"
+    assert check.remedy.startswith("chmod 600 ")
+    assert file.stat().st_mode & 0o777 == 0o644
+    file.chmod(0o600)
+    (check,) = (check for check in checkup(settings) if check.name == "people")
+    assert check.good
