@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from ..serving import Serving
     from ..web import Live
 
+UNPROTECTED = (
+    "Codes and searches can be read on their way: put a proxy with a certificate in front and set "
+    "https = true in veilsearch.toml. See: veilsearch doctor --deploy"
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
@@ -65,6 +70,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     invented = serving.workspace.truth() is not None
     if access_of(settings, invented=invented, loopback=loopback) == PRIVATE:
         refuse_private(settings, serving.workspace)
+        if not (loopback or settings.https):
+            console.say(UNPROTECTED)
     with _leaving_on_sigterm():
         serve_live(serving, Live(serving.open()), arguments)
     return 0

@@ -50,12 +50,21 @@ def show_faults(app: Flask) -> None:
 def _refused(fault: HTTPException) -> _Answer:
     status = fault.code or 500
     ours = fault.description != type(fault).description
-    usual = _UNKNOWN if status >= 500 else _NOT_ANSWERED
-    sentence = fault.description if ours else _SENTENCES.get(status, usual)
+    sentence = fault.description if ours else sentence_of(status)
     kept = {name: value for name, value in fault.get_headers() if name in _KEPT}
     if isinstance(fault, MethodNotAllowed):
         kept["Allow"] = ", ".join(sorted(fault.valid_methods or ()))  # of a set: in any order
     return _told(status, sentence or _UNKNOWN, kept)
+
+
+def sentence_of(status: int) -> str:
+    """Return what is told of a status that nobody explained."""
+    return _SENTENCES.get(status, _UNKNOWN if status >= 500 else _NOT_ANSWERED)
+
+
+def fault_record(status: int, sentence: str) -> dict[str, dict[str, int | str]]:
+    """Return what machines are told."""
+    return {"error": {"status": status, "message": sentence}}
 
 
 def _unavailable(fault: Exception) -> _Answer:
@@ -74,6 +83,6 @@ def _broken(fault: Exception) -> _Answer:
 def _told(status: int, sentence: str, headers: dict[str, str]) -> _Answer:
     """Tell people in a page and machines in JSON."""
     if request.path.startswith(API):
-        return jsonify(error={"status": status, "message": sentence}), status, headers
+        return jsonify(fault_record(status, sentence)), status, headers
     page = render_template("fault/show.html", status=status, sentence=sentence)
     return page, status, headers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import logging
 import select
 import signal
@@ -23,6 +24,7 @@ from waitress.task import ErrorTask
 
 from ..admission import is_loopback
 from ..errors import UsageError
+from .faults import API, fault_record, sentence_of
 from .headers import HOSTS, HTTPS, LARGEST_BODY, headers
 from .limits import OPEN
 
@@ -40,7 +42,20 @@ class _Refusal(ErrorTask):  # type: ignore[misc]
         """Answer."""
         own = {**headers(self.channel.server.https), "Cache-Control": "no-store"}
         self.response_headers.extend(own.items())
-        super().execute()
+        if (getattr(self.request, "path", "") or "").startswith(API):
+            self._execute_for_machines()
+        else:
+            super().execute()
+
+    def _execute_for_machines(self) -> None:
+        """Answer as every fault under /api/ is told: in JSON."""
+        status = self.request.error.code
+        body = json.dumps(fault_record(status, sentence_of(status))).encode()
+        self.status = f"{status} {self.request.error.reason}"
+        self.response_headers.append(("Content-Type", "application/json"))
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)
 
 
 class _Request(HTTPRequestParser):  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from search_app.people_file import FILE as PEOPLE
 from search_app.request import Request
 from search_app.serving import Serving
 from search_app.settings import Settings, load_settings
+from search_app.verbs import serve
 from search_app.web import Live, create_app
 from search_app.workspace import Workspace
 
@@ -256,6 +258,30 @@ def test_serve_refuses_in_one_line_with_the_remedy(
     workspace: Workspace, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
 ) -> None:
     assert line in Run(workspace.root, capsys).refused("serve", "--port", "0", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("host", "mode", "https", "warned"),
+    [
+        ("0.0.0.0", "private", False, True),  # noqa: S104
+        ("0.0.0.0", "private", True, False),  # noqa: S104
+        ("127.0.0.1", "private", False, False),
+        ("0.0.0.0", "plain", False, False),  # noqa: S104
+    ],
+)
+def test_serve_warns_where_codes_can_be_read_on_their_way(
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    host: str,
+    mode: str,
+    https: bool,
+    warned: bool,
+) -> None:
+    monkeypatch.setattr(serve, "serve_live", lambda _serving, live, _arguments: live.now.close())
+    arguments = argparse.Namespace(host=host, port=0, mode=mode, trust_host=[])
+    assert serve.run(arguments, replace(settings, https=https)) == 0
+    assert capsys.readouterr().err.splitlines() == [serve.UNPROTECTED] * warned
 
 
 def test_invented_people_are_served_to_this_machine_only(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import signal
 import socket
 import subprocess
@@ -262,6 +263,23 @@ def test_what_waitress_refuses_itself_carries_the_headers(served: int, status: i
         for name, value in {**HEADERS, "Cache-Control": "no-store"}.items():
             assert answer.headers.get_all(name) == [value]
         answer.close()
+
+
+@pytest.mark.parametrize("path", ["/api/v1/search", "/", "/apis"])
+def test_what_waitress_refuses_under_api_is_json(served: int, path: str) -> None:
+    with socket.create_connection(("127.0.0.1", served), timeout=5) as asking:
+        asking.sendall(REFUSED[413].replace("GET / ", f"GET {path} ").encode())
+        answer = http.client.HTTPResponse(asking)
+        answer.begin()
+        kind, body = answer.headers.get_all("Content-Type"), answer.read()
+        answer.close()
+    if path.startswith("/api/"):
+        assert kind == ["application/json"]
+        assert json.loads(body) == {
+            "error": {"status": 413, "message": "The request is too large."}
+        }
+    else:
+        assert kind == ["text/plain; charset=utf-8"]
 
 
 def get(port: int, path: str, headers: dict[str, str]) -> str:
