@@ -5,8 +5,9 @@
     releases ─▶ made anew and verified ──────┘
 
 A release that can't be made anew (it was made from other profiles, or too few people remain) is
-removed. What people.sqlite holds is forgotten by its own store, first; log files elsewhere are not
-touched: profiles made of them again bring the person back.
+removed. What people.sqlite holds is forgotten by its own store, last: while the workspace is in use
+nobody shall lose their code and keep their profile. Log files elsewhere are not touched: profiles
+made of them again bring the person back.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from .errors import UsageError
 from .forgetting_lines import forget_lines
 from .forgetting_profiles import Known, forget_in_profiles, known_profiles
 from .forgetting_releases import Remade, forget_in_published, forget_in_releases
+from .people_file import FILES
 from .replacing import Replacement, is_cut_short
 from .settings import Settings
 from .workspace import Current, Workspace
@@ -63,6 +65,13 @@ def forget(
         replacement.carry_out(**current)
     left = unclear if gone is not None else (*unclear, *needles.files_with(workspace.root, user))
     return _told(workspace, replaced, removed, made, current["release"], left)
+
+
+def look_again(workspace: Workspace, user: str, done: Forgotten) -> Forgotten:
+    """Name people.sqlite as left no more, if its store has forgotten the person by now."""
+    root = workspace.root
+    left = [name for name in done.left if name not in FILES or needles.holds(root / name, user)]
+    return done._replace(left=tuple(left))
 
 
 def _refuse_sessions(known: Collection[Known], user: str) -> None:

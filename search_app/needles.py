@@ -31,6 +31,11 @@ def files_with(root: Path, needle: str) -> tuple[str, ...]:
     return tuple(sorted(str(path.relative_to(root)) for path in found))
 
 
+def holds(path: Path, needle: str) -> bool:
+    """Tell whether a file holds a text, or can't be read."""
+    return _holds(path, _pattern(needle))
+
+
 def _pattern(needle: str) -> re.Pattern[bytes]:
     """Return a pattern of the text as it is, and as JSON may write it."""
     forms = {needle, json.dumps(needle)[1:-1], json.dumps(needle, ensure_ascii=False)[1:-1]}

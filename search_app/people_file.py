@@ -9,6 +9,7 @@ from pathlib import Path
 from .errors import UsageError
 
 FILE = "people.sqlite"  # in the workspace
+FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm")  # with those that SQLite keeps beside it
 _VERSION = 1  # of the tables below
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS codes (

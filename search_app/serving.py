@@ -166,8 +166,10 @@ class Serving:
             self.follow()
         except UsageError:  # they are served yet, but must be nowhere on the disk
             if terms is None:
-                store.forget(user)
-                self._transcripts.clear()
+                try:
+                    store.forget(user)
+                finally:
+                    self._transcripts.clear()
             raise
         return done
 

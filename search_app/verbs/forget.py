@@ -39,18 +39,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Forget, and tell what was done; exit with 1 where files are left that hold the id."""
     from .. import needles
-    from ..forgetting import UnknownPerson, forget
+    from ..forgetting import UnknownPerson, forget, look_again
 
     workspace = Workspace(settings.workspace)
     user = _user(arguments.user)
-    had_choices = arguments.term is None and _forget_choices(workspace, user)
+    whole = arguments.term is None
     try:
         done = forget(workspace, settings, user, arguments.term)
     except UnknownPerson:
-        if not had_choices:
+        if not (whole and _forget_choices(workspace, user)):
             raise
         _print_store(arguments.json, left := needles.files_with(workspace.root, user))
         return 1 if left else 0
+    if whole:
+        _forget_choices(workspace, user)
+        done = look_again(workspace, user, done)
     _print(done, arguments.json)
     return 1 if done.left else 0
 

@@ -10,8 +10,8 @@ from flask import abort
 from anonymizer.model import AnonymizerError
 
 from ..errors import UsageError
-from ..forgetting import Forgotten, UnknownPerson
-from ..people_file import FILE
+from ..forgetting import Forgotten, UnknownPerson, look_again
+from ..workspace import Workspace
 from . import limits
 from .site import Site
 
@@ -60,10 +60,10 @@ def forget_person(site: Site, user: str) -> Forgotten:
     finally:  # who was let in with a session is not noted after it has ended
         site.transcripts.clear()  # the rows they had a part in stand in others' requests too
         limits.forget(user)
-    left = tuple(path for path in done.left if not path.startswith(FILE))  # it is clean by now
-    if left:
-        _logger.warning("what was to be forgotten still stands in: %s", ", ".join(left))
-    return done._replace(left=left)
+    done = look_again(Workspace(site.settings.workspace), user, done)
+    if done.left:
+        _logger.warning("what was to be forgotten still stands in: %s", ", ".join(done.left))
+    return done
 
 
 def _stored(change: Callable[[], object], sentence: str = BUSY) -> None:

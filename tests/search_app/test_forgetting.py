@@ -497,7 +497,7 @@ def test_while_the_workspace_is_in_use_the_verb_leaves_a_person_their_code(
 def test_a_copy_of_the_people_s_file_is_left(workspace: Workspace, settings: Settings) -> None:
     """Whoever forgets what people.sqlite holds looks again: at this file, and at no copy of it."""
     store = PeopleStore(workspace.root / "people.sqlite")
-    store.new_code(OURS)
+    store.choose(OURS, remember=True)
     store.close()
     shutil.copy(workspace.root / "people.sqlite", workspace.root / "people.sqlite.old")
     done = forget(workspace, settings, OURS)

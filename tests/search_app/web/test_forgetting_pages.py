@@ -104,6 +104,26 @@ def test_who_is_forgotten_is_in_no_file(
     assert run_verb(["verify", *parts]) == 0
 
 
+def test_what_is_left_is_never_the_people_s_file_itself_but_its_copy(
+    workspace: Workspace, live: Live, mira: FlaskClient
+) -> None:
+    oren = sign_in(live, OREN)
+    oren.post("/me/remember", data={"remember": "1"})
+    assert oren.get("/", query_string={"q": QUERY}).status_code == 200
+    assert {MIRA, OREN} <= {user for user, _ in live.now.store.codes()}
+    answer = oren.delete("/api/v1/profile")
+    assert (answer.status_code, answer.json["left"] if answer.json else None) == (200, 0)
+    people = next(path for path in workspace.root.glob("people.sqlite*") if MIRA in text_of(path))
+    shutil.copy(people, workspace.root / "people.sqlite.old")
+    answer = mira.post("/me/forget", data={"confirm": "yes"})
+    assert answer.headers["Location"].endswith("&left=1")
+    assert needles(workspace, MIRA) == {"people.sqlite.old"}
+
+
+def text_of(path: Path) -> str:
+    return path.read_bytes().decode("latin-1")
+
+
 def test_a_term_that_is_removed_is_in_no_file_but_the_person_is(
     workspace: Workspace, mira: FlaskClient
 ) -> None:
