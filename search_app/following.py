@@ -95,6 +95,7 @@ class Follower:
         if self._ended.is_set():
             return
         self._live.switch(site)
+        site.transcripts.clear()  # somebody may be forgotten whose terms stand in them
         self._served = self._failed = site.state
         named = ", ".join(part for part in (site.build, site.release_name) if part)
         self._tell(f"The workspace was updated; served from now on: {named}")
@@ -105,6 +106,7 @@ class Follower:
         self._pause = min(2 * self._pause, LONGEST) if again else EVERY
         self._again = time.monotonic() + self._pause
         self._failed = state
+        self._live.now.transcripts.clear()
         if not again:  # no text of the fault: it may name people
             self._tell(
                 f"The workspace was updated but can't be opened ({type(fault).__name__}); what was "

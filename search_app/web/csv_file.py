@@ -24,7 +24,8 @@ def download(name: str, head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> 
 def lines(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
     """Write a table line by line, as RFC 4180 has it."""
     buffer = StringIO(newline="")
-    writer = csv.writer(buffer)
+    # Quoted, for spreadsheets that part cells at other signs than the comma.
+    writer = csv.writer(buffer, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(head)
     yield _taken(buffer)
     for row in rows:

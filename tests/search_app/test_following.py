@@ -15,8 +15,10 @@ from search_app import following
 from search_app.errors import UsageError
 from search_app.following import Follower
 from search_app.opening import TRIES, as_of_one_moment, stamp
+from search_app.request import Request
 from search_app.settings import Settings
 from search_app.web import Live, Site
+from search_app.web.transcripts import Transcripts
 from search_app.workspace import Workspace
 
 
@@ -28,6 +30,7 @@ class Opener:
         self.opened = 0
         self.fault: Exception | None = None
         self.closed: list[str] = []
+        self.noted = Transcripts()  # one for all sites, as where they are served
 
     def __call__(self) -> Site:
         self.opened += 1
@@ -45,6 +48,7 @@ class Opener:
             ),
             build=name,
             state=stamp(self.workspace),
+            transcripts=self.noted,
             close=lambda: self.closed.append(name),
         )
 
@@ -296,3 +300,18 @@ def test_two_threads_open_one_update_once(
     for thread in threads:
         thread.join()
     assert opener.opened == 2
+
+
+@pytest.mark.parametrize("fault", [None, ValueError("it can't be opened")])
+def test_what_was_noted_before_an_update_is_not_kept(
+    follower: Follower, live: Live, workspace: Workspace, opener: Opener, fault: Exception | None
+) -> None:
+    noted = live.now.transcripts
+    noted.note("1001", "none", Request("java", 10), noted.generation)
+    under_way = noted.generation
+    opener.fault = fault
+    workspace.make_current(index="second")
+    follower.look()
+    assert noted.of("1001") == {}
+    noted.note("1001", "none", Request("java", 10), under_way)
+    assert noted.of("1001") == {}

@@ -35,4 +35,8 @@ def test_lines_come_one_by_one() -> None:
         raise AssertionError("asked for too early")
 
     written = lines(["a"], rows())  # type: ignore[arg-type]
-    assert [next(written), next(written)] == ["a\r\n", "1\r\n"]
+    assert [next(written), next(written)] == ['"a"\r\n', '"1"\r\n']
+
+
+def test_a_text_stays_in_its_cell_where_semicolons_part_cells() -> None:
+    assert list(lines(["a", "b"], [(";=1+1", 0.5)]))[1] == '";=1+1",0.5\r\n'

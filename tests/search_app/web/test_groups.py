@@ -178,3 +178,12 @@ def test_an_unknown_group_is_not_found_and_not_told_back(client: FlaskClient, pa
     response = client.get(path)
     assert response.status_code == 404
     assert "1001" not in response.text
+
+
+def test_a_server_that_knows_nobody_does_not_deny_a_release(site: Site, modes: Modes) -> None:
+    known_to_nobody = replace(
+        site, access="plain", people={}, modes=Modes(modes.engine, None, None)
+    )
+    page = create_app(known_to_nobody).test_client().get("/groups").text
+    assert "No groups here" in page
+    assert "There is no release in this workspace" not in page
