@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from anonymizer.model import Profiles, Release, ReleasedRow
 from index.model import Pool
@@ -34,7 +34,7 @@ class Answer:
     cut: bool = False  # the query was longer than is searched
     gold: Ranking | None = None  # the order by the own profile, to judge by
 
-    @property
+    @cached_property
     def agreement(self) -> Agreement | None:
         """Return how far the whole ranking agrees with the gold standard if there is one."""
         if self.gold is None:
