@@ -1,0 +1,1 @@
+"""Experiments: variants of an anonymizer, searched and judged; start with pipeline.py."""
