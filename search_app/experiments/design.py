@@ -7,7 +7,7 @@ need the same release share one unit, which is made and searched once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 WEIGHTS = ("binary", "tf", "tfidf", "recency")
@@ -34,15 +34,13 @@ class Variant:
 
     name: str  # of the table it comes from, such as figure-4
     method: str = ""  # empty: no release, for modes that need none
-    parameters: Mapping[str, Any] = None  # type: ignore[assignment]
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # those given
     weights: str = "binary"  # of the profiles
     vectors: str = "tfidf"  # of the documents
     modes: tuple[str, ...] = ("group",)
     pools: tuple[int, ...] = (100,)
     seeds: tuple[int, ...] = (0,)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", dict(self.parameters or {}))
+    complete: Mapping[str, Any] = field(default_factory=dict)  # parameters with their defaults
 
     @property
     def label(self) -> str:

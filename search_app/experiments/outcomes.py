@@ -29,6 +29,13 @@ class Unit:
     seed: int
     asked: tuple[tuple[str, int], ...]  # (mode, pool)
 
+    def serves(self, variant: Variant) -> bool:
+        """Tell whether this is the release of a variant by one of its seeds."""
+        complete = variant.complete or variant.parameters
+        ours = (self.method, dict(self.parameters), self.weights, self.vectors)
+        wanted = (variant.method, dict(complete), variant.weights, variant.vectors)
+        return ours == wanted and self.seed in variant.seeds
+
 
 @dataclass(frozen=True)
 class Block:
@@ -53,8 +60,7 @@ class Outcomes:
 
     def units_of(self, variant: Variant) -> tuple[Unit, ...]:
         """Return a variant's units, one a seed."""
-        wanted = (variant.label, set(variant.seeds))
-        return tuple(u for u in self.units if u.label == wanted[0] and u.seed in wanted[1])
+        return tuple(unit for unit in self.units if unit.serves(variant))
 
     def blocks_of(self, variant: Variant, mode: str, pool: int) -> list[Block]:
         """Return a variant's blocks in a mode over a pool, one a seed."""
