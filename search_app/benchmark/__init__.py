@@ -1,0 +1,1 @@
+"""Benchmarks: the bars of speed as ratios within one run."""
