@@ -14,7 +14,8 @@ from ..workspace import Workspace
 from .profiles import analysis, choices_of
 
 if TYPE_CHECKING:
-    from anonymizer.cooccurrence import Network
+    from scipy.sparse import csr_matrix
+
     from anonymizer.model import Profiles, Release
     from index.forward import Forward
 
@@ -104,7 +105,7 @@ def write_release_of(
     logs: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Anonymize a profiles file into a release folder and return what release.json says."""
-    from anonymizer.methods import idle_parameters, parameters_of, read_parameters
+    from anonymizer.methods import idle_parameters, read_parameters
     from anonymizer.profile_file import fingerprint, read_profiles
     from anonymizer.release import write_release
 
@@ -115,11 +116,11 @@ def write_release_of(
     values = read_parameters(method, parameters)
     for name in idle_parameters(method, values):
         console.say(f"Note: {name} has no effect beside the other parameters.")
+    _refuse_idle_log(method, values, logs)
     profiles = read_profiles(source)
     made_from = fingerprint(profiles)
     choices = choices_of(source, made_from)
-    learnt = _learnt({**parameters_of(method), **values}, seed, logs, choices, settings)
-    release = _released(profiles, method, values, seed, settings, learnt)
+    release = _released(profiles, method, values, seed, settings, logs=logs, choices=choices)
     workspace = Workspace(settings.workspace)
     write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
     _make_current(workspace, source, output)
@@ -136,7 +137,6 @@ def write_release_of(
 
 def remake_release(folder: Path, profiles: Profiles, output: Path, settings: Settings) -> Release:
     """Make a release anew from other profiles: by the same method, parameters and seed."""
-    from anonymizer.methods import parameters_of
     from anonymizer.profile_file import fingerprint
     from anonymizer.release import read_manifest, write_release
 
@@ -145,57 +145,61 @@ def remake_release(folder: Path, profiles: Profiles, output: Path, settings: Set
     values = dict(manifest["parameters"])
     if values.pop("first_seed", "drawn") != "drawn":
         raise UsageError(f"{folder}: nobody knows any more whom first_seed named; make it by hand")
-    learnt = _learnt({**parameters_of(method), **values}, seed, (), choices, settings)
-    release = _released(profiles, method, values, seed, settings, learnt)
+    release = _released(profiles, method, values, seed, settings, choices=choices)
     made_from = fingerprint(profiles)
     write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
     return release
 
 
-def _learnt(
+def _released(
+    profiles: Profiles,
+    method: str,
     values: Mapping[str, Any],
     seed: int,
-    logs: Sequence[Path],
-    choices: Mapping[str, Any],
     settings: Settings,
-) -> dict[str, Any]:
-    """Return what a method is handed besides profiles: a network of terms, a sample of documents.
+    *,
+    logs: Sequence[Path] = (),
+    choices: Mapping[str, Any],
+) -> Release:
+    """Run the method on the workspace's index and add the measured facts."""
+    from dataclasses import replace
 
-    The index is that of the workspace; a log's terms are made as those of the profiles were.
-    """
-    learnt: dict[str, Any] = {}
-    documents = values.get("similarity") == "documents"
-    network = values.get("network") if values.get("augment") == "cooccurrence" else ""
-    if logs and (network != "log" or documents):
+    from anonymizer.measures.linkability import facts
+    from anonymizer.wordnet import open_wordnet
+
+    from ..releasing import release_of
+
+    with console.progress(method, len(profiles)) as progress:
+        release = release_of(
+            profiles,
+            method,
+            values,
+            seed=seed,
+            wordnet=open_wordnet(settings.cache),
+            forward=lambda: _forward(settings),
+            queries=lambda: _queries(logs, choices, settings),
+            progress=progress,
+        )
+    return replace(release, facts=facts(profiles, release))
+
+
+def _refuse_idle_log(method: str, values: Mapping[str, Any], logs: Sequence[Path]) -> None:
+    from anonymizer.methods import parameters_of
+
+    given = {**parameters_of(method), **values}
+    wanted = {"augment": "cooccurrence", "network": "log", "similarity": "profiles"}
+    if logs and any(given.get(name) != value for name, value in wanted.items()):
         raise UsageError("--log is for --set augment=cooccurrence --set network=log")
-    if network in ("index", "log") and not documents:
-        learnt["links"] = _links(values, logs, choices, settings)
-    if documents:
-        import numpy as np
-
-        from ..corpus_terms import sample_documents
-
-        rng = np.random.default_rng([seed, 1])  # not the method's own draws
-        learnt["sample"] = sample_documents(_forward(settings), values["documents"], rng)
-    return learnt
 
 
-def _links(
-    values: Mapping[str, Any],
-    logs: Sequence[Path],
-    choices: Mapping[str, Any],
-    settings: Settings,
-) -> Network:
-    """Learn which terms meet in the index's documents, or in the distinct queries of logs."""
-    from anonymizer.cooccurrence import learn
+def _queries(
+    logs: Sequence[Path], choices: Mapping[str, Any], settings: Settings
+) -> tuple[csr_matrix, list[str]]:
+    """Return the distinct queries of logs over terms made as those of the profiles were."""
     from anonymizer.querylog import read_log
 
-    from ..corpus_terms import documents_by_terms, queries_by_terms
+    from ..corpus_terms import queries_by_terms
 
-    count = values["neighbours"]
-    if values["network"] == "index":
-        forward = _forward(settings)
-        return learn(documents_by_terms(forward), forward.terms, neighbours=count)
     if not logs:
         raise UsageError("--set network=log needs the log: --log FILE")
     with console.progress("log") as progress:
@@ -203,41 +207,13 @@ def _links(
     phrases = bool(choices.get("phrases", False))
     counter = analysis(choices.get("terms", "wordnet"), settings, phrases=phrases)
     contexts = queries_by_terms(log, counter)
-    return learn(contexts, counter.terms, neighbours=count)
+    return contexts, counter.terms
 
 
 def _forward(settings: Settings) -> Forward:
     from index.build import open_forward
 
     return open_forward(Workspace(settings.workspace).find("index"))
-
-
-def _released(
-    profiles: Profiles,
-    method: str,
-    values: dict[str, Any],
-    seed: int,
-    settings: Settings,
-    learnt: dict[str, Any],
-) -> Release:
-    """Run the method and add the measured facts."""
-    from dataclasses import replace
-
-    from anonymizer.measures.linkability import facts
-    from anonymizer.methods import anonymize
-    from anonymizer.wordnet import open_wordnet
-
-    with console.progress(method, len(profiles)) as progress:
-        release = anonymize(
-            method,
-            profiles,
-            values,
-            wordnet=open_wordnet(settings.cache),
-            seed=seed,
-            progress=progress,
-            **learnt,
-        )
-    return replace(release, facts=facts(profiles, release))
 
 
 def _make_current(workspace: Workspace, source: Path, output: Path) -> None:
