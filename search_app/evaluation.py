@@ -2,24 +2,34 @@
 
 The first 30 documents of the own-profile order over the same pool are relevant. The value depends
 mostly on the size of the pool, so each one is printed with it, and with AP_c, which is 0 for a
-random order and 1 for the gold standard itself. How far two whole orders agree is told besides by
-Kendall's tau, by rank-biased overlap (Webber, Moffat and Zobel 2010) and by their first ten.
+random order and 1 for the gold standard itself. nDCG (Järvelin and Kekäläinen 2002) grades these 30
+by their gold places: 30, 29, ... 1. How far two whole orders agree is told besides by Kendall's
+tau, by rank-biased overlap (Webber, Moffat and Zobel 2010) and by their first ten.
+
+A measure takes orders, one or many: integers whose last axis lists, best first, the gold places
+(from 0) of a pool's documents. It returns one value for each order, NaN where there is none.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+T = TypeVar("T", float, Floats)
 DEPTH = 30
 PERSISTENCE = 0.9  # of the reader that RBO imagines: goes on to the next rank with this probability
 FIRST = 10
-_BLOCK = 32  # so many are faster compared all with all
-_EARLIER = np.triu(np.ones((_BLOCK, _BLOCK), dtype=np.bool_), 1)
+_AT_ONCE = 1 << 16  # numbers whose inversions are counted together: they fit a cache
+_GROUP = 128  # so many are faster compared all with all
+_EARLIER = np.triu(np.ones((_GROUP, _GROUP), dtype=np.bool_), 1)
 
 
 @dataclass(frozen=True)
@@ -48,113 +58,204 @@ def evaluate(ranking: Ints, gold: Ints) -> Precision | None:
 
     Both orders list the pool's documents by their places in it, from 1.
     """
-    if not ranking.size:
+    size = int(ranking.size)
+    if not size:
         return None
-    relevant = np.zeros(ranking.size + 1, dtype=np.bool_)
-    relevant[gold[:DEPTH]] = True
-    precisions = _precisions(relevant[ranking])
-    ap = _mean(precisions)
+    found = _precisions(gold_places(ranking, gold))
+    ap = float(_mean(found))
     return Precision(
         ap=ap,
-        ap_at_10=_mean(precisions[:10]),
-        ap_at_20=_mean(precisions[:20]),
-        ap_c=corrected(ap, int(ranking.size), min(DEPTH, int(ranking.size))),
-        pool=int(ranking.size),
+        ap_at_10=float(_mean(found[:10])),
+        ap_at_20=float(_mean(found[:20])),
+        ap_c=_corrected(ap, size) if size > DEPTH else None,
+        pool=size,
     )
 
 
-def average_precision(hits: NDArray[np.bool_], first: int | None = None) -> float:
+def agreement(ranking: Ints, gold: Ints) -> Agreement | None:
+    """Compare an order of a pool with the gold order; None if the pool is empty."""
+    size = int(ranking.size)
+    if not size:
+        return None
+    order = gold_places(ranking, gold)
+    first = min(FIRST, size)
+    return Agreement(
+        tau=float(kendall_tau(order)) if size > 1 else None,
+        rbo=float(rank_biased_overlap(order)),
+        overlap=int(shared(order, first)),
+        first=first,
+    )
+
+
+def gold_places(ranking: Ints, gold: Ints) -> Ints:
+    """Return the gold places, from 0, in the order of a ranking; both list places from 1."""
+    places = np.empty(gold.size + 1, dtype=np.int64)
+    places[gold] = np.arange(gold.size)
+    return places[ranking]
+
+
+# -- the measures: orders of shape (..., n) to values of shape (...) -----------------------------
+
+
+def average_precision(orders: Ints, first: int = DEPTH) -> Floats:
     """Return the mean precision at the ranks of the first relevant documents (AP@r; all: AP)."""
-    return _mean(_precisions(hits)[:first])
+    return _mean(_precisions(orders)[..., :first]) if orders.shape[-1] else _none(orders)
 
 
-def _precisions(hits: NDArray[np.bool_]) -> NDArray[np.float64]:
+def corrected_precision(orders: Ints) -> Floats:
+    """Return AP_c = (AP - AP_random) / (1 - AP_random)."""
+    if orders.shape[-1] <= DEPTH:
+        return _none(orders)
+    return _corrected(average_precision(orders), orders.shape[-1])
+
+
+def discounted_gain(orders: Ints) -> Floats:
+    """Return nDCG over the whole ranking, the gain of a document DEPTH less its gold place."""
+    if not orders.shape[-1]:
+        return _none(orders)
+    ranks = _relevant_ranks(orders)
+    gains = DEPTH - np.take_along_axis(orders, ranks - 1, -1)
+    ideal = np.arange(ranks.shape[-1])
+    best = ((DEPTH - ideal) / np.log2(ideal + 2)).sum()
+    value: Floats = (gains / np.log2(ranks + 1)).sum(-1) / best
+    return value
+
+
+def overlap(orders: Ints) -> Floats:
+    """Return the share of the first ten, or of the whole smaller pool, that is in both orders."""
+    first = min(FIRST, orders.shape[-1])
+    return shared(orders, first) / first if first else _none(orders)
+
+
+def shared(orders: Ints, first: int) -> Ints:
+    """Count the documents among the first of an order that are among the first of the gold's."""
+    count: Ints = np.count_nonzero(orders[..., :first] < first, axis=-1)
+    return count
+
+
+def kendall_tau(orders: Ints) -> Floats:
+    """Return tau = 1 - 4 · inversions / (n · (n - 1))."""
+    size = orders.shape[-1]
+    return 1 - 4 * inversions(orders) / (size * (size - 1)) if size > 1 else _none(orders)
+
+
+def rank_biased_overlap(orders: Ints, p: float = PERSISTENCE) -> Floats:
+    """Return RBO_ext of each order and the gold's (equation 30).
+
+    A_d, the agreement at depth d, is the share of the first d that both orders have among their
+    first d: RBO_ext = A_n · p^n + (1 - p) / p · (A_1 · p + A_2 · p^2 + ... + A_n · p^n). A document
+    that both have seen at depth m is in A_m and all that follow, so it brings p^m/m + ... + p^n/n.
+    """
+    size = orders.shape[-1]
+    if not size:
+        return _none(orders)
+    brought = _rbo_shares(size, p)
+    met = np.maximum(orders, np.arange(size))
+    value: Floats = p**size + (1 - p) / p * brought[met].sum(-1)
+    return value
+
+
+MEASURES: Mapping[str, Callable[[Ints], Floats]] = {
+    "AP": average_precision,
+    "AP@10": partial(average_precision, first=10),
+    "AP@20": partial(average_precision, first=20),
+    "AP_c": corrected_precision,
+    "nDCG": discounted_gain,
+    "overlap@10": overlap,
+    "tau": kendall_tau,
+    "RBO": rank_biased_overlap,
+}
+
+
+# -- their parts ---------------------------------------------------------------------------------
+
+
+def _none(orders: Ints) -> Floats:
+    return np.full(orders.shape[:-1], np.nan)
+
+
+def _relevant_ranks(orders: Ints) -> Ints:
+    """Return the ranks, from 1, of the relevant documents, of which each order has as many."""
+    size, found = orders.shape[-1], np.flatnonzero(orders < DEPTH)
+    if orders.ndim > 1:
+        found = (found % size).reshape(*orders.shape[:-1], min(DEPTH, size))
+    return found + 1
+
+
+def _precisions(orders: Ints) -> Floats:
     """Return the precision at the rank of each relevant document."""
-    ranks = np.flatnonzero(hits) + 1
-    found: NDArray[np.float64] = np.arange(1, ranks.size + 1) / ranks
+    ranks = _relevant_ranks(orders)
+    found: Floats = np.arange(1, ranks.shape[-1] + 1) / ranks
     return found
 
 
-def _mean(values: NDArray[np.float64]) -> float:
-    return float(values.sum() / values.size) if values.size else 0.0
+def _mean(values: Floats) -> Floats:
+    mean: Floats = values.sum(-1) / values.shape[-1]
+    return mean
+
+
+def _corrected(ap: T, pool: int) -> T:
+    chance = random_average_precision(pool)
+    return (ap - chance) / (1 - chance)
 
 
 @cache
-def random_average_precision(pool: int, relevant: int) -> float:
+def random_average_precision(pool: int, relevant: int = DEPTH) -> float:
     """Return the expected AP of a random order of the pool.
 
     A rank holds a relevant document with probability R/n; then each of the k-1 ranks above holds
     one with probability (R-1)/(n-1). Summed over k: (H + (R-1)/(n-1) · (n - H)) / n, H = 1 + 1/2
     + ... + 1/n.
     """
-    if pool <= 1:
+    if pool <= relevant:
         return 1.0
     harmonic = float(np.sum(1.0 / np.arange(1, pool + 1)))
     return (harmonic + (relevant - 1) / (pool - 1) * (pool - harmonic)) / pool
 
 
-def corrected(ap: float, pool: int, relevant: int) -> float | None:
-    """Return AP_c = (AP - AP_random) / (1 - AP_random)."""
-    if relevant >= pool:
-        return None
-    chance = random_average_precision(pool, relevant)
-    return (ap - chance) / (1 - chance)
+@cache
+def _rbo_shares(size: int, p: float) -> Floats:
+    """Return p^m/m + ... + p^n/n for each depth m = 1, 2, ... n."""
+    depths = np.arange(1, size + 1)
+    return np.cumsum((p**depths / depths)[::-1])[::-1].copy()
 
 
-def agreement(ranking: Ints, gold: Ints) -> Agreement | None:
-    """Compare an order of a pool with the gold order; None if the pool is empty."""
-    if not ranking.size:
-        return None
-    places = np.empty(ranking.size + 1, dtype=np.int64)
-    places[gold] = np.arange(gold.size)
-    order = places[ranking]  # the gold places in the order of the ranking
-    first = min(FIRST, order.size)
-    return Agreement(
-        tau=kendall_tau(order),
-        rbo=rank_biased_overlap(order),
-        overlap=int(np.count_nonzero(order[:first] < first)),
-        first=first,
-    )
+def inversions(orders: Ints) -> Ints:
+    """Count the pairs of numbers that stand the wrong way round in each order."""
+    size = orders.shape[-1]
+    rows = orders.reshape(math.prod(orders.shape[:-1]), size)
+    step = max(_AT_ONCE // max(size, 1), 1)
+    if len(rows) <= step:
+        count: Ints = _inversions(rows).reshape(orders.shape[:-1])
+        return count
+    counts = [_inversions(rows[at : at + step]) for at in range(0, len(rows), step)]
+    return np.concatenate(counts).reshape(orders.shape[:-1])
 
 
-def kendall_tau(order: Ints) -> float | None:
-    """Return tau = 1 - 4 · inversions / (n · (n - 1)) of an order of the numbers below n."""
-    if order.size < 2:
-        return None
-    return 1 - 4 * inversions(order) / (order.size * (order.size - 1))
+def _inversions(rows: Ints) -> Ints:
+    """Count bit by bit, highest first, in all orders at once; small groups are compared whole.
 
-
-def inversions(order: Ints) -> int:
-    """Count the pairs of numbers that stand the wrong way round, while sorting by merging."""
-    width, blocks = _BLOCK, -(-order.size // _BLOCK)
-    sequence = np.arange(width << max(blocks - 1, 0).bit_length(), dtype=np.int64)
-    sequence[: order.size] = order  # what follows is in order already
-    compared = sequence.reshape(-1, width)
-    total = int(np.count_nonzero((compared[:, :, None] > compared[:, None, :]) & _EARLIER))
-    while width < sequence.size:
-        sequence = np.sort(sequence.reshape(-1, width), axis=1).ravel()
-        total += _across(sequence, width)
-        width *= 2
-    return total
-
-
-def _across(sequence: Ints, width: int) -> int:
-    """Count the inversions between each block and its right neighbour, both sorted."""
-    pairs = sequence.reshape(-1, 2, width)
-    shifts = np.arange(len(pairs))[:, None] * sequence.size  # one long sorted row of all left ones
-    left, right = (pairs[:, 0] + shifts).ravel(), (pairs[:, 1] + shifts).ravel()
-    above = (np.arange(len(pairs)) + 1).repeat(width) * width - np.searchsorted(left, right)
-    return int(above.sum())
-
-
-def rank_biased_overlap(order: Ints, p: float = PERSISTENCE) -> float:
-    """Return RBO_ext of an order of the numbers below n and their natural order (equation 30).
-
-    A_d, the agreement at depth d, is the share of the first d that both orders have among their
-    first d: RBO_ext = A_n · p^n + (1 - p) / p · (A_1 · p + A_2 · p^2 + ... + A_n · p^n).
+    Two numbers first differ in one bit. Among those alike in all higher bits, in their old order,
+    each place that one with a 0 stands too far back is one with a 1 before it. Then both halves
+    are parted, and the next bit has its turn.
     """
-    depths = np.arange(1, order.size + 1)
-    met = np.maximum(order + 1, depths)  # the depth at which both have seen the document
-    agreements = np.cumsum(np.bincount(met, minlength=order.size + 1)[1:]) / depths
-    weights = p**depths
-    return float(agreements[-1] * weights[-1] + (1 - p) / p * (agreements * weights).sum())
+    count, size = rows.shape
+    width = 1 << max(size - 1, 0).bit_length()
+    left = np.empty((count, width), dtype=np.int32)
+    left[:, :size] = rows
+    left[:, size:] = np.arange(size, width)  # these are in order already
+    total, half = np.zeros(count, dtype=np.int64), width >> 1
+    while half >= _GROUP:
+        bits = (left & half).ravel()
+        parted = np.empty((bits.size // half // 2, 2, half), dtype=np.int64)
+        low, high = np.flatnonzero(bits == 0), np.flatnonzero(bits)
+        parted[:, 0], parted[:, 1] = low.reshape(-1, half), high.reshape(-1, half)
+        total += (low & (width - 1)).reshape(count, width >> 1).sum(1)
+        total -= width * (width - half - 1) // 4  # the same sum where no pair is wrong
+        left, half = left.ravel()[parted].reshape(count, width), half >> 1
+    group = min(width, _GROUP)
+    compared = (left & (group - 1)).astype(np.int8).reshape(count, width // group, group)
+    wrong = (compared[..., :, None] > compared[..., None, :]) & _EARLIER[:group, :group]
+    packed = np.packbits(wrong.reshape(count, width * group), axis=1)
+    total += np.bitwise_count(packed).sum(1, dtype=np.int64)
+    return total

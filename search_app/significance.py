@@ -1,0 +1,134 @@
+"""How sure a mean over people is: bootstrap intervals, randomization tests, Holm's correction.
+
+The unit is the person: first the mean over each person's queries, then all else over the people,
+so whoever asks a hundred queries counts like whoever asks one (Efron and Tibshirani 1993, chapter
+13; Smucker, Allan and Carterette 2007; Holm 1979). Who has no value is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+LEVEL = 95.0  # percent
+RESAMPLES = 10_000
+TRIALS = 10_000
+EXACT = 12  # people whose signs are all tried out: 4,096 ways
+_AT_ONCE = 500  # resamples or trials: as many in each draw, so that memory stays flat
+_ROUNDING = 1e-12  # sums of the same numbers in another order differ by less than this share
+
+
+class Interval(NamedTuple):
+    """A mean and the ends of its 95 % interval; NaN where there are none."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def by_person(values: Floats, person: Ints) -> Floats:
+    """Return the mean over each person's queries, people ascending; NaN for who has no value."""
+    order = np.argsort(person, kind="stable")
+    starts = np.flatnonzero(np.diff(person[order], prepend=person.min(initial=0) - 1))
+    if not starts.size:
+        return np.empty((*values.shape[:-1], 0))
+    sorted_values = np.asarray(values, dtype=np.float64)[..., order]
+    known = ~np.isnan(sorted_values)
+    counts = np.add.reduceat(known, starts, axis=-1, dtype=np.int64)
+    sums = np.add.reduceat(np.where(known, sorted_values, 0.0), starts, axis=-1)
+    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    return means
+
+
+def interval(values: Floats, *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
+    """Return the mean over people and its percentile bootstrap interval."""
+    return intervals(values[None], seed=seed, resamples=resamples)[0]
+
+
+def intervals(values: Floats, *, seed: int = 0, resamples: int = RESAMPLES) -> list[Interval]:
+    """Return the interval of each row; the same people are drawn for all of them."""
+    known = ~np.isnan(values)
+    people = known.sum(1)
+    filled = np.where(known, values, 0.0)
+    sums, counts = [], []
+    for weights in _resampled(values.shape[1], seed, resamples):
+        sums.append(weights @ filled.T)
+        counts.append(weights @ known.T.astype(np.float64))
+    drawn, of = np.concatenate(sums), np.concatenate(counts)
+    means = np.divide(drawn, of, out=np.full(drawn.shape, np.nan), where=of > 0)
+    return [
+        _interval(total, int(count), means[:, row])
+        for row, (total, count) in enumerate(zip(filled.sum(1), people, strict=True))
+    ]
+
+
+def _interval(total: float, people: int, means: Floats) -> Interval:
+    """Take a mean's interval from those of the resamples; one person alone has none."""
+    if not people:
+        return Interval(np.nan, np.nan, np.nan)
+    mean = float(total / people)
+    if people == 1:
+        return Interval(mean, np.nan, np.nan)
+    outside = (100 - LEVEL) / 2
+    low, high = np.nanpercentile(means, [outside, 100 - outside])
+    return Interval(mean, float(low), float(high))
+
+
+def _resampled(people: int, seed: int, resamples: int) -> Iterator[Floats]:
+    """Yield how often each person is drawn in some resamples: resamples x people."""
+    rng = np.random.default_rng(seed)
+    for at in range(0, resamples, _AT_ONCE):
+        some = min(_AT_ONCE, resamples - at)
+        drawn = rng.integers(people, size=(some, people)) if people else np.empty((some, 0), int)
+        drawn += np.arange(some)[:, None] * people
+        counts = np.bincount(drawn.ravel(), minlength=some * people)
+        yield counts.reshape(some, people).astype(np.float64)
+
+
+def randomization(differences: Floats, *, seed: int = 0, trials: int = TRIALS) -> float:
+    """Return p of the two-sided paired randomization test: had each sign been thrown by a coin.
+
+    For few people all ways the signs may fall are counted; else (1 + as extreme) / (1 + trials).
+    """
+    known = differences[~np.isnan(differences)]
+    if not known.size:
+        return float("nan")
+    least = abs(known.sum()) - _ROUNDING * np.abs(known).sum()
+    exact = known.size <= EXACT
+    signs = _all_signs(known.size) if exact else _random_signs(known.size, seed, trials)
+    extreme = sum(int(np.count_nonzero(np.abs(some @ known) >= least)) for some in signs)
+    return float(extreme / 2**known.size) if exact else (1 + extreme) / (1 + trials)
+
+
+def _all_signs(people: int) -> Iterator[Floats]:
+    ways = np.arange(2**people)[:, None] >> np.arange(people)
+    yield (1 - 2 * (ways & 1)).astype(np.float64)
+
+
+def _random_signs(people: int, seed: int, trials: int) -> Iterator[Floats]:
+    rng = np.random.default_rng(seed)
+    for at in range(0, trials, _AT_ONCE):
+        some = min(_AT_ONCE, trials - at)
+        bits = rng.integers(0, 2, size=(some, people), dtype=np.int8)
+        yield (1 - 2 * bits).astype(np.float64)
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Correct the p-values of a family by Holm's steps, in their order; NaN is no test."""
+    tests = [at for at in np.argsort(p, kind="stable") if not np.isnan(p[at])]
+    corrected, floor = [float("nan")] * len(p), 0.0
+    for step, at in enumerate(tests):
+        floor = max(floor, min(1.0, (len(tests) - step) * p[at]))
+        corrected[at] = float(floor)
+    return corrected
+
+
+def worst_decile(values: Floats) -> float:
+    """Return the mean of the lowest tenth of the people, of one at least."""
+    known = np.sort(values[~np.isnan(values)])
+    return float(known[: max(known.size // 10, 1)].mean()) if known.size else float("nan")
