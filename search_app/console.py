@@ -80,3 +80,20 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
             bar.update(done - bar.n)
 
         yield update
+
+
+@contextmanager
+def shares(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar with the time left; call the result with how many are done, of how many."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _of: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc=label, leave=False, bar_format=BAR, postfix="") as bar:
+
+        def update(done: int, of: int) -> None:
+            bar.total = of
+            bar.update(done - bar.n)
+
+        yield update

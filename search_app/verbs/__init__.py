@@ -15,6 +15,8 @@ VERBS = {
     "publish": "write the public part of a release, if it holds",
     "forget": "take a person, or terms of theirs, out of the workspace",
     "search": "answer a query or a file of topics, personalized or not",
+    "experiment": "run a paper's experiment on your own log and corpus",
     "codes": "make, list and revoke the codes by which people sign in",
     "serve": "serve the web pages",
+    "bench": "measure speed as ratios within one run",
 }

@@ -1,0 +1,120 @@
+"""What every unit of an experiment shares: profiles, and the questions with their pools."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from anonymizer.counting import TermCounter
+from anonymizer.model import Profiles, QueryLog
+from anonymizer.profile_file import fingerprint
+from anonymizer.profiles import build_profiles
+from index.model import Pool
+
+from ..errors import UsageError
+from .design import Inputs
+from .outcomes import Ints
+
+TRIED = 4  # held-out queries tried for each that is wanted of a person
+Search = Callable[[Sequence[str]], Iterable[Pool]]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Held-out queries, each with its pool: no text, and people by number only."""
+
+    person: Ints  # query -> number of who asks, from 1, in no order that the log tells
+    user: Ints  # query -> row of who asks in the profiles
+    pools: Ints  # queries x documents: rows of the index in Lucene's order, then -1
+    hits: Ints  # query -> documents in its pool
+
+    def __len__(self) -> int:
+        return int(self.person.size)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Profiles of the same people by each kind of weights, and the questions."""
+
+    profiles: Mapping[str, Profiles]
+    questions: Questions
+
+    def digest(self) -> str:
+        """Return a hash of all of it."""
+        whole = hashlib.sha256()
+        for name in sorted(self.profiles):
+            whole.update(f"{name} {fingerprint(self.profiles[name])}\n".encode())
+        for part in (self.questions.user, self.questions.pools):
+            whole.update(np.ascontiguousarray(part).tobytes())
+        return whole.hexdigest()
+
+
+def people_and_queries(
+    log: QueryLog, counter: TermCounter, inputs: Inputs, weights: Iterable[str]
+) -> tuple[dict[str, Profiles], QueryLog]:
+    """Build the profiles by each kind of weights; return them and the queries held out."""
+    made: dict[str, Profiles] = {}
+    held_out = log
+    for name in weights:
+        made[name], held_out = build_profiles(
+            log,
+            counter,
+            size=inputs.size,
+            users=inputs.users,
+            weights=name,
+            test_share=inputs.test_share,
+        )
+    return made, held_out
+
+
+def draw_questions(
+    held_out: QueryLog, users: Sequence[str], search: Search, inputs: Inputs
+) -> Questions:
+    """Draw of each person's held-out queries some that find enough documents."""
+    rng = np.random.default_rng([inputs.seed, 0])
+    tried = _tried(held_out, users, TRIED * inputs.queries_per_user, rng)
+    left = dict.fromkeys(range(len(users)), inputs.queries_per_user)
+    taken: list[tuple[int, Ints]] = []
+    pools = search([held_out.queries.text(query) for _, query in tried])
+    for (user, _), pool in zip(tried, pools, strict=True):
+        if left[user] and len(pool) >= inputs.least_hits:
+            left[user] -= 1
+            taken.append((user, pool.rows))
+    if not taken:
+        raise UsageError(
+            f"none of {len(tried):,} held-out queries finds {inputs.least_hits} documents; "
+            "lower least_hits, or index a larger corpus"
+        )
+    return _numbered(taken, len(users), rng)
+
+
+def _tried(
+    held_out: QueryLog, users: Sequence[str], most: int, rng: np.random.Generator
+) -> list[tuple[int, int]]:
+    """Return up to so many distinct held-out queries of each user, in drawn order."""
+    row_of = {user: row for row, user in enumerate(users)}
+    rows = np.array([row_of.get(user, -1) for user in held_out.users], dtype=np.int64)
+    pairs = np.stack([rows[held_out.user], held_out.query.astype(np.int64)], axis=1)
+    pairs = np.unique(pairs[pairs[:, 0] >= 0], axis=0)
+    pairs = pairs[rng.permutation(len(pairs))]
+    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+    begins = np.searchsorted(pairs[:, 0], pairs[:, 0])
+    kept = pairs[np.arange(len(pairs)) - begins < most]
+    return [(int(user), int(query)) for user, query in kept]
+
+
+def _numbered(taken: list[tuple[int, Ints]], users: int, rng: np.random.Generator) -> Questions:
+    """Number the people anew, at random, and put the questions in the order of these numbers."""
+    user = np.array([row for row, _ in taken], dtype=np.int64)
+    asking = rng.permutation(np.unique(user))
+    number = np.zeros(users, dtype=np.int64)
+    number[asking] = np.arange(1, asking.size + 1)
+    order = np.argsort(number[user], kind="stable")
+    hits = np.array([taken[at][1].size for at in order], dtype=np.int64)
+    pools = np.full((order.size, int(hits.max())), -1, dtype=np.int64)
+    for row, at in enumerate(order.tolist()):
+        pools[row, : hits[row]] = taken[at][1]
+    return Questions(number[user[order]], user[order], pools, hits)

@@ -1,0 +1,299 @@
+"""Experiments as files [I/O]: TOML with inputs, defaults and variants.
+
+name = "mine"
+[inputs]                      # see design.py for all of them and their defaults
+queries_per_user = 5
+[defaults]                    # for every variant
+method = "p-linkability"
+[[variant]]
+name = "by-p"
+parameters = { p = [0.1, 0.4] }   # a list: one variant for each value
+modes = ["group", "random-groups"]
+pools = [100]
+seeds = [0, 1, 2]
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from anonymizer.methods import METHODS, parameters_of, read_parameters
+from anonymizer.model import BadParameter
+
+from ..errors import UsageError
+from .baselines import MODES
+from .design import MOST_POOL, VECTORS, WEIGHTS, Experiment, Inputs, Variant
+
+SUFFIX = ".toml"
+_TOP = {"name": str, "title": str, "inputs": dict, "defaults": dict, "variant": list}
+_KINDS: dict[str, tuple[type, ...]] = {
+    "name": (str,),
+    "method": (str,),
+    "parameters": (dict,),
+    "weights": (str, list),
+    "vectors": (str, list),
+    "modes": (list,),
+    "pools": (list,),
+    "seeds": (list,),
+}
+
+
+def names() -> list[str]:
+    """Name the experiments that come with the program."""
+    folder = files(__package__)
+    return sorted(
+        each.name.removesuffix(SUFFIX) for each in folder.iterdir() if each.name.endswith(SUFFIX)
+    )
+
+
+def text_of(name: str) -> str:
+    """Return the definition of an experiment: one of ours by name, or a file."""
+    if name in names():
+        return (files(__package__) / f"{name}{SUFFIX}").read_text(encoding="utf-8")
+    if not name.endswith(SUFFIX):
+        raise UsageError(
+            f"no experiment {name}; there are: {', '.join(names())}; or name a file ending in "
+            f"{SUFFIX}"
+        )
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as fault:
+        raise UsageError(f"{name} is not UTF-8; an experiment is a TOML file") from fault
+
+
+def read_definition(text: str, place: str, given: Mapping[str, str] | None = None) -> Experiment:
+    """Read a definition; inputs that are given override the file's. All faults are told at once."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise UsageError(f"{place} can't be read as TOML: {fault}") from fault
+    faults = list(_table_faults(table))
+    if faults:
+        raise UsageError(f"{place}: {'; '.join(faults)}")
+    inputs, wrong = _inputs({**table.get("inputs", {}), **(given or {})})
+    variants = [
+        {**table.get("defaults", {}), **each, "name": str(each.get("name", ""))}
+        for each in table["variant"]
+    ]
+    for number, each in enumerate(variants, 1):
+        wrong += [f"variant {each['name'] or number}: {fault}" for fault in _variant_faults(each)]
+    if wrong:
+        raise UsageError(f"{place}: {'; '.join(wrong)}")
+    spread = tuple(variant for each in variants for variant in _spread(each))
+    return Experiment(table["name"], table.get("title", table["name"]), inputs, spread)
+
+
+def _table_faults(table: Mapping[str, Any]) -> Iterator[str]:
+    unknown = sorted(set(table) - set(_TOP))
+    if unknown:
+        yield f"unknown {', '.join(unknown)}; allowed are {', '.join(_TOP)}"
+    for name, kind in _TOP.items():
+        if name in table and not isinstance(table[name], kind):
+            yield f"{name} must be a {_CALLED[kind]}"
+    if not isinstance(table.get("name"), str) or not is_plain(table["name"]):
+        yield 'name must be letters, digits and hyphens, like name = "mine"'
+    variants = table.get("variant")
+    if not variants or not all(isinstance(each, dict) for each in variants):
+        yield "at least one [[variant]] is needed"
+
+
+_CALLED = {str: "text", dict: "table", list: "list of tables"}
+
+
+def is_plain(name: str) -> bool:
+    """Tell whether a name can be a folder's and a file's everywhere."""
+    return 0 < len(name) <= 60 and all(c.isascii() and (c.isalnum() or c == "-") for c in name)
+
+
+# -- inputs ----------------------------------------------------------------------------------------
+
+
+def _inputs(given: Mapping[str, Any]) -> tuple[Inputs, list[str]]:
+    """Return the inputs and what is wrong with them."""
+    known = {each.name for each in fields(Inputs)}
+    faults = [
+        f"no input {name}; there are {', '.join(sorted(known))}" for name in given.keys() - known
+    ]
+    values: dict[str, Any] = {}
+    for name in given.keys() & known:
+        try:
+            values[name] = _number(name, given[name])
+        except ValueError:
+            faults.append(f"{name}={given[name]} must be {_ALLOWED[name]}")
+    return Inputs(**values), sorted(faults)
+
+
+_ALLOWED = {
+    "size": "a whole number from 1 to 100000, or off",
+    "users": "a whole number from 2 to 10000000, or off",
+    "test_share": "above 0 and below 1",
+    "terms": "wordnet, all or letters-digits",
+    "queries_per_user": "a whole number from 1 to 1000",
+    "least_hits": "a whole number from 1 to 10000",
+    "seed": "a whole number from 0",
+}
+_RANGES = {
+    "size": (1, 100_000),
+    "users": (2, 10_000_000),
+    "queries_per_user": (1, 1000),
+    "least_hits": (1, MOST_POOL),
+    "seed": (0, 2**32 - 1),
+}
+
+
+def _number(name: str, value: Any) -> Any:
+    """Read an input's value from TOML or from text; whatever is wrong raises ValueError."""
+    if name == "terms":
+        if value not in ("wordnet", "all", "letters-digits"):
+            raise ValueError
+        return value
+    if value == "off" and name in ("size", "users"):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError
+    if name == "test_share":
+        share = float(value)
+        if not 0 < share < 1:
+            raise ValueError
+        return share
+    low, high = _RANGES[name]
+    number = int(value) if isinstance(value, str) else value
+    if not isinstance(number, int) or not low <= number <= high:
+        raise ValueError
+    return number
+
+
+# -- variants --------------------------------------------------------------------------------------
+
+
+def _variant_faults(given: Mapping[str, Any]) -> Iterator[str]:
+    unknown = sorted(set(given) - set(_KINDS))
+    if unknown:
+        yield f"unknown {', '.join(unknown)}; allowed are {', '.join(_KINDS)}"
+    if not is_plain(given["name"]):
+        yield "name must be letters, digits and hyphens"
+    wrong = [
+        name for name, kinds in _KINDS.items() if not isinstance(given.get(name, kinds[0]()), kinds)
+    ]
+    if wrong:
+        yield (
+            f"{', '.join(wrong)}: of the wrong kind; name and method are texts, parameters a "
+            "table, modes, pools and seeds lists"
+        )
+        return
+    yield from _list_faults(given)
+    method = given.get("method", "")
+    modes = [mode for mode in given.get("modes", ["group"]) if mode in MODES]
+    if not method and any(MODES[mode].needs_release for mode in modes):
+        yield "modes of a release need a method"
+    if not method and given.get("parameters"):
+        yield "parameters need a method"
+    if method and method not in METHODS:
+        yield f"no method {method}; there are: {', '.join(METHODS)}"
+    elif method:
+        yield from _parameter_faults(method, given.get("parameters", {}))
+
+
+def _list_faults(given: Mapping[str, Any]) -> Iterator[str]:
+    for name, allowed in (("modes", tuple(MODES)), ("weights", WEIGHTS), ("vectors", VECTORS)):
+        wrong = [str(each) for each in _listed(given.get(name, allowed[0])) if each not in allowed]
+        if wrong:
+            yield f"no {name} {', '.join(wrong)}; there are {', '.join(allowed)}"
+    for name, low, high in (("pools", 1, MOST_POOL), ("seeds", 0, 2**32 - 1)):
+        numbers = given.get(name, [low])
+        fit = all(type(each) is int and low <= each <= high for each in numbers)
+        if not numbers or not fit or len(set(numbers)) != len(numbers):
+            yield f"{name} must be different whole numbers from {low} to {high}"
+    for name in ("modes", "weights", "vectors"):
+        if name in given and not given[name]:
+            yield f"{name} is empty"
+
+
+def _parameter_faults(method: str, given: Mapping[str, Any]) -> Iterator[str]:
+    if given.get("first_seed"):
+        yield "first_seed names a person, so it can't be in an experiment"
+    if "log" in _listed(given.get("network")):
+        yield "network=log would learn from the queries that are held out"
+    if any(value == [] for value in given.values()):
+        yield "a parameter's list is empty"
+        return
+    for values in _products(given):
+        try:
+            read_parameters(method, {name: _text(value) for name, value in values.items()})
+        except BadParameter as fault:
+            yield str(fault)
+            return
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _products(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield one mapping for each choice of a value from every list."""
+    lists = [_listed(value) for value in given.values()]
+    return (dict(zip(given, values, strict=True)) for values in product(*lists))
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _spread(given: Mapping[str, Any]) -> Iterator[Variant]:
+    """Yield the variants that a table stands for."""
+    method = given.get("method", "")
+    plain = {name: tuple(given[name]) for name in ("modes", "pools", "seeds") if name in given}
+    weights, vectors = (
+        _listed(given.get(name, usual))
+        for name, usual in (("weights", WEIGHTS[0]), ("vectors", VECTORS[0]))
+    )
+    for values in _products(given.get("parameters", {}) if method else {}):
+        typed = read_parameters(method, {n: _text(v) for n, v in values.items()}) if method else {}
+        complete = {**parameters_of(method), **typed} if method else {}
+        for weight, vector in product(weights, vectors):
+            yield Variant(
+                name=given["name"],
+                method=method,
+                parameters=typed,
+                weights=weight,
+                vectors=vector,
+                complete=complete,
+                **plain,
+            )
+
+
+def as_text(experiment: Experiment) -> str:
+    """Write an experiment out in full: every input, every variant spread."""
+    lines = [
+        f"name = {_toml(experiment.name)}",
+        f"title = {_toml(experiment.title)}",
+        "",
+        "[inputs]",
+    ]
+    lines += [f"{name} = {_toml(value)}" for name, value in asdict(experiment.inputs).items()]
+    for each in experiment.variants:
+        lines += ["", "[[variant]]", f"name = {_toml(each.name)}", f"method = {_toml(each.method)}"]
+        inside = ", ".join(f"{name} = {_toml(value)}" for name, value in each.complete.items())
+        lines += [f"parameters = {{ {inside} }}"] if inside else []
+        for name in ("weights", "vectors", "modes", "pools", "seeds"):
+            lines.append(f"{name} = {_toml(getattr(each, name))}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if value is None:
+        return '"off"'
+    if isinstance(value, str):
+        return '"' + "".join(_ESCAPED.get(c, c) for c in value) + '"'
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return repr(value)
+
+
+_ESCAPED = {'"': '\\"', "\\": "\\\\", **{chr(n): f"\\u{n:04x}" for n in (*range(32), 127)}}

@@ -1,0 +1,38 @@
+"""What is derived from the rows of a run: summary, report, page and figures, as files' bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from anonymizer.records import as_json
+
+from . import general, plots, zhu_xiong
+from .outcomes import Outcomes
+from .page import standalone
+from .report import Report, as_record
+from .summaries import as_csv, summarize
+
+REPORTS: dict[str, Callable[[Outcomes], Report]] = {"zhu-xiong": zhu_xiong.report}
+
+
+def report_of(outcomes: Outcomes) -> Report:
+    """Return what an experiment's rows say: by its own report, or that of all others."""
+    return REPORTS.get(outcomes.experiment.name, general.report)(outcomes)
+
+
+def derived_files(
+    outcomes: Outcomes, report: Report, provenance: Mapping[str, Any]
+) -> dict[str, Iterable[bytes]]:
+    """Return every derived file by its name in the run's folder."""
+    files: dict[str, Iterable[bytes]] = {"summary.csv": [as_csv(summarize(outcomes)).encode()]}
+    pictures = {}
+    for figure in report.figures:
+        svg, png = plots.draw(figure)
+        pictures[figure.name] = svg
+        files[f"figures/{figure.name}.svg"] = [svg]
+        files[f"figures/{figure.name}.png"] = [png]
+        files[f"figures/{figure.name}.csv"] = [plots.numbers(figure).encode()]
+    files["report.json"] = [as_json(as_record(report), 1)]
+    files["report.html"] = [standalone(report, provenance, pictures).encode()]
+    return files

@@ -1,0 +1,70 @@
+"""Units that are measured already [I/O]: kept one by one under a hash of all they depend on.
+
+A run that is killed goes on from what it kept. What can't be read, or says it is something else, is
+measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anonymizer.records import write_file
+
+from ..errors import plain_when_writing
+from ..evaluation import MEASURES
+from .outcomes import Block, Unit
+from .pipeline import Measured
+
+
+def keep(folder: Path, key: str, measured: Measured) -> None:
+    """Write what a unit came to, whole or not at all."""
+    arrays: dict[str, Any] = {"about": np.array(json.dumps(_about(key, measured)))}
+    for at, block in enumerate(measured.blocks):
+        arrays[f"hits{at}"] = block.hits
+        arrays[f"values{at}"] = np.stack([block.values[name] for name in MEASURES])
+    content = BytesIO()
+    np.savez(content, **arrays)
+    temporary = folder / f".{key}"
+    with plain_when_writing(folder):
+        temporary.unlink(missing_ok=True)
+        write_file(temporary, [content.getvalue()], 0o600)
+        temporary.replace(folder / f"{key}.npz")
+
+
+def _about(key: str, measured: Measured) -> dict[str, Any]:
+    asked = [(block.mode, block.pool) for block in measured.blocks]
+    return {"key": key, "facts": measured.facts, "asked": asked, "measures": list(MEASURES)}
+
+
+def find(folder: Path, key: str, unit: Unit) -> Measured | None:
+    """Return what a unit of this key came to, if it is kept here and whole."""
+    try:
+        with np.load(folder / f"{key}.npz", allow_pickle=False) as arrays:
+            return _measured(key, unit, {name: arrays[name] for name in arrays.files})
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def _measured(key: str, unit: Unit, arrays: Mapping[str, Any]) -> Measured:
+    about = json.loads(str(arrays["about"]))
+    asked = [(str(mode), int(pool)) for mode, pool in about["asked"]]
+    if about["key"] != key or tuple(asked) != unit.asked or about["measures"] != list(MEASURES):
+        raise ValueError("another unit")
+    blocks = []
+    for at, (mode, pool) in enumerate(asked):
+        values = dict(zip(MEASURES, arrays[f"values{at}"], strict=True))
+        blocks.append(Block(unit.name, mode, pool, arrays[f"hits{at}"], values))
+    return Measured(dict(about["facts"]), blocks)
+
+
+def renamed(measured: Measured, unit: Unit) -> Measured:
+    """Return what was measured under the name that the unit has in this experiment."""
+    return Measured(measured.facts, [replace(block, unit=unit.name) for block in measured.blocks])

@@ -1,0 +1,111 @@
+"""From a query log to what a release costs its people. START HERE.
+
+    log -> profiles -> release -> pool -> re-rank -> rows
+
+`prepare` goes from the log to the pools: what all units of an experiment share. `measure` goes on
+to the rows of one unit. What they call is named after the step it takes; `run` is both in a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from anonymizer.counting import TermCounter
+from anonymizer.measures.linkability import facts
+from anonymizer.model import QueryLog, Release
+from anonymizer.wordnet import WordNet
+from index.forward import Forward
+
+from ..releasing import release_of
+from .baselines import MODES, Situation
+from .data import Data, Search, draw_questions, people_and_queries
+from .design import Inputs
+from .outcomes import Block, Unit
+from .ranking import Gold, block_of
+
+
+@dataclass(frozen=True)
+class World:
+    """What the units of an experiment are made and searched with."""
+
+    data: Data
+    forward: Forward
+    wordnet: WordNet
+    _golds: dict[tuple[str, str], Gold] = field(default_factory=dict)
+
+    def gold(self, unit: Unit) -> Gold:
+        """Return the own-profile orders that judge a unit."""
+        key = unit.weights, unit.vectors
+        if key not in self._golds:
+            profiles = self.data.profiles[unit.weights]
+            self._golds[key] = Gold(self.data.questions, profiles, self.forward, unit.vectors)
+        return self._golds[key]
+
+
+class Measured(NamedTuple):
+    """What one unit came to: facts of its release, and its rows block by block."""
+
+    facts: dict[str, float]
+    blocks: list[Block]
+
+
+def prepare(
+    log: QueryLog, counter: TermCounter, search: Search, inputs: Inputs, units: Sequence[Unit]
+) -> Data:
+    """Take a log to profiles, held-out questions and their pools."""
+    weights = sorted({unit.weights for unit in units})
+    profiles, held_out = people_and_queries(log, counter, inputs, weights)
+    questions = draw_questions(held_out, profiles[weights[0]].users, search, inputs)
+    return Data(profiles, questions)
+
+
+def measure(world: World, unit: Unit) -> Measured:
+    """Take a unit to its release, search by it, and judge every order by the own profile's."""
+    profiles = world.data.profiles[unit.weights]
+    release = _release(world, unit)
+    gold = world.gold(unit)
+    blocks = []
+    for mode in dict.fromkeys(mode for mode, _ in unit.asked):
+        pools = [pool for asked, pool in unit.asked if asked == mode]
+        situation = Situation(
+            world.data.questions,
+            profiles,
+            release,
+            world.forward,
+            unit.vectors,
+            gold.depth(max(pools)),
+            unit.seed,
+        )
+        scores = list(MODES[mode].scores(situation))
+        blocks += [block_of(unit.name, mode, pool, scores, gold) for pool in pools]
+    return Measured(dict(facts(profiles, release)) if release else {}, blocks)
+
+
+def run(
+    log: QueryLog,
+    counter: TermCounter,
+    search: Search,
+    forward: Forward,
+    wordnet: WordNet,
+    inputs: Inputs,
+    units: Sequence[Unit],
+) -> Iterator[Measured]:
+    """Do all of it in one process."""
+    world = World(prepare(log, counter, search, inputs, units), forward, wordnet)
+    return (measure(world, unit) for unit in units)
+
+
+def _release(world: World, unit: Unit) -> Release | None:
+    """Make a unit's release; none for modes that need none."""
+    if not unit.method:
+        return None
+    return release_of(
+        world.data.profiles[unit.weights],
+        unit.method,
+        unit.parameters,
+        seed=unit.seed,
+        wordnet=world.wordnet,
+        forward=lambda: world.forward,
+    )

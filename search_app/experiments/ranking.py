@@ -1,0 +1,70 @@
+"""Scores of whole pools -> orders -> values of every measure, for all questions at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from anonymizer.model import Profiles
+from index.forward import Forward
+
+from ..evaluation import MEASURES
+from ..rerank import DECIMALS
+from .baselines import MODES, Situation
+from .data import Questions
+from .outcomes import Block, Floats, Ints
+
+
+class Gold:
+    """The own-profile order of each question's pool: by it all other orders are judged."""
+
+    def __init__(
+        self, questions: Questions, profiles: Profiles, forward: Forward, vectors: str
+    ) -> None:
+        self.questions = questions
+        self._own = Situation(questions, profiles, None, forward, vectors, 0, 0)
+        self._scores = np.zeros((len(questions), 0))
+
+    def depth(self, pool: int) -> int:
+        """Return how many documents the largest pool has, if none may have more than so many."""
+        return min(pool, int(self.questions.pools.shape[1]))
+
+    def places(self, depth: int) -> Ints:
+        """Return the gold place of each document of the first so many of each pool."""
+        if self._scores.shape[1] < depth:
+            (self._scores,) = MODES["own"].scores(replace(self._own, depth=depth))
+        order = best_first(self._scores[:, :depth], self.questions.hits)
+        places = np.empty_like(order)
+        np.put_along_axis(places, order, np.arange(depth)[None, :], axis=1)
+        return places
+
+
+def best_first(scores: Floats, hits: Ints) -> Ints:
+    """Order each row by score, rounded as search rounds; ties and what is no hit stay behind."""
+    keys = -np.round(scores, DECIMALS)
+    keys[np.arange(scores.shape[1])[None, :] >= hits[:, None]] = np.inf
+    return np.argsort(keys, axis=1, kind="stable").astype(np.int64)
+
+
+def block_of(unit: str, mode: str, pool: int, scores: Sequence[Floats], gold: Gold) -> Block:
+    """Judge a mode over the first documents of each pool; several draws are averaged."""
+    depth = gold.depth(pool)
+    hits = np.minimum(gold.questions.hits, depth)
+    places = gold.places(depth)
+    found = [judged(best_first(drawn[:, :depth], hits), places, hits) for drawn in scores]
+    means = {name: np.mean([each[name] for each in found], axis=0) for name in MEASURES}
+    values = {name: np.round(mean, DECIMALS) for name, mean in means.items()}  # as it is written
+    return Block(unit, mode, pool, hits, values)
+
+
+def judged(order: Ints, places: Ints, hits: Ints) -> dict[str, Floats]:
+    """Return every measure of every question; those with as many hits are judged together."""
+    orders = np.take_along_axis(places, order, axis=1)
+    values = {name: np.full(hits.size, np.nan) for name in MEASURES}
+    for size in np.unique(hits).tolist():
+        some = np.flatnonzero(hits == size)
+        for name, measure in MEASURES.items():
+            values[name][some] = measure(orders[some, :size])
+    return values

@@ -1,0 +1,136 @@
+"""veilsearch experiment: a paper's figures and tables on one's own log and corpus."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import console
+from ..errors import UsageError
+from ..settings import Settings
+from ..workspace import Workspace
+from .anonymize import assignments
+from .town import truth_path
+
+if TYPE_CHECKING:
+    from ..experiments.design import Experiment
+
+INPUTS = """\
+inputs of an experiment, each set by --set name=value over what its file says:
+  size=150             terms of a profile; who has fewer is left out (off: all terms, everybody)
+  users=720            at most, the first who have that many (off: all)
+  test_share=0.2       of each person's queries, the last by time: held out, to ask
+  queries_per_user=5   drawn of these
+  least_hits=100       documents that a drawn query must find
+  terms=wordnet        or all, letters-digits
+  seed=0               of that draw
+
+A killed run goes on where it stopped when the same command is given again; what is measured
+already, here or in the run it replaces, is taken over if nothing it depends on has changed.
+A definition of your own is a TOML file; --show prints one to begin with.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = INPUTS
+    parser.add_argument("experiment", metavar="NAME|FILE.toml", help="zhu-xiong, or your own")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="default: WORKSPACE/experiments/NAME"
+    )
+    parser.add_argument(
+        "--log", type=Path, nargs="+", metavar="LOG", help="query log (default: the town's)"
+    )
+    parser.add_argument("--index", metavar="NAME", help="an index of the workspace")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="an input, as below"
+    )
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes beside each other (default: the cores)"
+    )
+    parser.add_argument("--show", action="store_true", help="print the definition and do nothing")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Run the experiment into its folder."""
+    from ..experiments.definition import read_definition, text_of
+    from ..experiments.running import Sources, run_experiment
+
+    text = text_of(arguments.experiment)
+    if arguments.show:
+        for line in text.splitlines():
+            console.show(line)
+        return 0
+    experiment = read_definition(text, arguments.experiment, assignments(arguments.set))
+    workers = _workers(arguments.workers)
+    workspace = Workspace(settings.workspace)
+    logs = arguments.log or [_town(workspace)]
+    index = workspace.index_named(arguments.index) if arguments.index else workspace.find("index")
+    folder = arguments.output or workspace.root / "experiments" / experiment.name
+    _check_output(folder, logs)
+    sources = Sources(
+        logs, lambda: _log(logs), lambda: _counter(experiment, settings), index.resolve()
+    )
+    with console.shares(experiment.name) as progress:
+        made = run_experiment(experiment, sources, folder, settings, workers=workers, tell=progress)
+    _print(made, arguments.json)
+    return 0
+
+
+def _workers(given: int | None) -> int:
+    if given is None:
+        return len(os.sched_getaffinity(0))
+    if not 1 <= given <= 64:
+        raise UsageError(f"--workers {given} must be from 1 to 64")
+    return given
+
+
+def _town(workspace: Workspace) -> Path:
+    """Return the log of the workspace's town: the only log that a workspace knows."""
+    truth = workspace.current().truth
+    log = workspace.root / truth.replace(".truth.json", ".tsv")
+    if not truth or truth_path(log) != workspace.root / truth or not log.is_file():
+        raise UsageError("no log here; name one with --log LOG")
+    return log
+
+
+def _check_output(folder: Path, logs: Sequence[Path]) -> None:
+    if not folder.name or folder.name in (".", ".."):
+        raise UsageError(f"-o {folder} must be a folder of its own, like out")
+    for log in logs:
+        if log.resolve().is_relative_to(folder.resolve()):
+            raise UsageError(f"-o {folder} would replace the folder of the log; name another")
+
+
+def _log(logs: Sequence[Path]) -> Any:
+    from anonymizer.querylog import read_log
+
+    with console.progress("log") as progress:
+        log, report = read_log(logs, progress)
+    if report.rejected:
+        console.say(f"{report.rejected:,} of {report.lines:,} lines of the log are no query")
+    return log
+
+
+def _counter(experiment: Experiment, settings: Settings) -> Any:
+    from .profiles import analysis
+
+    return analysis(experiment.inputs.terms, settings)
+
+
+def _print(made: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        console.show_json(made)
+        return
+    console.show(
+        f"{made['units']:,} releases ({made['reused']:,} measured before), {made['queries']:,} "
+        f"queries of {made['people']:,} people, {made['rows']:,} rows in {made['seconds']:,.0f} s"
+    )
+    for claim in made["claims"]:
+        console.show(f"  {claim['verdict']:<14} {claim['text']}")
+    console.show(f"{Path(made['run']) / 'report.html'}")
