@@ -59,15 +59,31 @@ def people_and_queries(
     made: dict[str, Profiles] = {}
     held_out = log
     for name in weights:
-        made[name], held_out = build_profiles(
-            log,
-            counter,
-            size=inputs.size,
-            users=inputs.users,
-            weights=name,
-            test_share=inputs.test_share,
-        )
+        made[name], held_out = _built(log, counter, inputs, name, inputs.users)
     return made, held_out
+
+
+def _built(
+    log: QueryLog, counter: TermCounter, inputs: Inputs, weights: str, users: int | None
+) -> tuple[Profiles, QueryLog]:
+    """Build the profiles of so many users, or of all if there are no more."""
+    found = _of(log, counter, inputs, weights, None)
+    if users is None or len(found[0]) <= users:
+        return found
+    return _of(log, counter, inputs, weights, users)
+
+
+def _of(
+    log: QueryLog, counter: TermCounter, inputs: Inputs, weights: str, users: int | None
+) -> tuple[Profiles, QueryLog]:
+    return build_profiles(
+        log,
+        counter,
+        size=inputs.size,
+        users=users,
+        weights=weights,
+        test_share=inputs.test_share,
+    )
 
 
 def draw_questions(
