@@ -11,9 +11,9 @@ import argparse
 import json
 from pathlib import Path
 
-from bench import served
 from playwright.sync_api import sync_playwright
 
+from search_app.benchmark.server import served
 from search_app.workspace import Workspace
 
 CHROMIUM = Path("/usr/bin/chromium")

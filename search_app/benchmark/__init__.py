@@ -1,1 +1,1 @@
-"""Benchmarks: the bars of speed as ratios within one run."""
+"""Benchmarks: the bars of speed as ratios within one run; start with suite.py."""

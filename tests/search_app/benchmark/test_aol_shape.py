@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from itertools import groupby
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -14,33 +12,23 @@ from anonymizer.profiles import build_profiles
 from anonymizer.querylog import read_log
 from anonymizer.text import Analysis
 from anonymizer.wordnet import WordNet
+from search_app.benchmark.aol_shape import write_log
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "aol_shape.py"
 USERS, LINES = 3_000, 160_000
+INVENTED = 5_000  # words, quicker made
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("aol_shape", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.__dict__["INVENTED"] = 5_000  # quicker made
-    return module
-
-
-@pytest.fixture(scope="module")
-def log(script: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = tmp_path_factory.mktemp("log") / "log.tsv"
-    script.write_log(path, USERS, LINES, 5)
+    write_log(path, USERS, LINES, 5, INVENTED)
     return path
 
 
-def test_the_seed_settles_every_byte(script: ModuleType, tmp_path: Path) -> None:
+def test_the_seed_settles_every_byte(tmp_path: Path) -> None:
     contents = []
     for seed in (1, 1, 2):
-        script.write_log(tmp_path / "log.tsv", 50, 2_000, seed)
+        write_log(tmp_path / "log.tsv", 50, 2_000, seed, INVENTED)
         contents.append((tmp_path / "log.tsv").read_bytes())
     assert contents[0] == contents[1] != contents[2]
 

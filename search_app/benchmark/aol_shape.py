@@ -1,6 +1,6 @@
 """Write an invented query log of the shape of AOL's: lines, users, clicks, and words as skewed.
 
-usage: scripts/aol_shape.py -o LOG.tsv [--users 657000 --lines 36000000 --seed 0]
+usage: python -m search_app.benchmark.aol_shape -o LOG.tsv [--users 657000 --lines 36000000]
 
 Nothing of a real log is in it. Users have heavy-tailed numbers of queries (median about 10); words
 are Zipf's over WordNet's own, partly from topics their user cares for, and partly names and typos
@@ -14,19 +14,18 @@ import argparse
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.model import Ints
-from anonymizer.pieces import Pieces, joined, pieces
-from anonymizer.text import Analysis
-from anonymizer.wordnet import open_wordnet
-from search_app.settings import load_settings
+from anonymizer.pieces import joined, pieces
+
+from .aol_words import DAYS, INVENTED, SITES, TOPIC_WORDS, TOPICS, Words, make_words
+from .plan import LINES, USERS
 
 HEADER = b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
-USERS, LINES = 657_000, 36_000_000
 BLOCK = 1 << 18  # events made at a time
 LINES_A_QUERY = 1.707  # what the shares below come to
 SPREAD = 1.53  # of the logarithm of a user's queries: mean 32 at median 10
@@ -34,21 +33,9 @@ CLICKED, MORE_CLICKS, MORE_PAGES = 0.55, 0.38, 0.27
 AGAIN, EMPTY, BROKEN = 0.35, 0.012, 2e-6  # shares of queries
 WORDS = (0.30, 0.32, 0.22, 0.10, 0.06)  # shares of queries of 1, 2, ... words
 OWN_TOPIC, NO_WORD = 0.35, 0.18  # shares of words
-TOPICS, TOPIC_WORDS, TOPICS_A_USER = 4_000, 300, 3
+TOPICS_A_USER = 3
 HEAD = 22  # the head of Zipf's law is flat: a word's weight is 1 / (rank + HEAD)
-INVENTED, SITES = 200_000, 50_000
-DAYS = 92  # from 2006-03-01
 SECONDS = 86_400 * DAYS
-
-
-class Words(NamedTuple):
-    """All pieces of lines; the words first, each as it opens a query and as it goes on."""
-
-    pieces: Pieces
-    known: int  # how many of the words WordNet has, the others being invented
-    invented: int
-    at: dict[str, int]  # where the pieces of other kinds begin
-    topics: NDArray[np.int32]
 
 
 def main() -> None:
@@ -64,53 +51,14 @@ def main() -> None:
     write_log(given.output, given.users, given.lines, given.seed)
 
 
-def write_log(path: Path, users: int, lines: int, seed: int) -> None:
+def write_log(path: Path, users: int, lines: int, seed: int = 0, invented: int = INVENTED) -> None:
     """Write a log of about so many lines; the same seed writes the same bytes."""
     rng = np.random.default_rng(seed)
-    words = make_words(rng)
+    words = make_words(rng, invented)
     queries = queries_of_users(users, lines, rng)
     with path.open("wb") as file:
         file.write(HEADER)
         file.writelines(blocks(queries, words, rng))
-
-
-def make_words(rng: np.random.Generator) -> Words:
-    """Lay out all pieces that lines are made of."""
-    wordnet = open_wordnet(load_settings().cache)
-    analysis = Analysis(wordnet)
-    synsets = range(len(wordnet.names))
-    lemmas = sorted({lemma.lower() for synset in synsets for lemma in wordnet.lemmas(synset)})
-    known = [name for name in lemmas if name.isascii() and name.isalpha() and len(name) > 1]
-    known = [name for name in known if analysis.term(name) == name]
-    known = [known[i] for i in rng.permutation(len(known)).tolist()]
-    made = sorted({word for word in invented_words(INVENTED, rng) if not analysis.term(word)})
-    made = [made[i] for i in rng.permutation(len(made)).tolist()]
-    texts = [*known, *made, *(f" {word}" for word in (*known, *made))]
-    days = np.datetime64("2006-03-01") + np.arange(DAYS)
-    parts = {
-        "day": [f"\t{day} " for day in days],
-        "minute": [f"{minute // 60:02}:{minute % 60:02}:" for minute in range(1440)],
-        "plain": [f"{second:02}\t\t\n" for second in range(60)],
-        "clicked": [f"{second:02}\t" for second in range(60)],
-        "rank": [f"{rank}\thttp://www." for rank in range(1, 501)],
-        "site": [f"{made[i % len(made)]}.{('com', 'org', 'net')[i % 3]}\n" for i in range(SITES)],
-        "odd": ["-", "\n"],  # an empty query; what cuts a line short
-    }
-    at = {}
-    for name, part in parts.items():
-        at[name] = len(texts)
-        texts += part
-    topics = rng.integers(len(known), size=(TOPICS, TOPIC_WORDS), dtype=np.int32)
-    return Words(pieces(texts), len(known), len(made), at, topics)
-
-
-def invented_words(count: int, rng: np.random.Generator) -> list[str]:
-    """Make up names and typos of two to five syllables."""
-    syllables = [f"{one}{two}" for one in "bcdfghjklmnprstvwz" for two in ("a", "e", "i", "o", "u")]
-    syllables += [f"{syllable}{end}" for syllable in syllables for end in "nrst"]
-    lengths = rng.integers(2, 6, size=count)
-    drawn = iter(rng.integers(len(syllables), size=int(lengths.sum())).tolist())
-    return ["".join(syllables[next(drawn)] for _ in range(length)) for length in lengths.tolist()]
 
 
 def queries_of_users(users: int, lines: int, rng: np.random.Generator) -> Ints:

@@ -1,0 +1,121 @@
+"""The bars of speed, and what was measured held against them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+OK, MISSED, NO_BAR, NOT_MEASURED = "ok", "MISSED", "no bar", "not measured"
+
+
+class Bar(NamedTuple):
+    """What a figure has to be: at most, or at least, a number; or nothing."""
+
+    ratio: str
+    what: str
+    most: float | None = None
+    least: float | None = None
+    unit: str = ""
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a figure is within the bar."""
+        above = self.least is None or value >= self.least
+        return above and (self.most is None or value <= self.most)
+
+    def in_words(self) -> str:
+        """Say what is asked for."""
+        for word, limit in (("at most", self.most), ("at least", self.least)):
+            if limit is not None:
+                return f"{word} {shown(limit, self.unit)}"
+        return ""
+
+
+BARS: dict[str, Bar] = {
+    "pool": Bar("R1", "pool in numpy / Lucene's own search", most=3),
+    "pyserini": Bar("R1", "Pyserini's search / pool in numpy", least=10),
+    "rerank": Bar("R2", "re-rank / bare sparse product", most=6),
+    "page": Bar("R3", "personalized page / plain page", most=1.3),
+    "comparison": Bar("R3", "three-column comparison / plain page", most=2),
+    "growth": Bar("R4", "clustering, time(2n) / time(n), the worst", most=3.3),
+    "clustering": Bar("R4", "clustering 128,000 users", most=10, unit="s"),
+    "obvious": Bar("R5", "clustering / one product a seed, same groups", most=0.05),
+    "small raw": Bar("R6", "log -> verified release, raw, a small log", unit="s"),
+    "small WordNet": Bar("R6", "log -> verified release, WordNet, a small log", unit="s"),
+    "whole raw": Bar("R6", "log -> verified release, raw, 657,000 users", most=240, unit="s"),
+    "whole WordNet": Bar(
+        "R6", "log -> verified release, WordNet, 657,000 users", most=720, unit="s"
+    ),
+    "memory": Bar("R6", "the largest process, 657,000 users", most=8, unit="GB"),
+    "km": Bar("R7", "(2,2)-anonymity of a log of AltaVista's shape", most=5, unit="s"),
+    "vocabulary": Bar("R8", "SSC, 720 users x 150 occurrences, k = 5", most=30, unit="s"),
+    "verify raw": Bar("R9", "verify / anonymize, raw terms", most=0.25),
+    "verify WordNet": Bar("R9", "verify / anonymize, WordNet a = 1", most=0.25),
+    "reading": Bar("R10", "reading a log, rows/s / pyarrow.csv's", least=0.15),
+    "help": Bar("R11", "veilsearch --help / python -c pass", most=8),
+    "clone": Bar("R12", "fresh clone -> first personalized result", most=180, unit="s"),
+    "load": Bar("R13", "pages a second for 32 clients", least=200),
+    "load p95": Bar("R13", "their p95", most=200, unit="ms"),
+    "load errors": Bar("R13", "their errors", most=0),
+    "index": Bar("index", "veilsearch index / IndexCollection", most=2),
+    "index memory": Bar("index", "veilsearch index, peak memory", most=3, unit="GB"),
+}
+WHOLE = "the whole log takes minutes and 3 GB of disk; ask for it with --full"
+UNSAID = dict.fromkeys(("whole raw", "whole WordNet", "memory"), WHOLE)
+RATIOS = tuple(dict.fromkeys(bar.ratio for bar in BARS.values()))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a measurement found: figures by their bar's name, what is known beside, what is wrong.
+
+    A figure that is wrong misses its bar however fast it was.
+    """
+
+    values: Mapping[str, float] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A figure beside its bar."""
+
+    name: str
+    value: float | None
+    verdict: str
+    reason: str = ""
+
+    @property
+    def bar(self) -> Bar:
+        """Return the bar it is held against."""
+        return BARS[self.name]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for machines."""
+        own = {key: value for key, value in asdict(self).items() if key != "name"}
+        return {**self.bar._asdict(), **own}
+
+
+def judged(name: str, measured: Measured) -> Finding:
+    """Hold what was measured against the bar of this name."""
+    value = measured.values.get(name)
+    if name in measured.wrong:
+        return Finding(name, value, MISSED, measured.wrong[name])
+    if value is None:
+        return missing(name, UNSAID.get(name, "this run has no figure for it"))
+    bar = BARS[name]
+    if bar.most is None and bar.least is None:
+        return Finding(name, value, NO_BAR, "it is of the whole log")
+    return Finding(name, value, OK if bar.holds(value) else MISSED)
+
+
+def missing(name: str, reason: str) -> Finding:
+    """Say why there is no figure."""
+    return Finding(name, None, NOT_MEASURED, reason)
+
+
+def shown(value: float, unit: str = "") -> str:
+    """Write a number with three digits, or all of a large one, and its unit."""
+    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{text} {unit}".rstrip()

@@ -1,0 +1,141 @@
+"""R4 and R5: the grouping alone, as users grow in number and against its obvious version."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from anonymizer.augment import unit_rows
+from anonymizer.clustering import cluster
+from anonymizer.constraints import Bounds, bounds_of
+from anonymizer.model import Floats, Ints, Profiles
+
+from .aol_shape import zipf
+from .bars import Measured
+from .growth_plot import exponent
+from .plan import Place, Plan
+from .timing import seconds_of
+
+P = 0.4
+TERMS, VOCABULARY = 40, 60_000
+LARGE, FEW = 100_000, 3  # users from which a round takes ten seconds; rounds of these
+BAR_OF = 128_000  # users of the bar in seconds
+WARM_UP = 500  # users of a first call, which compiles
+
+Case = tuple[Profiles, csr_matrix, Bounds]
+
+
+def measure_growth(plan: Plan, _place: Place) -> Measured:
+    """Time clustering alone on doubling numbers of users: medians of rounds in turns (R4)."""
+    cases = {users: prepared(users) for users in sorted(plan.clustered)}
+    cluster(*prepared(WARM_UP), 0)
+    taken: dict[int, list[float]] = {users: [] for users in cases}
+    for number in range(plan.rounds):
+        for users, case in cases.items():
+            if number < FEW or users < LARGE:
+                taken[users].append(seconds_of(partial(cluster, *case, 0)))
+    seconds = {users: statistics.median(times) for users, times in taken.items()}
+    ratios = doublings(seconds)
+    values = {"growth": max(ratios.values())} if ratios else {}
+    if BAR_OF in seconds:
+        values["clustering"] = seconds[BAR_OF]
+    facts = {
+        "seconds": {str(users): round(value, 3) for users, value in seconds.items()},
+        "time(2n) / time(n)": {name: round(value, 2) for name, value in ratios.items()},
+        "exponent": round(exponent(list(seconds.items())), 2) if len(seconds) > 1 else None,
+    }
+    return Measured(values, facts)
+
+
+def doublings(seconds: Mapping[int, float]) -> dict[str, float]:
+    """Divide the time of twice as many users by the time of so many."""
+    doubled = [(one, two) for one, two in pairwise(sorted(seconds)) if two == 2 * one]
+    return {f"{two} / {one}": seconds[two] / seconds[one] for one, two in doubled}
+
+
+def measure_obvious(plan: Plan, _place: Place) -> Measured:
+    """Time clustering, and the obvious version once, on the same profiles (R5)."""
+    case = prepared(plan.obvious)
+    cluster(*prepared(WARM_UP), 0)
+    groups = cluster(*case, 0)
+    seconds = statistics.median([seconds_of(lambda: cluster(*case, 0)) for _ in range(plan.rounds)])
+    found: list[Ints] = []
+    plain = seconds_of(lambda: found.append(obvious(*case, 0)))
+    same = np.array_equal(groups.group_of, found[0])
+    return Measured(
+        values={"obvious": seconds / plain},
+        facts={
+            "users": plan.obvious,
+            "groups": groups.count,
+            "seconds": round(seconds, 3),
+            "obvious": round(plain, 3),
+            "same groups": same,
+        },
+        wrong={} if same else {"obvious": "the groups differ from those of the obvious version"},
+    )
+
+
+def prepared(users: int) -> Case:
+    """Return what clustering is given."""
+    profiles = invented_profiles(users)
+    return profiles, unit_rows(profiles.weights), bounds_of(profiles, p=P, k=None, l=None, t=None)
+
+
+def invented_profiles(users: int) -> Profiles:
+    """Draw profiles of 40 distinct terms, Zipf's, a third of them from a topic of the user's."""
+    rng = np.random.default_rng(users)
+    drawn = zipf(VOCABULARY, 22, users * 3 * TERMS, rng).reshape(users, -1)
+    topics = rng.integers(VOCABULARY, size=(2_000, 300), dtype=np.int32)
+    mine = topics[zipf(2_000, 20, users, rng)]
+    own = rng.random(drawn.shape) < 0.35
+    picked = np.take_along_axis(mine, zipf(300, 5, drawn.size, rng).reshape(drawn.shape), 1)
+    drawn = np.where(own, picked, drawn)
+    rows = [np.sort(list(dict.fromkeys(row))[:TERMS]) for row in drawn.tolist()]
+    columns = np.concatenate(rows)
+    ends = np.cumsum([0, *map(len, rows)])
+    matrix = csr_matrix((np.ones(columns.size), columns, ends), shape=(users, VOCABULARY))
+    names = tuple(f"t{number}" for number in range(VOCABULARY))
+    return Profiles(tuple(f"u{number}" for number in range(users)), names, matrix)
+
+
+def obvious(profiles: Profiles, unit: csr_matrix, bounds: Bounds, seed: int) -> Ints:
+    """Run algorithm 1 as it is written: one sparse product a seed, and a sort."""
+    group_of = np.full(len(profiles), -1)
+    seeds: list[int] = []
+    while True:
+        similarity = _likeness(unit, seed)
+        living = np.flatnonzero(group_of < 0)
+        others = living[living != seed]
+        closest_first = others[np.argsort(-similarity[others], kind="stable")]
+        members, enough = _grown(profiles, [seed, *closest_first.tolist()], bounds)
+        if not enough:
+            break
+        group_of[members] = len(seeds)
+        seeds.append(seed)
+        living = np.flatnonzero(group_of < 0)
+        if not living.size:
+            return group_of
+        seed = int(living[np.argmin(similarity[living])])
+    for row in members:
+        group_of[row] = int(np.argmax(_likeness(unit, row)[seeds]))
+    return group_of
+
+
+def _likeness(unit: csr_matrix, row: int) -> Floats:
+    found: Floats = np.round((unit @ unit[row].T).toarray().ravel(), 12)
+    return found
+
+
+def _grown(profiles: Profiles, rows: list[int], bounds: Bounds) -> tuple[list[int], bool]:
+    """Take rows until they have enough terms together; tell whether they have."""
+    covered: set[int] = set()
+    for taken, row in enumerate(rows, 1):
+        covered.update(profiles.slice(row)[0].tolist())
+        if len(covered) >= bounds.terms:
+            return rows[:taken], True
+    return rows, False

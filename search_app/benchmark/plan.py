@@ -1,0 +1,72 @@
+"""What a run of the benchmark measures, on what, and how large."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from .bars import Measured
+
+SIZES = (8_000, 16_000, 32_000, 64_000, 128_000)
+USERS, LINES = 657_000, 36_000_000  # of AOL's log
+PREFIXES = (*(8_000 << doubled for doubled in range(7)), USERS)
+SMALL = 32_000
+
+
+@dataclass(frozen=True)
+class Load:
+    """How the pages are asked for under load (R13)."""
+
+    documents: int = 200_000
+    clients: int = 32
+    mode: str = "group"
+    warm_up: float = 20
+    seconds: float = 30
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured, and how large."""
+
+    workspace: Path
+    heap: str = "2g"
+    only: tuple[str, ...] = ()
+    rounds: int = 5
+    pool: int = 1000
+    queries: int = 40
+    page_warm_up: int = 20
+    clustered: tuple[int, ...] = SIZES  # users of R4
+    obvious: int = 20_000  # users of R5
+    logged: tuple[int, ...] = (SMALL,)  # users of the prefixes of R6's log
+    read: int = 8_000_000  # lines of R10 at most
+    folder: Path | None = None  # keeps what takes long to make
+    corpora: tuple[Path, ...] = ()
+    threads: int = 1  # Anserini's
+    under_load: bool = False
+    load: Load = field(default_factory=Load)
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether R6's log has all of AOL's users."""
+        return max(self.logged) >= USERS
+
+    def wants(self, ratio: str) -> bool:
+        """Tell whether this ratio is asked for."""
+        return ratio in self.only
+
+
+class Place(NamedTuple):
+    """Folders of a run: what goes when it ends, and what may be kept."""
+
+    temporary: Path
+    kept: Path
+
+
+class Step(NamedTuple):
+    """A measurement of some ratios together, and what to say while it runs."""
+
+    ratios: tuple[str, ...]
+    doing: str
+    measure: Callable[[Plan, Place], Measured]

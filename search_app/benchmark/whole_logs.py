@@ -1,0 +1,117 @@
+"""R6 and R9: an log of AOL's shape -> profiles -> release -> verified, each a process. [I/O]"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from .bars import Measured
+from .plan import LINES, USERS, Place, Plan
+from .processes import Run, process, verb
+
+P = 0.4
+RELEASES = {"raw": ["augment=none"], "WordNet": ["augment=wordnet", "a=1"]}
+_VERBS = ("anonymize", "verify")
+WARM_UP = 500  # users of a first run, which compiles what is compiled once a machine
+
+
+def measure(plan: Plan, place: Place) -> Measured:
+    """Run all commands on prefixes of a log, the largest last."""
+    log = invented_log(place.kept, max(plan.logged))
+    whole = max(plan.logged)
+    pipeline(place.temporary, log, WARM_UP / whole, rounds=1)
+    # Whole logs take minutes and need no median; memory counts only where nothing was cut.
+    rounds = 1 if plan.whole else plan.rounds
+    runs = [pipeline(place.temporary, log, users / whole, rounds) for users in sorted(plan.logged)]
+    return Measured(values_of(runs[-1], whole=plan.whole), {"runs": runs})
+
+
+def values_of(run: Mapping[str, Any], *, whole: bool) -> dict[str, float]:
+    """Return the bars' figures of the largest log."""
+    size = "whole" if whole else "small"
+    values = {f"{size} {name}": run[name]["seconds in all"] for name in RELEASES}
+    for name in RELEASES:
+        values[f"verify {name}"] = (
+            run[name]["verify"]["seconds"] / run[name]["anonymize"]["seconds"]
+        )
+    if whole:
+        parts = [run["profiles"], *(run[name][verb] for name in RELEASES for verb in _VERBS)]
+        values["memory"] = max(part["gigabytes"] for part in parts)
+    return values
+
+
+def invented_log(folder: Path, users: int) -> Path:
+    """Write a log of so many users, unless the folder has it."""
+    log = folder / f"log-{users}.tsv"
+    if not log.exists():
+        # In a process of its own: a large parent's memory would be counted as its children's.
+        temporary = log.with_suffix(".part")
+        command = [sys.executable, "-m", "search_app.benchmark.aol_shape"]
+        sizes = ["--users", str(users), "--lines", str(lines_of(users))]
+        process([*command, *sizes, "-o", str(temporary)])
+        temporary.replace(log)
+    return log
+
+
+def lines_of(users: int) -> int:
+    """Return how many lines so many users wrote, as in AOL's log."""
+    return round(LINES / USERS * users)
+
+
+def pipeline(folder: Path, log: Path, share: float, rounds: int) -> dict[str, Any]:
+    """Run log -> profiles -> release -> verify on a share of the log; medians of rounds."""
+    with TemporaryDirectory(dir=folder, prefix="run.") as place:
+        run, profiles = Path(place), Path(place) / "profiles.npz"
+        part = log if share >= 1 else prefix(log, share, run / "log.tsv")
+        made, told = verb(run, "profiles", part, "-o", profiles)
+        found: dict[str, Any] = {
+            "users": told["users"],
+            "terms": told["terms"],
+            "mean size": round(told["mean_size"], 1),
+            "lines": told["log"]["lines"],
+            "profiles": median_of([made]),
+        }
+        turns = [
+            {name: released(run, profiles, RELEASES[name]) for name in RELEASES}
+            for _ in range(rounds)
+        ]
+        for name in RELEASES:
+            found[name] = in_all(found["profiles"], [turn[name] for turn in turns])
+        return found
+
+
+def released(run: Path, profiles: Path, parameters: list[str]) -> dict[str, Any]:
+    """Anonymize and verify once."""
+    words = [word for text in [f"p={P}", *parameters] for word in ("--set", text)]
+    release = run / "release"
+    anonymized, told = verb(run, "anonymize", profiles, *words, "-o", release)
+    verified, _ = verb(run, "verify", release, "--against", profiles)
+    return {"anonymize": anonymized, "verify": verified, "groups": told["facts"]["groups"]}
+
+
+def in_all(profiles: Mapping[str, float], turns: list[dict[str, Any]]) -> dict[str, Any]:
+    """Put the medians of some turns together."""
+    parts = {name: median_of([turn[name] for turn in turns]) for name in _VERBS}
+    total = profiles["seconds"] + sum(part["seconds"] for part in parts.values())
+    return {**parts, "groups": turns[0]["groups"], "seconds in all": round(total, 2)}
+
+
+def median_of(runs: list[Run]) -> dict[str, float]:
+    """Return the median time, and the largest memory."""
+    return {
+        "seconds": round(statistics.median(run.seconds for run in runs), 3),
+        "gigabytes": round(max(run.gigabytes for run in runs), 3),
+    }
+
+
+def prefix(log: Path, share: float, to: Path) -> Path:
+    """Copy the first lines of a log."""
+    left = int(log.stat().st_size * share)
+    with log.open("rb") as source, to.open("wb") as copy:
+        while left > 0 and (lines := source.read(min(left, 1 << 24)) + source.readline()):
+            left -= copy.write(lines)
+    return to

@@ -1,0 +1,147 @@
+"""veilsearch bench: measure speed as ratios within one run, each beside its bar."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import console
+from ..errors import UsageError
+from ..settings import Settings
+from ..workspace import write_whole
+
+if TYPE_CHECKING:
+    from ..benchmark.plan import Plan
+
+MODES = ("none", "own", "group")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.description = (
+        "Measure speed as ratios within one run, each beside its bar: medians of calls in turns, "
+        "over the workspace's index (which is only read) and over invented people and logs."
+    )
+    parser.add_argument("--only", metavar="R1,R4", help="these ratios alone (default: all)")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="of each median (5)")
+    parser.add_argument("--pool", type=int, default=1000, metavar="N", help="documents (1000)")
+    parser.add_argument("--queries", type=int, default=40, metavar="N", help="of R1 to R3 (40)")
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="R6 on a log of AOL's whole size: 657,000 people, 36 million lines",
+    )
+    parser.add_argument(
+        "--folder", type=Path, metavar="DIR", help="keep here what takes long to make: logs, corpus"
+    )
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE.svg", help="with --full: time over users"
+    )
+    parser.add_argument(
+        "--index",
+        type=Path,
+        nargs="+",
+        metavar="CORPUS",
+        help="build an index of these TREC files instead, against Anserini's IndexCollection",
+    )
+    parser.add_argument("--threads", type=int, metavar="N", help="of Anserini with --index")
+    _add_load(parser)
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+
+
+def _add_load(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--load", action="store_true", help="pages under load instead (R13), a minute and a half"
+    )
+    parser.add_argument("--documents", type=int, default=200_000, metavar="N", help="with --load")
+    parser.add_argument("--clients", type=int, default=32, metavar="N", help="with --load (32)")
+    parser.add_argument("--mode", choices=MODES, default="group", help="with --load (group)")
+    parser.add_argument("--warm-up", type=float, default=20, metavar="S", help="with --load (20)")
+    parser.add_argument("--seconds", type=float, default=30, metavar="S", help="with --load (30)")
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Measure and print; a missed bar is told and is no failure, for machines are busy at times."""
+    _check(arguments)
+    only = ratios(arguments)  # before anything heavy is imported
+    from ..benchmark import suite, telling
+
+    note = console.say if sys.stderr.isatty() else _silent
+    report = suite.run(plan_of(arguments, settings, only), note)
+    if arguments.plot:
+        write_whole(arguments.plot, telling.drawn(report), public=True)
+    if arguments.json:
+        console.show_json(telling.as_json(report))
+    else:
+        for line in telling.lines(report):
+            console.show(line)
+    return 0
+
+
+def _silent(_line: str) -> None:
+    pass
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse what goes together with nothing, all numbers at once."""
+    whole = {name: getattr(arguments, name) for name in ("rounds", "queries", "documents")}
+    whole |= {"clients": arguments.clients, "threads": arguments.threads or 1}
+    faults = [f"--{name} {value} must be at least 1" for name, value in whole.items() if value < 1]
+    if not 1 <= arguments.pool <= 10_000:
+        faults.append(f"--pool {arguments.pool} must be from 1 to 10000")
+    if not (arguments.seconds > 0 and arguments.warm_up >= 0):
+        faults.append("--seconds must be above 0 and --warm-up at least 0")
+    if arguments.plot and not arguments.full:
+        faults.append("--plot draws the whole log of --full; give both")
+    if sum(map(bool, (arguments.index, arguments.load, arguments.full))) > 1:
+        faults.append("--index, --load and --full are runs of their own; give one of them")
+    if arguments.only and (arguments.index or arguments.load):
+        faults.append("--only chooses of R1 to R13; leave it out with --index and --load")
+    if faults:
+        raise UsageError("; ".join(faults))
+
+
+def ratios(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return the ratios that are asked for."""
+    from ..benchmark.bars import RATIOS
+
+    if arguments.index:
+        return ("index",)
+    if arguments.load:
+        return ("R13",)
+    known = [ratio for ratio in RATIOS if ratio != "index"]
+    if arguments.only is None:
+        return tuple(known)
+    named = [name.strip().upper() for name in arguments.only.split(",")]
+    if unknown := [name for name in named if name not in known]:
+        raise UsageError(f"--only: no ratio {', '.join(unknown)}; there are: {', '.join(known)}")
+    return tuple(ratio for ratio in known if ratio in named)
+
+
+def plan_of(arguments: argparse.Namespace, settings: Settings, only: tuple[str, ...]) -> Plan:
+    """Return what the arguments ask for."""
+    from ..benchmark.plan import PREFIXES, SMALL, Load, Plan
+
+    return Plan(
+        workspace=settings.workspace,
+        heap=settings.heap,
+        only=only,
+        rounds=arguments.rounds,
+        pool=arguments.pool,
+        queries=arguments.queries,
+        logged=PREFIXES if arguments.full else (SMALL,),
+        folder=arguments.folder,
+        corpora=tuple(arguments.index or ()),
+        threads=arguments.threads or os.cpu_count() or 1,
+        under_load=arguments.load,
+        load=Load(
+            arguments.documents,
+            arguments.clients,
+            arguments.mode,
+            arguments.warm_up,
+            arguments.seconds,
+        ),
+    )

@@ -1,0 +1,62 @@
+"""Bars: what holds, what is missed and what was not measured is told as such."""
+
+from __future__ import annotations
+
+import pytest
+
+from search_app.benchmark.bars import BARS, Bar, Measured, judged, missing, shown
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "verdict"),
+    [
+        ("pool", 3.0, "ok"),
+        ("pool", 3.01, "MISSED"),
+        ("pyserini", 10.0, "ok"),
+        ("pyserini", 9.99, "MISSED"),
+        ("load errors", 0, "ok"),
+        ("load errors", 1, "MISSED"),
+        ("small raw", 1_000.0, "no bar"),
+    ],
+)
+def test_a_figure_is_held_against_its_bar(name: str, value: float, verdict: str) -> None:
+    found = judged(name, Measured({name: value}))
+    assert (found.value, found.verdict) == (value, verdict)
+
+
+def test_what_is_wrong_misses_however_fast() -> None:
+    found = judged("obvious", Measured({"obvious": 0.001}, wrong={"obvious": "groups differ"}))
+    assert (found.value, found.verdict, found.reason) == (0.001, "MISSED", "groups differ")
+
+
+def test_what_has_no_figure_says_why() -> None:
+    assert judged("whole raw", Measured()).verdict == "not measured"
+    assert "--full" in judged("whole raw", Measured()).reason
+    found = missing("reading", "pip install pyarrow").as_json()
+    assert (found["value"], found["verdict"]) == (None, "not measured")
+    assert found["reason"] == "pip install pyarrow"
+
+
+def test_a_finding_in_json_holds_its_bar() -> None:
+    assert judged("page", Measured({"page": 1.25})).as_json() == {
+        "ratio": "R3",
+        "what": "personalized page / plain page",
+        "most": 1.3,
+        "least": None,
+        "unit": "",
+        "value": 1.25,
+        "verdict": "ok",
+        "reason": "",
+    }
+
+
+def test_a_bar_is_said_in_words() -> None:
+    assert BARS["pyserini"].in_words() == "at least 10"
+    assert BARS["whole raw"].in_words() == "at most 240 s"
+    assert Bar("R0", "nothing").in_words() == ""
+    assert [shown(1234.5), shown(0.12345), shown(9.876, "s")] == ["1,234", "0.123", "9.88 s"]
+
+
+def test_every_ratio_of_the_list_has_a_bar() -> None:
+    ratios = {bar.ratio for bar in BARS.values()}
+    assert ratios == {"index", *(f"R{number}" for number in range(1, 14))}
