@@ -1,0 +1,74 @@
+"""What an experiment of one's own says: one table of all means, one figure of AP; no claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .outcomes import Outcomes
+from .report import Figure, Line, Report, Table
+from .summaries import Judged, Summary, as_point, summarize
+from .zhu_xiong import notes
+
+_SHOWN = ("AP@10", "AP", "AP_c", "nDCG", "overlap@10", "tau", "RBO")
+
+
+def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
+    """Say what was measured of each variant; summaries, if there are some, are not made again."""
+    judged = Judged(outcomes, tuple(summarize(outcomes) if summaries is None else summaries))
+    drawn = _figure(judged)
+    return Report(
+        name=outcomes.experiment.name,
+        title=outcomes.experiment.title,
+        notes=notes(outcomes),
+        claims=(),
+        figures=(drawn,) if drawn else (),
+        tables=(_table(judged),),
+    )
+
+
+def _figure(judged: Judged) -> Figure | None:
+    """Draw AP, a cluster of bars for each variant, a bar for each mode and pool."""
+    lines: dict[str, list[Summary]] = {}
+    for summary in judged.summaries:
+        if summary.measure == "AP":
+            lines.setdefault(f"{summary.mode}, pool {summary.pool}", []).append(summary)
+    drawn = tuple(_line(name, found) for name, found in lines.items())
+    full = tuple(line for line in drawn if line.points)
+    if not full:
+        return None
+    return Figure(
+        "variants",
+        "AP by variant",
+        "The mean over people, with its 95 % interval.",
+        "variant",
+        "AP",
+        full,
+        "bar",
+    )
+
+
+def _line(name: str, found: Sequence[Summary]) -> Line:
+    points = (as_point(f"{each.table}: {each.release}", each) for each in found)
+    return Line(name, tuple(point for point in points if point is not None))
+
+
+def _table(judged: Judged) -> Table:
+    """List every variant, mode and pool with its means."""
+    rows: dict[tuple[str, str, str, int], dict[str, Summary]] = {}
+    for summary in judged.summaries:
+        rows.setdefault(summary[:4], {})[summary.measure] = summary
+    shown = [name for name in _SHOWN if any(name in found for found in rows.values())]
+    return Table(
+        "variants",
+        "All variants",
+        "Means over people; summary.csv has their intervals, the worst tenth and the rest.",
+        ("variant", "release", "mode", "pool", *shown),
+        tuple(
+            (*map(str, place), *(_text(found.get(name)) for name in shown))
+            for place, found in rows.items()
+        ),
+    )
+
+
+def _text(summary: Summary | None) -> str:
+    return "–" if summary is None or summary.mean != summary.mean else f"{summary.mean:.3f}"

@@ -1,0 +1,266 @@
+"""What the zhu-xiong experiment says: the paper's figures 2 to 6, and two it left open.
+
+Each figure is one function of the outcomes; where its variants are not in an experiment, it is
+left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .design import Variant
+from .outcomes import Outcomes
+from .report import Figure, Line, Point, Report
+from .summaries import Judged, Summary, summarize
+from .zhu_xiong_claims import claims
+from .zhu_xiong_tables import tables
+from .zhu_xiong_variants import (
+    FIGURE_2,
+    FIGURE_3,
+    FIGURE_4,
+    IMPROVEMENTS,
+    NAMES,
+    ORDER,
+    POOLS,
+    SENSITIVITY,
+    changes,
+    complete,
+    fact,
+    first,
+    in_mode,
+    main_pool,
+    ordered,
+)
+
+_DEPTHS = (("AP@10", "AP@10"), ("AP@20", "AP@20"), ("AP@30", "AP"))
+READINGS = (
+    ("average_linkability", "average of the worst group"),
+    ("mean_average_linkability", "average, mean of groups"),
+    ("worst_linkability", "worst term of all"),
+    ("mean_worst_linkability", "worst term, mean of groups"),
+    ("change_of_belief", "largest change of belief"),
+)
+
+
+def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
+    """Say what the outcomes say; summaries, if there are some already, are not made again."""
+    judged = Judged(outcomes, tuple(summarize(outcomes) if summaries is None else summaries))
+    drawn = [make(judged) for make in FIGURES]
+    return Report(
+        name=outcomes.experiment.name,
+        title=outcomes.experiment.title,
+        notes=notes(outcomes),
+        claims=claims(judged),
+        figures=tuple(figure for figure in drawn if figure is not None),
+        tables=tables(judged),
+    )
+
+
+def notes(outcomes: Outcomes) -> tuple[str, ...]:
+    """Say on whom and how everything was measured."""
+    inputs = outcomes.experiment.inputs
+    size = f"{inputs.size} terms" if inputs.size else "all their terms"
+    return (
+        f"{outcomes.people} people asked {outcomes.person.size} queries, drawn from the last "
+        f"{inputs.test_share:.0%} of each person's by time; profiles of {size} are made of what "
+        "came before.",
+        "The gold standard of a query is the order of its pool by the person's own profile; its "
+        "first 30 are relevant. AP is the mean precision where each relevant document stands, "
+        "AP@r that of the first r found. AP_c is 0 for a random order and 1 for the gold standard: "
+        "AP itself depends mostly on the size of the pool, which the paper doesn't give.",
+        "Every mean is over people: first over seeds query by query, then over each person's "
+        "queries. Intervals are 95 %, by bootstrap over people; p is of a paired randomization "
+        "test over people, corrected by Holm within the claims and within each table.",
+    )
+
+
+def figure_2(judged: Judged) -> Figure | None:
+    """Compare the modes at the first 10, 20 and 30 relevant documents."""
+    variant = first(judged.outcomes, FIGURE_2)
+    if variant is None:
+        return None
+    pool = main_pool(variant)
+    lines = []
+    for mode in ORDER:
+        who = in_mode(judged.outcomes, variant, mode, pool)
+        found = [judged.point(x, who, mode, pool, name) for x, name in _DEPTHS]
+        lines.append(_line(NAMES[mode], found))
+    return _figure(
+        "figure-2",
+        f"Figure 2: precision by mode (p = {complete(variant)['p']:g}, pool {pool})",
+        _said(lines, "AP@10"),
+        "relevant documents found",
+        "mean precision",
+        lines,
+        "bar",
+    )
+
+
+def figure_3(judged: Judged) -> Figure | None:
+    """Follow precision over the steps of hypernyms."""
+    found = ordered(judged.outcomes, FIGURE_3, "a")
+    if not found:
+        return None
+    pool = main_pool(found[0][1])
+    lines = [
+        _line(shown, [judged.point(a, each, "group", pool, name) for a, each in found])
+        for shown, name in _DEPTHS
+    ]
+    return _figure(
+        "figure-3",
+        f"Figure 3: precision by augmentation (pool {pool})",
+        _ends(lines, "a"),
+        "a, steps of hypernyms",
+        "mean precision",
+        lines,
+    )
+
+
+def figure_4(judged: Judged) -> Figure | None:
+    """Follow precision over p, beside what needs no group."""
+    found = ordered(judged.outcomes, FIGURE_4, "p")
+    if not found:
+        return None
+    pool = main_pool(found[0][1])
+    lines = []
+    for mode in ("group", "left-out", "random-groups", "average", "none"):
+        who = [(p, in_mode(judged.outcomes, each, mode, pool)) for p, each in found]
+        points = [judged.point(p, each, mode, pool) for p, each in who]
+        lines.append(_line(NAMES[mode], points))
+    return _figure(
+        "figure-4",
+        f"Figure 4: precision by privacy level (pool {pool})",
+        _ends(lines, "p"),
+        "p",
+        "AP",
+        lines,
+    )
+
+
+def figure_5(judged: Judged) -> Figure | None:
+    """Follow the size of groups over p."""
+    found = ordered(judged.outcomes, FIGURE_4, "p")
+    line = _by_fact(judged.outcomes, "group", "mean_group", found)
+    sizes = [f"{point.value:.2f} people at p = {point.x:g}" for point in line.points]
+    about = f"A group has on average {', '.join(sizes)}."
+    return _figure(
+        "figure-5", "Figure 5: group size by privacy level", about, "p", "people a group", [line]
+    )
+
+
+def figure_6(judged: Judged) -> Figure | None:
+    """Hold what is measured of the linking probabilities against the bound."""
+    found = ordered(judged.outcomes, FIGURE_4, "p")
+    measured = [_by_fact(judged.outcomes, shown, name, found) for name, shown in READINGS]
+    bound = Line("the bound p", tuple(Point(p, p) for p, _ in found))
+    return _figure(
+        "figure-6",
+        "Figure 6: actual linkability by privacy level",
+        f"{_ends(measured, 'p')} The paper bounds the first: the average over a group's terms. "
+        "The worst term reads definition 1 literally; the change of belief is equation 1 for who "
+        "knows how many people have each term.",
+        "p",
+        "probability",
+        [bound, *measured] if any(line.points for line in measured) else [],
+    )
+
+
+def pools_ap(judged: Judged) -> Figure | None:
+    """Follow AP over the size of the pool."""
+    return _by_pool(judged, "AP", "pools-ap", "AP depends mostly on the pool")
+
+
+def pools_ap_c(judged: Judged) -> Figure | None:
+    """Follow AP_c over the size of the pool."""
+    return _by_pool(judged, "AP_c", "pools-ap-c", "AP_c, corrected for chance, by pool")
+
+
+def _by_pool(judged: Judged, measure: str, name: str, title: str) -> Figure | None:
+    variant = first(judged.outcomes, POOLS)
+    if variant is None:
+        return None
+    lines = []
+    for mode in ORDER:
+        who = [(pool, in_mode(judged.outcomes, variant, mode, pool)) for pool in variant.pools]
+        found = [judged.point(float(pool), each, mode, pool, measure) for pool, each in who]
+        lines.append(_line(NAMES[mode], found))
+    about = _ends(lines, "pool")
+    return _figure(name, title, about, "documents in the pool", measure, lines)
+
+
+def tradeoff(judged: Judged) -> Figure | None:
+    """Set precision against the change of belief, for every setting that was made by p."""
+    outcomes = judged.outcomes
+    found = ordered(outcomes, FIGURE_4, "p")
+    if not found:
+        return None
+    pool = main_pool(found[0][1])
+    settings: dict[str, list[tuple[float, Point]]] = {}
+    for variant in outcomes.experiment.variants:
+        if variant.name in (FIGURE_4, IMPROVEMENTS, f"{SENSITIVITY}guarantee"):
+            belief = fact(outcomes, variant, "change_of_belief") if variant.method else None
+            point = None if belief is None else judged.point(belief, variant, "group", pool)
+            if point is not None:
+                p = float(complete(variant).get("p", 0))
+                settings.setdefault(changes(outcomes, variant), []).append((p, point))
+    lines = [
+        Line(name, tuple(point for _, point in sorted(points, key=lambda each: each[0])))
+        for name, points in settings.items()
+    ]
+    who = in_mode(outcomes, found[0][1], "average", pool)
+    lines.append(_line(NAMES["average"], [judged.point(0.0, who, "average", pool)]))
+    return _figure(
+        "tradeoff",
+        f"Quality against privacy (pool {pool})",
+        "One point a release: upper left is better. Along a line p rises. The global average "
+        "changes no belief, and needs no group.",
+        "largest change of belief",
+        "AP",
+        lines if settings else [],
+    )
+
+
+FIGURES = (figure_2, figure_3, figure_4, figure_5, figure_6, pools_ap, pools_ap_c, tradeoff)
+
+
+def _line(name: str, points: Iterable[Point | None]) -> Line:
+    return Line(name, tuple(point for point in points if point is not None))
+
+
+def _by_fact(
+    outcomes: Outcomes, shown: str, name: str, found: Sequence[tuple[float, Variant]]
+) -> Line:
+    values = [(p, fact(outcomes, variant, name)) for p, variant in found]
+    return Line(shown, tuple(Point(p, value) for p, value in values if value is not None))
+
+
+def _figure(
+    name: str,
+    title: str,
+    about: str,
+    across: str,
+    up: str,
+    lines: Sequence[Line],
+    kind: str = "line",
+) -> Figure | None:
+    """Return a figure of the series that have points; None if none has."""
+    full = tuple(line for line in lines if line.points)
+    return Figure(name, title, about, across, up, full, kind) if full else None
+
+
+def _said(lines: Sequence[Line], x: str) -> str:
+    """Say each series' value at a place."""
+    found = [(line.name, point) for line in lines for point in line.points if point.x == x]
+    return f"{x}: {', '.join(f'{name} {point.value:.3f}' for name, point in found)}."
+
+
+def _ends(lines: Sequence[Line], name: str) -> str:
+    """Say from where to where each series goes."""
+    full = [line for line in lines if line.points]
+    if not full:
+        return ""
+    told = [
+        f"{line.name} {line.points[0].value:.3f} to {line.points[-1].value:.3f}" for line in full
+    ]
+    ends = full[0].points
+    return f"From {name} = {ends[0].x:g} to {ends[-1].x:g}: {'; '.join(told)}."

@@ -1,0 +1,77 @@
+"""Summaries: seeds are averaged first, then queries, then people."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+
+from search_app.experiments.design import Experiment, Inputs, Variant
+from search_app.experiments.outcomes import Block, Outcomes, Unit
+from search_app.experiments.summaries import as_csv, judge, measured, summarize
+
+ASKED = (("group", 100),)
+SEEDS = Variant("v", "p-linkability", {"p": 0.4}, seeds=(0, 1))
+
+
+def outcomes(first: list[float], second: list[float], person: list[int]) -> Outcomes:
+    units = tuple(
+        Unit(f"u{seed}", "x", "p-linkability", {"p": 0.4}, "binary", "tfidf", seed, ASKED)
+        for seed in (0, 1)
+    )
+    blocks = {
+        (unit.name, "group", 100): Block(
+            unit.name, "group", 100, np.full(len(person), 100), {"AP": np.array(values)}
+        )
+        for unit, values in zip(units, (first, second), strict=True)
+    }
+    experiment = Experiment("e", "E", Inputs(), (SEEDS,))
+    return Outcomes(experiment, units, {}, np.array(person), blocks)
+
+
+def test_a_person_counts_once_however_much_is_asked() -> None:
+    # seeds averaged: .2 .4 .6 for person 1, .8 for person 2; people: .4 and .8
+    (found,) = summarize(outcomes([0.1, 0.3, 0.5, 0.7], [0.3, 0.5, 0.7, 0.9], [1, 1, 1, 2]))
+    assert np.isclose(found.mean, (0.4 + 0.8) / 2)
+    assert (found.people, found.queries, found.seeds) == (2, 4, 2)
+    assert np.isclose(found.worst_decile, 0.4)  # a tenth of two is one
+    assert np.isclose(found.low, 0.4)  # a quarter of all resamples draw person 1 twice
+    assert np.isclose(found.high, 0.8)
+    # the seeds' means are .5 and .7: their standard deviation is .2 / sqrt(2)
+    assert np.isclose(found.sd_over_seeds, 0.2 / 2**0.5)
+
+
+def test_what_is_undefined_is_left_out() -> None:
+    nan = float("nan")
+    (found,) = summarize(outcomes([0.5, nan, nan], [0.5, nan, nan], [1, 1, 2]))
+    assert (found.mean, found.people, found.queries) == (0.5, 1, 1)
+    (nobody,) = summarize(outcomes([nan], [nan], [1]))
+    assert np.isnan(nobody.mean)
+    assert as_csv([nobody]).splitlines()[1] == "v,p-linkability p=0.4,group,100,AP,,,,,0,0,2,"
+
+
+def test_csv_has_a_line_for_each_summary() -> None:
+    found = summarize(outcomes([0.5, 0.25], [0.5, 0.25], [1, 2]))
+    (row,) = csv.DictReader(io.StringIO(as_csv(found)))
+    assert row["release"] == "p-linkability p=0.4"
+    assert (row["table"], row["mode"], row["pool"], row["measure"]) == ("v", "group", "100", "AP")
+    assert float(row["mean"]) == 0.375
+    assert (row["people"], row["queries"], row["sd_over_seeds"]) == ("2", "2", "0.0")
+
+
+def test_a_variant_is_measured_only_if_all_its_seeds_are() -> None:
+    two = outcomes([0.5], [0.5], [1])
+    assert measured(two, SEEDS, "group", 100)
+    assert not measured(two, SEEDS, "group", 50)
+    third = Variant("v", "p-linkability", {"p": 0.4}, seeds=(0, 1, 2))
+    assert not measured(two, third, "group", 100)
+
+
+def test_a_summary_is_found_again_as_a_point() -> None:
+    judged = judge(outcomes([0.5, 0.25], [0.5, 0.25], [1, 2]))
+    point = judged.point(0.4, SEEDS, "group", 100)
+    assert point is not None
+    assert (point.x, point.value, point.low, point.high) == (0.4, 0.375, 0.25, 0.5)
+    assert judged.point(0.4, SEEDS, "group", 50) is None
+    assert judged.point(0.4, None, "group", 100) is None

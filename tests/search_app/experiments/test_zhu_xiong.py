@@ -1,0 +1,212 @@
+"""The paper's figures, tables and claims of outcomes whose means are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from search_app.experiments.outcomes import Outcomes
+from search_app.experiments.report import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Claim,
+    Figure,
+    Report,
+    as_record,
+    from_record,
+)
+from search_app.experiments.zhu_xiong import report
+
+
+@pytest.fixture(scope="module")
+def made(zhu_xiong_outcomes: Outcomes) -> Report:
+    return report(zhu_xiong_outcomes)
+
+
+def figure(made: Report, name: str) -> dict[str, list[tuple[object, float]]]:
+    found: Figure = next(each for each in made.figures if each.name == name)
+    return {
+        line.name: [(point.x, round(point.value, 6)) for point in line.points]
+        for line in found.lines
+    }
+
+
+def claim(made: Report, start: str) -> Claim:
+    return next(each for each in made.claims if each.text.startswith(start))
+
+
+def table(made: Report, name: str) -> dict[str, tuple[str, ...]]:
+    found = next(each for each in made.tables if each.name == name)
+    assert all(len(row) == len(found.head) for row in found.rows)
+    return {" ".join(row[:2]): row for row in found.rows}
+
+
+def test_all_figures_are_there(made: Report) -> None:
+    assert [each.name for each in made.figures] == [
+        "figure-2",
+        "figure-3",
+        "figure-4",
+        "figure-5",
+        "figure-6",
+        "pools-ap",
+        "pools-ap-c",
+        "tradeoff",
+    ]
+    assert from_record(as_record(made)) == made
+
+
+def test_figure_2_sets_the_baselines_beside_the_group(made: Report) -> None:
+    found = figure(made, "figure-2")
+    assert list(found) == [
+        "no personalization",
+        "random order",
+        "global union",
+        "global average",
+        "random groups",
+        "group without the own share",
+        "group",
+    ]
+    depths = ("AP@10", "AP@20", "AP@30")
+    assert found["group"] == [(x, 0.8) for x in depths]  # .6 + .4 / 2
+    assert found["no personalization"] == [(x, 0.3) for x in depths]
+
+
+def test_figures_3_to_6_follow_a_and_p(made: Report) -> None:
+    assert figure(made, "figure-3")["AP@30"] == [(float(a), 0.8) for a in range(4)]
+    by_p = figure(made, "figure-4")
+    assert by_p["group"] == [(0.1, 0.65), (0.2, 0.7), (0.3, 0.75), (0.4, 0.8)]
+    assert by_p["global average"] == [(p, 0.6) for p in (0.1, 0.2, 0.3, 0.4)]
+    assert figure(made, "figure-5") == {
+        "group": [(0.1, 11.0), (0.2, 6.0), (0.3, round(13 / 3, 6)), (0.4, 3.5)]
+    }
+    readings = figure(made, "figure-6")
+    assert readings["the bound p"] == readings["average of the worst group"]
+    assert readings["worst term of all"] == [(p, 1.0) for p in (0.1, 0.2, 0.3, 0.4)]
+    assert readings["largest change of belief"][0] == (0.1, 0.6)
+
+
+def test_pools_and_the_tradeoff(made: Report) -> None:
+    assert figure(made, "pools-ap")["group"] == [(100.0, 0.8), (1000.0, 0.7)]
+    assert figure(made, "pools-ap-c")["random order"] == [(100.0, 0.32), (1000.0, 0.22)]
+    found = figure(made, "tradeoff")
+    assert found["refine=swap"] == [(0.6, 0.68), (0.7, 0.73), (0.8, 0.78), (0.9, 0.83)]
+    assert found["global average"] == [(0.0, 0.6)]
+
+
+@pytest.mark.parametrize(
+    ("start", "verdict"),
+    [
+        ("AP@10 is 78.86 %", HOLDS),  # 0.800, 0.775 to 0.825
+        ("Search by the groups' rows is significantly better", HOLDS),  # 0.8 and 0.3
+        ("The more steps of hypernyms", FAILS),  # all alike
+        ("The most steps of hypernyms", FAILS),
+        ("A lower p, which protects more", HOLDS),  # 0.05 a step
+        ("Groups become smaller", HOLDS),  # 1 + 1 / p
+        ("The more people in a group", HOLDS),
+        ("The actual linkability is below p", HOLDS),  # p itself
+        ("The actual linkability is close to p", HOLDS),  # 0.95 p
+        ("No single term of a group", FAILS),  # 1
+        ("What an attacker believes", FAILS),  # 0.5 + p
+        ("Grouping by similarity earns", HOLDS),  # 0.8 and 0.65
+        ("The order is no personalization <", HOLDS),  # 0.3 0.5 0.6 0.65 0.8
+        ("More than half of what groups gain", HOLDS),  # 0.6 and (0.3 + 0.8) / 2
+        ("The union of a group serves worse", HOLDS),  # by 0.02
+        ("Better grouping under the same constraint adds at least 0.02", HOLDS),  # 0.03
+        ("Better grouping under the same constraint adds at least 0.04", FAILS),  # 0.03
+    ],
+)
+def test_each_claim_is_judged(made: Report, start: str, verdict: str) -> None:
+    assert claim(made, start).verdict == verdict
+
+
+def test_claims_name_their_place_and_ours_are_marked(made: Report) -> None:
+    assert len(made.claims) == 17
+    papers = [each for each in made.claims if each.source.startswith("Zhu & Xiong")]
+    ours = [each for each in made.claims if each.source.startswith("ours, not the paper's")]
+    assert (len(papers), len(ours)) == (11, 6)
+    tested = [each for each in made.claims if each.p is not None]
+    assert len(tested) == 11
+
+
+def test_the_number_of_the_paper_may_lie_between_pools(zhu_xiong_outcomes: Outcomes) -> None:
+    for less, verdict, said in (
+        (0.04, UNDECIDED, "0.789 lies between pools 100 and 1000"),  # 0.84 and 0.74
+        (0.2, FAILS, "all are above 0.789"),  # 1.0 and 0.9
+        (-0.3, FAILS, "all are below 0.789"),
+    ):
+        blocks = {
+            key: replace(block, values={name: v + less for name, v in block.values.items()})
+            for key, block in zhu_xiong_outcomes.blocks.items()
+        }
+        found = claim(report(replace(zhu_xiong_outcomes, blocks=blocks)), "AP@10 is 78.86 %")
+        assert (found.verdict, said in found.finding) == (verdict, True)
+
+
+def test_the_baselines_are_tabled_with_the_worst_tenth(made: Report) -> None:
+    row = table(made, "baselines")["group 0.800"]
+    # of 20 people two are the worst tenth: -0.095 and -0.085 beside the mean
+    assert row[-2:] == ("0.775 to 0.825", "0.710")
+
+
+def test_the_sensitivity_table_holds_each_choice_against_the_papers(made: Report) -> None:
+    rows = table(made, "sensitivity")
+    assert rows["linkage=centroid 100"][2:6] == (
+        "0.810",
+        "0.810",
+        "+0.010 (+0.010 to +0.010)",
+        "< 0.001",
+    )
+    assert rows["the paper's 100"][-4:] == ("3.500", "0.400", "1.000", "0.900")
+    assert rows["by each of 2 seeds 100"][2] == "0.800 to 0.800"
+    assert rows["pool=1000 † 1000"][2] == "0.700"
+    assert "vectors=tf † 100" in rows
+    assert sum("union" in name for name in rows) == 1  # only at p = 0.4
+
+
+def test_improvements_are_held_against_the_papers_groups_and_random_ones(made: Report) -> None:
+    row = table(made, "improvements")["p=0.1 refine=swap 100"]
+    assert row[2:6] == (
+        "0.680",
+        "+0.030 (+0.030 to +0.030)",
+        "< 0.001",
+        "+0.030 (+0.030 to +0.030)",
+    )
+
+
+def test_the_guarantees_tell_what_they_suppress(made: Report) -> None:
+    rows = table(made, "guarantees")
+    assert rows["every-term 0.4"][-1] == "25.0%"  # 50 of 200
+    assert rows["average 0.4"][-1] == "0.0%"
+    assert "can't be enforced by this method" in rows["belief any"][3]
+
+
+def test_whatever_is_missing_is_left_out(zhu_xiong_outcomes: Outcomes) -> None:
+    experiment = zhu_xiong_outcomes.experiment
+
+    def only(keep: Callable[[str], bool]) -> Report:
+        variants = tuple(each for each in experiment.variants if keep(each.name))
+        return report(
+            replace(zhu_xiong_outcomes, experiment=replace(experiment, variants=variants))
+        )
+
+    nothing = only(lambda name: name == "none of them")
+    assert (nothing.figures, nothing.tables, nothing.claims) == ((), (), ())
+    for name in {each.name for each in experiment.variants}:
+        alone = only(lambda each, name=name: each == name)  # type: ignore[misc]
+        without = only(lambda each, name=name: each != name)  # type: ignore[misc]
+        for made in (alone, without):
+            assert from_record(as_record(made)) == made
+    four = only(lambda name: name == "figure-4")
+    assert [each.name for each in four.figures] == ["figure-4", "figure-5", "figure-6", "tradeoff"]
+    assert [line.name for line in four.figures[0].lines] == [
+        "group",
+        "group without the own share",
+        "random groups",
+    ]
+
+
+def test_the_same_outcomes_give_the_same_report(zhu_xiong_outcomes: Outcomes, made: Report) -> None:
+    assert report(zhu_xiong_outcomes) == made
