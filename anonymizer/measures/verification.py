@@ -8,10 +8,10 @@ nothing public names a person or a time. `PROMISES` has a line for each method t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,15 +23,20 @@ from .judging_p_linkability import WORDS, foresee_p_linkability, judge_p_linkabi
 from .people import People, read_people
 from .tally import Tally, tally
 
-Promise = Callable[[Mapping[str, Any], Tally, evidence.Rows], Findings]
+
+class Promise(NamedTuple):
+    """What a method promises, for its judge."""
+
+    judge: Callable[[Mapping[str, Any], Tally, evidence.Rows], Findings]
+    expected: Expected  # what its rows must hold
+    words: Set[str]  # that its parameters may hold, their names among them
+
 
 PROMISES: dict[str, Promise] = {
-    "p-linkability": judge_p_linkability,
+    "p-linkability": Promise(judge_p_linkability, foresee_p_linkability, WORDS),
 }
-FORESEEN: dict[str, Expected] = {  # by method, what its rows must hold
-    "p-linkability": foresee_p_linkability,
-}
-_KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *WORDS, *judging_choices.WORDS}
+_KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *judging_choices.WORDS}
+_KNOWN.update(*(promise.words for promise in PROMISES.values()))
 
 
 @dataclass
@@ -77,8 +82,8 @@ def _examine(case: Case, people: People) -> None:
     case.findings += evidence.judge_manifest(case.manifest, case.parts, people)
     case.findings += judging_choices.judge_choices(case.manifest["profiles"])
     promise = _promise(case)
-    method, parameters = case.manifest["method"], case.manifest["parameters"]
-    known = foresee(case.parts, people, parameters, FORESEEN[method])
+    parameters = case.manifest["parameters"]
+    known = foresee(case.parts, people, parameters, promise.expected)
     rows = known.rows if known else evidence.read_rows(case.parts, people)
     case.findings += evidence.judge_identity(case.manifest, rows, people, _KNOWN)
     case.profiles, case.rows = people, rows
@@ -93,7 +98,7 @@ def _examine(case: Case, people: People) -> None:
     }
     _count_people(case, people.users, group_of)
     case.findings += judge_facts(case.manifest["facts"], counted, rows)
-    for finding in promise(parameters, counted, rows):
+    for finding in promise.judge(parameters, counted, rows):
         case.findings.append(finding)
 
 
@@ -109,7 +114,7 @@ def _count_people(case: Case, users: list[str], group_of: Ints) -> None:
 
 
 def _promise(case: Case) -> Promise:
-    """Return the judge of the release's method."""
+    """Return what the release's method promises."""
     promise = PROMISES.get(case.manifest["method"])
     if promise is not None:
         return promise

@@ -112,14 +112,14 @@ def _print(found: list[Summary]) -> None:
         _line(f"{some[0].values:,} {of}", heads)
         for row in some:
             values = (row.mean, row.least, row.median, row.q95, row.most)
-            _line(f"  {_WORDS[row.name]}", tuple(f"{value:.3f}" for value in values))
+            _line(f"  {_WORDS.get(row.name, row.name)}", tuple(f"{value:.3f}" for value in values))
     once = {name: row.mean for (kind, name), row in rows.items() if kind == "release"}
     quantiles = tuple(f"{once[f'{_BY_TERM}, {q}%']:.3f}" for q in (0, 50, 95, 100))
     _line(f"{once['terms of groups']:,.0f} terms of groups", heads)
     _line(f"  {_BY_TERM}", ("", *quantiles))
     for name, value in once.items():
         if not name.endswith("%"):
-            _line(name, (f"{value:,.0f}",))
+            _line(name, (f"{value:,.0f}" if value.is_integer() else f"{value:,.3f}",))
 
 
 def _line(label: str, values: tuple[str, ...]) -> None:
