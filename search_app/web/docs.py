@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Flask, Response, current_app, render_template, request
 
+from .experiments import runs_of
 from .openapi import BASE, COOKIE, Route, document, routes
 from .operations import Operation, as_json, parameters_of
 from .reference import Known, Sort, field_rows, known_schemas, sample, sort_of
@@ -106,6 +107,8 @@ def _chosen(site: Site) -> dict[str, str]:
     """Choose what examples ask for: in demo mode as an invented person."""
     release = site.modes.release if site.access == DEMO else None
     there = {"row": release.rows.users[0] if release else "g0001", "doc": _a_document(site)}
+    runs = runs_of(site) if site.access == DEMO else []
+    there["experiment"] = runs[0].name if runs else "zhu-xiong"
     if site.examples:
         return {"q": site.examples[0].query, "user": site.examples[0].user, **there}
     return {"q": "java", "user": next(iter(site.people), ""), **there}

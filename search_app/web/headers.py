@@ -121,7 +121,8 @@ def _name(parts: SplitResult) -> str:
 
 
 def _add_headers(response: Response) -> Response:
-    response.headers.update(headers(current_app.config[HTTPS]))
+    for name, value in headers(current_app.config[HTTPS]).items():
+        response.headers.setdefault(name, value)  # what is drawn elsewhere has a policy of its own
     if response.cache_control.max_age is None:
         response.headers["Cache-Control"] = "no-store"
     return response

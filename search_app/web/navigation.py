@@ -15,10 +15,12 @@ _PAGES = (  # endpoint, name, who may go there
     ("me.show", "Me", (DEMO, PRIVATE)),
     ("groups.show", "Groups", (DEMO, PRIVATE, PLAIN)),
     ("log.show", "Log", (DEMO, PRIVATE, PLAIN)),
+    ("experiments.index", "Experiments", (DEMO, PRIVATE, PLAIN)),
     ("lecture.show", "Lecture", (DEMO, PLAIN)),
     ("admin.show", "People", (PRIVATE,)),
     ("about.show", "About", (DEMO, PRIVATE, PLAIN)),
 )
+_OPERATORS = ("admin.show", "experiments.index")  # for them alone, where people sign in
 _WITHIN = {"compare": "search", "why": "search"}  # pages one comes to from another
 
 
@@ -45,7 +47,7 @@ def _admitted(site: Site, endpoint: str) -> bool:
     if site.access != PRIVATE or endpoint == "about.show":
         return True
     who = visitor()
-    return who.admin if endpoint == "admin.show" else bool(who.user) or _impersonal(endpoint)
+    return who.admin if endpoint in _OPERATORS else bool(who.user) or _impersonal(endpoint)
 
 
 def _impersonal(endpoint: str) -> bool:

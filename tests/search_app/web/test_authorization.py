@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from search_app.people_store import Choices
 from search_app.web import Example, Site, create_app
 
 from .conftest import ADMIN_TOKEN, PEOPLE
+from .run_folders import with_runs
 
 ME, OTHER = "1001", "1002"
 SIGN_IN = "sign in"  # 303 to the page for signing in
@@ -60,6 +62,8 @@ OWN_PAGE = Row((SIGN_IN, 200, 404, 403), (200, 200), (403, 403))  # in demo mode
 OWN_FORM = Row((SIGN_IN, 303, 404, 403), (400, 303), (403, 403))
 OWN_DATA = Row((401, 200, 404, 403), (400, 200), (403, 403))
 OPERATOR = Row((SIGN_IN, 403, 403, 200), (404, 404), (404, 404))
+MEANS = Row((SIGN_IN, 403, 403, 200), (200, 200), (200, 200))  # of experiments, over people
+MEANS_DATA = Row((401, 403, 403, 200), (200, 400), (200, 400))
 SHOW = Row((SIGN_IN, 404, 404, 404), (200, 200), (200, 200))  # nothing of people who are real
 
 ROWS = {
@@ -89,6 +93,16 @@ ROWS = {
     ),
     "GET /log": SEARCH,
     "GET /log.csv": NUMBERS,
+    # -- experiments
+    "GET /experiments": MEANS,
+    "GET /experiments/compare": replace(MEANS, path="/experiments/compare?one=toy&other=later"),
+    "GET /experiments/<name>": replace(MEANS, path="/experiments/toy"),
+    "GET /experiments/<name>/figures/<file>": replace(
+        MEANS, path="/experiments/toy/figures/figure-2.svg"
+    ),
+    "GET /experiments/<name>/files/<file>": replace(
+        MEANS, path="/experiments/toy/files/summary.csv"
+    ),
     # -- signing in, and the operator
     "GET /sign-in": Row((200, 200, 200, 200), (404, 404), (404, 404)),
     "POST /sign-in": Row((403, 403, 403, 403), (404, 404), (404, 404), form={"code": "wrong"}),
@@ -111,6 +125,8 @@ ROWS = {
     "GET /api/v1/groups": DATA,
     "GET /api/v1/groups/<row>": replace(DATA, path="/api/v1/groups/g0001"),
     "GET /api/v1/log": DATA,
+    "GET /api/v1/experiments": MEANS_DATA,
+    "GET /api/v1/experiments/<experiment>": replace(MEANS_DATA, path="/api/v1/experiments/toy"),
     "GET /api/v1/profile": OWN_DATA,
     "DELETE /api/v1/profile": OWN_DATA,
     "POST /api/v1/profile/forget-terms": replace(OWN_DATA, json={"terms": ["coffee"]}),
@@ -184,8 +200,9 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def private(private: Site) -> Site:
-    """A site where who asks has two terms, so that one can go."""
+def private(private: Site, tmp_path: Path) -> Site:
+    """A site with runs of experiments, where who asks has two terms, so that one can go."""
+    private = with_runs(private, tmp_path / "workspace")
     modes = private.modes
     assert modes.profiles is not None
     rows = {user: modes.profiles.row(user) for user in modes.profiles.users}

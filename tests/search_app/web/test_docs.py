@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,14 @@ from flask.testing import FlaskClient
 from search_app.precision_log import PrecisionLog
 from search_app.web import Site, create_app
 from search_app.web.openapi import document
+
+from .run_folders import with_runs
+
+
+@pytest.fixture
+def site(site: Site, tmp_path: Path) -> Site:
+    """Have runs of experiments there."""
+    return with_runs(site, tmp_path / "workspace")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from search_app.web import Site, create_app
 
 from .chromium import in_browser
 from .conftest import ADMIN_TOKEN
+from .run_folders import with_runs
 
 PAGES = {  # by endpoint; of what one endpoint shows, all its faces
     "search.show": [
@@ -38,6 +40,13 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
     "groups.show": ["/groups"],
     "groups.one": ["/groups/g0001", "/groups/g0002", "/groups/g9999"],
     "log.show": ["/log"],
+    "experiments.index": ["/experiments"],
+    "experiments.show": ["/experiments/toy", "/experiments/later#claims", "/experiments/nosuch"],
+    "experiments.compare": [
+        "/experiments/compare",
+        "/experiments/compare?one=toy&other=later",
+        "/experiments/compare?one=toy&other=later&measure=all&pool=1000",
+    ],
     "lecture.show": ["/lecture"],
     "lecture.one": ["/lecture/1", "/lecture/1?blind=1"],
     "about.show": ["/about"],
@@ -46,11 +55,18 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
     "admin.show": [],
 }
 NO_PAGES = {"assets.file", "me.download", "log.table", "openapi.show", "health.show"}
+NO_PAGES |= {"experiments.figure", "experiments.download"}
 PRIVATE = ["/sign-in", "/about"]
 SIGNED_IN = ["/", "/?q=java", "/compare?q=java", "/me", "/groups", "/log", "/about"]
-OPERATOR = ["/admin", "/groups", "/about"]
+OPERATOR = ["/admin", "/groups", "/about", "/experiments", "/experiments/toy"]
 
 pytestmark = in_browser
+
+
+@pytest.fixture
+def site(site: Site, tmp_path: Path) -> Site:
+    """Have two runs of experiments there."""
+    return with_runs(site, tmp_path / "workspace")
 
 
 def test_every_page_is_among_those_walked(app: Flask) -> None:

@@ -1,0 +1,75 @@
+"""Two runs held against each other: what was set differently, and what each says of the claims."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..experiments.report import Claim
+from .experiment_runs import Pairs, Run
+
+NOT_THERE = "–"
+_ALWAYS_OTHERS = ("seconds", "finished")  # how long it took, and when: stand beside the titles
+_DEFINITION = "experiment.toml"
+_SHOWN = 12  # digits of a hash
+
+
+class Setting(NamedTuple):
+    """A setting in which two runs differ."""
+
+    name: str
+    one: str
+    other: str
+
+
+class Judged(NamedTuple):
+    """A claim, and what each run says of it."""
+
+    text: str
+    one: Claim | None
+    other: Claim | None
+
+    @property
+    def change(self) -> str:
+        """Say whether the verdicts agree."""
+        if self.one is None or self.other is None:
+            return "in one run only"
+        return "same" if self.one.verdict == self.other.verdict else "changed"
+
+
+def settings_beside(one: Run, other: Run) -> list[Setting]:
+    """List what was set or given differently."""
+    first, second = (
+        {
+            **_named("Input", run.inputs),
+            **{f"Counted: {name}": f"{count:,}" for name, count in run.counts.items()},
+            **_definition(run),
+            **_named("Provenance", run.provenance),
+        }
+        for run in (one, other)
+    )
+    return [
+        Setting(name, first.get(name, NOT_THERE), second.get(name, NOT_THERE))
+        for name in dict.fromkeys([*first, *second])
+        if first.get(name) != second.get(name)
+    ]
+
+
+def _named(kind: str, pairs: Pairs) -> dict[str, str]:
+    return {f"{kind}: {name}": text for name, text in pairs if name not in _ALWAYS_OTHERS}
+
+
+def _definition(run: Run) -> dict[str, str]:
+    if _DEFINITION not in run.files:
+        return {}
+    return {f"Definition: hash of {_DEFINITION}": str(run.hashes[_DEFINITION])[:_SHOWN]}
+
+
+def claims_beside(one: Run, other: Run) -> list[Judged]:
+    """Match the claims of two runs by their text; those of the first stand first."""
+    first, second = (
+        {claim.text: claim for claim in (run.report.claims if run.report else ())}
+        for run in (one, other)
+    )
+    return [
+        Judged(text, first.get(text), second.get(text)) for text in dict.fromkeys([*first, *second])
+    ]
