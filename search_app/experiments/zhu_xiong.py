@@ -23,6 +23,7 @@ from .zhu_xiong_variants import (
     ORDER,
     POOLS,
     SENSITIVITY,
+    THE_PAPERS,
     changes,
     complete,
     fact,
@@ -40,6 +41,9 @@ READINGS = (
     ("mean_worst_linkability", "worst term, mean of groups"),
     ("change_of_belief", "largest change of belief"),
 )
+
+
+_TRADED = (FIGURE_4, IMPROVEMENTS, f"{SENSITIVITY}guarantee")
 
 
 def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
@@ -197,7 +201,8 @@ def tradeoff(judged: Judged) -> Figure | None:
     pool = main_pool(found[0][1])
     settings: dict[str, list[tuple[float, Point]]] = {}
     for variant in outcomes.experiment.variants:
-        if variant.name in (FIGURE_4, IMPROVEMENTS, f"{SENSITIVITY}guarantee"):
+        again = variant.name != FIGURE_4 and changes(outcomes, variant) == THE_PAPERS
+        if variant.name in _TRADED and not again:
             belief = fact(outcomes, variant, "change_of_belief") if variant.method else None
             point = None if belief is None else judged.point(belief, variant, "group", pool)
             if point is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..significance import Interval
@@ -26,6 +28,7 @@ from .zhu_xiong_variants import (
     IMPROVEMENTS,
     NAMES,
     POOLS,
+    THE_PAPERS,
     changes,
     complete,
     fact,
@@ -138,13 +141,13 @@ def sizes_fall(judged: Judged) -> list[Draft]:
 def larger_groups_cost(judged: Judged) -> list[Draft]:
     """Set precision against the size of groups: within each person, and over releases."""
     outcomes = judged.outcomes
-    found = ordered(outcomes, FIGURE_4, "p")
     sizes, people = [], []
-    for _, variant in found:
-        size, pool = fact(outcomes, variant, "mean_group"), main_pool(variant)
-        if size is not None and measured(outcomes, variant, "group", pool):
-            sizes.append(size)
-            people.append(by_people(outcomes, variant, "group", pool))
+    for _, variant in ordered(outcomes, FIGURE_4, "p"):
+        for each in (replace(variant, seeds=(seed,)) for seed in variant.seeds):
+            size, pool = fact(outcomes, each, "mean_group"), main_pool(each)
+            if size is not None and measured(outcomes, each, "group", pool):
+                sizes.append(size)
+                people.append(by_people(outcomes, each, "group", pool))
     if len(set(sizes)) < 2:
         return []
     doublings, table = np.log2(sizes), np.array(people)
@@ -155,7 +158,7 @@ def larger_groups_cost(judged: Judged) -> list[Draft]:
     finding = (
         f"Doubling the groups costs each person on average {step.difference.mean:.3f} AP "
         f"({step.difference.low:.3f} to {step.difference.high:.3f}); the rank correlation of group "
-        f"size and AP over {len(sizes)} values of p is {rho:+.2f}."
+        f"size and AP over {len(sizes)} releases is {rho:+.2f}."
     )
     text = "The more people in a group, the lower the precision."
     return [Draft(text, f"{_PAPER} and figures 4 and 5", finding, (step,))]
@@ -265,7 +268,8 @@ def _improved(judged: Judged, pool: int, least: float) -> list[Draft]:
     gains: dict[str, list[tuple[Floats, Floats]]] = {}
     for variant in outcomes.experiment.named(IMPROVEMENTS):
         paper = usual_like(outcomes, variant, "group", pool)
-        if paper is not None and measured(outcomes, variant, "group", pool):
+        other = changes(outcomes, variant) != THE_PAPERS
+        if paper is not None and other and measured(outcomes, variant, "group", pool):
             pair = [by_people(outcomes, each, "group", pool) for each in (variant, paper)]
             gains.setdefault(changes(outcomes, variant), []).append((pair[0], pair[1]))
     if not gains:
@@ -280,7 +284,7 @@ def _improved(judged: Judged, pool: int, least: float) -> list[Draft]:
         f"pool {pool}, averaged over p: {best}, the best of the settings tried ({len(means)})."
     )
     high, low = means[best]
-    return [greater(text, _OURS, Side(best, high), Side("the paper's", low), least=least)]
+    return [greater(text, _OURS, Side(best, high), Side(THE_PAPERS, low), least=least)]
 
 
 _ALL = (

@@ -25,6 +25,7 @@ NAMES = {
     "group": "group",
 }
 ORDER = ("none", "random", "union", "average", "random-groups", "left-out", "group")
+THE_PAPERS = "the paper's"  # choices
 MAIN_POOL = 100  # Lucene's default here; the paper names none
 
 
@@ -108,7 +109,7 @@ def changes(outcomes: Outcomes, variant: Variant) -> str:
         told.append(f"weights={variant.weights}")
     if variant.vectors != VECTORS[0]:
         told.append(f"vectors={variant.vectors}")
-    return " ".join(told) or "the paper's"
+    return " ".join(told) or THE_PAPERS
 
 
 def moves_gold(variant: Variant) -> bool:

@@ -121,7 +121,7 @@ def all_variants() -> list[Variant]:
         *[release("figure-4", ALL_MODES, p=p, a=1) for p in PS],
         release("pools", ALL_MODES, (100, 1000), p=0.4, a=1),
         release("sensitivity-linkage", p=0.4, linkage="centroid"),
-        release("sensitivity-vectors", vectors="tf", p=0.4),
+        release("sensitivity-vectors", ("none", "random-groups", "group"), vectors="tf", p=0.4),
         release("sensitivity-guarantee", p=0.4, guarantee="every-term"),
         *[release("sensitivity-representative", p=p, representative="union") for p in PS],
     ]
