@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,17 @@ import pytest
 from anonymizer.model import Profiles
 from anonymizer.wordnet import WordNet, open_wordnet
 from search_app.settings import load_settings
+
+MEMORY = 4 << 30  # bytes a worker may need: its own Java, one that it starts, and a browser
+MOST = 4  # workers: containers often tell of all cores of a machine whose smallest part is theirs
+
+
+@pytest.hookimpl(optionalhook=True)  # pytest -n auto: of pytest-xdist
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many workers the cores and the memory allow; 0 is a run without workers."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    workers = min(os.cpu_count() or 1, memory // MEMORY, MOST)
+    return workers if workers > 1 else 0
 
 
 @pytest.fixture(scope="session")

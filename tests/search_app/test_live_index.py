@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -31,6 +33,7 @@ PATIENCE = 60.0
 VERSION = re.compile(r"Title v(\d+)")
 ID = re.compile(r'class="where"[^>]*>([a-z]+)-(\d+)<')  # beside each result
 FOUND = re.compile(r"of (\d+) found")
+SERVING = re.compile(r"Serving http://127\.0\.0\.1:(\d+)/ ")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
 
 
@@ -39,10 +42,33 @@ def documents(version: int, word: str = WORDS[0]) -> int:
     return 10 * WORDS.index(word) + 20 + version
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+def lasting_port() -> int:
+    """Return a free port that the system gives nobody by chance, as it does with most."""
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(first // 2, first)  # noqa: S311
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port
+
+
+class Server(subprocess.Popen[bytes]):
+    """A server in a process of its own, which tells its port in what it says."""
+
+    def __init__(self, command: list[str], file: Path, environment: dict[str, str]):
+        self._file = file
+        with file.open("wb") as said:  # not a pipe: it can be read before the end, and never fills
+            super().__init__(
+                command, stdout=subprocess.PIPE, stderr=said, cwd=ROOT, env=environment
+            )
+
+    def said(self) -> str:
+        return self._file.read_text()
+
+    def port(self) -> int:
+        """Return the port that is served, 0 if none is yet."""
+        found = SERVING.search(self.said())
+        return int(found[1]) if found else 0
 
 
 class Place:
@@ -52,7 +78,7 @@ class Place:
         self.folder = folder
         self.root = folder / "a workspace"
         self.workspace = Workspace(self.root)
-        self.port = free_port()
+        self.port = 0  # of the latest server
         self.environment = {**os.environ, "VEILSEARCH_CACHE": str(cache)}
         self.command = [sys.executable, "-m", "search_app", "--workspace", str(self.root)]
 
@@ -83,28 +109,23 @@ class Place:
         return sorted(json.loads(line)["user"] for line in profiles)
 
     @contextmanager
-    def starting(self) -> Iterator[subprocess.Popen[str]]:
+    def starting(self, port: int = 0) -> Iterator[Server]:
         """Start a server; it is gone when the block ends."""
-        process = subprocess.Popen(
-            [*self.command, "serve", "--port", str(self.port)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-            env=self.environment,
-        )
-        with process:
+        command = [*self.command, "serve", "--port", str(port)]
+        with Server(command, self.folder / "said", self.environment) as process:
             try:
                 yield process
             finally:
                 process.kill()
 
     @contextmanager
-    def serving(self) -> Iterator[subprocess.Popen[str]]:
+    def serving(self, port: int = 0) -> Iterator[Server]:
         """Start a server and wait until it answers."""
-        with self.starting() as process:
-            wait(lambda: process.poll() is not None or self.served(), "the first answer")
-            assert process.poll() is None, process.communicate()
+        with self.starting(port) as process:
+            wait(lambda: process.poll() is not None or process.port(), "where it serves")
+            assert process.poll() is None, process.said()
+            self.port = process.port()
+            assert self.served()
             yield process
 
     def get(self, path: str) -> tuple[int, str]:
@@ -140,29 +161,29 @@ def place(tmp_path: Path, wordnet_cache: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture
-def server(place: Place) -> Iterator[subprocess.Popen[str]]:
+def server(place: Place) -> Iterator[Server]:
     place.index(1)
     with place.serving() as process:
         yield process
 
 
-def end(process: subprocess.Popen[str]) -> str:
+def end(process: Server) -> str:
     """Ask a server to end; return what it has said."""
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, err
-    assert out == ""
-    return err
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, process.said()
+    assert out == b""
+    return process.said()
 
 
-def deleted(process: subprocess.Popen[str]) -> list[str]:
+def deleted(process: Server) -> list[str]:
     """List the removed files of indexes that a process still holds on to."""
     maps = Path(f"/proc/{process.pid}/maps").read_text().splitlines()
     handles = [str(each.readlink()) for each in Path(f"/proc/{process.pid}/fd").iterdir()]
     return [line for line in maps + handles if "(deleted)" in line and "/indexes/" in line]
 
 
-def catches(process: subprocess.Popen[str], number: signal.Signals) -> bool:
+def catches(process: Server, number: signal.Signals) -> bool:
     """Tell whether a process has a handler of its own for a signal."""
     [caught] = re.findall(r"SigCgt:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())
     return bool(int(caught, 16) >> (number - 1) & 1)
@@ -263,9 +284,7 @@ def test_profiles_and_release_are_followed_together(place: Place) -> None:
         end(process)
 
 
-def test_a_damaged_update_leaves_the_old_one_serving(
-    place: Place, server: subprocess.Popen[str]
-) -> None:
+def test_a_damaged_update_leaves_the_old_one_serving(place: Place, server: Server) -> None:
     kept = place.folder / "kept"
     good = place.workspace.find("index")
     shutil.copytree(good, kept)
@@ -289,9 +308,7 @@ def test_a_damaged_update_leaves_the_old_one_serving(
     assert str(place.root) not in said
 
 
-def test_a_build_that_fails_or_is_killed_disturbs_nobody(
-    place: Place, server: subprocess.Popen[str]
-) -> None:
+def test_a_build_that_fails_or_is_killed_disturbs_nobody(place: Place, server: Server) -> None:
     empty = place.folder / "empty.jsonl"
     empty.write_text("")
     with pytest.raises(SystemExit) as failed:
@@ -317,10 +334,12 @@ def test_a_build_that_fails_or_is_killed_disturbs_nobody(
     assert end(server).count("\n") == 1  # where it serves, and nothing else
 
 
+@needs_proc
 def test_it_ends_cleanly_and_starts_again_on_the_same_port(place: Place) -> None:
     place.index(1)
+    port = lasting_port()
     for _ in range(3):
-        with place.serving() as process:
+        with place.serving(port) as process:
             end(process)
         with pytest.raises(ConnectionRefusedError):
             place.get("/")
@@ -408,7 +427,7 @@ def test_it_ends_cleanly_while_it_is_starting(place: Place, seconds: float) -> N
 
 @pytest.mark.parametrize("seconds", [0.3, 0.5, 0.7, 0.9])
 def test_it_ends_cleanly_while_it_is_following(
-    place: Place, server: subprocess.Popen[str], seconds: float
+    place: Place, server: Server, seconds: float
 ) -> None:
     place.index(2)
     time.sleep(seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import select
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from flask import Flask
@@ -34,8 +36,8 @@ app.post("/body", endpoint="b")(lambda: str(len(request.get_data())))
 app.get("/who", endpoint="w")(lambda: f"{request.remote_addr} {request.host_url}")
 app.get("/open", endpoint="o")(lambda: str(app.config["VEILSEARCH_OPEN"]))
 guard(app, Settings(hosts=("search.example.org",), https="https" in sys.argv))
-proxy = sys.argv[3] if sys.argv[3:] else ""
-serve(app, sys.argv[2], int(sys.argv[1]), lambda line: print(line, flush=True), proxy=proxy)
+proxy = sys.argv[2] if sys.argv[2:] else ""
+serve(app, sys.argv[1], 0, lambda line: print(line, flush=True), proxy=proxy)
 """
 REFUSED = {
     400: "GET / HTTP/1.1\r\nHost : localhost\r\n\r\n",
@@ -78,55 +80,54 @@ def addresses(name: str) -> list[str]:
     return [f"[{a.partition('%')[0]}]" if ":" in a else a for a in sorted(found)]
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+class Server(subprocess.Popen[bytes]):
+    """The toy site, on a port that it was free to choose: one that was free may be taken."""
+
+    def __init__(self, host: str, *more: str) -> None:
+        pipe, command = subprocess.PIPE, [sys.executable, "-c", PROGRAM, host, *more]
+        super().__init__(command, stdout=pipe, stderr=pipe, bufsize=0)  # no more than a line
+        assert self.stdout is not None
+        came, _, _ = select.select([self.stdout], [], [], 60)
+        self.told = self.stdout.readline().decode() if came else ""
+        if not self.told:
+            self.kill()
+            raise AssertionError(f"the server did not start: {self.communicate()[1].decode()}")
+        self.port = int(self.told.rstrip("/\n").rpartition(":")[2])
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Ask it to end; it does, and has nothing more to say."""
+        self.send_signal(number)
+        assert self.communicate(timeout=20) == (b"", b"")
+        assert self.returncode == 0
 
 
-def wait_for(port: int) -> None:
-    for _ in range(200):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise AssertionError("the server did not start")
-
-
-def start(port: int, host: str, *more: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(port), host, *more],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+@contextmanager
+def serving(host: str = "127.0.0.1", *more: str) -> Iterator[Server]:
+    """Start a server that is gone when the block ends, cleanly unless something has failed."""
+    server = Server(host, *more)
+    try:
+        yield server
+        if server.returncode is None:
+            server.end()
+    finally:
+        server.kill()
+        server.communicate()
 
 
 @pytest.fixture
 def served() -> Iterator[int]:
     """A port that is answered."""
-    port = free_port()
-    server = start(port, "127.0.0.1")
-    try:
-        wait_for(port)
-        yield port
-    finally:
-        server.terminate()
-        server.communicate(timeout=10)
+    with serving() as server:
+        yield server.port
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_it_cleanly(number: signal.Signals) -> None:
-    port = free_port()
-    server = start(port, "127.0.0.1")
-    try:
-        wait_for(port)
-        assert ask(port, f"127.0.0.1:{port}") == 200
-        assert ask(port, "evil.example") == 400
-    finally:
-        server.send_signal(number)
-        out, err = server.communicate(timeout=10)
-    assert (server.returncode, err) == (0, b"")
-    assert out.decode() == f"http://127.0.0.1:{port}/\n"
+    with serving() as server:
+        assert ask(server.port, f"127.0.0.1:{server.port}") == 200
+        assert ask(server.port, "evil.example") == 400
+        server.end(number)
+    assert server.told == f"http://127.0.0.1:{server.port}/\n"
 
 
 class Asker(threading.Thread):
@@ -146,44 +147,31 @@ class Asker(threading.Thread):
 
 @pytest.mark.parametrize("size", [10, 3_000_000])
 def test_who_has_asked_is_answered_before_it_ends(size: int) -> None:
-    port = free_port()
-    server = start(port, "127.0.0.1")
-    try:
-        wait_for(port)
-        askers = [Asker(port, f"/slow/{size}") for _ in range(12)]  # four wait for a thread
+    with serving() as server:
+        askers = [Asker(server.port, f"/slow/{size}") for _ in range(12)]  # four wait for a thread
         for asker in askers:
             asker.start()
         time.sleep(0.4)
         server.send_signal(signal.SIGTERM)
         time.sleep(0.3)
         with pytest.raises(ConnectionRefusedError):
-            ask(port, "localhost")  # the port is free for the next server
+            ask(server.port, "localhost")  # the port is free for the next server
         for asker in askers:
             asker.join()
         assert [asker.length for asker in askers] == [size] * 12
-        _, err = server.communicate(timeout=20)
-        assert (server.returncode, err) == (0, b"")
-    finally:
-        server.kill()
-        server.communicate()
+        assert server.communicate(timeout=20) == (b"", b"")
+        assert server.returncode == 0
 
 
 def test_asked_twice_it_waits_for_nobody() -> None:
-    port = free_port()
-    server = start(port, "127.0.0.1")
-    try:
-        wait_for(port)
-        with socket.create_connection(("127.0.0.1", port)) as asking:
-            asking.sendall(b"GET /stuck HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            time.sleep(0.4)
-            server.send_signal(signal.SIGINT)
-            time.sleep(0.4)
-            assert server.poll() is None
-            server.send_signal(signal.SIGINT)
-            server.communicate(timeout=GRACE / 2)
-    finally:
-        server.kill()
-        server.communicate()
+    with serving() as server, socket.create_connection(("127.0.0.1", server.port)) as asking:
+        asking.sendall(b"GET /stuck HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.4)
+        server.send_signal(signal.SIGINT)
+        time.sleep(0.4)
+        assert server.poll() is None
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=GRACE / 2)
 
 
 def exchange(port: int, head: str, body: bytes) -> list[int | bytes]:
@@ -212,17 +200,12 @@ def test_who_expects_to_be_told_to_go_on_is_answered(served: int) -> None:
 def test_bound_to_all_it_announces_and_answers_under_its_names(host: str) -> None:
     if host == "::" and not socket.has_dualstack_ipv6():
         pytest.skip("no IPv6 here")
-    port, name = free_port(), socket.gethostname().lower()
-    server = start(port, host)
-    try:
-        wait_for(port)
-        names = [f"{name}:{port}", name.upper(), "localhost", *addresses(name)]
-        assert [ask(port, known) for known in names] == [200] * len(names)
-        assert ask(port, "evil.example") == 400
-    finally:
-        server.terminate()
-        out, err = server.communicate(timeout=10)
-    assert (out.decode(), err) == (f"http://{name}:{port}/\n", b"")
+    name = socket.gethostname().lower()
+    with serving(host) as server:
+        names = [f"{name}:{server.port}", name.upper(), "localhost", *addresses(name)]
+        assert [ask(server.port, known) for known in names] == [200] * len(names)
+        assert ask(server.port, "evil.example") == 400
+    assert server.told == f"http://{name}:{server.port}/\n"
 
 
 def test_its_own_addresses_are_found_where_the_name_leads_to_none(
@@ -305,50 +288,34 @@ def test_only_the_proxy_is_believed_who_asks_and_for_which_host(proxy: str, know
         "X-Forwarded-Host": "search.example.org",
         "X-Forwarded-Proto": "https",
     }
-    port = free_port()
-    server = start(port, "127.0.0.1", proxy)
-    try:
-        wait_for(port)
-        assert get(port, "/who", forwarded) == known.format(port=port)
-        foreign = get(port, "/who", {**forwarded, "X-Forwarded-Host": "evil.example"})
+    with serving("127.0.0.1", proxy) as server:
+        assert get(server.port, "/who", forwarded) == known.format(port=server.port)
+        foreign = get(server.port, "/who", {**forwarded, "X-Forwarded-Host": "evil.example"})
         assert ("does not answer" in foreign) == (proxy == "127.0.0.1")
-    finally:
-        server.terminate()
-        server.communicate(timeout=10)
 
 
 def test_a_proxy_that_can_not_be_understood_gets_the_headers_too() -> None:
-    port = free_port()
-    server = start(port, "127.0.0.1", "127.0.0.1")
-    try:
-        wait_for(port)
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    with serving("127.0.0.1", "127.0.0.1") as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=5)
         connection.request("GET", "/who", headers={"X-Forwarded-Proto": "http, https"})
         answer = connection.getresponse()
         assert answer.status == 400
         for name, value in {**HEADERS, "Cache-Control": "no-store"}.items():
             assert answer.headers.get_all(name) == [value]
         connection.close()
-    finally:
         server.terminate()
-        server.communicate(timeout=10)
+        assert server.communicate(timeout=20)[1].startswith(b"Malformed proxy header")
 
 
 def test_with_https_waitress_too_tells_browsers_to_stay() -> None:
-    port = free_port()
-    server = start(port, "127.0.0.1", "", "https")
-    try:
-        wait_for(port)
+    with serving("127.0.0.1", "", "https") as server:
         for request in ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", REFUSED[400]):
-            with socket.create_connection(("127.0.0.1", port), timeout=5) as asking:
+            with socket.create_connection(("127.0.0.1", server.port), timeout=5) as asking:
                 asking.sendall(request.encode())
                 answer = http.client.HTTPResponse(asking)
                 answer.begin()
                 assert answer.headers.get_all("Strict-Transport-Security") == ["max-age=31536000"]
                 answer.close()
-    finally:
-        server.terminate()
-        server.communicate(timeout=10)
 
 
 @pytest.mark.parametrize(
@@ -356,14 +323,8 @@ def test_with_https_waitress_too_tells_browsers_to_stay() -> None:
     [("127.0.0.1", "", False), ("0", "", True), ("127.0.0.1", "127.0.0.1", True)],
 )
 def test_whether_others_can_ask_is_known(host: str, proxy: str, others: bool) -> None:
-    port = free_port()
-    server = start(port, host, proxy)
-    try:
-        wait_for(port)
-        assert get(port, "/open", {}) == str(others)
-    finally:
-        server.terminate()
-        server.communicate(timeout=10)
+    with serving(host, proxy) as server:
+        assert get(server.port, "/open", {}) == str(others)
 
 
 def test_a_taken_port_is_one_line(port: int) -> None:
