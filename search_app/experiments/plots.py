@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A7A7A")
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", "-.", ":")
 _HATCHES = ("", "///", "\\\\\\", "..", "xxx", "---", "+++", "ooo")
@@ -40,6 +40,7 @@ _STYLE: dict[Any, Any] = {
 _INCHES = (5.6, 3.6)
 _FEW_TICKS = 10
 _ROOM = 70  # characters that fit across
+_LEAST_SPAN = 0.1  # upwards: else what is flat looks steep
 _WIDE = 10  # times from the least to the most: then a scale of factors
 
 
@@ -157,8 +158,10 @@ def _ticks(axes: Axes, figure: Figure, places: dict[str | float, float]) -> None
         axes.xaxis.set_minor_locator(NullLocator())
     if named or len(places) <= _FEW_TICKS:
         axes.set_xticks(list(places.values()), [_text(x) for x in places])
-    if all(point.value >= 0 for line in figure.lines for point in line.points):
-        axes.set_ylim(bottom=max(axes.get_ylim()[0], 0.0))
+    low, high = axes.get_ylim()
+    more = max(_LEAST_SPAN - (high - low), 0.0) / 2
+    whole = all(point.value >= 0 for line in figure.lines for point in line.points)
+    axes.set_ylim(max(low - more, 0.0) if whole else low - more, high + more)
 
 
 def _text(x: str | float) -> str:
