@@ -19,7 +19,7 @@ from .design import Inputs
 from .outcomes import Ints
 
 TRIED = 4  # held-out queries tried for each that is wanted of a person
-Search = Callable[[Sequence[str]], Iterable[Pool]]
+Search = Callable[[Sequence[str], int], Iterable[Pool]]  # queries, and documents for each at most
 
 
 @dataclass(frozen=True)
@@ -57,48 +57,41 @@ def people_and_queries(
 ) -> tuple[dict[str, Profiles], QueryLog]:
     """Build the profiles by each kind of weights; return them and the queries held out."""
     made: dict[str, Profiles] = {}
-    held_out = log
+    held_out, users = log, _most_users(log, counter, inputs)
     for name in weights:
-        made[name], held_out = _built(log, counter, inputs, name, inputs.users)
+        made[name], held_out = build_profiles(
+            log,
+            counter,
+            size=inputs.size,
+            users=users,
+            weights=name,
+            test_share=inputs.test_share,
+        )
     return made, held_out
 
 
-def _built(
-    log: QueryLog, counter: TermCounter, inputs: Inputs, weights: str, users: int | None
-) -> tuple[Profiles, QueryLog]:
-    """Build the profiles of so many users, or of all if there are no more."""
-    found = _of(log, counter, inputs, weights, None)
-    if users is None or len(found[0]) <= users:
-        return found
-    return _of(log, counter, inputs, weights, users)
-
-
-def _of(
-    log: QueryLog, counter: TermCounter, inputs: Inputs, weights: str, users: int | None
-) -> tuple[Profiles, QueryLog]:
-    return build_profiles(
-        log,
-        counter,
-        size=inputs.size,
-        users=users,
-        weights=weights,
-        test_share=inputs.test_share,
-    )
+def _most_users(log: QueryLog, counter: TermCounter, inputs: Inputs) -> int | None:
+    """Return how many people to take; None where there are no more than may be taken."""
+    if inputs.users is None:
+        return None
+    everybody, _ = build_profiles(log, counter, size=inputs.size, test_share=inputs.test_share)
+    return inputs.users if len(everybody) > inputs.users else None
 
 
 def draw_questions(
-    held_out: QueryLog, users: Sequence[str], search: Search, inputs: Inputs
+    held_out: QueryLog, users: Sequence[str], search: Search, inputs: Inputs, depth: int
 ) -> Questions:
-    """Draw of each person's held-out queries some that find enough documents."""
+    """Draw of each person's held-out queries some that find enough documents; keep so many."""
     rng = np.random.default_rng([inputs.seed, 0])
     tried = _tried(held_out, users, TRIED * inputs.queries_per_user, rng)
     left = dict.fromkeys(range(len(users)), inputs.queries_per_user)
     taken: list[tuple[int, Ints]] = []
-    pools = search([held_out.queries.text(query) for _, query in tried])
+    asked = [held_out.queries.text(query) for _, query in tried]
+    pools = search(asked, max(depth, inputs.least_hits))
     for (user, _), pool in zip(tried, pools, strict=True):
         if left[user] and len(pool) >= inputs.least_hits:
             left[user] -= 1
-            taken.append((user, pool.rows))
+            taken.append((user, pool.rows[:depth]))
     if not taken:
         raise UsageError(
             f"none of {len(tried):,} held-out queries finds {inputs.least_hits} documents; "

@@ -22,7 +22,7 @@ from ..releasing import release_of
 from .baselines import MODES, Situation
 from .data import Data, Search, draw_questions, people_and_queries
 from .design import Inputs
-from .outcomes import Block, Unit
+from .outcomes import Block, Floats, Unit
 from .ranking import Gold, block_of
 
 
@@ -57,30 +57,34 @@ def prepare(
     """Take a log to profiles, held-out questions and their pools."""
     weights = sorted({unit.weights for unit in units})
     profiles, held_out = people_and_queries(log, counter, inputs, weights)
-    questions = draw_questions(held_out, profiles[weights[0]].users, search, inputs)
+    depth = max(pool for unit in units for _, pool in unit.asked)
+    questions = draw_questions(held_out, profiles[weights[0]].users, search, inputs, depth)
     return Data(profiles, questions)
 
 
 def measure(world: World, unit: Unit) -> Measured:
     """Take a unit to its release, search by it, and judge every order by the own profile's."""
-    profiles = world.data.profiles[unit.weights]
-    release = _release(world, unit)
+    release = release_for(world, unit)
     gold = world.gold(unit)
     blocks = []
     for mode in dict.fromkeys(mode for mode, _ in unit.asked):
         pools = [pool for asked, pool in unit.asked if asked == mode]
-        situation = Situation(
-            world.data.questions,
-            profiles,
-            release,
-            world.forward,
-            unit.vectors,
-            gold.depth(max(pools)),
-            unit.seed,
-        )
-        scores = list(MODES[mode].scores(situation))
+        scores = list(scored(world, unit, release, mode, max(pools)))
         blocks += [block_of(unit.name, mode, pool, scores, gold) for pool in pools]
+    profiles = world.data.profiles[unit.weights]
     return Measured(dict(facts(profiles, release)) if release else {}, blocks)
+
+
+def scored(
+    world: World, unit: Unit, release: Release | None, mode: str, pool: int
+) -> Iterator[Floats]:
+    """Score the documents of every pool by a mode, in one draw or several."""
+    questions, profiles = world.data.questions, world.data.profiles[unit.weights]
+    depth = world.gold(unit).depth(pool)
+    situation = Situation(
+        questions, profiles, release, world.forward, unit.vectors, depth, unit.seed
+    )
+    return MODES[mode].scores(situation)
 
 
 def run(
@@ -97,7 +101,7 @@ def run(
     return (measure(world, unit) for unit in units)
 
 
-def _release(world: World, unit: Unit) -> Release | None:
+def release_for(world: World, unit: Unit) -> Release | None:
     """Make a unit's release; none for modes that need none."""
     if not unit.method:
         return None

@@ -7,8 +7,9 @@
     rows.jsonl, .csv a line a question, unit, mode and pool; people by number
     summary.csv      means with intervals
     report.json, report.html, figures/NAME.svg, .png, .csv
+    runs/            only if asked for: see run_files.py
 
-None of it holds a query, a user's id or a document's id.
+None of it holds a query or a user's id; only runs/ holds documents' ids.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -26,7 +26,9 @@ from typing import Any
 from anonymizer.records import as_json, exchange, sync_folder, write_file
 
 from ..errors import UsageError, plain_when_writing
+from .definition import as_text
 from .outcomes import Outcomes, Unit
+from .pipeline import Measured
 from .rows import csv_rows, json_rows, read_csv_rows
 
 FORMAT = 1
@@ -37,23 +39,24 @@ Files = Mapping[str, Iterable[bytes]]
 
 def write_run(
     folder: Path,
+    room: Path,
     outcomes: Outcomes,
     keys: Mapping[str, str],
     provenance: Mapping[str, Any],
     derived: Files,
 ) -> None:
-    """Write a run with the files derived from it; a run already there stays until it is whole."""
+    """Write a run with the files derived from it; a run already there stays until it is whole.
+
+    It is written in a room beside its place, which nobody else uses.
+    """
     refuse_foreign(folder)
+    new, old = room / "new", room / "old"
     with plain_when_writing(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        new = folder.with_name(f".{folder.name}.new-{secrets.token_hex(4)}")
-        try:
-            new.mkdir()
-            _fill(new, outcomes, keys, provenance, derived)
-            _switch(new, folder)
-            sync_folder(folder.parent)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(new, ignore_errors=True)  # what a killed run left
+        new.mkdir()
+        _fill(new, outcomes, keys, provenance, derived)
+        _switch(new, folder, old)
+        sync_folder(folder.parent)
 
 
 def _fill(
@@ -67,6 +70,7 @@ def _fill(
     rows = sum(block.hits.size for block in blocks)
     units = [_unit_record(unit, keys[unit.name], outcomes) for unit in outcomes.units]
     files: dict[str, Iterable[bytes]] = {
+        "experiment.toml": [as_text(outcomes.experiment).encode()],
         "provenance.json": [as_json(provenance, 1)],
         "units.jsonl": map(as_json, units),
         ROWS: csv_rows(blocks, outcomes.person),
@@ -90,31 +94,51 @@ def _unit_record(unit: Unit, key: str, outcomes: Outcomes) -> dict[str, Any]:
     return {**asdict(unit), "key": key, "facts": dict(outcomes.facts[unit.name])}
 
 
-def _switch(new: Path, folder: Path) -> None:
-    """Put a whole run in its place; the one it replaces goes."""
+def _switch(new: Path, folder: Path, old: Path) -> None:
+    """Put a whole run in its place; what it replaces stays in the room, and goes with it."""
     if not os.path.lexists(folder):
         new.replace(folder)
     elif not exchange(new, folder):
-        old = new.with_name(f"{new.name}.old")
+        shutil.rmtree(old, ignore_errors=True)
         folder.replace(old)
         new.replace(folder)
-        shutil.rmtree(old, ignore_errors=True)
+
+
+def take_back(folder: Path, room: Path) -> None:
+    """Put a run back that was moved away when the kill came, where two can't be exchanged."""
+    if not os.path.lexists(folder) and (room / "old").is_dir():
+        with plain_when_writing(folder):
+            (room / "old").replace(folder)
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Refuse to replace anything but a run."""
+    """Refuse to replace anything but a run, or one to which somebody has added a file."""
     if not os.path.lexists(folder):
         return
-    ours = folder.is_dir() and not folder.is_symlink()
-    if ours and (not any(folder.iterdir()) or (folder / MANIFEST).is_file()):
+    if not folder.is_dir() or folder.is_symlink():
+        raise UsageError(f"{folder} is there already and is no folder; name another with -o")
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if _is_file(path)}
+    if not there:
         return
-    raise UsageError(f"{folder} is there already and holds no run; name another folder with -o")
+    try:
+        ours = {MANIFEST, *json.loads((folder / MANIFEST).read_bytes())["sha256"]}
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        raise UsageError(
+            f"{folder} is there already and holds no run; name another with -o"
+        ) from fault
+    if more := sorted(there - ours):
+        raise UsageError(
+            f"{folder} holds {more[0]}, which is no part of its run and would be lost; move it, or "
+            "name another folder with -o"
+        )
 
 
-def kept_in_run(folder: Path, wanted: Mapping[str, Unit]) -> dict[str, Any]:
+def _is_file(path: Path) -> bool:
+    return path.is_symlink() or not path.is_dir()
+
+
+def kept_in_run(folder: Path, wanted: Mapping[str, Unit]) -> dict[str, Measured]:
     """Return what a finished run measured of units, by key; nothing where any byte has changed."""
-    from .pipeline import Measured
-
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
         for name in ("units.jsonl", ROWS):

@@ -6,11 +6,13 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from anonymizer.counting import TermCounter
 from anonymizer.model import QueryLog
@@ -20,17 +22,18 @@ from ..errors import UsageError, plain_when_writing
 from ..settings import Settings
 from . import kept_units
 from .data import Data
-from .definition import as_text
 from .derived import derived_files, report_of
 from .design import Experiment
 from .outcomes import Outcomes, Unit
 from .pipeline import Measured, prepare
 from .planning import units_of
 from .provenance import code_hash, context, files_hash, key_of, machine, versions
-from .run_folder import kept_in_run, refuse_foreign, write_run
-from .workers import Place, measured
+from .report import Report
+from .run_files import run_files
+from .run_folder import kept_in_run, refuse_foreign, take_back, write_run
+from .workers import Place, measured, open_world
 
-UNFINISHED = "unfinished"
+UNFINISHED, LOCK = "unfinished", "lock"
 Tell = Callable[[int, int], object]  # units done, of so many
 
 
@@ -51,36 +54,49 @@ def run_experiment(
     settings: Settings,
     *,
     workers: int = 1,
+    runs: Sequence[str] = (),
     tell: Tell = lambda _done, _of: None,
 ) -> dict[str, Any]:
-    """Run an experiment into a folder; return what can be said of it in a line or two."""
+    """Run an experiment into a folder; return what can be said of it in a line or two.
+
+    Of the variants named in `runs`, the orders themselves are written as well.
+    """
     began = time.monotonic()
     refuse_foreign(folder)
     units = units_of(experiment.variants)
-    with _unfinished(folder) as kept:
+    with _room(folder) as room:
+        take_back(folder, room)
         data = _prepared(experiment, units, sources, settings)
+        place = Place(sources.index, settings.cache)
         shared = context(sources.index, data.digest())
         keys = {unit.name: key_of(unit, shared) for unit in units}
-        place = Place(sources.index, settings.cache)
-        found = _found(units, keys, kept, folder)
+        found = _found(units, keys, room, folder)
         again = len(found)
+        left = [unit for unit in units if unit.name not in found]
         tell(again, len(units))
-        for unit, result in measured(data, place, _left(units, found), workers):
-            kept_units.keep(kept, keys[unit.name], result)
-            found[unit.name] = result
-            tell(len(found), len(units))
+        with closing(measured(data, place, left, workers)) as results:
+            for unit, result in results:
+                kept_units.keep(room, keys[unit.name], result)
+                found[unit.name] = result
+                tell(len(found), len(units))
         outcomes = _outcomes(experiment, units, found, data)
         told = _provenance(sources, shared, began, again)
         report = report_of(outcomes)
-        definition = {"experiment.toml": [as_text(experiment).encode()]}
-        derived = derived_files(outcomes, report, told)
-        write_run(folder, outcomes, keys, told, {**definition, **derived})
+        files = derived_files(outcomes, report, told)
+        files |= _runs(outcomes, runs, data, place, settings)
+        write_run(folder, room, outcomes, keys, told, files)
+    return _summary(folder, outcomes, told, report)
+
+
+def _summary(
+    folder: Path, outcomes: Outcomes, told: Mapping[str, Any], report: Report
+) -> dict[str, Any]:
     return {
         "run": str(folder),
         "people": outcomes.people,
         "queries": int(outcomes.person.size),
-        "units": len(units),
-        "reused": again,
+        "units": len(outcomes.units),
+        "reused": told["units_reused"],
         "rows": sum(block.hits.size for block in outcomes.blocks.values()),
         "seconds": told["seconds"],
         "claims": [asdict(claim) for claim in report.claims],
@@ -88,22 +104,34 @@ def run_experiment(
 
 
 @contextmanager
-def _unfinished(folder: Path) -> Iterator[Path]:
-    """Give the place for finished units, which nobody else uses now; it goes when all is done."""
-    kept = folder.with_name(f".{folder.name}.{UNFINISHED}")
+def _room(folder: Path) -> Iterator[Path]:
+    """Give a room for what is under way, which nobody else uses now; it goes when all is done."""
+    room = folder.with_name(f".{folder.name}.{UNFINISHED}")
     with plain_when_writing(folder):
-        kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(kept / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        lock = _locked(room, folder)
     try:
+        yield room
+        shutil.rmtree(room, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def _locked(room: Path, folder: Path) -> int:
+    """Make the room and lock it; it may be gone meanwhile, with who has just come to an end."""
+    while True:
+        room.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(room / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as fault:
+            if os.path.samestat(os.fstat(lock), (room / LOCK).stat()):
+                return lock
+        except BlockingIOError as fault:
+            os.close(lock)
             raise UsageError(
                 f"{folder} is being made by another veilsearch; wait for it"
             ) from fault
-        yield kept
-        shutil.rmtree(kept, ignore_errors=True)
-    finally:
+        except FileNotFoundError:
+            pass
         os.close(lock)
 
 
@@ -111,13 +139,12 @@ def _prepared(
     experiment: Experiment, units: Sequence[Unit], sources: Sources, settings: Settings
 ) -> Data:
     """Read the log and search all its held-out questions once."""
-    most = max(pool for unit in units for _, pool in unit.asked)
     lucene, _ = open_index(sources.index, heap=settings.heap)
     try:
         return prepare(
             sources.log(),
             sources.counter(),
-            lambda queries: lucene.pools(queries, most, threads=2),
+            lambda queries, most: lucene.pools(queries, most, threads=2),
             experiment.inputs,
             units,
         )
@@ -125,22 +152,35 @@ def _prepared(
         lucene.close()
 
 
+def _runs(
+    outcomes: Outcomes, names: Sequence[str], data: Data, place: Place, settings: Settings
+) -> dict[str, Iterable[bytes]]:
+    """Return the files of the orders of some variants, which know documents by their ids."""
+    if not names:
+        return {}
+    lucene, _ = open_index(place.index, heap=settings.heap)
+    try:
+        pools = data.questions.pools
+        ids = np.full(int(pools.max()) + 1, "", dtype=np.object_)
+        asked = np.unique(pools[pools >= 0])
+        ids[asked] = lucene.ids(asked)
+    finally:
+        lucene.close()
+    return run_files(outcomes, names, open_world(data, place), ids)
+
+
 def _found(
-    units: Sequence[Unit], keys: Mapping[str, str], kept: Path, folder: Path
+    units: Sequence[Unit], keys: Mapping[str, str], room: Path, folder: Path
 ) -> dict[str, Measured]:
     """Return the units that are measured already, here or in the run that is replaced."""
     before = kept_in_run(folder, {keys[unit.name]: unit for unit in units})
     found = {}
     for unit in units:
         key = keys[unit.name]
-        result = kept_units.find(kept, key, unit) or before.get(key)
+        result = kept_units.find(room, key, unit) or before.get(key)
         if result is not None:
             found[unit.name] = kept_units.renamed(result, unit)
     return found
-
-
-def _left(units: Sequence[Unit], found: Mapping[str, Measured]) -> list[Unit]:
-    return [unit for unit in units if unit.name not in found]
 
 
 def _outcomes(

@@ -9,21 +9,26 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from multiprocessing.connection import wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import NamedTuple
 
+from anonymizer.model import AnonymizerError
 from anonymizer.wordnet import open_wordnet
 from index.build import open_forward
 
+from ..errors import UsageError
 from .data import Data
 from .outcomes import Unit
 from .pipeline import Measured, World, measure
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True)
+class Place:
     """Where a worker finds what it is not handed."""
 
     index: Path
@@ -34,42 +39,79 @@ _worlds: list[World] = []  # a worker's one
 
 
 def measured(
-    data: Data, place: Place, units: Iterable[Unit], workers: int
-) -> Iterator[tuple[Unit, Measured]]:
+    data: Data, place: Place, units: Sequence[Unit], workers: int
+) -> Generator[tuple[Unit, Measured], None, None]:
     """Measure units and yield them as they are done, in any order."""
-    left = list(units)
-    if workers == 1 or len(left) < 2:
-        world = _world(data, place)
-        yield from ((unit, measure(world, unit)) for unit in left)
+    if workers == 1 or len(units) < 2:
+        world = open_world(data, place)
+        yield from ((unit, _measure_in(world, unit)) for unit in units)
         return
-    context = multiprocessing.get_context("spawn")  # a JVM does not survive a fork
-    count = min(workers, len(left))
-    pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(data, place))
-    try:
-        asked: dict[Future[Measured], Unit] = {pool.submit(_measure, unit): unit for unit in left}
+    with _processes(data, place, min(workers, len(units))) as pool:
+        with _left_to_us(signal.SIGINT):
+            asked = {pool.submit(_measure, unit): unit for unit in units}
         for done in as_completed(asked):
-            yield asked[done], done.result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+            yield asked[done], _result(done)
 
 
-def _world(data: Data, place: Place) -> World:
+def open_world(data: Data, place: Place) -> World:
+    """Open what units are made and searched with."""
     return World(data, open_forward(place.index), open_wordnet(place.cache))
 
 
-def _begin(data: Data, place: Place) -> None:
-    """Make a worker ready: it leaves Ctrl+C to its parent, and goes when that has gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_follow, daemon=True).start()
-    _worlds.append(_world(data, place))
+@contextmanager
+def _processes(data: Data, place: Place, count: int) -> Iterator[ProcessPoolExecutor]:
+    """Have workers, which go at once when the block is left, or when this process is no more."""
+    context = multiprocessing.get_context("spawn")  # a JVM does not survive a fork
+    ends, alive = context.Pipe(duplex=False)  # only we hold `alive`
+    pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(data, place, ends))
+    try:
+        yield pool
+        pool.shutdown()
+    finally:
+        alive.close()
+        pool.shutdown(wait=True, cancel_futures=True)
+        ends.close()
 
 
-def _follow() -> None:
-    parent = multiprocessing.parent_process()
-    if parent:
-        wait([parent.sentinel])
-        os._exit(1)
+@contextmanager
+def _left_to_us(number: signal.Signals) -> Iterator[None]:
+    """Have processes that start meanwhile never notice a signal, which waits for us."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(data: Data, place: Place, ends: Connection) -> None:
+    """Make a worker ready; it goes when its parent lets it, or has gone."""
+    threading.Thread(target=_follow, args=(ends,), daemon=True).start()
+    _worlds.append(open_world(data, place))
+
+
+def _follow(ends: Connection) -> None:
+    """Wait for nothing to be read any more; a unit under way is not waited for."""
+    ends.poll(None)
+    os._exit(1)
 
 
 def _measure(unit: Unit) -> Measured:
-    return measure(_worlds[0], unit)
+    return _measure_in(_worlds[0], unit)
+
+
+def _measure_in(world: World, unit: Unit) -> Measured:
+    """Measure a unit; whatever is wrong with it is told with its name."""
+    try:
+        return measure(world, unit)
+    except (AnonymizerError, UsageError) as fault:
+        raise UsageError(f"{unit.label} (seed {unit.seed}): {fault}") from fault
+
+
+def _result(done: Future[Measured]) -> Measured:
+    try:
+        return done.result()
+    except BrokenProcessPool as fault:
+        raise UsageError(
+            "a worker has ended before its time, perhaps for want of memory; the same command "
+            "goes on where it stopped: take fewer --workers"
+        ) from fault

@@ -52,6 +52,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=int, metavar="N", help="processes beside each other (default: the cores)"
     )
+    parser.add_argument(
+        "--runs",
+        nargs="+",
+        default=[],
+        metavar="VARIANT",
+        help="write the orders of these variants too, as TREC runs and qrels",
+    )
     parser.add_argument("--show", action="store_true", help="print the definition and do nothing")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -67,6 +74,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             console.show(line)
         return 0
     experiment = read_definition(text, arguments.experiment, assignments(arguments.set))
+    _check_runs(arguments.runs, experiment)
     workers = _workers(arguments.workers)
     workspace = Workspace(settings.workspace)
     logs = arguments.log or [_town(workspace)]
@@ -76,10 +84,28 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     sources = Sources(
         logs, lambda: _log(logs), lambda: _counter(experiment, settings), index.resolve()
     )
-    with console.shares(experiment.name) as progress:
-        made = run_experiment(experiment, sources, folder, settings, workers=workers, tell=progress)
+    choices = {"workers": workers, "runs": arguments.runs}
+    try:
+        with console.shares(experiment.name) as progress:
+            made = run_experiment(experiment, sources, folder, settings, tell=progress, **choices)
+    except KeyboardInterrupt:
+        console.say("veilsearch: stopped; the same command goes on from here")
+        return 130
     _print(made, arguments.json)
     return 0
+
+
+def _check_runs(names: Sequence[str], experiment: Experiment) -> None:
+    there = list(dict.fromkeys(variant.name for variant in experiment.variants))
+    wrong = [name for name in names if name not in there]
+    if wrong:
+        raise UsageError(
+            f"--runs: no variant {', '.join(wrong)}; {experiment.name} has {', '.join(there)}"
+        )
+    if names:
+        console.say("runs/ names documents, which tells what was asked: don't publish it")
+    if any("random" in each.modes for name in names for each in experiment.named(name)):
+        console.say("the mode random has no run: it is several orders of each pool")
 
 
 def _workers(given: int | None) -> int:
