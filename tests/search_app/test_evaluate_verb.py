@@ -1,0 +1,327 @@
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections import defaultdict
+from itertools import product
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pytest
+from ir_measures import AP, nDCG
+
+from search_app.cli import main
+from search_app.evaluation import MEASURES, random_average_precision
+from search_app.significance import holm, interval, randomization, worst_decile
+
+from .conftest import Run
+
+PEOPLE = tuple(f"needle-{name}" for name in ("mira", "oren", "ada", "noa", "emil", "ida"))
+THEMES = (
+    "coffee espresso bean cup milk",
+    "compiler program function variable loop",
+    "volcano lava ash crater mountain",
+    "kitten cat whisker paw tail",
+    "violin cello concert orchestra opera",
+    "bicycle wheel chain brake saddle",
+)
+MODES = ("none", "own", "group")
+
+
+def built(folder: Path, *verbs: list[object]) -> Path:
+    for verb in verbs:
+        with pytest.raises(SystemExit) as ended:
+            main(["--workspace", str(folder), *map(str, verb)])
+        assert ended.value.code == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def six_people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build a workspace of six people, two of them of one mind, and 90 documents on java."""
+    folder = tmp_path_factory.mktemp("six people")
+    corpus, log, draw = folder / "corpus.jsonl", folder / "log.tsv", np.random.default_rng(0)
+    words = [theme.split() for theme in THEMES]
+    texts = [" ".join(draw.choice(" ".join(THEMES).split(), 9, replace=False)) for _ in range(90)]
+    documents = [{"id": f"d{at}", "text": f"java {text}"} for at, text in enumerate(texts)]
+    corpus.write_text("".join(f"{json.dumps(each)}\n" for each in documents))
+    asked = [
+        (person, f"java {word}" if late else word)
+        for late in (False, True)
+        for at, person in enumerate(PEOPLE)
+        for word in (words[at % 5][:3] if late else [*words[at % 5], *words[(at + 2) % 6][:3]])
+    ]
+    lines = [
+        f"{person}\t{query}\t2026-03-01 {at // 60:02}:{at % 60:02}:00\t\t\n"
+        for at, (person, query) in enumerate(asked)
+    ]
+    log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(lines))
+    return built(
+        folder / "workspace",
+        ["index", corpus],
+        ["profiles", log, "--test-share", "0.3"],
+        ["anonymize", "--set", "p=0.9"],
+    )
+
+
+@pytest.fixture
+def veilsearch(six_people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    return Run(shutil.copytree(six_people, tmp_path / "workspace"), capsys)
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def by_mode(path: Path, measure: str) -> dict[str, np.ndarray]:
+    """Return each mode's means of a measure over each person's queries, by a loop."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in rows_of(path):
+        found[row["mode"], row["person"]].append(float(row[measure]))
+    modes = dict.fromkeys(mode for mode, _ in found)
+    return {
+        mode: np.array([np.mean(values) for (of, _), values in found.items() if of == mode])
+        for mode in modes
+    }
+
+
+# -- any IR tool finds our values ----------------------------------------------------------------
+
+
+def test_runs_and_judgments_give_ir_measures_our_values(veilsearch: Run, tmp_path: Path) -> None:
+    veilsearch("evaluate", "--queries", "held-out", "--run-dir", tmp_path / "runs", "-o",
+               tmp_path / "rows.csv")  # fmt: skip
+    rows = rows_of(tmp_path / "rows.csv")
+    assert len(rows) == 3 * 18  # six people's last three queries in three modes
+    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "runs" / "qrels.txt")))
+    for mode in MODES:
+        run = ir_measures.read_trec_run(str(tmp_path / "runs" / f"{mode}.run"))
+        theirs = {
+            (str(each.measure), each.query_id): each.value
+            for each in ir_measures.iter_calc([AP(rel=1), nDCG], qrels, list(run))
+        }
+        ours = [row for row in rows if row["mode"] == mode]
+        assert len(ours) == 18
+        for row in ours:
+            assert float(row["AP"]) == pytest.approx(theirs["AP", row["query"]], abs=1e-9)
+            assert float(row["nDCG"]) == pytest.approx(theirs["nDCG", row["query"]], abs=1e-9)
+
+
+def test_the_judgments_are_the_first_30_of_the_own_order(veilsearch: Run, tmp_path: Path) -> None:
+    veilsearch("evaluate", "--queries", "held-out", "--run-dir", tmp_path / "runs")
+    assert sorted(each.name for each in (tmp_path / "runs").iterdir()) == [
+        "group.run", "none.run", "own.run", "qrels.txt",
+    ]  # fmt: skip
+    own = [line.split() for line in (tmp_path / "runs" / "own.run").read_text().splitlines()]
+    wanted = [
+        f"{qid} 0 {name} {31 - int(rank)}" for qid, _, name, rank, _, _ in own if int(rank) <= 30
+    ]
+    assert (tmp_path / "runs" / "qrels.txt").read_text().splitlines() == wanted
+
+
+# -- what is said --------------------------------------------------------------------------------
+
+
+def test_means_and_tests_are_over_people(veilsearch: Run, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    found = veilsearch.json("evaluate", "--queries", "held-out", "-o", rows, "--seed", 3)
+    assert (found["queries"], found["people"], found["pool"]) == (18, 6, 100)
+    assert found["left_out"] == {"no profile": 0, "no row": 0, "no hits": 0}
+    assert found["smaller_pools"] == 18  # 90 documents on java
+    assert found["random_AP"] == pytest.approx(random_average_precision(90), abs=1e-12)
+    assert [each["mode"] for each in found["modes"]] == list(MODES)
+    ap = by_mode(rows, "AP")
+    for mode, measure in product(found["modes"], MEASURES):
+        values = by_mode(rows, measure)[mode["mode"]]
+        expected = interval(values, seed=3)._asdict()
+        assert mode[measure] == pytest.approx(expected, abs=1e-11)
+        assert mode["worst_decile_AP"] == pytest.approx(worst_decile(ap[mode["mode"]]), abs=1e-11)
+    pairs = [("own", "none"), ("group", "none"), ("group", "own")]
+    p = holm([randomization(ap[mode] - ap[above], seed=3) for mode, above in pairs])
+    for said, (mode, above), each in zip(found["differences_of_AP"], pairs, p, strict=True):
+        assert (said["mode"], said["above"], said["p_holm"]) == (mode, above, each)
+        assert said["mean"] == pytest.approx((ap[mode] - ap[above]).mean(), abs=1e-11)
+
+
+def test_the_own_order_has_ap_1_and_the_table_says_so(veilsearch: Run) -> None:
+    said = veilsearch("evaluate", "--queries", "held-out").splitlines()
+    assert said[0].startswith("18 queries of 6 people over pools of 100 documents; in 18 the pool")
+    assert said[1] == "left out: none"
+    own = next(line.split() for line in said if line.startswith("own "))
+    assert own[1:] == ["1.000", "[1.000,", "1.000]", *["1.000"] * 8]
+    assert any(line.startswith("group - none") for line in said)
+    assert any(line.startswith("random") and "expected" in line for line in said)
+    assert veilsearch.talk == ""
+
+
+def test_group_is_closer_to_the_own_order_than_none(veilsearch: Run) -> None:
+    found = veilsearch.json("evaluate", "--queries", "held-out")
+    ap = {each["mode"]: each["AP"]["mean"] for each in found["modes"]}
+    assert ap["none"] < ap["group"] < ap["own"] == 1
+
+
+def test_a_person_of_many_queries_counts_like_one_of_few(veilsearch: Run, tmp_path: Path) -> None:
+    queries, rows = tmp_path / "queries.tsv", tmp_path / "rows.csv"
+    many = [f"a{at}\t{PEOPLE[0]}\tjava {word}\n" for at, word in enumerate(THEMES[0].split())]
+    queries.write_text("".join([*many, f"b\t{PEOPLE[1]}\tjava loop\n"]))
+    found = veilsearch.json("evaluate", "--queries", queries, "--modes", "none", "-o", rows)
+    first, second = by_mode(rows, "AP")["none"]
+    assert found["queries"] == 6
+    assert found["modes"][0]["AP"]["mean"] == pytest.approx((first + second) / 2, abs=1e-11)
+    assert found["differences_of_AP"] == []
+    assert "flatters the figures" in veilsearch.talk
+
+
+def test_what_cant_be_judged_is_counted_and_nobody_is_named(
+    veilsearch: Run, tmp_path: Path
+) -> None:
+    queries, rows = tmp_path / "queries.tsv", tmp_path / "rows.csv"
+    queries.write_text(
+        f"q1\t{PEOPLE[0]}\tjava\nq2\tneedle-stranger\tjava\nq3\t{PEOPLE[1]}\tzzyzx\n"
+        f"q4\tneedle-other\tzzyzx\n"
+    )
+    said = veilsearch("evaluate", "--queries", queries, "-o", rows)
+    assert "left out: 2 of people without a profile, 1 that find nothing" in said.splitlines()
+    assert "needle" not in said + veilsearch.talk + rows.read_text()
+    assert {row["query"] for row in rows_of(rows)} == {"q1"}
+    assert "[-, -]" in said.splitlines()[4]  # one person has no interval: none is made up
+
+
+def test_a_small_pool_has_no_ap_c_and_the_pool_is_told(veilsearch: Run, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    found = veilsearch.json("evaluate", "--queries", "held-out", "--pool", 20, "-o", rows)
+    assert (found["pool"], found["smaller_pools"], found["random_AP"]) == (20, 0, 1)
+    assert {row["AP_c"] for row in rows_of(rows)} == {""}
+    assert found["modes"][0]["AP_c"] == {"mean": None, "low": None, "high": None}
+
+
+def test_further_releases_are_judged_beside_the_current_one(veilsearch: Run) -> None:
+    veilsearch("anonymize", "--set", "p=0.5", "-o", veilsearch.workspace / "tighter")
+    found = veilsearch.json("evaluate", "--queries", "held-out")
+    assert [each["mode"] for each in found["modes"]] == [*MODES, "group:release"]
+    release = veilsearch.workspace / "release"
+    named = veilsearch.json("evaluate", "--queries", "held-out", "--release", release)
+    assert [each["mode"] for each in named["modes"]] == list(MODES)
+    assert named["modes"][2]["AP"] == found["modes"][3]["AP"]
+    some = veilsearch.json("evaluate", "--queries", "held-out", "--modes", "group:release,none")
+    assert [each["mode"] for each in some["modes"]] == ["group:release", "none"]
+
+
+def test_without_a_release_the_other_modes_are_judged(veilsearch: Run) -> None:
+    current = veilsearch.workspace / "current.json"
+    current.write_text(json.dumps({**json.loads(current.read_text()), "release": ""}))
+    found = veilsearch.json("evaluate", "--queries", "held-out", "--modes", "none,own")
+    assert [each["mode"] for each in found["modes"]] == ["none", "own"]
+    assert "veilsearch anonymize" in veilsearch.refused(
+        "evaluate", "--queries", "held-out", "--modes", "group"
+    )
+
+
+def test_the_same_seed_says_the_same_and_another_one_other_intervals(
+    veilsearch: Run, tmp_path: Path
+) -> None:
+    figures, files = [], []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        runs, rows = tmp_path / name, tmp_path / f"{name}.csv"
+        found = veilsearch.json(
+            "evaluate", "--queries", "held-out", "--seed", seed, "-o", rows, "--run-dir", runs
+        )
+        figures.append((found["modes"], found["differences_of_AP"]))
+        files.append([each.read_bytes() for each in (rows, *sorted(runs.iterdir()))])
+    assert figures[0] == figures[1] != figures[2]
+    assert files[0] == files[1] == files[2]
+
+
+# -- what is written, and what is refused --------------------------------------------------------
+
+
+def test_a_folder_of_runs_is_replaced_whole_and_no_other(veilsearch: Run, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    veilsearch("evaluate", "--queries", "held-out", "--run-dir", runs)
+    veilsearch("evaluate", "--queries", "held-out", "--modes", "none", "--run-dir", runs)
+    assert sorted(each.name for each in runs.iterdir()) == ["none.run", "qrels.txt"]
+    (runs / "thesis.txt").write_text("dear reader")
+    veilsearch.refused("evaluate", "--queries", "held-out", "--run-dir", runs)
+    assert (runs / "thesis.txt").read_text() == "dear reader"
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
+
+
+def test_a_failed_evaluation_leaves_no_runs_and_keeps_the_old(
+    veilsearch: Run, tmp_path: Path
+) -> None:
+    runs, nobody = tmp_path / "runs", tmp_path / "nobody.tsv"
+    nobody.write_text("q1\tneedle-stranger\tjava\n")
+    said = veilsearch.refused("evaluate", "--queries", nobody, "--run-dir", runs)
+    assert "1 of people without a profile" in said
+    assert "needle" not in said
+    assert not runs.exists()
+    veilsearch("evaluate", "--queries", "held-out", "--run-dir", runs)
+    before = {each.name: each.read_bytes() for each in runs.iterdir()}
+    veilsearch.refused("evaluate", "--queries", nobody, "--run-dir", runs)
+    assert {each.name: each.read_bytes() for each in runs.iterdir()} == before
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remedy"),
+    [
+        (
+            ["--modes", "none,group:gone,mine"],
+            "'group:gone', 'mine' must be among none, own, group",
+        ),
+        (["--modes", ""], "must be among none, own, group"),
+        (["--pool", "0"], "pool=0 must be from 1 to 10000"),
+        (["--pool", "10001"], "pool=10001 must be from 1 to 10000"),
+        (["--seed", "-1"], "--seed -1 must be 0 or more"),
+        (["--index", "gone"], "gone"),
+        (["--profiles", "gone.jsonl"], "no held-out queries in gone.held-out.tsv"),
+        (["-o", "."], "-o . is a folder; name a file"),
+        (["--run-dir", "/dev/null"], "--run-dir /dev/null must be a folder"),
+        (["--run-dir", "/no such/place"], "there is no folder /no such"),
+    ],
+)
+def test_bad_use_is_refused_in_one_line(veilsearch: Run, arguments: list[str], remedy: str) -> None:
+    assert remedy in veilsearch.refused("evaluate", "--queries", "held-out", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "remedy"),
+    [
+        ("", "no topics"),
+        ("q1\tjava\n", "line 1: topic q1 names nobody; write qid<TAB>user<TAB>query"),
+        ("q1\tneedle-mira\tjava\nq1\tneedle-mira\tlava\n", "topic q1 is already in line 1"),
+        ("q1\tneedle-mira\tjava\tlava\n", "4 columns instead of"),
+    ],
+)
+def test_bad_queries_are_refused_by_line(
+    veilsearch: Run, tmp_path: Path, content: str, remedy: str
+) -> None:
+    queries = tmp_path / "queries.tsv"
+    queries.write_text(content)
+    said = veilsearch.refused("evaluate", "--queries", queries)
+    assert remedy in said
+    assert "needle" not in said
+
+
+def test_nothing_that_is_read_is_written_over(veilsearch: Run) -> None:
+    root = veilsearch.workspace
+    for name in ("profiles.held-out.tsv", "profiles.jsonl"):
+        before = (root / name).read_bytes()
+        said = veilsearch.refused("evaluate", "--queries", "held-out", "-o", root / name)
+        assert "name another" in said
+        assert (root / name).read_bytes() == before
+
+
+def test_without_held_out_queries_the_remedy_is_told(veilsearch: Run) -> None:
+    (veilsearch.workspace / "profiles.held-out.tsv").unlink()
+    assert "--test-share 0.2" in veilsearch.refused("evaluate", "--queries", "held-out")
+
+
+def test_without_profiles_there_is_no_gold_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = Run(tmp_path / "empty", capsys).refused("evaluate", "--queries", "held-out")
+    assert "veilsearch profiles LOG" in said
