@@ -7,7 +7,7 @@ undecided. A difference that is surely below 0.005 AP is too slight to be called
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,33 +55,43 @@ class Step:
 
 @dataclass(frozen=True)
 class Draft:
-    """A claim before its family is known: one with steps is judged by them."""
+    """A claim before its family is known: that in each pair the first mean is above the second."""
 
     text: str
     source: str
-    finding: str
-    steps: tuple[Step, ...] = ()
-    settled: str = UNDECIDED  # the verdict where there are no steps
+    finding: Callable[[Sequence[Step]], str]
+    pairs: tuple[tuple[Side, Side], ...] = ()
+    least: float = 0.0  # difference of each pair
+    settled: str = UNDECIDED  # the verdict where there is nothing to test
     level: float = LEVEL
 
 
-def steps_of(pairs: Sequence[tuple[Side, Side]], least: float = 0.0) -> list[Step]:
+def stated(text: str, source: str, finding: str, verdict: str) -> Draft:
+    """Claim what needs no test."""
+    return Draft(text, source, lambda _: finding, settled=verdict)
+
+
+def steps_of(
+    pairs: Sequence[tuple[Side, Side]], least: Sequence[float] | None = None
+) -> list[Step]:
     """Compare pairs, the higher first; all differences are resampled alike."""
-    both = [~np.isnan(high.people + low.people) for high, low in pairs]
     gaps = [high.people - low.people for high, low in pairs]
-    found = zip(pairs, both, gaps, all_intervals(gaps), strict=True)
-    return [
-        Step(
-            high.name,
-            low.name,
-            (_mean(high.people[known]), _mean(low.people[known])),
-            ends,
-            randomization(gap - least),
-            least,
-            int(np.count_nonzero(known)),
-        )
-        for (high, low), known, gap, ends in found
-    ]
+    bounds = least or [0.0] * len(pairs)
+    found = zip(pairs, gaps, bounds, all_intervals(gaps), strict=True)
+    return [_step(*pair, gap, bound, ends) for pair, gap, bound, ends in found]
+
+
+def _step(high: Side, low: Side, gap: Floats, least: float, ends: Interval) -> Step:
+    known = ~np.isnan(gap)
+    return Step(
+        high.name,
+        low.name,
+        (_mean(high.people[known]), _mean(low.people[known])),
+        ends,
+        randomization(gap - least),
+        least,
+        int(np.count_nonzero(known)),
+    )
 
 
 def greater(
@@ -95,38 +105,47 @@ def greater(
     what: str = "AP",
 ) -> Draft:
     """Claim that one mean is above another, by a least difference if one is given."""
-    (step,) = steps_of([(high, low)], least)
-    finding = (
-        f"{what} is {step.means[0]:.3f} for {high.name} and {step.means[1]:.3f} for {low.name}: a "
-        f"difference of {difference_text(step.difference)} over {step.people} people."
-    )
-    return Draft(text, source, finding, (step,), level=level)
+
+    def finding(steps: Sequence[Step]) -> str:
+        (step,) = steps
+        return (
+            f"{what} is {step.means[0]:.3f} for {step.high} and {step.means[1]:.3f} for "
+            f"{step.low}: a difference of {difference_text(step.difference)} over {step.people} "
+            "people."
+        )
+
+    return Draft(text, source, finding, ((high, low),), least, level=level)
 
 
 def rising(text: str, source: str, sides: Sequence[Side], *, what: str = "AP") -> Draft:
     """Claim that means rise from each to the next."""
-    pairs = list(zip(sides[1:], sides[:-1], strict=True))
-    steps = steps_of(pairs)
-    means = [(steps[0].low, steps[0].means[1]), *((each.high, each.means[0]) for each in steps)]
-    finding = (
-        f"{what} is {listed([f'{mean:.3f} for {name}' for name, mean in means])}; the "
-        f"{'steps are' if len(steps) > 1 else 'step is'} "
-        f"{listed([difference_text(each.difference) for each in steps])}."
-    )
-    return Draft(text, source, finding, tuple(steps))
+
+    def finding(steps: Sequence[Step]) -> str:
+        first = (steps[0].low, steps[0].means[1])
+        means = [first, *((each.high, each.means[0]) for each in steps)]
+        return (
+            f"{what} is {listed([f'{mean:.3f} for {name}' for name, mean in means])}; the "
+            f"{'steps are' if len(steps) > 1 else 'step is'} "
+            f"{listed([difference_text(each.difference) for each in steps])}."
+        )
+
+    return Draft(text, source, finding, tuple(zip(sides[1:], sides[:-1], strict=True)))
 
 
 def each_greater(
     text: str, source: str, pairs: Sequence[tuple[Side, Side]], *, what: str = "AP"
 ) -> Draft:
     """Claim of each of several pairs that the first is above the second."""
-    steps = steps_of(pairs)
-    told = [
-        f"{each.means[0]:.3f} for {each.high} and {each.means[1]:.3f} for {each.low} "
-        f"({each.difference.mean:+.3f})"
-        for each in steps
-    ]
-    return Draft(text, source, f"{what} is {listed(told)}.", tuple(steps))
+
+    def finding(steps: Sequence[Step]) -> str:
+        told = [
+            f"{each.means[0]:.3f} for {each.high} and {each.means[1]:.3f} for {each.low} "
+            f"({each.difference.mean:+.3f})"
+            for each in steps
+        ]
+        return f"{what} is {listed(told)}."
+
+    return Draft(text, source, finding, tuple(pairs))
 
 
 def at_most(
@@ -141,23 +160,29 @@ def at_most(
         f"{what} is within the bound in {kept} of {len(cases)} {releases}; {beyond} is {value:.3f} "
         f"where p = {bound:g}."
     )
-    return Draft(text, source, finding, settled=verdict)
+    return stated(text, source, finding, verdict)
 
 
 def settle(drafts: Sequence[Draft]) -> tuple[Claim, ...]:
-    """Correct the tests of all drafts as one family and judge each."""
-    corrected = iter(holm([step.p for draft in drafts for step in draft.steps]))
-    return tuple(_claim(draft, [next(corrected) for _ in draft.steps]) for draft in drafts)
+    """Measure all pairs of all drafts, correct their tests as one family and judge each draft."""
+    steps = steps_of(
+        [pair for draft in drafts for pair in draft.pairs],
+        [draft.least for draft in drafts for _ in draft.pairs],
+    )
+    tested = iter(zip(steps, holm([step.p for step in steps]), strict=True))
+    return tuple(_claim(draft, [next(tested) for _ in draft.pairs]) for draft in drafts)
 
 
-def _claim(draft: Draft, p: list[float]) -> Claim:
+def _claim(draft: Draft, tested: Sequence[tuple[Step, float]]) -> Claim:
     """Judge a draft: it holds if each step does, and not if any does not."""
-    if not draft.steps:
-        return Claim(draft.text, draft.source, draft.finding, draft.settled)
-    found = [step.verdict(each, draft.level) for step, each in zip(draft.steps, p, strict=True)]
+    finding = draft.finding([step for step, _ in tested])
+    if not tested:
+        return Claim(draft.text, draft.source, finding, draft.settled)
+    found = [step.verdict(p, draft.level) for step, p in tested]
     verdict = FAILS if FAILS in found else UNDECIDED if UNDECIDED in found else HOLDS
-    worst = None if any(np.isnan(each) for each in p) else max(p)
-    return Claim(draft.text, draft.source, draft.finding, verdict, worst)
+    all_p = [p for _, p in tested]
+    worst = None if any(np.isnan(p) for p in all_p) else max(all_p)
+    return Claim(draft.text, draft.source, finding, verdict, worst)
 
 
 def difference_text(found: Interval) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,13 +11,14 @@ from ..significance import Interval
 from .claims import (
     Draft,
     Side,
+    Step,
     at_most,
     each_greater,
     greater,
     listed,
     rising,
     settle,
-    steps_of,
+    stated,
 )
 from .outcomes import Floats
 from .report import FAILS, HOLDS, UNDECIDED, Claim
@@ -72,7 +74,7 @@ def level_of_precision(judged: Judged) -> list[Draft]:
     ]
     text = f"AP@10 is 78.86 % by the groups' rows at p = {complete(variant)['p']:g}."
     finding = f"AP@10 is {listed(told)}; {where}."
-    return [Draft(text, f"{_PAPER} and figure 2", finding, settled=verdict)]
+    return [stated(text, f"{_PAPER} and figure 2", finding, verdict)]
 
 
 def _against(means: dict[int, Interval]) -> tuple[str, str]:
@@ -135,7 +137,7 @@ def sizes_fall(judged: Judged) -> list[Draft]:
     told = [f"{each.mean():.2f} people at p = {p:g}" for (p, _), each in pairs]
     finding = f"A group has on average {listed(told)}; seeds tried: {table.shape[1]}."
     text = "Groups become smaller as p rises."
-    return [Draft(text, f"{_PAPER} and figure 5", finding, settled=verdict)]
+    return [stated(text, f"{_PAPER} and figure 5", finding, verdict)]
 
 
 def larger_groups_cost(judged: Judged) -> list[Draft]:
@@ -153,15 +155,19 @@ def larger_groups_cost(judged: Judged) -> list[Draft]:
     doublings, table = np.log2(sizes), np.array(people)
     centred = doublings - doublings.mean()
     lost = -(centred @ table) / (centred @ centred)  # least squares, person by person
-    (step,) = steps_of([(Side("lost", lost), Side("none", np.zeros_like(lost)))])
     rho = _rank_correlation(np.array(sizes), np.nanmean(table, axis=1))
-    finding = (
-        f"Doubling the groups costs each person on average {step.difference.mean:.3f} AP "
-        f"({step.difference.low:.3f} to {step.difference.high:.3f}); the rank correlation of group "
-        f"size and AP over {len(sizes)} releases is {rho:+.2f}."
-    )
+
+    def finding(steps: Sequence[Step]) -> str:
+        cost = steps[0].difference
+        return (
+            f"Doubling the groups costs each person on average {cost.mean:.3f} AP ({cost.low:.3f} "
+            f"to {cost.high:.3f}); the rank correlation of group size and AP over {len(sizes)} "
+            f"releases is {rho:+.2f}."
+        )
+
     text = "The more people in a group, the lower the precision."
-    return [Draft(text, f"{_PAPER} and figures 4 and 5", finding, (step,))]
+    pair = (Side("lost", lost), Side("none", np.zeros_like(lost)))
+    return [Draft(text, f"{_PAPER} and figures 4 and 5", finding, (pair,))]
 
 
 def linkability(judged: Judged) -> list[Draft]:
@@ -181,7 +187,7 @@ def linkability(judged: Judged) -> list[Draft]:
             f"{_CLOSE:.0%}."
         )
         verdict = HOLDS if min(shares) >= _CLOSE else FAILS
-        drafts.insert(1, Draft(text, source, finding, settled=verdict))
+        drafts.insert(1, stated(text, source, finding, verdict))
     return drafts
 
 

@@ -149,19 +149,17 @@ def _changed(judged: Judged, variants: Sequence[Variant]) -> list[tuple[str, ...
 
 def other_golds(judged: Judged) -> Table | None:
     """Set the modes side by side where a choice changes the gold standard too."""
-    outcomes, rows = judged.outcomes, []
-    for variant in sensitivity(outcomes):
-        pool = main_pool(variant)
-        if moves_gold(variant) and judged.find(variant, "group", pool) is not None:
-            found = [judged.find(variant, mode, pool) for mode in _OTHER_MODES]
-            rows.append(
-                (
-                    changes(outcomes, variant),
-                    str(pool),
-                    *map(cells.mean, found),
-                    _over_random(outcomes, variant, pool),
-                )
-            )
+    outcomes = judged.outcomes
+    found = [each for each in sensitivity(outcomes) if moves_gold(each) and _searched(judged, each)]
+    rows = [
+        (
+            changes(outcomes, variant),
+            str(main_pool(variant)),
+            *[cells.mean(judged.find(variant, mode, main_pool(variant))) for mode in _OTHER_MODES],
+            gain,
+        )
+        for variant, gain in zip(found, _over_random(outcomes, found), strict=True)
+    ]
     about = (
         "Documents or profiles weighed otherwise are another question: every mode, and the gold "
         "standard, change with them. AP of each mode against its own gold standard."
@@ -171,25 +169,32 @@ def other_golds(judged: Judged) -> Table | None:
     return Table("other-golds", "Other weights, other gold standards", about, head, tuple(rows))
 
 
-def _over_random(outcomes: Outcomes, variant: Variant, pool: int) -> str:
-    """Write what groups gain over random groups of the same sizes."""
-    if not all(measured(outcomes, variant, mode, pool) for mode in ("group", "random-groups")):
-        return cells.NONE
-    ours, random = (by_people(outcomes, variant, mode, pool) for mode in ("group", "random-groups"))
-    return difference_text(all_intervals([ours - random])[0])
+def _searched(judged: Judged, variant: Variant) -> bool:
+    return judged.find(variant, "group", main_pool(variant)) is not None
+
+
+def _over_random(outcomes: Outcomes, variants: Sequence[Variant]) -> list[str]:
+    """Write what each variant's groups gain over random groups of the same sizes."""
+    gaps = {}
+    for at, variant in enumerate(variants):
+        pool = main_pool(variant)
+        if all(measured(outcomes, variant, mode, pool) for mode in ("group", "random-groups")):
+            ours = by_people(outcomes, variant, "group", pool)
+            gaps[at] = ours - by_people(outcomes, variant, "random-groups", pool)
+    found = dict(zip(gaps, all_intervals(list(gaps.values())), strict=True))
+    return [
+        difference_text(found[at]) if at in found else cells.NONE for at in range(len(variants))
+    ]
 
 
 def guarantees(judged: Judged) -> Table | None:
     """Tell of each reading of the promise what keeping it costs."""
     outcomes = judged.outcomes
     strict = outcomes.experiment.named(f"{SENSITIVITY}guarantee")
-    found = [
-        variant
-        for variant in (*outcomes.experiment.named(FIGURE_4), *strict)
-        if "p" in complete(variant)
-        and judged.find(variant, "group", main_pool(variant)) is not None
-    ]
-    rows = [_promise(judged, variant) for variant in found]
+    tried = (*outcomes.experiment.named(FIGURE_4), *strict)
+    found = [each for each in tried if "p" in complete(each) and _searched(judged, each)]
+    gains = _over_random(outcomes, found)
+    rows = [_promise(judged, *each) for each in zip(found, gains, strict=True)]
     about = (
         "Which reading of the promise is enforced, and what all three come to: the average over "
         "a group's terms, the worst term that stands in a row, and the largest change of belief. "
@@ -202,13 +207,13 @@ def guarantees(judged: Judged) -> Table | None:
     return Table("guarantees", "The three readings of the promise", about, head, full)
 
 
-def _promise(judged: Judged, variant: Variant) -> tuple[str, ...]:
+def _promise(judged: Judged, variant: Variant, gain: str) -> tuple[str, ...]:
     pool = main_pool(variant)
     return (
         str(complete(variant).get("guarantee", "average")),
         f"{complete(variant)['p']:g}",
         cells.mean(judged.find(variant, "group", pool)),
-        _over_random(judged.outcomes, variant, pool),
+        gain,
         *_promises(judged.outcomes, variant),
     )
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from search_app.experiments.claims import (
-    Draft,
     Side,
     at_most,
     each_greater,
@@ -15,6 +14,7 @@ from search_app.experiments.claims import (
     p_text,
     rising,
     settle,
+    stated,
     steps_of,
 )
 from search_app.experiments.report import FAILS, HOLDS, UNDECIDED
@@ -55,10 +55,10 @@ def test_a_least_difference_is_part_of_the_claim() -> None:
 
 def test_all_tests_are_one_family() -> None:
     # five people: all signs alike happen in 2 of 32 ways; no correction makes .0625 sure
-    few, more = (Side("low", np.zeros(n)) for n in (5, 7))
+    none, nan = Side("low", np.zeros(7)), float("nan")
     drafts = [
-        greater("t", "s", Side("high", np.ones(5)), few),
-        greater("t", "s", Side("high", np.ones(7)), more),
+        greater("t", "s", Side("high", np.array([1, 1, 1, 1, 1, nan, nan])), none),
+        greater("t", "s", Side("high", np.ones(7)), none),
     ]
     first, second = settle(drafts)
     assert first.verdict == UNDECIDED
@@ -100,18 +100,19 @@ def test_each_of_several_pairs_must_hold() -> None:
 
 def test_facts_are_held_against_their_bounds_exactly() -> None:
     held = at_most("t", "s", "It", [(0.1, 0.1), (0.38, 0.4)], releases="releases")
-    assert (held.settled, held.steps) == (HOLDS, ())
-    assert held.finding == (
+    (found,) = settle([held])
+    assert (found.verdict, found.p) == (HOLDS, None)
+    assert found.finding == (
         "It is within the bound in 2 of 2 releases; the closest is 0.100 where p = 0.1."
     )
     broken = at_most("t", "s", "It", [(0.1, 0.1), (0.41, 0.4)], releases="releases")
-    assert settle([broken])[0].verdict == FAILS
-    assert settle([broken])[0].p is None
-    assert "in 1 of 2 releases; the furthest beyond it is 0.410" in broken.finding
+    (found,) = settle([broken])
+    assert found.verdict == FAILS
+    assert "in 1 of 2 releases; the furthest beyond it is 0.410" in found.finding
 
 
 def test_a_finding_tells_both_means_and_the_people() -> None:
-    assert greater("t", "s", above(0.1), LOW).finding == (
+    assert settle([greater("t", "s", above(0.1), LOW)])[0].finding == (
         "AP is 0.400 for high and 0.300 for low: a difference of +0.100 (+0.100 to +0.100) over "
         "20 people."
     )
@@ -121,4 +122,4 @@ def test_small_texts() -> None:
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert (p_text(0.0002), p_text(0.25), p_text(float("nan"))) == ("< 0.001", "0.250", "")
-    assert settle([Draft("t", "s", "f", settled=UNDECIDED)])[0].verdict == UNDECIDED
+    assert settle([stated("t", "s", "f", UNDECIDED)])[0].verdict == UNDECIDED

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from search_app.experiments.claims import settle
 from search_app.experiments.design import Variant
 from search_app.experiments.outcomes import Outcomes
 from search_app.experiments.report import (
@@ -151,8 +152,8 @@ def test_the_number_of_the_paper_is_looked_for_by_pool(
     outcomes = make_outcomes(
         [variant], lambda _unit, _mode, pool: by_pool[pool], measures=["AP@10"]
     )
-    (draft,) = level_of_precision(judge(outcomes))
-    assert (draft.settled, said in draft.finding) == (verdict, True)
+    (found,) = settle(level_of_precision(judge(outcomes)))
+    assert (found.verdict, said in found.finding) == (verdict, True)
 
 
 def test_the_baselines_are_tabled_with_the_worst_tenth(made: Report) -> None:
