@@ -1,0 +1,343 @@
+"""README's section "Extend" works: its diffs fit this tree, and what they add can be used."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from anonymizer import compiled
+from search_app.cli import main
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXTEND = README[README.index("\n## Extend\n") :].split("\n## ")[1]
+VARIANT, QUALITY, MODE, MEASURE, METHOD, PROMISE = DIFFS = tuple(
+    re.findall(r"```diff\n(.*?)```", EXTEND, re.DOTALL)
+)
+(OWN,) = re.findall(r"```toml\n(.*?)```", EXTEND, re.DOTALL)
+
+# Runs verbs one after another in the copy: what is imported must lie there. Machine code is kept
+# for the very files of a package, of which the diffs change none that is compiled; so it is taken.
+DRIVER = """
+import contextlib, io, json, sys
+import anonymizer, index, search_app
+import anonymizer.compiled
+from search_app.cli import run
+asked = json.load(sys.stdin)
+for package in (anonymizer, index, search_app):
+    assert package.__file__.startswith(asked["copy"]), package.__file__
+sources = tuple(map(tuple, asked["sources"]))
+anonymizer.compiled._sources = lambda: sources
+said = []
+for arguments in asked["commands"]:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            code, fault = run(arguments), ""
+        except Exception as refused:
+            code, fault = 2, f"{type(refused).__name__}: {refused}"
+    said.append([code, out.getvalue(), fault])
+json.dump(said, sys.stdout)
+"""
+
+
+class Said(NamedTuple):
+    """What a verb answered."""
+
+    code: int
+    out: str
+    fault: str
+
+
+def added(diff: str) -> dict[str, list[str]]:
+    """Return the lines that a diff adds to each file."""
+    files = re.split(r"^\+\+\+ b/", diff, flags=re.MULTILINE)[1:]
+    return {
+        text.split("\n")[0]: [line[1:] for line in text.split("\n")[1:] if line.startswith("+")]
+        for text in files
+    }
+
+
+def patched(folder: Path, diffs: Sequence[str]) -> Path:
+    """Copy the program and apply diffs to it, exactly as they stand."""
+    for package in ("anonymizer", "index", "search_app", "templates"):
+        shutil.copytree(ROOT / package, folder / package)
+    for diff in diffs:
+        apply = ["git", "apply", "-"]
+        away = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}  # in no repository
+        done = subprocess.run(
+            apply, input=diff, text=True, cwd=folder, env=away, capture_output=True, check=False
+        )
+        assert done.returncode == 0, f"{done.stderr}\n{diff}"
+    return folder
+
+
+def call(copy: Path, *commands: Sequence[object]) -> list[Said]:
+    """Run verbs of a copy in one process."""
+    asked = {
+        "copy": str(copy),
+        "sources": compiled._sources(),
+        "commands": [list(map(str, command)) for command in commands],
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER],
+        input=json.dumps(asked),
+        text=True,
+        cwd=copy.parent,
+        env={**os.environ, "PYTHONPATH": str(copy)},
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [Said(*each) for each in json.loads(done.stdout)]
+
+
+# -- a toy world: sixteen people ask about coffee, code, music or sport, in 160 texts --------------
+
+TOPICS = (
+    "coffee espresso mocha cup bean roast",
+    "python compiler programming software keyboard computer",
+    "violin cello opera piano orchestra drum",
+    "goal football stadium coach tennis racket",
+)
+WORDS = [topic.split() for topic in TOPICS]
+
+
+def write_corpus(path: Path) -> None:
+    rng, lines = np.random.default_rng(0), []
+    for number in range(160):
+        mine, other = WORDS[number % 4], WORDS[(number + 1) % 4]
+        words = *rng.choice(mine, 4, replace=False), *rng.choice(other, 2, replace=False)
+        text = " ".join(["city", *words])
+        lines.append(json.dumps({"id": f"d{number}", "text": text}))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_log(path: Path) -> None:
+    rng, lines = np.random.default_rng(1), []
+    for user in range(16):
+        mine, other = WORDS[user % 4], WORDS[(user + user // 4 + 1) % 4]
+        for day in range(1, 21):
+            query = f"city {rng.choice(mine)} {rng.choice(mine + other)}"
+            lines.append(f"u{user}\t{query}\t2006-03-{day:02} 10:00:00")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def made_experiment(copy: Path, folder: Path) -> Path:
+    """Write README's own experiment, with figure 3 as the copy has it, by one seed."""
+    ours = tomllib.loads((copy / "search_app/experiments/zhu-xiong.toml").read_text())
+    (figure,) = (each for each in ours["variant"] if each["name"] == "figure-3")
+    steps = figure["parameters"]["a"]
+    small = f"""
+[inputs]
+size = 8
+users = "off"
+queries_per_user = 2
+least_hits = 40
+
+[[variant]]
+name = "figure-3"
+method = "p-linkability"
+parameters = {{ p = 0.4, a = {steps} }}
+"""
+    path = folder / "drawn.toml"
+    path.write_text(OWN + small)
+    return path
+
+
+class World(NamedTuple):
+    """A copy with all diffs, and what it says to each verb, by a short name."""
+
+    folder: Path
+    said: dict[str, Said]
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make what is there before anything is added: an index, a log and its profiles."""
+    folder = tmp_path_factory.mktemp("extend")
+    write_corpus(folder / "corpus.jsonl")
+    write_log(folder / "log.tsv")
+    first = ["index", str(folder / "corpus.jsonl")]
+    for arguments in (first, ["profiles", str(folder / "log.tsv"), "--test-share", "0.2"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["--workspace", str(folder / "ws"), *arguments])
+        assert ended.value.code == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def world(workspace: Path) -> World:
+    """Apply all diffs, and use what they add, in one process."""
+    copy = patched(workspace / "copy", DIFFS)
+    experiment = made_experiment(copy, workspace)
+    at = ["--workspace", workspace / "ws"]
+    log = ["--log", workspace / "log.tsv", "--workers", 1, "-o", workspace / "run"]
+    commands: dict[str, list[object]] = {
+        "anonymize": ["anonymize", "-m", "random-k", "--set", "k=5"],
+        "verify": ["verify"],
+        "publish": ["publish", "-o", workspace / "published"],
+        "measure": ["measure", "--json"],
+        "table": ["measure"],
+        "search": ["search", "city coffee", "--user", "u0", "--mode", "group"],
+        "evaluate": ["evaluate", "--queries", "held-out", "--json"],
+        "experiment": ["experiment", experiment, *log],
+        "p": ["anonymize", "-m", "random-k", "--set", "p=0.4"],
+        "alone": ["anonymize", "-m", "random-k", "--set", "k=1"],
+        "too many": ["anonymize", "-m", "random-k", "--set", "k=17"],
+    }
+    answers = call(copy, *([*at, *command] for command in commands.values()))
+    said = dict(zip(commands, answers, strict=True))
+    refused = {"p", "alone", "too many"}
+    assert {name for name, each in said.items() if each.code} == refused, said
+    return World(workspace, said)
+
+
+def rows_of(world: World) -> list[dict[str, str]]:
+    with (world.folder / "run" / "rows.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def units_of(world: World) -> list[dict[str, Any]]:
+    text = (world.folder / "run" / "units.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# -- what each diff promises -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("diff", [VARIANT, QUALITY, MEASURE, METHOD, PROMISE])
+def test_each_adds_one_line_besides_a_file_of_its_own(diff: str) -> None:
+    there = [
+        line for name, lines in added(diff).items() if (ROOT / name).exists() for line in lines
+    ]
+    assert len([line for line in there if not line.startswith("from ")]) == 1
+    assert len([name for name in added(diff) if not (ROOT / name).exists()]) <= 1
+
+
+def test_what_they_add_is_written_as_all_of_this_is(tmp_path: Path) -> None:
+    copy = patched(tmp_path / "copy", DIFFS)
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    names = [name for diff in DIFFS for name in added(diff) if name.endswith(".py")]
+    ruff = Path(sys.executable).with_name("ruff")
+    for command in (["format", "--check"], ["check", "--no-cache"]):
+        done = subprocess.run(
+            [ruff, *command, *names], cwd=copy, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_new_variant_is_in_the_rows(world: World) -> None:
+    (unit,) = (unit for unit in units_of(world) if unit["parameters"].get("a") == 5)
+    assert unit["method"] == "p-linkability"
+    rows = [row for row in rows_of(world) if row["unit"] == unit["name"]]
+    assert rows
+    assert {row["mode"] for row in rows} == {"group"}
+    assert all(0 < float(row["AP"]) <= 1 for row in rows)
+
+
+def test_a_new_measure_of_orders_is_in_the_rows_and_in_evaluate(world: World) -> None:
+    for row in rows_of(world):
+        rank = 1 / float(row["RR"])  # of the first document of the gold standard
+        assert rank == pytest.approx(round(rank))
+        assert 1 <= round(rank) <= int(row["hits"])
+    modes = {mode["mode"]: mode for mode in json.loads(world.said["evaluate"].out)["modes"]}
+    assert modes["own"]["RR"] == {"mean": 1.0, "low": 1.0, "high": 1.0}
+    assert 0 < modes["none"]["RR"]["mean"] < 1
+    with (world.folder / "run" / "summary.csv").open() as file:
+        assert "RR" in {row["measure"] for row in csv.DictReader(file)}
+
+
+def test_a_new_mode_is_in_the_rows(world: World) -> None:
+    (k2,) = (unit for unit in units_of(world) if unit["parameters"] == {"k": 2})
+    found: dict[str, list[str]] = {}
+    for row in rows_of(world):
+        if row["unit"] == k2["name"] and row["pool"] == "100":
+            found.setdefault(row["mode"], []).append(row["AP"])
+    assert set(found) == {"none", "group", "stranger"}
+    assert len(found["stranger"]) == len(found["group"]) == len(found["none"])
+    mean = {mode: sum(map(float, values)) / len(values) for mode, values in found.items()}
+    assert mean["stranger"] < mean["group"]  # of two people each has half of the row
+
+
+def test_a_new_measure_of_releases_is_measured_and_printed(world: World) -> None:
+    name = "share of the row that is own"
+    (found,) = (m for m in json.loads(world.said["measure"].out)["measures"] if m["name"] == name)
+    assert found["of"] == "users"
+    assert found["values"] == 16
+    assert 0 < found["least"] < found["most"] <= 1
+    assert f"  {name}  " in world.said["table"].out
+
+
+def test_a_new_method_groups_and_its_rows_serve(world: World) -> None:
+    assert "16 users in 3 groups of 5 to 6" in world.said["anonymize"].out  # 16 = 5 + 5 + 6
+    assert re.match(r"by row g000\d, shared by [56] people; AP 0\.", world.said["search"].out)
+    named = {unit["method"]: unit["parameters"] for unit in units_of(world)}
+    assert named["random-k"]["k"] in (2, 4)
+
+
+def test_a_new_method_raises_where_it_cannot_keep_its_promise(world: World) -> None:
+    assert world.said["p"].fault.endswith("random-k has no parameter p; it has k")
+    assert world.said["alone"].fault == "BadParameter: k=1 must be 2 or more"
+    line = "Unsatisfiable: 16 users make no group of k=17; take a smaller k"
+    assert world.said["too many"].fault == line
+
+
+def test_a_new_promise_is_judged_and_published(world: World) -> None:
+    assert " holds: 16 users in 3 rows" in world.said["verify"].out
+    assert "each group has k=5 members or more" in world.said["verify"].out
+    first, *rows = (world.folder / "published").read_text().splitlines()
+    assert json.loads(first)["method"] == "random-k"
+    assert sum(json.loads(row)["users"] for row in rows) == 16
+
+
+def test_a_promise_that_is_broken_is_found(world: World, tmp_path: Path) -> None:
+    """Of groups of 5, 5 and 6 none keeps k = 7, whatever release.json claims."""
+    release = tmp_path / "release"
+    shutil.copytree(world.folder / "ws" / "release", release)
+    shutil.copy(world.folder / "ws" / "profiles.jsonl", tmp_path)
+    claim(release, k=7)
+    copy = world.folder / "copy"
+    (said,) = call(copy, ["verify", release, "--against", tmp_path / "profiles.jsonl"])
+    assert said.code == 1
+    assert "3 of 3 rows: has fewer than k=7 members" in said.out
+
+
+def claim(release: Path, **parameters: int) -> None:
+    """Write other parameters into release.json, and the checksums that fit."""
+    path, sums = release / "release.json", release / "private" / "checksums.sha256"
+    old = hashlib.sha256(path.read_bytes()).hexdigest()
+    text = {**json.loads(path.read_text()), "parameters": parameters}
+    path.write_text(json.dumps(text))
+    new = hashlib.sha256(path.read_bytes()).hexdigest()
+    sums.write_text(sums.read_text().replace(old, new))
+
+
+def test_without_a_promise_nothing_is_judged_or_published(workspace: Path, tmp_path: Path) -> None:
+    copy = patched(tmp_path / "copy", [METHOD])
+    own = shutil.copytree(workspace / "ws", tmp_path / "ws")
+    at = ["--workspace", own]
+    made, verified, published = call(
+        copy,
+        [*at, "anonymize", "-m", "random-k"],
+        [*at, "verify"],
+        [*at, "publish", "-o", tmp_path / "published"],
+    )
+    assert made.code == 0
+    for refused in (verified, published):
+        assert "no promise of its method is known" in refused.fault
+    assert not (tmp_path / "published").exists()
