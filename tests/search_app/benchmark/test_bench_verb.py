@@ -1,0 +1,94 @@
+"""veilsearch bench: what it refuses, and what it prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from search_app.benchmark.index_building import found
+from search_app.cli import main
+
+
+class Bench:
+    """Calls the verb in one workspace."""
+
+    def __init__(self, workspace: Path, capsys: pytest.CaptureFixture[str]):
+        self.workspace, self.capsys = workspace, capsys
+
+    def __call__(self, *arguments: object, code: int = 0) -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(["--workspace", str(self.workspace), "bench", *map(str, arguments)])
+        said = self.capsys.readouterr()
+        assert ended.value.code == code, said.err
+        self.talk = said.err
+        return said.out
+
+    def json(self, *arguments: object) -> Any:
+        return json.loads(self(*arguments, "--json"))
+
+
+@pytest.fixture
+def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
+    return Bench(tmp_path / "workspace", capsys)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--only", "R1,R99"], "--only: no ratio R99; there are: R1, R2, R3"),
+        (["--rounds", "0", "--pool", "20000"], "--rounds 0 must be at least 1; --pool 20000 must"),
+        (["--plot", "x.svg"], "--plot draws the whole log of --full; give both"),
+        (["--load", "--full"], "give one of them"),
+        (["--load", "--only", "R13"], "leave it out"),
+        (["--load", "--seconds", "0"], "--seconds must be above 0"),
+    ],
+)
+def test_wrong_use_is_one_line(bench: Bench, words: list[str], told: str) -> None:
+    assert bench(*words, code=2) == ""
+    assert told in bench.talk
+    assert bench.talk.count("\n") == 1
+
+
+def test_what_needs_an_index_says_how_to_make_one(bench: Bench) -> None:
+    report = bench.json("--only", "r2,R12", "--rounds", "1")
+    assert [each["ratio"] for each in report["findings"]] == ["R2", "R12"]
+    assert {each["verdict"] for each in report["findings"]} == {"not measured"}
+    assert "veilsearch index" in report["findings"][0]["reason"]
+    assert report["seconds"] < 600
+
+
+def test_a_table_has_a_line_for_each_bar(bench: Bench) -> None:
+    lines = bench("--only", "R7,R8,R12").splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["R7", "R8", "R12"]
+    assert all("not measured: " in line for line in lines[:3])
+    assert "0 ok, 0 MISSED, 0 no bar, 3 not measured" in lines[3]
+    assert lines[4].startswith("veilsearch ")
+    assert bench.talk == "", "progress is for terminals"
+
+
+def test_both_ways_to_build_an_index_are_timed(bench: Bench, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "notes.md").write_text("not TREC")
+    (corpus / "part.trec").write_text(
+        "".join(
+            f"<DOC>\n<DOCNO>d{at}</DOCNO>\n<TEXT>\njava coffee {at}\n</TEXT>\n</DOC>\n"
+            for at in range(20)
+        )
+    )
+    assert found(corpus) == [corpus / "part.trec"]
+    report = bench.json("--index", corpus, "--rounds", "1", "--threads", "1")
+    ratio, memory = report["findings"]
+    (ours,), (theirs,) = report["facts"]["index"]["seconds"].values()
+    assert ratio["value"] == pytest.approx(ours / theirs, 0.05)
+    assert 0 < memory["value"] < 3
+    assert report["facts"]["index"]["files"] == 1
+
+
+def test_a_corpus_without_trec_files_is_told(bench: Bench, tmp_path: Path) -> None:
+    report = bench.json("--index", tmp_path, "--rounds", "1")
+    assert {each["verdict"] for each in report["findings"]} == {"not measured"}
+    assert "no TREC file there" in report["findings"][0]["reason"]

@@ -1,0 +1,124 @@
+"""R1, R2, R3, R13 and R11: real searches, pages and processes over a small index."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from search_app.benchmark import load, pages, searching, starting
+from search_app.benchmark.invented_people import invented_queries, town_over
+from search_app.benchmark.plan import Load, Place, Plan
+from search_app.benchmark.server import connected, fetch, served
+from search_app.errors import UsageError
+from search_app.workspace import Workspace
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    folder = tmp_path_factory.mktemp("bench")
+    return Place(folder, folder)
+
+
+@pytest.fixture(scope="module")
+def plan(three_people: Path) -> Plan:
+    return Plan(three_people, only=("R1", "R2"), rounds=2, queries=3, pool=5, page_warm_up=0)
+
+
+def test_searches_are_timed_beside_lucenes_and_pyserinis_own(plan: Plan, place: Place) -> None:
+    before = (plan.workspace / "current.json").read_bytes()
+    found = searching.measure(plan, place)
+    taken = found.facts["milliseconds"]
+    assert set(taken) == {
+        "pool",
+        "re-rank",
+        "bare product",
+        "Lucene's own search",
+        "Pyserini's search",
+    }
+    assert all(value > 0 for value in taken.values())
+    assert found.values["pool"] == pytest.approx(taken["pool"] / taken["Lucene's own search"], 0.05)
+    assert found.values["rerank"] == pytest.approx(taken["re-rank"] / taken["bare product"], 0.05)
+    assert found.facts["documents"] == 6
+    assert 0 < found.facts["mean hits"] <= 5
+    assert (plan.workspace / "current.json").read_bytes() == before
+
+
+def test_ratios_divide_what_the_bars_name() -> None:
+    taken = {
+        "pool": 6.0,
+        "Lucene's own search": 3.0,
+        "Pyserini's search": 90.0,
+        "re-rank": 5.0,
+        "bare product": 4.0,
+    }
+    assert searching.divided(taken) == {"pool": 2.0, "pyserini": 15.0, "rerank": 1.25}
+    del taken["Pyserini's search"]
+    assert searching.divided(taken) == {"pool": 2.0, "rerank": 1.25}
+
+
+def test_pages_are_asked_of_a_real_server(plan: Plan, place: Place) -> None:
+    found = pages.measure(plan, place)
+    taken = found.facts["milliseconds"]
+    assert found.values["page"] == pytest.approx(
+        taken["personalized page"] / taken["plain page"], 0.01
+    )
+    assert found.values["comparison"] > 0
+    assert not Workspace(plan.workspace).log.exists(), "the workspace itself saw no search"
+
+
+def test_a_page_that_is_not_there_is_refused(plan: Plan, place: Place) -> None:
+    town = town_over(Workspace(plan.workspace).find("index"), place)
+    with served(town) as port, connected(port) as connection:
+        assert b"espresso" in fetch(connection, "/", q="espresso")
+        with pytest.raises(UsageError, match="404"):
+            fetch(connection, "/nowhere")
+
+
+def test_clients_are_counted_one_answer_each(
+    plan: Plan, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "VOCABULARY", 2_500)
+    small = Load(documents=300, clients=3, warm_up=0.1, seconds=0.5)
+    found = load.measure(replace(plan, load=small), place)
+    assert found.facts["requests"] >= 3, "each client has asked once at least"
+    assert found.values["load errors"] == 0
+    assert found.values["load"] > 0
+    assert found.values["load p95"] >= found.facts["milliseconds"]["p50"] > 0
+
+
+def test_invented_documents_are_the_same_each_time() -> None:
+    words = [f"w{number}" for number in range(50)]
+    made = [list(load.invented_documents(words, 3)) for _ in range(2)]
+    assert made[0] == made[1]
+    document = json.loads(made[0][2])
+    assert document["id"] == "d2"
+    assert (len(document["title"].split()), len(document["text"].split())) == (5, 120)
+
+
+def test_queries_are_of_two_words_of_the_index() -> None:
+    terms = [f"t{number}" for number in range(30)]
+    queries = invented_queries(terms, 50)
+    assert queries == invented_queries(terms, 50)
+    assert {word for query in queries for word in query.split()} <= set(terms[20:])
+    assert {len(query.split()) for query in queries} == {2}
+
+
+def test_help_needs_neither_java_nor_network(place: Place) -> None:
+    found = starting.measure(Plan(place.kept, rounds=1), place)
+    assert found.facts["jvm"] is False
+    assert found.facts["network"] == []
+    assert not found.wrong
+    taken = found.facts["milliseconds"]
+    assert found.values["help"] == pytest.approx(
+        taken["veilsearch --help"] / taken["python -c pass"], 0.02
+    )
+    assert found.values["help"] > 1
+
+
+def test_a_help_that_calls_out_is_told() -> None:
+    assert starting.faults_of({"jvm": True, "network": ["socket.connect"]}) == {
+        "help": "it loads a JVM; it uses the network: ['socket.connect']"
+    }
