@@ -15,12 +15,12 @@ from .report import Table
 from .summaries import Judged, all_intervals, by_people, measured
 from .zhu_xiong_improvements import improvements, pair
 from .zhu_xiong_variants import (
+    EVERY_TERM,
     FIGURE_2,
     FIGURE_4,
     NAMES,
     ORDER,
     POOLS,
-    SENSITIVITY,
     THE_PAPERS,
     changes,
     complete,
@@ -190,7 +190,7 @@ def _over_random(outcomes: Outcomes, variants: Sequence[Variant]) -> list[str]:
 def guarantees(judged: Judged) -> Table | None:
     """Tell of each reading of the promise what keeping it costs."""
     outcomes = judged.outcomes
-    strict = outcomes.experiment.named(f"{SENSITIVITY}guarantee")
+    strict = outcomes.experiment.named(EVERY_TERM)
     tried = (*outcomes.experiment.named(FIGURE_4), *strict)
     found = [each for each in tried if "p" in complete(each) and _searched(judged, each)]
     gains = _over_random(outcomes, found)

@@ -13,6 +13,7 @@ from .summaries import Judged, by_people, measured
 
 BASELINES, FIGURE_2, FIGURE_3, FIGURE_4 = "baselines", "figure-2", "figure-3", "figure-4"
 POOLS, SENSITIVITY, IMPROVEMENTS = "pools", "sensitivity-", "improvements"
+EVERY_TERM = f"{SENSITIVITY}guarantee"
 PAPERS = (FIGURE_2, FIGURE_3, FIGURE_4)  # tables in the paper's own setting
 NAMES = {
     "none": "no personalization",

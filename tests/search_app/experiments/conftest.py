@@ -122,7 +122,7 @@ def all_variants() -> list[Variant]:
         release("pools", ALL_MODES, (100, 1000), p=0.4, a=1),
         release("sensitivity-linkage", p=0.4, linkage="centroid"),
         release("sensitivity-vectors", ("none", "random-groups", "group"), vectors="tf", p=0.4),
-        release("sensitivity-guarantee", p=0.4, guarantee="every-term"),
+        release("sensitivity-guarantee", ("group", "random-groups"), p=0.4, guarantee="every-term"),
         *[release("sensitivity-representative", p=p, representative="union") for p in PS],
     ]
     found += [release("improvements", pools=(100, 1000), p=p, refine="swap") for p in PS]
