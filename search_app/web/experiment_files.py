@@ -106,6 +106,14 @@ def folders_in(path: Path) -> list[str]:
         return []
 
 
+def is_folder(path: Path) -> bool:
+    """Tell whether there is a folder that is no link; not if that can't be known."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def stamp_of(folder: Path) -> Stamp:
     """Return what changes when a file of a run changes."""
     try:
@@ -115,7 +123,7 @@ def stamp_of(folder: Path) -> Stamp:
 
 
 def _stamps(folder: Path) -> Iterator[tuple[Any, ...]]:
-    if folder.is_symlink() or not folder.is_dir():
+    if not is_folder(folder):
         return
     with os.scandir(folder) as entries:
         for entry in islice(entries, _MOST):

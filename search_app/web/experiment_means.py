@@ -13,6 +13,7 @@ _KEY = ("table", "release", "mode", "pool", "measure")
 _VALUES = ("mean", "low", "high")
 _POOL = re.compile(r"[0-9]{1,6}")
 _LARGEST = 1e9
+_LONGEST = 300  # characters of a text
 _MOST = 50_000  # rows that are read
 Key = tuple[str, str, str, int, str]
 
@@ -67,7 +68,7 @@ def _means(rows: Iterable[Mapping[str, str | None]]) -> Iterator[Mean]:
     for number, row in enumerate(rows):
         if number >= _MOST:
             return
-        texts = [row[name] or "" for name in _KEY]
+        texts = [(row[name] or "")[:_LONGEST] for name in _KEY]
         table, release, mode, pool, measure = texts
         if _POOL.fullmatch(pool):
             values = [_number(row.get(name)) for name in _VALUES]

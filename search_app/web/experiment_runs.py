@@ -19,6 +19,7 @@ from .experiment_files import (
     Stamp,
     UnfitError,
     folders_in,
+    is_folder,
     read_file,
     read_object,
     stamp_of,
@@ -101,7 +102,7 @@ class Shelf:
     def one(self, folder: Path, name: str) -> Run | None:
         """Return the run of a name; None where there is none."""
         path = folder / name
-        if not is_address(name) or path.is_symlink() or not path.is_dir():
+        if not is_address(name) or not is_folder(path):
             return None
         stamp = stamp_of(path)  # before the files: what changes meanwhile is read again
         with self._lock:
@@ -250,16 +251,18 @@ def _flat(value: object, name: str, deeper: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping) and deeper:
         for key, each in value.items():
             yield from _flat(each, f"{name} {key}".strip(), deeper - 1)
-    elif isinstance(value, list) and deeper:
-        yield name, _text(", ".join(str(each)[:_LONGEST] for each in value[:_MOST]))
+    elif isinstance(value, list):
+        yield _text(name), _text(", ".join(map(_text, value[:_MOST])))
     else:
         yield _text(name), _text(value)
 
 
 def _text(value: object) -> str:
-    """Write a value of JSON for people."""
+    """Write a single value of JSON for people."""
     if isinstance(value, bool) or value is None:
         return {None: "none", True: "yes", False: "no"}[value]
+    if not isinstance(value, str | int | float):
+        return "…"
     text = f"{value:,}" if isinstance(value, int) and abs(value) < _LARGEST else f"{value}"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
