@@ -19,8 +19,7 @@ LEVEL = 95.0  # percent
 RESAMPLES = 10_000
 TRIALS = 10_000
 EXACT = 12  # people whose signs are all tried out: 4,096 ways
-_AT_ONCE = 500  # resamples or trials: as many in each draw, so that memory stays flat
-_ROUNDING = 1e-12  # sums of the same numbers in another order differ by less than this share
+_AT_ONCE = 1 << 20  # people drawn or coins thrown at once, so that memory stays flat
 
 
 class Interval(NamedTuple):
@@ -53,18 +52,35 @@ def interval(values: Floats, *, seed: int = 0, resamples: int = RESAMPLES) -> In
 def intervals(values: Floats, *, seed: int = 0, resamples: int = RESAMPLES) -> list[Interval]:
     """Return the interval of each row; the same people are drawn for all of them."""
     known = ~np.isnan(values)
-    people = known.sum(1)
     filled = np.where(known, values, 0.0)
-    sums, counts = [], []
-    for weights in _resampled(values.shape[1], seed, resamples):
-        sums.append(weights @ filled.T)
-        counts.append(weights @ known.T.astype(np.float64))
-    drawn, of = np.concatenate(sums), np.concatenate(counts)
-    means = np.divide(drawn, of, out=np.full(drawn.shape, np.nan), where=of > 0)
+    whole, scales = _whole(filled)
+    draws = _resampled(values.shape[1], seed, resamples)
+    means = np.concatenate([_means(weights, whole, known) for weights in draws]) / scales
     return [
         _interval(total, int(count), means[:, row])
-        for row, (total, count) in enumerate(zip(filled.sum(1), people, strict=True))
+        for row, (total, count) in enumerate(zip(filled.sum(1), known.sum(1), strict=True))
     ]
+
+
+def _whole(values: Floats) -> tuple[Floats, Floats]:
+    """Scale each row to whole numbers; return them and by what they were multiplied.
+
+    They are so small that no sum of as many is rounded: whoever adds them, with however many
+    threads, in whatever order, finds the same bytes. What is lost is below people / 2^52.
+    """
+    most = np.abs(values).max(axis=-1, initial=0.0) * values.shape[-1]
+    scales = np.ldexp(1.0, 52 - np.frexp(most)[1])
+    return np.rint(values * scales[..., None]), scales
+
+
+def _means(weights: Floats, whole: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Return the mean of each row in each resample: resamples x rows; NaN where nobody is in it."""
+    sums = weights @ whole.T
+    people = np.full(sums.shape, float(known.shape[1]))
+    if not known.all():
+        people = weights @ known.T.astype(np.float64)
+    means: Floats = np.divide(sums, people, out=np.full(sums.shape, np.nan), where=people > 0)
+    return means
 
 
 def _interval(total: float, people: int, means: Floats) -> Interval:
@@ -81,9 +97,9 @@ def _interval(total: float, people: int, means: Floats) -> Interval:
 
 def _resampled(people: int, seed: int, resamples: int) -> Iterator[Floats]:
     """Yield how often each person is drawn in some resamples: resamples x people."""
-    rng = np.random.default_rng(seed)
-    for at in range(0, resamples, _AT_ONCE):
-        some = min(_AT_ONCE, resamples - at)
+    rng, most = np.random.default_rng(seed), max(_AT_ONCE // max(people, 1), 1)
+    for at in range(0, resamples, most):
+        some = min(most, resamples - at)
         drawn = rng.integers(people, size=(some, people)) if people else np.empty((some, 0), int)
         drawn += np.arange(some)[:, None] * people
         counts = np.bincount(drawn.ravel(), minlength=some * people)
@@ -98,10 +114,11 @@ def randomization(differences: Floats, *, seed: int = 0, trials: int = TRIALS) -
     known = differences[~np.isnan(differences)]
     if not known.size:
         return float("nan")
-    least = abs(known.sum()) - _ROUNDING * np.abs(known).sum()
+    whole, _ = _whole(known)
+    least = abs(whole.sum()) - known.size  # each is off by half at most, and so are two equal sums
     exact = known.size <= EXACT
     signs = _all_signs(known.size) if exact else _random_signs(known.size, seed, trials)
-    extreme = sum(int(np.count_nonzero(np.abs(some @ known) >= least)) for some in signs)
+    extreme = sum(int(np.count_nonzero(np.abs(some @ whole) >= least)) for some in signs)
     return float(extreme / 2**known.size) if exact else (1 + extreme) / (1 + trials)
 
 
@@ -111,9 +128,9 @@ def _all_signs(people: int) -> Iterator[Floats]:
 
 
 def _random_signs(people: int, seed: int, trials: int) -> Iterator[Floats]:
-    rng = np.random.default_rng(seed)
-    for at in range(0, trials, _AT_ONCE):
-        some = min(_AT_ONCE, trials - at)
+    rng, most = np.random.default_rng(seed), max(_AT_ONCE // people, 1)
+    for at in range(0, trials, most):
+        some = min(most, trials - at)
         bits = rng.integers(0, 2, size=(some, people), dtype=np.int8)
         yield (1 - 2 * bits).astype(np.float64)
 
