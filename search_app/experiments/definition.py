@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 from importlib.resources import files
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from .baselines import MODES
 from .design import MOST_POOL, VECTORS, WEIGHTS, Experiment, Inputs, Variant
 
 SUFFIX = ".toml"
+MOST_VARIANTS = 1000  # that one table may stand for
 _TOP = {"name": str, "title": str, "inputs": dict, "defaults": dict, "variant": list}
 _KINDS: dict[str, tuple[type, ...]] = {
     "name": (str,),
@@ -71,22 +73,28 @@ def read_definition(text: str, place: str, given: Mapping[str, str] | None = Non
     """Read a definition; inputs that are given override the file's. All faults are told at once."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise UsageError(f"{place} can't be read as TOML: {fault}") from fault
     faults = list(_table_faults(table))
+    inputs, wrong = _inputs({**_tables(table, "inputs"), **(given or {})})
+    named = table.get("variant")
+    variants = [
+        {**_tables(table, "defaults"), **each, "name": str(each.get("name", ""))}
+        for each in (named if isinstance(named, list) else [])
+        if isinstance(each, dict)
+    ]
+    faults += wrong
+    for number, each in enumerate(variants, 1):
+        faults += [f"variant {each['name'] or number}: {fault}" for fault in _variant_faults(each)]
     if faults:
         raise UsageError(f"{place}: {'; '.join(faults)}")
-    inputs, wrong = _inputs({**table.get("inputs", {}), **(given or {})})
-    variants = [
-        {**table.get("defaults", {}), **each, "name": str(each.get("name", ""))}
-        for each in table["variant"]
-    ]
-    for number, each in enumerate(variants, 1):
-        wrong += [f"variant {each['name'] or number}: {fault}" for fault in _variant_faults(each)]
-    if wrong:
-        raise UsageError(f"{place}: {'; '.join(wrong)}")
     spread = tuple(variant for each in variants for variant in _spread(each))
     return Experiment(table["name"], table.get("title", table["name"]), inputs, spread)
+
+
+def _tables(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = table.get(name, {})
+    return found if isinstance(found, dict) else {}
 
 
 def _table_faults(table: Mapping[str, Any]) -> Iterator[str]:
@@ -99,8 +107,10 @@ def _table_faults(table: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(table.get("name"), str) or not is_plain(table["name"]):
         yield 'name must be letters, digits and hyphens, like name = "mine"'
     variants = table.get("variant")
-    if not variants or not all(isinstance(each, dict) for each in variants):
+    if not variants or not isinstance(variants, list):
         yield "at least one [[variant]] is needed"
+    elif not all(isinstance(each, dict) for each in variants):
+        yield "each variant must be a table, under its own [[variant]]"
 
 
 _CALLED = {str: "text", dict: "table", list: "list of tables"}
@@ -136,7 +146,7 @@ _ALLOWED = {
     "terms": "wordnet, all or letters-digits",
     "queries_per_user": "a whole number from 1 to 1000",
     "least_hits": "a whole number from 1 to 10000",
-    "seed": "a whole number from 0",
+    "seed": "a whole number from 0 to 4294967295",
 }
 _RANGES = {
     "size": (1, 100_000),
@@ -186,18 +196,24 @@ def _variant_faults(given: Mapping[str, Any]) -> Iterator[str]:
             f"{', '.join(wrong)}: of the wrong kind; name and method are texts, parameters a "
             "table, modes, pools and seeds lists"
         )
-        return
-    yield from _list_faults(given)
-    method = given.get("method", "")
-    modes = [mode for mode in given.get("modes", ["group"]) if mode in MODES]
-    if not method and any(MODES[mode].needs_release for mode in modes):
-        yield "modes of a release need a method"
-    if not method and given.get("parameters"):
-        yield "parameters need a method"
-    if method and method not in METHODS:
+    right = {name: value for name, value in given.items() if name not in wrong}
+    yield from _list_faults(right)
+    if "method" not in wrong:
+        yield from _method_faults(right)
+
+
+def _method_faults(given: Mapping[str, Any]) -> Iterator[str]:
+    method, parameters = given.get("method", ""), given.get("parameters", {})
+    if not method:
+        asked = given.get("modes", ["group"])
+        if any(mode.needs_release for name, mode in MODES.items() if name in asked):
+            yield "modes of a release need a method"
+        if parameters:
+            yield "parameters need a method"
+    elif method not in METHODS:
         yield f"no method {method}; there are: {', '.join(METHODS)}"
-    elif method:
-        yield from _parameter_faults(method, given.get("parameters", {}))
+    else:
+        yield from _parameter_faults(method, parameters)
 
 
 def _list_faults(given: Mapping[str, Any]) -> Iterator[str]:
@@ -220,15 +236,22 @@ def _parameter_faults(method: str, given: Mapping[str, Any]) -> Iterator[str]:
         yield "first_seed names a person, so it can't be in an experiment"
     if "log" in _listed(given.get("network")):
         yield "network=log would learn from the queries that are held out"
-    if any(value == [] for value in given.values()):
+    lists = [_listed(value) for value in given.values()]
+    if not all(lists):
         yield "a parameter's list is empty"
-        return
+    elif prod(map(len, lists)) > MOST_VARIANTS:
+        yield f"the lists of its parameters stand for more than {MOST_VARIANTS:,} variants"
+    else:
+        yield from dict.fromkeys(_refused(method, given))
+
+
+def _refused(method: str, given: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the method says against each choice of values."""
     for values in _products(given):
         try:
             read_parameters(method, {name: _text(value) for name, value in values.items()})
         except BadParameter as fault:
             yield str(fault)
-            return
 
 
 def _listed(value: Any) -> list[Any]:
@@ -291,6 +314,8 @@ def _toml(value: Any) -> str:
         return '"off"'
     if isinstance(value, str):
         return '"' + "".join(_ESCAPED.get(c, c) for c in value) + '"'
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_toml, value)) + "]"
     return repr(value)

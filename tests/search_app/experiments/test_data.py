@@ -1,0 +1,124 @@
+"""People and questions: who is taken, what is held out, and in what order people are numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from anonymizer.counting import TermCounter
+from anonymizer.model import QueryLog
+from anonymizer.text import Words
+from index.model import Pool
+from search_app.errors import UsageError
+from search_app.experiments.data import Data, Questions, draw_questions, people_and_queries
+from search_app.experiments.design import WEIGHTS, Inputs
+
+DAY = 86_400
+LETTERS = "abcdefghij"
+INPUTS = Inputs(size=3, users=5, test_share=0.3, queries_per_user=2, least_hits=4)
+
+
+def word(person: int, day: int) -> str:
+    return f"q{LETTERS[person]}{LETTERS[day]}"
+
+
+def log_of(people: int = 6) -> QueryLog:
+    """Let each person ask one query of one word on each of ten days; the first asks one again."""
+    asked = [
+        (f"needle-{person}", word(person, day), day * DAY + person, 0)
+        for day in range(10)
+        for person in range(people)
+    ]
+    return QueryLog.from_events([*asked, ("needle-0", word(0, 2), 20 * DAY, 0)])
+
+
+def taken(inputs: Inputs, log: QueryLog | None = None) -> tuple[list[str], set[str], set[str]]:
+    """Return people, the words of their profiles and the queries held out."""
+    made, held_out = people_and_queries(
+        log or log_of(), TermCounter(Words()), inputs, ["binary", "recency"]
+    )
+    asked = {held_out.text(row) for row in range(len(held_out))}
+    return list(made["binary"].users), set(made["binary"].terms), asked
+
+
+def test_the_last_queries_by_first_asking_are_held_out_and_no_query_is_both() -> None:
+    users, terms, asked = taken(replace(INPUTS, size=None, users=None))
+    assert users == [f"needle-{person}" for person in range(6)]
+    # 30 % of ten: each one's last three; what the first asks again was first asked on day 2
+    assert asked == {word(person, day) for person in range(6) for day in (7, 8, 9)}
+    assert terms == {word(person, day) for person in range(6) for day in range(7)}
+
+
+def test_no_more_people_are_taken_than_wanted_and_fewer_if_there_are_no_more() -> None:
+    for users, expected in ((5, 5), (6, 6), (7, 6), (720, 6), (None, 6)):
+        found, terms, _ = taken(replace(INPUTS, users=users))
+        assert found == [f"needle-{person}" for person in range(expected)]
+        assert len(terms) == 3 * expected
+
+
+def test_profiles_of_all_weights_are_of_the_same_people() -> None:
+    made, _ = people_and_queries(log_of(), TermCounter(Words()), INPUTS, WEIGHTS)
+    assert list(made) == list(WEIGHTS)
+    assert {profiles.users for profiles in made.values()} == {made["binary"].users}
+
+
+class Searched:
+    """Finds as many documents for a query as is said, and remembers what was asked."""
+
+    def __init__(self, size: int, **unusual: int) -> None:
+        self.size, self.unusual, self.asked, self.most = size, unusual, list[str](), 0
+
+    def __call__(self, queries: Sequence[str], most: int) -> Iterator[Pool]:
+        self.most = most
+        for query in queries:
+            self.asked.append(query)
+            size = min(self.unusual.get(query, self.size), most)
+            yield Pool(np.arange(size) + 10 * len(self.asked), np.zeros(size, dtype=np.float32))
+
+
+def drawn(search: Searched, inputs: Inputs = INPUTS, depth: int = 6) -> Questions:
+    made, held_out = people_and_queries(log_of(), TermCounter(Words()), inputs, ["binary"])
+    return draw_questions(held_out, made["binary"].users, search, inputs, depth)
+
+
+def test_each_person_asks_as_many_as_wanted_of_those_that_find_enough() -> None:
+    # all but one of the third person's queries find 3 documents, which is too few
+    poor = {word(2, day): 3 for day in (7, 8)}
+    search = Searched(5, **poor)
+    found = drawn(search)
+    assert sorted(search.asked) == sorted(word(p, day) for p in range(5) for day in (7, 8, 9))
+    assert np.bincount(found.user).tolist() == [2, 2, 1, 2, 2]
+    assert found.hits.tolist() == [5] * 9
+    assert found.pools.shape == (9, 5)
+
+
+def test_enough_is_found_however_small_the_pools_are() -> None:
+    search = Searched(50)
+    found = drawn(search, depth=2)
+    assert search.most == 4  # least_hits: with 2 nobody could tell
+    assert found.hits.tolist() == [2] * 10
+    with pytest.raises(UsageError, match="none of 15 held-out queries finds 51 documents; lower"):
+        drawn(Searched(50), replace(INPUTS, least_hits=51), depth=2)
+
+
+def test_people_are_numbered_at_random_yet_always_alike() -> None:
+    found, again = drawn(Searched(5)), drawn(Searched(5))
+    assert found.person.tolist() == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert np.array_equal(found.user, again.user)
+    assert np.array_equal(found.pools, again.pools)
+    orders = {tuple(drawn(Searched(5), replace(INPUTS, seed=seed)).user) for seed in range(6)}
+    assert len(orders) > 4
+    assert (0, 0, 1, 1, 2, 2, 3, 3, 4, 4) not in orders
+
+
+def test_the_digest_tells_other_profiles_people_and_pools() -> None:
+    def digest(inputs: Inputs = INPUTS, size: int = 5) -> str:
+        made, _ = people_and_queries(log_of(), TermCounter(Words()), inputs, ["binary"])
+        return Data(made, drawn(Searched(size), inputs)).digest()
+
+    seeded = replace(INPUTS, seed=1)
+    assert digest() == digest()
+    assert len({digest(), digest(seeded), digest(replace(INPUTS, size=2)), digest(size=6)}) == 4

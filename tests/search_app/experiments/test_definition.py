@@ -1,0 +1,221 @@
+"""Definitions of experiments: every fault in one line, and what is written reads as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anonymizer.methods import parameters_of
+from search_app.errors import UsageError
+from search_app.experiments.baselines import MODES
+from search_app.experiments.definition import as_text, names, read_definition, text_of
+from search_app.experiments.design import VECTORS, WEIGHTS, Experiment, Inputs, Variant
+from search_app.experiments.planning import units_of
+
+SMALL = """
+name = "mine"
+[[variant]]
+name = "by-p"
+method = "p-linkability"
+parameters = { p = [0.1, 0.4], representative = "union" }
+weights = ["binary", "tf"]
+seeds = [0, 7]
+"""
+
+
+def refused(text: str, given: dict[str, str] | None = None) -> str:
+    with pytest.raises(UsageError) as found:
+        read_definition(text, "mine.toml", given)
+    told = str(found.value)
+    assert told.startswith("mine.toml"), told
+    assert "\n" not in told
+    return told
+
+
+def test_a_list_is_one_variant_a_value() -> None:
+    experiment = read_definition(SMALL, "mine.toml", {"users": "30", "size": "off"})
+    assert experiment.title == experiment.name == "mine"
+    assert experiment.inputs == replace(Inputs(), users=30, size=None)
+    found = [(each.parameters["p"], each.weights) for each in experiment.variants]
+    assert found == [(0.1, "binary"), (0.1, "tf"), (0.4, "binary"), (0.4, "tf")]
+    first = experiment.variants[0]
+    assert first.label == "p-linkability p=0.1 representative=union"
+    assert experiment.variants[1].label == f"{first.label} weights=tf"
+    assert first.complete == {**parameters_of("p-linkability"), **first.parameters}
+    assert len(units_of(experiment.variants)) == 8  # two p, two weights, two seeds
+
+
+def test_defaults_are_overridden_by_a_variant_name_by_name() -> None:
+    head = 'name = "x"\n[defaults]\nmethod = "p-linkability"\npools = [50]\n'
+    text = f'{head}[[variant]]\nname = "a"\n[[variant]]\nname = "b"\nmethod = ""\nmodes = ["none"]'
+    one, other = read_definition(text, "x.toml").variants
+    assert (one.method, one.pools, one.modes) == ("p-linkability", (50,), ("group",))
+    assert (other.method, other.pools, other.modes) == ("", (50,), ("none",))
+
+
+def test_every_fault_is_told_at_once() -> None:
+    told = refused(
+        """
+name = "my experiment"
+titel = "?"
+[inputs]
+size = 0
+queries = 4
+test_share = 1.0
+[[variant]]
+name = "a/b"
+method = "k-means"
+modes = ["group", "best", ["x"]]
+pools = [100, 100]
+seeds = [-1]
+pool = [7]
+[[variant]]
+name = "c"
+weights = "idf"
+vectors = []
+parameters = { p = 1 }
+[[variant]]
+name = "d"
+method = "p-linkability"
+parameters = { p = ["much", 0.4, "more"], first_seed = "u1", network = "log", a = 1.5, q = 1 }
+modes = "group"
+""",
+        {"least_hits": "many"},
+    )
+    for fault in (
+        "unknown titel; allowed are name, title, inputs, defaults, variant",
+        'name must be letters, digits and hyphens, like name = "mine"',
+        "size=0 must be a whole number from 1 to 100000, or off",
+        "no input queries; there are least_hits, queries_per_user, seed",
+        "test_share=1.0 must be above 0 and below 1",
+        "least_hits=many must be a whole number from 1 to 10000",
+        "variant a/b: unknown pool; allowed are name, method",
+        "variant a/b: name must be letters",
+        "variant a/b: no method k-means; there are: p-linkability",
+        "variant a/b: no modes best, ['x']; there are none, random, own",
+        "variant a/b: pools must be different whole numbers from 1 to 10000",
+        "variant a/b: seeds must be different whole numbers from 0",
+        "variant c: modes of a release need a method",
+        "variant c: parameters need a method",
+        "variant c: no weights idf; there are binary, tf, tfidf, recency",
+        "variant c: vectors is empty",
+        "variant d: modes: of the wrong kind",
+        "variant d: first_seed names a person",
+        "variant d: network=log would learn from the queries that are held out",
+        "p=much must be a number or off",
+        "p=more must be a number or off",
+        "a=1.5 must be a whole number",
+        "p-linkability has no parameter q",
+    ):
+        assert fault in told, fault
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("name = ", "can't be read as TOML"),
+        ("", "at least one [[variant]] is needed"),
+        ('name = "x"\nvariant = [1]', "each variant must be a table"),
+        ('name = "x"\nvariant = 1\ninputs = []', "inputs must be a table; variant must be a list"),
+        (SMALL.replace("0.1, 0.4", ""), "variant by-p: a parameter's list is empty"),
+        (SMALL.replace("0.1, 0.4", "0.1," * 1001), "stand for more than 1,000 variants"),
+        (SMALL.replace("0, 7", "true"), "seeds must be different whole numbers"),
+        (SMALL + "[inputs]\nsize = true", "size=True must be a whole number"),
+        ("x = " + "[" * 5000, "can't be read as TOML"),
+    ],
+)
+def test_what_is_no_experiment_is_refused(text: str, fault: str) -> None:
+    assert fault in refused(text)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"size": "-1"}, {"size": "1.5"}, {"users": "1"}, {"test_share": "nan"}, {"seed": "-1"},
+        {"test_share": "0"}, {"terms": "nouns"}, {"queries_per_user": "off"},
+        {"seed": "4294967296"}, {"sizes": "3"}, {"least_hits": ""},
+    ],
+)  # fmt: skip
+def test_what_is_set_wrongly_is_refused_by_name(given: dict[str, str]) -> None:
+    (name,) = given
+    told = refused(SMALL, given)
+    assert f"{name}={given[name]} must be" in told or f"no input {name}; there are" in told
+
+
+def test_ours_are_found_by_name_and_others_by_their_file(tmp_path: Path) -> None:
+    assert "zhu-xiong" in names()
+    file = tmp_path / "mine.toml"
+    file.write_text(SMALL)
+    assert text_of(str(file)) == SMALL
+    with pytest.raises(UsageError, match=r"no experiment mine; there are: .*zhu-xiong.*; or name"):
+        text_of("mine")
+    file.write_bytes(b"name = '\xff'")
+    with pytest.raises(UsageError, match="is not UTF-8"):
+        text_of(str(file))
+
+
+def assert_reads_as_it_was(experiment: Experiment) -> None:
+    """What is written in full is the same units; only their labels name every parameter."""
+    text = as_text(experiment)
+    again = read_definition(text, "again.toml")
+    assert as_text(again) == text
+    assert (again.name, again.title) == (experiment.name, experiment.title)
+    assert again.inputs == experiment.inputs
+    plain = [replace(each, parameters={}) for each in experiment.variants]
+    assert [replace(each, parameters={}) for each in again.variants] == plain
+    ours, theirs = units_of(experiment.variants), units_of(again.variants)
+    assert [replace(unit, label="") for unit in ours] == [replace(u, label="") for u in theirs]
+
+
+@pytest.mark.parametrize("name", names())
+def test_our_own_read_as_they_were(name: str) -> None:
+    assert_reads_as_it_was(read_definition(text_of(name), name))
+
+
+PLAIN = st.from_regex(r"[a-zA-Z0-9-]{1,60}", fullmatch=True)
+SEEDS = st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=3, unique=True).map(tuple)
+POOLS = st.lists(st.integers(1, 10_000), min_size=1, max_size=3, unique=True).map(tuple)
+GIVEN = st.fixed_dictionaries(
+    {},
+    optional={
+        "p": st.none() | st.floats(0.01, 1),
+        "k": st.none() | st.integers(1, 9),
+        "t": st.floats(1e-9, 1e-5),
+        "a": st.integers(0, 4),
+        "refine": st.sampled_from(["none", "swap", 'odd "\\\n']),
+    },
+)
+
+
+@st.composite
+def variants(draw: st.DrawFn) -> Variant:
+    given, usual = draw(GIVEN), parameters_of("p-linkability")
+    return Variant(
+        name=draw(PLAIN),
+        method="p-linkability",
+        parameters=given,
+        weights=draw(st.sampled_from(WEIGHTS)),
+        vectors=draw(st.sampled_from(VECTORS)),
+        modes=tuple(draw(st.lists(st.sampled_from(list(MODES)), min_size=1, unique=True))),
+        pools=draw(POOLS),
+        seeds=draw(SEEDS),
+        complete={**usual, **given},
+    )
+
+
+@given(
+    name=PLAIN,
+    title=st.text(st.characters(exclude_categories=["Cs"])),
+    share=st.floats(0.001, 0.999),
+    size=st.none() | st.integers(1, 100_000),
+    made=st.lists(variants(), min_size=1, max_size=3),
+)
+def test_any_experiment_reads_as_it_was(
+    name: str, title: str, share: float, size: int | None, made: list[Variant]
+) -> None:
+    inputs = replace(Inputs(), test_share=share, size=size)
+    assert_reads_as_it_was(Experiment(name, title, inputs, tuple(made)))

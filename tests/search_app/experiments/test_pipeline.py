@@ -1,0 +1,237 @@
+"""The whole way from a log to rows, beside a naive twin that shares no code with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from anonymizer.counting import TermCounter
+from anonymizer.methods import parameters_of
+from anonymizer.model import QueryLog
+from anonymizer.querylog import read_log
+from anonymizer.text import Analysis
+from anonymizer.wordnet import WordNet
+from index.build import build_index, open_index
+from index.forward import Forward
+from index.lucene import LuceneIndex
+from index.model import Account, Document
+from search_app.experiments.baselines import MODES, Situation
+from search_app.experiments.data import Questions
+from search_app.experiments.design import Inputs, Variant
+from search_app.experiments.outcomes import Block, Unit
+from search_app.experiments.pipeline import Measured, World, measure, prepare, release_for, run
+from search_app.experiments.planning import units_of
+from search_app.experiments.ranking import Gold, block_of
+
+from . import naive_twin as twin
+from . import toy_world
+
+POOLS = (35, 60, 120)
+INPUTS = Inputs(size=8, users=12, queries_per_user=3, least_hits=100)
+SEARCHED = tuple(mode for mode in MODES if mode != "random")
+
+
+class Toy(NamedTuple):
+    """The toy world, read and indexed by the program itself."""
+
+    log: QueryLog
+    counter: TermCounter
+    lucene: LuceneIndex
+    forward: Forward
+    wordnet: WordNet
+    asked: list[str]  # the queries searched last
+
+    def search(self, queries: Any, most: int) -> Any:
+        self.asked[:] = queries
+        return self.lucene.pools(queries, most)
+
+    def world(self, units: tuple[Unit, ...], inputs: Inputs = INPUTS) -> World:
+        data = prepare(self.log, self.counter, self.search, inputs, units)
+        return World(data, self.forward, self.wordnet)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory, wordnet: WordNet) -> Iterator[Toy]:
+    room = tmp_path_factory.mktemp("toy")
+    counter = TermCounter(Analysis(wordnet))
+    documents = [Document(name, "", text) for name, text in toy_world.documents().items()]
+    build_index(documents, counter, room / "index", account=Account())
+    log, report = read_log([toy_world.write_log(room / "log.tsv")])
+    assert report.rejected == 0
+    lucene, forward = open_index(room / "index")
+    yield Toy(log, counter, lucene, forward, wordnet, [])
+    lucene.close()
+
+
+def variant(**given: Any) -> Variant:
+    """Return a variant of p-linkability in all modes that have one order."""
+    parameters = given.pop("parameters", {"p": 0.6})
+    complete = {**parameters_of("p-linkability"), **parameters}
+    usual = {"name": "all", "method": "p-linkability", "modes": SEARCHED, "pools": POOLS}
+    return Variant(parameters=parameters, complete=complete, **{**usual, **given})
+
+
+def block(measured: Measured, mode: str, pool: int) -> Block:
+    (found,) = [each for each in measured.blocks if (each.mode, each.pool) == (mode, pool)]
+    return found
+
+
+class Twin:
+    """The same questions answered the obvious way."""
+
+    def __init__(self, toy: Toy, world: World, unit: Unit) -> None:
+        self.representative = str(unit.parameters["representative"])
+        self.corpus = twin.Corpus(toy_world.documents(), unit.vectors)
+        kept, held = twin.split(toy_world.log(), INPUTS.test_share)
+        everybody = twin.profiles(kept, 8, unit.weights)
+        self.profiles = {user: everybody[user] for user in list(everybody)[: INPUTS.users]}
+        self.users = list(self.profiles)
+        whose = {query: user for user, queries in held.items() for query in queries}
+        left, found = dict.fromkeys(self.users, INPUTS.queries_per_user), []
+        for query in toy.asked:
+            pool = toy.lucene.pool(query, max(POOLS)).rows.tolist()
+            if left[whose[query]] and len(toy.lucene.pool(query, 130)) >= INPUTS.least_hits:
+                left[whose[query]] -= 1
+                found.append((whose[query], pool))
+        number = dict(zip(world.data.questions.user, world.data.questions.person, strict=True))
+        self.questions = sorted(found, key=lambda each: number[self.users.index(each[0])])
+
+    def average_precisions(self, rows: Any, pool: int) -> list[float]:
+        """Judge the order by each user's row, or Lucene's where there is none."""
+        values = []
+        for user, documents in self.questions:
+            some, row = documents[:pool], rows(user)
+            gold = twin.ordered(some, self.corpus.scores(some, self.profiles[user]))
+            order = twin.ordered(some, self.corpus.scores(some, row)) if row else some
+            values.append(twin.average_precision(order, gold))
+        return values
+
+    def made(self, users: list[str]) -> twin.Row:
+        return twin.represent([self.profiles[user] for user in users], self.representative)
+
+    def shared(self, groups: Any, user: str, *, without: bool = False) -> twin.Row:
+        mine = groups[self.users.index(user)]
+        members = [u for u, group in zip(self.users, groups, strict=True) if group == mine]
+        others = [u for u in members if u != user]
+        if not without:
+            return self.made(members)
+        return self.made(others) if others else {}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"weights": "tf", "vectors": "tf"},
+        {"parameters": {"p": 0.7, "representative": "union"}, "seeds": (3,)},
+    ],
+)
+def test_every_mode_equals_the_naive_twin(toy: Toy, given: dict[str, Any]) -> None:
+    (unit,) = units_of([variant(**given)])
+    world = toy.world((unit,))
+    measured, naive = measure(world, unit), Twin(toy, world, unit)
+    release = release_for(world, unit)
+    assert release is not None
+    assert release.users == tuple(naive.users)
+    assert 1 < len(release.rows) < len(naive.users)
+    rng = np.random.default_rng([unit.seed, 2])
+    random_groups = rng.permutation(release.row_of_user)
+    everybody = {
+        name: twin.represent(list(naive.profiles.values()), kind)
+        for name, kind in (("average", "centroid"), ("union", "union"))
+    }
+    rows = {
+        "none": lambda _user: {},
+        "own": naive.profiles.__getitem__,
+        "average": lambda _user: everybody["average"],
+        "union": lambda _user: everybody["union"],
+        "group": lambda user: naive.shared(release.row_of_user, user),
+        "random-groups": lambda user: naive.shared(random_groups, user),
+        "left-out": lambda user: naive.shared(release.row_of_user, user, without=True),
+    }
+    assert rows.keys() == set(SEARCHED)
+    assert len(world.data.questions) == len(naive.questions) == 3 * INPUTS.users
+    for mode, row in rows.items():
+        for pool in POOLS:
+            expected = naive.average_precisions(row, pool)
+            found = block(measured, mode, pool).values["AP"]
+            assert found.tolist() == pytest.approx(expected, abs=1e-11), (mode, pool)
+    assert np.all(block(measured, "own", 60).values["AP"] == 1)
+
+
+def test_a_group_of_one_is_served_as_by_the_own_profile(toy: Toy) -> None:
+    alone = {"p": None, "k": 1}
+    (unit,) = units_of([variant(parameters=alone, modes=("group", "own", "left-out", "none"))])
+    measured = measure(toy.world((unit,)), unit)
+    for pool in POOLS:
+        for name, values in block(measured, "group", pool).values.items():
+            assert np.array_equal(values, block(measured, "own", pool).values[name]), name
+        assert np.all(block(measured, "group", pool).values["AP"] == 1)
+        left_out, none = block(measured, "left-out", pool), block(measured, "none", pool)
+        assert np.array_equal(left_out.values["AP"], none.values["AP"])  # nobody is left
+
+
+def test_random_groups_have_the_sizes_of_the_releases_and_other_members(toy: Toy) -> None:
+    (unit,) = units_of([variant()])
+    world = toy.world((unit,))
+    release = release_for(world, unit)
+    assert release is not None
+    drawn = np.random.default_rng([unit.seed, 2]).permutation(release.row_of_user)
+    assert np.bincount(drawn).tolist() == release.grouping.sizes.tolist()
+    assert drawn.tolist() != release.row_of_user.tolist()
+
+
+@pytest.mark.parametrize(("pool", "seeds"), [(50, 8), (100, 6), (200, 3), (500, 1), (1000, 1)])
+def test_random_orders_gain_nothing(toy: Toy, pool: int, seeds: int) -> None:
+    (unit,) = units_of([variant()])
+    world = toy.world((unit,))
+    count, profiles = 240, world.data.profiles["binary"]
+    people = np.arange(count) % len(profiles)
+    some = np.random.default_rng(5).integers(0, toy_world.DOCUMENTS, (count, pool))
+    questions = Questions(people + 1, people, some, np.full(count, pool))
+    gold = Gold(questions, profiles, toy.forward, "tfidf")
+    found = [
+        block_of("u001", "random", pool, list(MODES["random"].scores(situation)), gold)
+        for situation in (
+            Situation(questions, profiles, None, toy.forward, "tfidf", pool, seed)
+            for seed in range(seeds)
+        )
+    ]
+    mean = np.mean([each.values["AP_c"] for each in found])
+    assert abs(mean) < 0.005
+
+
+def test_smaller_pools_are_the_beginnings_of_the_larger(toy: Toy) -> None:
+    (large,), (small,) = units_of([variant()]), units_of([variant(pools=(35,))])
+    whole, cut = toy.world((large,)).data.questions, toy.world((small,)).data.questions
+    assert cut.pools.shape[1] == 35
+    assert np.array_equal(cut.pools, whole.pools[:, :35])
+    assert np.array_equal(cut.person, whole.person)
+    one, other = measure(toy.world((large,)), large), measure(toy.world((small,)), small)
+    for mode in SEARCHED:
+        for name, values in block(one, mode, 35).values.items():
+            assert np.array_equal(values, block(other, mode, 35).values[name], equal_nan=True)
+
+
+def test_a_pool_has_no_more_documents_than_are_found(toy: Toy) -> None:
+    (unit,) = units_of([variant(modes=("none",), pools=(118,))])
+    measured = measure(toy.world((unit,)), unit)
+    hits = [min(len(toy.lucene.pool(query, 130)), 118) for query in toy.asked]
+    found = block(measured, "none", 118).hits
+    assert found.min() < found.max() == 118
+    assert set(found.tolist()) <= set(hits)
+
+
+def test_all_of_it_in_one_line(toy: Toy) -> None:
+    units = units_of([variant(), variant(method="", parameters={}, modes=("average",))])
+    made = list(run(toy.log, toy.counter, toy.search, toy.forward, toy.wordnet, INPUTS, units))
+    world = toy.world(units)
+    for unit, result in zip(units, made, strict=True):
+        again = measure(world, unit)
+        assert result.facts == again.facts
+        assert bool(result.facts) == bool(unit.method)
+        for one, other in zip(result.blocks, again.blocks, strict=True):
+            assert one.values["AP"].tolist() == other.values["AP"].tolist()
