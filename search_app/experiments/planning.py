@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .design import Variant
 from .outcomes import Unit
@@ -29,10 +29,18 @@ def units_of(variants: Sequence[Variant]) -> tuple[Unit, ...]:
             weights=first[key].weights,
             vectors=first[key].vectors,
             seed=key[-1],
-            asked=tuple(asked[key]),
+            asked=_mode_by_mode(asked[key]),
         )
         for number, key in enumerate(first, 1)
     )
+
+
+def _mode_by_mode(asked: Iterable[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """Put what is asked in the order in which it is measured: a mode's pools follow each other."""
+    pools: dict[str, list[int]] = {}
+    for mode, pool in asked:
+        pools.setdefault(mode, []).append(pool)
+    return tuple((mode, pool) for mode, found in pools.items() for pool in sorted(found))
 
 
 def _key(variant: Variant, seed: int) -> Key:
