@@ -16,7 +16,7 @@ VERBS = {
     "forget": "take a person, or terms of theirs, out of the workspace",
     "search": "answer a query or a file of topics, personalized or not",
     "experiment": "run a paper's experiment on your own log and corpus",
-    "evaluate": "judge rankings by the own-profile order: AP with intervals and tests",
+    "evaluate": "judge rankings by the own-profile order, with intervals and tests",
     "codes": "make, list and revoke the codes by which people sign in",
     "serve": "serve the web pages",
     "bench": "measure speed as ratios within one run",

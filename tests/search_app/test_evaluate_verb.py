@@ -210,6 +210,14 @@ def test_further_releases_are_judged_beside_the_current_one(veilsearch: Run) -> 
     assert [each["mode"] for each in some["modes"]] == ["group:release", "none"]
 
 
+def test_the_gold_order_is_by_the_profile_alone_whatever_the_mix(veilsearch: Run) -> None:
+    (veilsearch.workspace / "veilsearch.toml").write_text("mix = 0\n")  # BM25 alone
+    found = veilsearch.json("evaluate", "--queries", "held-out")
+    none, own, group = (each["AP"]["mean"] for each in found["modes"])
+    assert none == own == group < 1
+    assert veilsearch("evaluate", "--queries", "held-out").splitlines()[0].endswith("; mix 0")
+
+
 def test_without_a_release_the_other_modes_are_judged(veilsearch: Run) -> None:
     current = veilsearch.workspace / "current.json"
     current.write_text(json.dumps({**json.loads(current.read_text()), "release": ""}))
@@ -246,6 +254,17 @@ def test_a_folder_of_runs_is_replaced_whole_and_no_other(veilsearch: Run, tmp_pa
     (runs / "thesis.txt").write_text("dear reader")
     veilsearch.refused("evaluate", "--queries", "held-out", "--run-dir", runs)
     assert (runs / "thesis.txt").read_text() == "dear reader"
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
+
+
+def test_where_folders_cant_be_swapped_they_are_renamed(
+    veilsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("search_app.judged_runs.exchange", lambda _one, _other: False)
+    runs = tmp_path / "runs"
+    veilsearch("evaluate", "--queries", "held-out", "--run-dir", runs)
+    veilsearch("evaluate", "--queries", "held-out", "--modes", "none", "--run-dir", runs)
+    assert sorted(each.name for each in runs.iterdir()) == ["none.run", "qrels.txt"]
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
 
 
