@@ -76,3 +76,54 @@ def write_log(path: Path) -> Path:
     lines = [f"{a.user}\t{a.query}\t{a.time:%Y-%m-%d %H:%M:%S}\t\t\n" for a in log()]
     path.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(lines))
     return path
+
+
+DEFINITION = """
+name = "toy"
+title = "A toy"
+[inputs]
+size = 8
+users = 12
+queries_per_user = 2
+least_hits = 100
+[defaults]
+method = "p-linkability"
+parameters = { p = 0.6 }
+pools = [35, 60]
+[[variant]]
+name = "groups"
+modes = ["group", "random-groups", "left-out"]
+seeds = [0, 1]
+[[variant]]
+name = "baselines"
+method = ""
+parameters = {}
+modes = ["none", "random", "average"]
+pools = [60]
+[[variant]]
+name = "union"
+parameters = { p = 0.7 }
+vectors = "tf"
+pools = [60]
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A workspace that has the corpus's index; log and definition lie beside it."""
+
+    root: Path
+    log: Path
+    definition: Path
+
+    def arguments(self, out: Path, *more: str, workers: int = 1) -> list[str]:
+        """Return the arguments after --workspace ROOT."""
+        where = ["--log", str(self.log), "-o", str(out), "--workers", str(workers)]
+        return ["experiment", str(self.definition), *where, *more]
+
+
+def place_in(room: Path) -> Place:
+    """Write all but the index."""
+    write_corpus(room / "corpus.jsonl")
+    (room / "toy.toml").write_text(DEFINITION)
+    return Place(room / "workspace", write_log(room / "log.tsv"), room / "toy.toml")
