@@ -31,7 +31,7 @@ EXPERIMENT = Parameter("experiment", "text", "A run by its folder’s name.", la
 @pages.get("")
 @operation()
 def every() -> ExperimentList:
-    """List the runs of experiments.
+    """List the latest runs of experiments, at most 100.
 
     Where people sign in, only the operator may ask.
     """

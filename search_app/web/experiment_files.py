@@ -114,6 +114,23 @@ def is_folder(path: Path) -> bool:
         return False
 
 
+def written_at(path: Path) -> float:
+    """Return when a file was last written, in seconds since 1970; 0 if that can't be known."""
+    try:
+        return path.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def outline_of(folder: Path) -> Stamp:
+    """Return what changes when a run is written anew."""
+    try:
+        told = [path.lstat() for path in (folder, folder / "run.json", folder / "report.json")]
+    except OSError:
+        return ((written_at(folder),),)
+    return tuple((each.st_ino, each.st_size, each.st_mtime_ns, each.st_ctime_ns) for each in told)
+
+
 def stamp_of(folder: Path) -> Stamp:
     """Return what changes when a file of a run changes."""
     try:

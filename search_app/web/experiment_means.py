@@ -48,6 +48,14 @@ class Beside(NamedTuple):
     other: Mean | None
     difference: float | None
 
+    @property
+    def change(self) -> str:
+        """Write the difference with its sign, if it has one in three decimals."""
+        if self.difference is None:
+            return "–"
+        text = f"{self.difference:+.3f}"
+        return "0.000" if float(text) == 0 else text.replace("-", "−")
+
 
 def read_means(content: bytes) -> tuple[Mean, ...]:
     """Read a summary; rows that can't be read are left out, and so are rows that come again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 import threading
 import types
@@ -20,13 +21,17 @@ from .experiment_files import (
     UnfitError,
     folders_in,
     is_folder,
+    outline_of,
     read_file,
     read_object,
     stamp_of,
+    written_at,
 )
 from .experiment_means import Mean, read_means
 
 FORMAT = 1
+MANIFEST = "run.json"
+LISTED = 100  # runs of a list
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 COUNTS = ("people", "queries", "units", "rows")
 KINDS = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv"}  # a figure's files
@@ -39,7 +44,7 @@ _TAKEN = {"compare"}  # addresses of other pages
 _FIGURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _LARGEST = 1e15  # of a number that is shown
 _LONGEST = 300  # characters of a title or a setting
-_MOST = 200  # settings shown, and runs kept
+_MOST = 200  # settings shown, and runs kept: more than are listed
 _DEEPEST = 4
 Pairs = tuple[tuple[str, str], ...]
 
@@ -87,34 +92,58 @@ class Run:
         return [name for kind in KINDS if (name := f"{figure}.{kind}") in self.pictures]
 
 
+class _Kept(NamedTuple):
+    outline: Stamp
+    stamp: Stamp
+    run: Run
+
+
 class Shelf:
     """The runs read last; any thread may ask."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Path, tuple[Stamp, Run]] = OrderedDict()
+        self._kept: OrderedDict[Path, _Kept] = OrderedDict()
 
-    def all(self, folder: Path) -> list[Run]:
-        """Return the runs in a folder, the latest first."""
-        found = [run for name in folders_in(folder) if (run := self.one(folder, name))]
-        return sorted(found, key=lambda run: run.finished, reverse=True)
+    def latest(self, folder: Path, most: int = LISTED) -> list[Run]:
+        """Return the runs written last in a folder, the latest first, as they were when read."""
+        paths = [folder / name for name in runs_in(folder)]
+        paths = heapq.nlargest(most, paths, key=lambda path: written_at(path / MANIFEST))
+        found = [self._known(path) or self._read(path) for path in paths]
+        return sorted(found, key=lambda run: (run.finished, run.name), reverse=True)
 
     def one(self, folder: Path, name: str) -> Run | None:
-        """Return the run of a name; None where there is none."""
+        """Return the run of a name as its files are now; None where there is none."""
         path = folder / name
         if not is_address(name) or not is_folder(path):
             return None
-        stamp = stamp_of(path)  # before the files: what changes meanwhile is read again
         with self._lock:
-            if path in self._kept and self._kept[path][0] == stamp:
-                self._kept.move_to_end(path)
-                return self._kept[path][1]
+            kept = self._kept.get(path)
+        return kept.run if kept and kept.stamp == stamp_of(path) else self._read(path)
+
+    def _known(self, path: Path) -> Run | None:
+        """Return a run that was not written anew: hundreds are listed, so few files are looked at.
+
+        What changed in its figures since is noticed when it is shown.
+        """
+        with self._lock:
+            kept = self._kept.get(path)
+        return kept.run if kept and kept.outline == outline_of(path) else None
+
+    def _read(self, path: Path) -> Run:
+        outline, stamp = outline_of(path), stamp_of(path)  # first: what changes now is read again
         run = read_run(path)
         with self._lock:
-            self._kept[path] = stamp, run
+            self._kept[path] = _Kept(outline, stamp, run)
+            self._kept.move_to_end(path)
             if len(self._kept) > _MOST:
                 self._kept.popitem(last=False)
         return run
+
+
+def runs_in(folder: Path) -> list[str]:
+    """Name the folders that a page can show."""
+    return [name for name in folders_in(folder) if is_address(name) and is_folder(folder / name)]
 
 
 def is_address(name: str) -> bool:
@@ -124,13 +153,13 @@ def is_address(name: str) -> bool:
 
 def odd_names(folder: Path) -> int:
     """Count the folders and links that no page can show."""
-    return sum(not is_address(name) or (folder / name).is_symlink() for name in folders_in(folder))
+    return len(folders_in(folder)) - len(runs_in(folder))
 
 
 def read_run(path: Path) -> Run:
     """Read a run folder; what is wrong with it is among its faults."""
     try:
-        manifest = read_object(read_file(path, "run.json"), "run.json")
+        manifest = read_object(read_file(path, MANIFEST), MANIFEST)
         if manifest.get("format") != FORMAT:
             raise UnfitError(f"run.json is not of format {FORMAT}, which this version reads")
         if not isinstance(manifest.get("sha256"), dict):
@@ -148,7 +177,7 @@ def _sound(path: Path, manifest: Mapping[str, Any]) -> Run:
     every = [f"{name}.{kind}" for name in names for kind in KINDS]
     pictures = tuple(name for name in every if folder.fits(f"figures/{name}"))
     if missing := [name for name in every if name not in pictures]:
-        faults.append(f"Missing or not what the run wrote: figures/{', figures/'.join(missing)}.")
+        faults.append(f"figures/{', figures/'.join(missing)}: missing, or not what the run wrote.")
     if report:
         shown = tuple(each for each in report.figures if f"{each.name}.svg" in pictures)
         report = replace(report, figures=shown)
@@ -276,7 +305,6 @@ def _day(told: object) -> str:
 
 def _changed(path: Path) -> str:
     try:
-        when = (path / "run.json").lstat().st_mtime
-        return f"{datetime.fromtimestamp(when, UTC):%Y-%m-%d %H:%M}"
+        return f"{datetime.fromtimestamp(written_at(path / MANIFEST), UTC):%Y-%m-%d %H:%M}"
     except (OSError, ValueError, OverflowError):
         return ""

@@ -16,7 +16,7 @@ from .access import visitor
 from .experiment_comparison import claims_beside, settings_beside
 from .experiment_files import RunFolder, UnfitError
 from .experiment_means import Beside, side_by_side
-from .experiment_runs import FILES, KINDS, Run, Shelf, odd_names
+from .experiment_runs import FILES, KINDS, Run, Shelf, odd_names, runs_in
 from .parameters import LARGEST_POOL, PAGE, Parameter, read_parameters
 from .site import PRIVATE, Site, this_site
 
@@ -54,9 +54,14 @@ def operators_only() -> None:
 def index() -> str:
     """List the runs."""
     site = this_site()
-    runs = runs_of(site)
-    odd = odd_names(folder_of(site))
-    return render_template("experiments/index.html", runs=runs, odd=odd, sound=_comparable(runs))
+    runs, folder = runs_of(site), folder_of(site)
+    return render_template(
+        "experiments/index.html",
+        runs=runs,
+        more=len(runs_in(folder)) - len(runs),
+        odd=odd_names(folder),
+        sound=_comparable(runs),
+    )
 
 
 @pages.get("/experiments/<name>")
@@ -170,8 +175,8 @@ def folder_of(site: Site) -> Path:
 
 
 def runs_of(site: Site) -> list[Run]:
-    """Return all runs, the latest first."""
-    return _shelf().all(folder_of(site))
+    """Return the latest runs, the latest first."""
+    return _shelf().latest(folder_of(site))
 
 
 def run_named(site: Site, name: str) -> Run:

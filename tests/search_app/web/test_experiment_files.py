@@ -91,7 +91,7 @@ def test_a_report_that_is_none_is_not_shown(
     make_run(runs / "bad", report_json=content)
     assert [client.get(page).status_code for page in PAGES] == [200, 200, 200, 404, 200, 200, 200]
     text = read(client.get("/experiments/bad").text).text
-    assert "Damaged: report.json" in text
+    assert "Damaged, so not shown: report.json" in text
     assert "Groups beat" not in text
 
 
@@ -112,7 +112,7 @@ def test_a_manifest_that_is_none_shows_nothing(
     make_run(runs / "bad")
     (runs / "bad" / "run.json").write_bytes(content)
     assert [client.get(page).status_code for page in PAGES] == [200, 200, 200, 404, 404, 200, 200]
-    assert "Damaged: " in client.get("/experiments/bad").text
+    assert "Damaged, so not shown: " in client.get("/experiments/bad").text
 
 
 def test_odd_values_of_a_manifest_are_left_out(client: FlaskClient, runs: Path, read: Any) -> None:
@@ -136,7 +136,7 @@ def test_a_missing_file_is_told(client: FlaskClient, runs: Path, name: str, read
     (make_run(runs / "bad") / name).unlink()
     assert {client.get(page).status_code for page in PAGES} <= {200, 404}
     text = read(client.get("/experiments/bad").text).text
-    assert f"{name} is missing" in text or f"not what the run wrote: {name}" in text
+    assert f"{name} is missing" in text or f"{name}: missing" in text
 
 
 @pytest.mark.parametrize("name", ["report.json", "provenance.json", "summary.csv", PICTURE])

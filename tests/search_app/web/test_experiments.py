@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from search_app.web import Site, create_app
+from search_app.web import Site, create_app, experiments
 from search_app.web.experiment_runs import Shelf
 
 from .conftest import ADMIN_TOKEN
@@ -179,7 +180,7 @@ class TestCompared:
     def test_a_run_beside_itself_differs_in_nothing(self, client: FlaskClient, read: Any) -> None:
         text = read(client.get("/experiments/compare?one=toy&other=toy").text).text
         assert "Nothing that the runs tell" in text
-        assert "+0.000" in text
+        assert "0.000 p-linkability" in text
 
 
 class TestWhoMaySee:
@@ -210,6 +211,27 @@ def test_a_run_is_read_again_only_when_a_file_of_it_changes(runs: Path) -> None:
     again = shelf.one(runs, "toy")
     assert again is not None
     assert again.title == "Another"
+
+
+def test_the_latest_runs_are_listed_and_the_others_counted(
+    site: Site, runs: Path, read: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for at_second, name in enumerate(["first", "second", "third"]):
+        os.utime(make_run(runs / name) / "run.json", (at_second + 1, at_second + 1))
+    latest = Shelf().latest(runs, 2)
+    assert sorted(run.name for run in latest) == ["second", "third"]
+    monkeypatch.setattr(experiments, "runs_of", lambda _site: latest)
+    text = read(create_app(at(site, runs.parent)).test_client().get("/experiments").text).text
+    assert "These are the latest 2; 1 older one is at /experiments/NAME" in text
+
+
+def test_a_run_written_anew_is_listed_anew(runs: Path) -> None:
+    make_run(runs / "toy")
+    shelf = Shelf()
+    (first,) = shelf.latest(runs)
+    assert shelf.latest(runs)[0] is first
+    make_run(runs / "toy", replace(REPORT, title="Another"))
+    assert [run.title for run in shelf.latest(runs)] == ["Another"]
 
 
 def test_means_are_those_of_the_summary(runs: Path) -> None:
