@@ -140,7 +140,7 @@ def each_greater(
     def finding(steps: Sequence[Step]) -> str:
         told = [
             f"{each.means[0]:.3f} for {each.high} and {each.means[1]:.3f} for {each.low} "
-            f"({each.difference.mean:+.3f})"
+            f"({signed(each.difference.mean)})"
             for each in steps
         ]
         return f"{what} is {listed(told)}."
@@ -188,8 +188,14 @@ def _claim(draft: Draft, tested: Sequence[tuple[Step, float]]) -> Claim:
 def difference_text(found: Interval) -> str:
     """Write a difference with its interval."""
     if np.isnan(found.low):
-        return f"{found.mean:+.3f}"
-    return f"{found.mean:+.3f} ({found.low:+.3f} to {found.high:+.3f})"
+        return signed(found.mean)
+    return f"{signed(found.mean)} ({signed(found.low)} to {signed(found.high)})"
+
+
+def signed(value: float) -> str:
+    """Write a difference; what rounds to nothing has no sign."""
+    text = f"{value:+.3f}"
+    return "0.000" if text in ("+0.000", "-0.000") else text
 
 
 def p_text(p: float) -> str:

@@ -75,6 +75,16 @@ def side(judged: Judged, variant: Variant, mode: str, pool: int, name: str = "")
     return Side(name or NAMES[mode], people)
 
 
+def sides(judged: Judged, table: str, modes: tuple[str, ...]) -> list[Side] | None:
+    """Return the modes of a table's first variant by its main pool; None unless all are there."""
+    variant = first(judged.outcomes, table)
+    if variant is None:
+        return None
+    found = [side(judged, variant, mode, main_pool(variant), NAMES[mode]) for mode in modes]
+    there = [each for each in found if each is not None]
+    return there if len(there) == len(modes) else None
+
+
 def usual(outcomes: Outcomes) -> Variant | None:
     """Return the paper's default: figure 2's variant, else one like it."""
     for table in (FIGURE_2, POOLS, FIGURE_4, FIGURE_3):

@@ -147,6 +147,7 @@ def facts_of(unit: Unit) -> dict[str, float]:
         return {}
     p = float(unit.parameters["p"])
     return {
+        "users": 24,
         "mean_group": 1 + 1 / p,
         "average_linkability": p,
         "mean_average_linkability": 0.95 * p,

@@ -14,6 +14,7 @@ from search_app.experiments.claims import (
     p_text,
     rising,
     settle,
+    signed,
     stated,
     steps_of,
 )
@@ -119,6 +120,12 @@ def test_a_finding_tells_both_means_and_the_people() -> None:
 
 
 def test_small_texts() -> None:
+    assert [signed(value) for value in (0.01, -0.01, 0.0004, -0.0004)] == [
+        "+0.010",
+        "-0.010",
+        "0.000",
+        "0.000",
+    ]
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert (p_text(0.0002), p_text(0.25), p_text(float("nan"))) == ("< 0.001", "0.250", "")

@@ -48,7 +48,7 @@ def page(report: Report = REPORT) -> str:
 
 def test_claims_are_said_in_words_with_their_p() -> None:
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page()))
-    assert "On these data 1 hold, 1 do not hold, 1 are undecided." in text
+    assert "On these data 1 hold, 1 do not hold, 1 undecided." in text
     assert "✓ holds Groups help." in text
     assert "figure 2 · p &lt; 0.001, corrected by Holm" in text
     assert "figure 3 · p = 0.250, corrected by Holm" in text
