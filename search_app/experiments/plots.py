@@ -173,5 +173,9 @@ def _legend(canvas: Canvas, axes: Axes, figure: Figure) -> None:
     if len(figure.lines) < 2:
         return
     handles, labels = axes.get_legend_handles_labels()
-    columns = min(len(labels), 4 if max(map(len, labels)) < 18 else 2)
-    canvas.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
+    longest = max(map(len, labels))
+    columns = min(len(labels), 4 if longest < 18 else 2 if longest < 60 else 1)
+    size = 9.0 if longest < 30 else 7.0
+    canvas.legend(
+        handles, labels, loc="outside upper center", ncols=columns, frameon=False, fontsize=size
+    )
