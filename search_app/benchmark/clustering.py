@@ -23,7 +23,7 @@ from .timing import seconds_of
 
 P = 0.4
 TERMS, VOCABULARY = 40, 60_000
-LARGE, FEW = 100_000, 3  # users from which a round takes ten seconds; rounds of these
+LARGE, FEW = 50_000, 3  # users from which a round takes seconds; rounds of these
 BAR_OF = 128_000  # users of the bar in seconds
 WARM_UP = 500  # users of a first call, which compiles
 

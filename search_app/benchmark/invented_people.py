@@ -13,19 +13,20 @@ from ..workspace import Workspace
 from .plan import Place
 from .processes import process, veilsearch
 
-USERS, SIZE = 720, 150
+SIZE = 150
+WRITERS = 10 / 9  # people of the town for each who has enough terms
 
 
-def town_over(index: Path, place: Place) -> Workspace:
-    """Make the town, unless this run has made it before."""
+def town_over(index: Path, place: Place, people: int) -> Workspace:
+    """Make a town of about so many people, unless this run has made it before."""
     workspace = Workspace(place.temporary / "town")
     if workspace.current().release:
         return workspace
     workspace.make_current(index=str(index.resolve()))
     log = str(workspace.root / "town.tsv")
     for verb in (
-        ["town", "-o", log],
-        ["profiles", log, "--size", str(SIZE), "--users", str(USERS)],
+        ["town", "-o", log, "--users", str(round(people * WRITERS))],
+        ["profiles", log, "--size", str(SIZE), "--users", str(people)],
         ["anonymize", "-m", "p-linkability", "--set", "p=0.4", "--set", "a=1"],
     ):
         process([*veilsearch(workspace.root), *verb])

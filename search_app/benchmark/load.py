@@ -48,7 +48,7 @@ def measure(plan: Plan, place: Place) -> Measured:
     """Ask for a while that does not count, then for a while that does."""
     words = vocabulary()
     indexed = made_index(place.kept, words, plan.load.documents)
-    town = town_over(indexed.find("index"), place)
+    town = town_over(indexed.find("index"), place, plan.people)
     users = read_profiles(town.find("profiles")).users
     with served(town) as port:
         asked = requests(words, users, plan)

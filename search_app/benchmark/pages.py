@@ -23,7 +23,7 @@ PARTS = {
 def measure(plan: Plan, place: Place) -> Measured:
     """Time requests of one client to a server in another process."""
     index = Workspace(plan.workspace).find("index")
-    town = town_over(index, place)
+    town = town_over(index, place, plan.people)
     users = read_profiles(town.find("profiles")).users
     queries = invented_queries(open_forward(index).terms, plan.queries)
     with served(town) as port, connected(port) as connection:

@@ -35,8 +35,9 @@ class Plan:
     only: tuple[str, ...] = ()
     rounds: int = 5
     pool: int = 1000
-    queries: int = 40
-    page_warm_up: int = 20
+    queries: int = 30
+    page_warm_up: int = 10
+    people: int = 720  # of the invented town
     clustered: tuple[int, ...] = SIZES  # users of R4
     obvious: int = 20_000  # users of R5
     logged: tuple[int, ...] = (SMALL,)  # users of the prefixes of R6's log

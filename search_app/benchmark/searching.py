@@ -38,7 +38,7 @@ def measure(plan: Plan, place: Place) -> Measured:
     """Time searches inside this process, over the workspace's index."""
     workspace = Workspace(plan.workspace)
     folder = workspace.find("index")
-    release = read_release(town_over(folder, place).find("release"))
+    release = read_release(town_over(folder, place, plan.people).find("release"))
     searcher, forward = open_index(folder, heap=plan.heap)
     with closing(searcher):
         queries = invented_queries(forward.terms, plan.queries)

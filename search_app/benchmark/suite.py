@@ -5,7 +5,6 @@ Processes are measured first: the memory of a child counts from what its parent 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from ..errors import UsageError
 from . import clustering, index_building, load, pages, reading, searching, starting, whole_logs
 from .bars import BARS, Finding, Measured, judged, missing
 from .plan import Place, Plan, Step
+from .timing import Spent, now
 
 STEPS = (
     Step(("R6", "R9"), "logs -> profiles -> releases -> verified", whole_logs.measure),
@@ -47,16 +47,16 @@ class Report:
 
     findings: tuple[Finding, ...]
     facts: dict[str, Any]
-    taken: dict[str, float]  # seconds of each step
-    seconds: float
+    taken: dict[str, Spent]  # of each step
+    spent: Spent
 
 
 def run(plan: Plan, note: Callable[[str], object], steps: Sequence[Step] = STEPS) -> Report:
     """Make the measurements that are asked for."""
-    began = time.perf_counter()
+    began = now()
     found: dict[str, Finding] = {}
     facts: dict[str, Any] = {}
-    taken: dict[str, float] = {}
+    taken: dict[str, Spent] = {}
     with _place(plan.folder) as place:
         for step in steps:
             asked = [ratio for ratio in step.ratios if plan.wants(ratio)]
@@ -64,9 +64,9 @@ def run(plan: Plan, note: Callable[[str], object], steps: Sequence[Step] = STEPS
                 continue
             label = " ".join(asked)
             note(f"bench: {label}, {step.doing} ...")
-            start = time.perf_counter()
+            start = now()
             measured, fault = _measured(step, plan, place)
-            taken[label] = round(time.perf_counter() - start, 1)
+            taken[label] = now().since(start)
             facts[label] = dict(measured.facts)
             found |= {
                 name: missing(name, fault) if fault else judged(name, measured)
@@ -74,7 +74,7 @@ def run(plan: Plan, note: Callable[[str], object], steps: Sequence[Step] = STEPS
             }
     rest = _names(plan.only, plan)
     findings = tuple(found.get(name) or missing(name, why_not(name)) for name in rest)
-    return Report(findings, facts, taken, round(time.perf_counter() - began, 1))
+    return Report(findings, facts, taken, now().since(began))
 
 
 def _may_run(plan: Plan, asked: Sequence[str]) -> bool:

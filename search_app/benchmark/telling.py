@@ -23,8 +23,8 @@ def as_json(report: Report) -> dict[str, Any]:
         "facts": report.facts,
         "versions": versions(),
         "cores": cores(),
-        "seconds of each": report.taken,
-        "seconds": report.seconds,
+        "spent on each": {name: spent._asdict() for name, spent in report.taken.items()},
+        **report.spent._asdict(),
     }
 
 
@@ -43,7 +43,8 @@ def lines(report: Report) -> list[str]:
     )
     known = ", ".join(f"{name} {found}" for name, found in versions().items())
     cores_ = f"{cores()} {'core' if cores() == 1 else 'cores'}"
-    return [*told, f"{counts}; {report.seconds:.0f} s in all on {cores_}", known]
+    spent = f"{report.spent.seconds:.0f} s, of which {report.spent.computing:.0f} s computing"
+    return [*told, f"{counts}; {spent}, on {cores_}", known]
 
 
 def _cells(finding: Finding) -> tuple[str, str, str, str, str]:

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 Calls = Mapping[str, Callable[[], object]]
 QueryCalls = Mapping[str, Callable[[str], object]]
+
+
+class Spent(NamedTuple):
+    """Time that has gone by, and what of it this process and its ended children computed."""
+
+    seconds: float
+    computing: float
+
+    def since(self, earlier: Spent) -> Spent:
+        """Return what was spent since an earlier moment."""
+        return Spent(
+            round(self.seconds - earlier.seconds, 1), round(self.computing - earlier.computing, 1)
+        )
+
+
+def now() -> Spent:
+    """Return what is spent up to now."""
+    return Spent(time.perf_counter(), sum(os.times()[:4]))
 
 
 def seconds_of(call: Callable[[], object]) -> float:

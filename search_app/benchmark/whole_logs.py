@@ -15,6 +15,7 @@ from .processes import Run, process, verb
 
 P = 0.4
 RELEASES = {"raw": ["augment=none"], "WordNet": ["augment=wordnet", "a=1"]}
+FEW = 3  # rounds of whole processes at most: each takes seconds
 _VERBS = ("anonymize", "verify")
 WARM_UP = 500  # users of a first run, which compiles what is compiled once a machine
 
@@ -25,7 +26,7 @@ def measure(plan: Plan, place: Place) -> Measured:
     whole = max(plan.logged)
     pipeline(place.temporary, log, WARM_UP / whole, rounds=1)
     # Whole logs take minutes and need no median; memory counts only where nothing was cut.
-    rounds = 1 if plan.whole else plan.rounds
+    rounds = 1 if plan.whole else min(plan.rounds, FEW)
     runs = [pipeline(place.temporary, log, users / whole, rounds) for users in sorted(plan.logged)]
     return Measured(values_of(runs[-1], whole=plan.whole), {"runs": runs})
 

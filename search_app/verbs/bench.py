@@ -26,9 +26,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "over the workspace's index (which is only read) and over invented people and logs."
     )
     parser.add_argument("--only", metavar="R1,R4", help="these ratios alone (default: all)")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="of each median (5)")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=5,
+        metavar="N",
+        help="of each median (5); of what takes seconds 3 at most",
+    )
     parser.add_argument("--pool", type=int, default=1000, metavar="N", help="documents (1000)")
-    parser.add_argument("--queries", type=int, default=40, metavar="N", help="of R1 to R3 (40)")
+    parser.add_argument("--queries", type=int, default=30, metavar="N", help="of R1 to R3 (30)")
     parser.add_argument(
         "--full",
         action="store_true",

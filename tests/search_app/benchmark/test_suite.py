@@ -12,6 +12,7 @@ from anonymizer.methods import METHODS
 from search_app.benchmark import suite, telling
 from search_app.benchmark.bars import Measured
 from search_app.benchmark.plan import USERS, Place, Plan, Step
+from search_app.benchmark.timing import Spent
 from search_app.errors import UsageError
 
 ALL = tuple(f"R{number}" for number in range(1, 14))
@@ -95,7 +96,7 @@ def test_the_plot_draws_each_stage_over_users() -> None:
         for users in (1000, 2000)
     ]
     growth = {"seconds": {"1000": 0.1, "2000": 0.4}, "time(2n) / time(n)": {"2000 / 1000": 4.0}}
-    report = suite.Report((), {"R6 R9": {"runs": runs}, "R4": growth}, {}, 1.0)
+    report = suite.Report((), {"R6 R9": {"runs": runs}, "R4": growth}, {}, Spent(1.0, 1.0))
     svg = ElementTree.fromstring(telling.drawn(report))  # noqa: S314 (our own)
     texts = ["".join(text.itertext()) for text in svg]
     assert "clustering alone: n^2.00" in texts
