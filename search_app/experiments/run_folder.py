@@ -101,7 +101,11 @@ def _switch(new: Path, folder: Path, old: Path) -> None:
     elif not exchange(new, folder):
         shutil.rmtree(old, ignore_errors=True)
         folder.replace(old)
-        new.replace(folder)
+        try:
+            new.replace(folder)
+        except OSError:
+            old.replace(folder)
+            raise
 
 
 def take_back(folder: Path, room: Path) -> None:
@@ -120,17 +124,22 @@ def refuse_foreign(folder: Path) -> None:
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if _is_file(path)}
     if not there:
         return
-    try:
-        ours = {MANIFEST, *json.loads((folder / MANIFEST).read_bytes())["sha256"]}
-    except (OSError, ValueError, KeyError, TypeError) as fault:
-        raise UsageError(
-            f"{folder} is there already and holds no run; name another with -o"
-        ) from fault
-    if more := sorted(there - ours):
+    if more := sorted(there - _files_of_run(folder)):
         raise UsageError(
             f"{folder} holds {more[0]}, which is no part of its run and would be lost; move it, or "
             "name another folder with -o"
         )
+
+
+def _files_of_run(folder: Path) -> set[str]:
+    try:
+        return {MANIFEST, *json.loads((folder / MANIFEST).read_bytes())["sha256"]}
+    except (FileNotFoundError, ValueError, KeyError, TypeError) as fault:
+        raise UsageError(
+            f"{folder} is there already and holds no run; name another with -o"
+        ) from fault
+    except OSError as fault:
+        raise UsageError(f"{folder} can't be read ({fault.strerror}); see to its rights") from fault
 
 
 def _is_file(path: Path) -> bool:

@@ -1,0 +1,150 @@
+"""The folder of a run: whole or not at all, whatever fails on the way."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer import records
+from search_app.errors import UsageError
+from search_app.evaluation import MEASURES
+from search_app.experiments import run_folder
+from search_app.experiments.design import Variant
+from search_app.experiments.run_folder import kept_in_run, refuse_foreign, take_back, write_run
+
+from .conftest import outcomes_of
+
+VARIANTS = [Variant("a", "p-linkability", {"p": p}, complete={"p": p}) for p in (0.1, 0.4)]
+
+
+def written(folder: Path, level: float = 0.5) -> dict[str, bytes]:
+    """Write a run and return its bytes."""
+    write(folder, level)
+    return content(folder)
+
+
+def write(folder: Path, level: float) -> None:
+    """Write a run beside which there is a room."""
+    room = folder.with_name(".room")
+    room.mkdir(exist_ok=True)
+    outcomes = outcomes_of(VARIANTS, lambda *_: level, measures=list(MEASURES))
+    keys = {unit.name: f"key of {unit.name}" for unit in outcomes.units}
+    figure = {"figures/one.svg": [b"<svg/>"], "report.json": [b"{}\n"]}
+    write_run(folder, room, outcomes, keys, {"seconds": 1}, figure)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, at: int) -> Callable[[], int]:
+    """Let the n-th thing that is asked of the disk fail; return how often it was asked."""
+    asked = [0]
+
+    def wrapped(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            asked[0] += 1
+            if asked[0] == at:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return real(*given, **named)
+
+        return call
+
+    for owner, name in (
+        (os, "fsync"), (os, "replace"), (os, "mkdir"), (Path, "open"), (Path, "touch"),
+    ):  # fmt: skip
+        monkeypatch.setattr(owner, name, wrapped(getattr(owner, name)))
+    return lambda: asked[0]
+
+
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_whatever_fails_the_old_run_or_the_new_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchanges: bool
+) -> None:
+    folder = tmp_path / "out"
+    old, new = written(folder, 0.25), written(tmp_path / "new", 0.75)
+    assert old.keys() == new.keys()
+    if not exchanges:
+        monkeypatch.setattr(run_folder, "exchange", lambda *_: False)
+    failed, at = 0, 1
+    while True:
+        with monkeypatch.context() as patch:
+            count = failing(patch, at)
+            try:
+                write(folder, 0.75)
+            except UsageError as fault:
+                told = str(fault).replace("be read", "be written")
+                assert told.startswith(f"{folder} can't be written (No space left")
+                failed += 1
+            if count() < at:
+                break
+        assert content(folder) in (old, new), at
+        if content(folder) == new:
+            written(folder, 0.25)
+        at += 1
+    assert failed > 30  # of all but the folders that are there already
+    assert content(folder) == new
+
+
+def test_what_was_measured_is_found_unless_a_byte_has_changed(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    written(folder)
+    units = outcomes_of(VARIANTS, lambda *_: 0.5, measures=list(MEASURES)).units
+    wanted = {f"key of {unit.name}": unit for unit in units}
+    found = kept_in_run(folder, wanted)
+    assert found.keys() == wanted.keys()
+    (block,) = found["key of u001"].blocks
+    assert block.values["AP"][:2].tolist() == pytest.approx([0.5 - 0.095] * 2)
+    assert kept_in_run(folder, {"another key": units[0]}) == {}
+    for name in ("rows.csv", "units.jsonl", run_folder.MANIFEST):
+        whole = (folder / name).read_bytes()
+        for damaged in (whole.replace(b"0.4", b"0.5", 1) + b" ", whole[: len(whole) // 2], b"[]"):
+            (folder / name).write_bytes(damaged)
+            if name != run_folder.MANIFEST or damaged == b"[]" or len(damaged) < len(whole):
+                assert kept_in_run(folder, wanted) == {}, name
+        (folder / name).unlink()
+        assert kept_in_run(folder, wanted) == {}, name
+        (folder / name).write_bytes(whole)
+    assert kept_in_run(folder, wanted).keys() == wanted.keys()
+
+
+def test_only_a_run_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    refuse_foreign(folder)
+    folder.mkdir()
+    refuse_foreign(folder)
+    written(folder)
+    refuse_foreign(folder)
+    (folder / "figures" / "mine.svg").write_text("mine")
+    with pytest.raises(UsageError, match=r"holds figures/mine.svg, which is no part of its run"):
+        written(folder)
+    (folder / "figures" / "mine.svg").unlink()
+    (folder / run_folder.MANIFEST).write_text("{")
+    with pytest.raises(UsageError, match="holds no run; name another with -o"):
+        refuse_foreign(folder)
+
+
+def test_a_run_that_was_moved_away_comes_back(tmp_path: Path) -> None:
+    folder, room = tmp_path / "out", tmp_path / ".room"
+    old = written(folder)
+    folder.rename(room / "old")
+    take_back(folder, room)
+    assert content(folder) == old
+    take_back(folder, room)  # nothing to take back
+    assert content(folder) == old
+
+
+def test_the_manifest_has_the_hash_of_every_other_file(tmp_path: Path) -> None:
+    found = written(tmp_path / "out")
+    said = json.loads(found.pop(run_folder.MANIFEST))
+    assert said["sha256"].keys() == found.keys()
+    assert said["counts"] == {"people": 20, "queries": 40, "units": 2, "rows": 80}
+    path = tmp_path / "again"
+    assert all(records.write_file(path, [b]) == said["sha256"][n] for n, b in found.items())
