@@ -89,7 +89,7 @@ def test_whatever_fails_the_old_run_or_the_new_is_there(
         if content(folder) == new:
             written(folder, 0.25)
         at += 1
-    assert failed > 30  # of all but the folders that are there already
+    assert failed > 25  # of all but the folders that are there already
     assert content(folder) == new
 
 
