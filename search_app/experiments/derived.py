@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from anonymizer.records import as_json
@@ -11,21 +11,22 @@ from . import general, plots, zhu_xiong
 from .outcomes import Outcomes
 from .page import standalone
 from .report import Report, as_record
-from .summaries import as_csv, summarize
+from .summaries import Summary, as_csv
 
-REPORTS: dict[str, Callable[[Outcomes], Report]] = {"zhu-xiong": zhu_xiong.report}
+Reporter = Callable[[Outcomes, Sequence[Summary]], Report]
+REPORTS: dict[str, Reporter] = {"zhu-xiong": zhu_xiong.report}
 
 
-def report_of(outcomes: Outcomes) -> Report:
+def report_of(outcomes: Outcomes, summaries: Sequence[Summary]) -> Report:
     """Return what an experiment's rows say: by its own report, or that of all others."""
-    return REPORTS.get(outcomes.experiment.name, general.report)(outcomes)
+    return REPORTS.get(outcomes.experiment.name, general.report)(outcomes, summaries)
 
 
 def derived_files(
-    outcomes: Outcomes, report: Report, provenance: Mapping[str, Any]
+    report: Report, summaries: Sequence[Summary], provenance: Mapping[str, Any]
 ) -> dict[str, Iterable[bytes]]:
     """Return every derived file by its name in the run's folder."""
-    files: dict[str, Iterable[bytes]] = {"summary.csv": [as_csv(summarize(outcomes)).encode()]}
+    files: dict[str, Iterable[bytes]] = {"summary.csv": [as_csv(summaries).encode()]}
     pictures = {}
     for figure in report.figures:
         svg, png = plots.draw(figure)

@@ -31,6 +31,7 @@ from .provenance import code_hash, context, files_hash, key_of, machine, version
 from .report import Report
 from .run_files import run_files
 from .run_folder import kept_in_run, refuse_foreign, take_back, write_run
+from .summaries import summarize
 from .workers import Place, measured, open_world
 
 UNFINISHED, LOCK = "unfinished", "lock"
@@ -81,8 +82,9 @@ def run_experiment(
                 tell(len(found), len(units))
         outcomes = _outcomes(experiment, units, found, data)
         told = _provenance(sources, shared, began, again)
-        report = report_of(outcomes)
-        files = derived_files(outcomes, report, told)
+        summaries = summarize(outcomes)
+        report = report_of(outcomes, summaries)
+        files = derived_files(report, summaries, told)
         files |= _runs(outcomes, runs, data, place, settings)
         write_run(folder, room, outcomes, keys, told, files)
     return _summary(folder, outcomes, told, report)
