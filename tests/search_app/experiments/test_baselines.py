@@ -1,0 +1,116 @@
+"""The modes by hand: whose row serves whom, and what is in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anonymizer.model import Grouping, Profiles, Release
+from anonymizer.representative import represent
+from index.forward import Forward
+from search_app.experiments import baselines
+from search_app.experiments.baselines import MODES, Interests, Situation
+from search_app.experiments.data import Questions
+
+PROFILES = Profiles.from_rows(
+    {
+        "ann": {"tea": 1.0, "milk": 1.0},
+        "bob": {"tea": 1.0, "saw": 0.5},
+        "cid": {"saw": 1.0},
+        "dan": {"golf": 1.0},
+    }
+)
+GROUPS = [0, 0, 0, 1]  # dan is alone
+ASKERS = np.array([0, 1, 3])
+
+
+def situation(representative: str = "centroid", guarantee: str = "average") -> Situation:
+    together = guarantee == "every-term"
+    grouping = Grouping(np.array([0] * 4 if together else GROUPS))
+    rows = represent(PROFILES, grouping, representative, most_share=0.3 if together else None)
+    given: dict[str, Any] = {"representative": representative, "guarantee": guarantee, "p": 0.3}
+    release = Release(rows, PROFILES.users, grouping.group_of, "p-linkability", given)
+    pools = np.zeros((3, 1), dtype=np.int64)
+    questions = Questions(np.arange(1, 4), ASKERS, pools, np.ones(3, dtype=np.int64))
+    return Situation(questions, PROFILES, release, forward(), "tfidf", 1, 0)
+
+
+def forward() -> Forward:
+    """Return an index of one document, "tea saw"."""
+    arrays = {
+        "numbers": np.array([0]),
+        "indptr": np.array([0, 2]),
+        "indices": np.array([0, 1], dtype=np.int32),
+        "tf": np.array([1, 1], dtype=np.int32),
+        "df": np.array([1, 1]),
+        "norms_tf": np.array([np.sqrt(2)]),
+        "norms_tfidf": np.array([np.sqrt(2) * np.log(2)]),
+    }
+    return Forward(arrays, ["tea", "saw"])
+
+
+def row(interests: Interests, user: int) -> dict[str, float] | None:
+    """Return the terms and weights that serve a user."""
+    at = int(interests.row_of[user])
+    if at < 0:
+        return None
+    low, high = interests.weights.indptr[at : at + 2]
+    terms = [interests.terms[column] for column in interests.weights.indices[low:high]]
+    return dict(zip(terms, interests.weights.data[low:high].tolist(), strict=True))
+
+
+def test_left_out_is_the_row_as_it_is_without_the_own_share() -> None:
+    served = baselines._left_out(situation())
+    # bob and cid: tea of one of two, saw (0.5 + 1) / 2
+    assert row(served, 0) == {"tea": 1 / 2, "saw": (0.5 + 1) / 2}
+    assert row(served, 1) == {"tea": 1 / 2, "milk": 1 / 2, "saw": 1 / 2}
+    assert row(served, 3) is None  # nobody else is in dan's group
+    assert row(served, 2) is None  # cid asks nothing
+    union = baselines._left_out(situation("union"))
+    assert row(union, 0) == {"tea": 1.0, "saw": 1.0}
+
+
+def test_left_out_has_no_term_that_the_groups_row_has_not() -> None:
+    # tea and saw are of two in four, more than 0.3: only milk and golf stand in the row
+    served = situation(guarantee="every-term")
+    assert row(baselines._group(served), 0) == {"milk": 1 / 4, "golf": 1 / 4}
+    left_out = baselines._left_out(served)
+    assert row(left_out, 0) == {"golf": 1 / 3}
+    assert row(left_out, 1) == {"milk": 1 / 3, "golf": 1 / 3}
+
+
+def test_who_is_served_by_nobody_keeps_the_engines_order() -> None:
+    (scores,) = MODES["left-out"].scores(situation())
+    assert scores[2].tolist() == [0]
+    # ann's, {tea 1/2, saw 3/4}, and "tea saw": (1/2 + 3/4) / (|row| · √2)
+    length = np.hypot(1 / 2, 3 / 4)
+    assert scores[0].tolist() == pytest.approx([(1 / 2 + 3 / 4) / (length * np.sqrt(2))])
+
+
+def test_one_row_of_all_profiles_serves_everybody() -> None:
+    for user in range(4):
+        average = row(baselines._everybodys("centroid")(situation()), user)
+        assert average == {"tea": 2 / 4, "milk": 1 / 4, "saw": 1.5 / 4, "golf": 1 / 4}
+        union = row(baselines._everybodys("union")(situation()), user)
+        assert union == {"tea": 1.0, "milk": 1.0, "saw": 1.0, "golf": 1.0}
+
+
+def test_random_groups_have_the_releases_sizes_and_their_own_members_rows() -> None:
+    served = baselines._random_groups(situation())
+    assert sorted(np.bincount(served.row_of).tolist()) == [1, 3]
+    for user in range(4):
+        members = np.flatnonzero(served.row_of == served.row_of[user])
+        found = row(served, user)
+        assert found is not None
+        total = sum(sum(PROFILES.at(int(member)).values()) for member in members)
+        assert sum(found.values()) == pytest.approx(total / members.size)
+
+
+def test_none_keeps_the_order_and_random_draws_several() -> None:
+    (scores,) = MODES["none"].scores(situation())
+    assert not scores.any()
+    draws = list(MODES["random"].scores(situation()))
+    assert len(draws) == baselines.DRAWS
+    assert len({draw.tobytes() for draw in draws}) == baselines.DRAWS
