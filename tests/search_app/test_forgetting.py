@@ -32,6 +32,7 @@ from anonymizer.profile_file import fingerprint, read_profiles
 from anonymizer.publication import read_published
 from anonymizer.release import read_input_hash, read_manifest, read_release
 from search_app import forgetting_releases, replacing
+from search_app.cli import main
 from search_app.errors import UsageError
 from search_app.forgetting import forget, look_again
 from search_app.ledger import read_ledger
@@ -97,13 +98,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def called(folder: Path, *arguments: object) -> str:
+def called(folder: Path, *arguments: object) -> None:
     if "more" in str(arguments[-1]):
         (folder / "more").mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "search_app", "--workspace", str(folder)]
-    done = subprocess.run([*command, *map(str, arguments)], capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout.decode()
+    with pytest.raises(SystemExit) as ended:
+        main(["--workspace", str(folder), *map(str, arguments)])
+    assert ended.value.code == 0
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi import checks
 
+from search_app import personal_code
 from search_app.forgetting import Forgotten
 from search_app.web import Site, create_app
 
@@ -48,6 +49,11 @@ GENERATED = settings(
 def forget(_user: str, _terms: Collection[str] | None) -> Forgotten:
     """Change nothing: the toy people are asked for again and again."""
     return Forgotten((), (), release_made=False, releases_dropped=(), left=())
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(personal_code, "_COST", 16)
 
 
 @pytest.fixture(params=["demo", "private"])
