@@ -96,9 +96,11 @@ def cosines(situation: Situation, interests: Interests) -> Floats:
         low, high = interests.weights.indptr[row : row + 2]
         own = columns[interests.weights.indices[low:high]]
         target = forward.target(own, interests.weights.data[low:high], situation.vectors)
-        for at in np.flatnonzero(rows == row).tolist():
-            size = min(int(questions.hits[at]), situation.depth)
-            found[at, :size] = forward.cosines(questions.pools[at, :size], target)
+        asked = np.flatnonzero(rows == row)
+        pools, part = questions.pools[asked, : situation.depth], found[asked]
+        inside = pools >= 0
+        part[inside] = forward.cosines(pools[inside], target)
+        found[asked] = part
     return found
 
 

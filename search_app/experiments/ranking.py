@@ -26,6 +26,7 @@ class Gold:
         self.questions = questions
         self._own = Situation(questions, profiles, None, forward, vectors, 0, 0)
         self._scores = np.zeros((len(questions), 0))
+        self._places: dict[int, Ints] = {}
 
     def depth(self, pool: int) -> int:
         """Return how many documents the largest pool has, if none may have more than so many."""
@@ -33,6 +34,11 @@ class Gold:
 
     def places(self, depth: int) -> Ints:
         """Return the gold place of each document of the first so many of each pool."""
+        if depth not in self._places:
+            self._places[depth] = self._placed(depth)
+        return self._places[depth]
+
+    def _placed(self, depth: int) -> Ints:
         if self._scores.shape[1] < depth:
             (self._scores,) = MODES["own"].scores(replace(self._own, depth=depth))
         order = best_first(self._scores[:, :depth], self.questions.hits)
