@@ -86,18 +86,35 @@ def draw_questions(
     tried = _tried(held_out, users, TRIED * inputs.queries_per_user, rng)
     left = dict.fromkeys(range(len(users)), inputs.queries_per_user)
     taken: list[tuple[int, Ints]] = []
-    asked = [held_out.queries.text(query) for _, query in tried]
-    pools = search(asked, max(depth, inputs.least_hits))
-    for (user, _), pool in zip(tried, pools, strict=True):
-        if left[user] and len(pool) >= inputs.least_hits:
-            left[user] -= 1
-            taken.append((user, pool.rows[:depth]))
+    waiting = tried
+    while waiting:  # most people need no more than their first few
+        now, waiting = _next(waiting, left)
+        asked = [held_out.queries.text(query) for _, query in now]
+        pools = search(asked, max(depth, inputs.least_hits))
+        for (user, _), pool in zip(now, pools, strict=True):
+            if len(pool) >= inputs.least_hits:
+                left[user] -= 1
+                taken.append((user, pool.rows[:depth]))
     if not taken:
         raise UsageError(
             f"none of {len(tried):,} held-out queries finds {inputs.least_hits} documents; "
             "lower least_hits, or index a larger corpus"
         )
     return _numbered(taken, len(users), rng)
+
+
+def _next(
+    waiting: list[tuple[int, int]], left: Mapping[int, int]
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Part who is asked now, as many queries as a person lacks, from who may be asked later."""
+    more, now, later = dict(left), [], []
+    for user, query in waiting:
+        if more[user]:
+            more[user] -= 1
+            now.append((user, query))
+        elif left[user]:
+            later.append((user, query))
+    return now, later
 
 
 def _tried(

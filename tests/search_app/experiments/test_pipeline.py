@@ -42,13 +42,14 @@ class Toy(NamedTuple):
     lucene: LuceneIndex
     forward: Forward
     wordnet: WordNet
-    asked: list[str]  # the queries searched last
+    asked: list[str]  # the queries searched for the last world
 
     def search(self, queries: Any, most: int) -> Any:
-        self.asked[:] = queries
+        self.asked.extend(queries)
         return self.lucene.pools(queries, most)
 
     def world(self, units: tuple[Unit, ...], inputs: Inputs = INPUTS) -> World:
+        self.asked.clear()
         data = prepare(self.log, self.counter, self.search, inputs, units)
         return World(data, self.forward, self.wordnet)
 
