@@ -60,7 +60,7 @@ BARS: dict[str, Bar] = {
     "index": Bar("index", "veilsearch index / IndexCollection", most=2),
     "index memory": Bar("index", "veilsearch index, peak memory", most=3, unit="GB"),
 }
-WHOLE = "the whole log takes minutes and 3 GB of disk; ask for it with --full"
+WHOLE = "the whole log takes minutes and gigabytes of disk; ask for it with --full"
 UNSAID = dict.fromkeys(("whole raw", "whole WordNet", "memory"), WHOLE)
 RATIOS = tuple(dict.fromkeys(bar.ratio for bar in BARS.values()))
 
