@@ -81,10 +81,12 @@ class LuceneWriter:
 
     def close(self) -> None:
         """Let go of the index; what was not committed is rolled back."""
-        for block in self._sent:
-            block.cancel()
-        self._thread.submit(jvm.detach)
-        self._thread.shutdown()
+        try:
+            for block in self._sent:
+                block.cancel()
+            self._thread.submit(jvm.detach)
+        finally:
+            self._thread.shutdown()  # else one whose start was interrupted waits forever
         with talking(WRITING, REMEDY):
             self._writer.rollback()
         (self._folder / "write.lock").unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -186,6 +187,26 @@ def test_a_writer_that_does_not_commit_leaves_nothing(tmp_path: Path) -> None:
     writer.close()
     with pytest.raises(SearchError, match="no segments"):
         LuceneIndex(tmp_path / "lucene")
+
+
+def test_an_interrupt_while_a_thread_starts_leaves_none_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = LuceneWriter(tmp_path / "lucene")  # has sent nothing: closing starts its thread
+    start, begun = threading.Thread.start, []
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        begun.append(thread)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            writer.close()
+    (waiting,) = begun
+    waiting.join(20)
+    assert not waiting.is_alive()
 
 
 def test_ids_come_in_bulk_in_any_order(shared: LuceneIndex) -> None:
