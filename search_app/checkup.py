@@ -18,7 +18,7 @@ from .ledger import read_ledger
 from .people_file import FILE as PEOPLE
 from .settings import Settings
 from .verbs.index import NAME
-from .workspace import Workspace
+from .workspace import EXPERIMENTS, Workspace
 
 _LEAST_DISK = 1_000_000_000
 _LEAST_MEMORY = 1_500_000_000
@@ -63,6 +63,7 @@ def checkup(settings: Settings) -> Iterator[Check]:
     yield guarded("log", lambda: _log(workspace), f"delete {workspace.log}")
     yield guarded("people", partial(_people, workspace), "restore it from a copy")
     yield guarded("ledger", partial(_ledger, workspace), "restore it from a copy")
+    yield guarded("runs", partial(_runs, workspace), "run the experiment again")
 
 
 def guarded(name: str, look: Callable[[], str], remedy: str) -> Check:
@@ -235,6 +236,18 @@ def _ledger(workspace: Workspace) -> str:
     noted = read_ledger(workspace)
     made = sum(each.event == "made" for each in noted)
     return f"{made:,} releases made, {len(noted) - made:,} published"
+
+
+def _runs(workspace: Workspace) -> str:
+    from .experiments.run_folder import MANIFEST, changed_file
+
+    place = workspace.root / EXPERIMENTS
+    folders = sorted(path.parent for path in place.glob(f"*/{MANIFEST}"))
+    for folder in folders:
+        if name := changed_file(folder):
+            raise Finding(f"{folder}: {name} is not as it was written", "run the experiment again")
+    counted = f"{len(folders):,} run{'s' if len(folders) > 1 else ''}"
+    return f"{counted}, every checksum right: {place}" if folders else "none yet"
 
 
 _ARTEFACTS: dict[str, Callable[[Path], str]] = {

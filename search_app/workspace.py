@@ -20,6 +20,7 @@ from .console import printable
 from .errors import UsageError, plain_when_writing
 
 CURRENT = "current.json"
+EXPERIMENTS = "experiments"  # the folder of runs
 _OURS = (
     r"current\.json|demo\.json|release"
     r"|profiles\.(jsonl|npz|held-out\.tsv|made\.json|origins\.npz)"

@@ -14,7 +14,6 @@ None of it holds a query or a user's id; only runs/ holds documents' ids.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -29,6 +28,7 @@ from ..errors import UsageError, plain_when_writing
 from .definition import as_text
 from .outcomes import Outcomes, Unit
 from .pipeline import Measured
+from .provenance import files_hash
 from .rows import csv_rows, json_rows, read_csv_rows
 
 FORMAT = 1
@@ -146,12 +146,25 @@ def _is_file(path: Path) -> bool:
     return path.is_symlink() or not path.is_dir()
 
 
+def changed_file(folder: Path) -> str:
+    """Name the first file of a run that is not as it was written; nothing if all are."""
+    try:
+        sums = json.loads((folder / MANIFEST).read_bytes())["sha256"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return MANIFEST
+    for name, digest in sums.items():
+        path = folder / name
+        if not path.is_file() or files_hash([path]) != digest:
+            return str(name)
+    return ""
+
+
 def kept_in_run(folder: Path, wanted: Mapping[str, Unit]) -> dict[str, Measured]:
     """Return what a finished run measured of units, by key; nothing where any byte has changed."""
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
         for name in ("units.jsonl", ROWS):
-            if hashlib.sha256((folder / name).read_bytes()).hexdigest() != manifest["sha256"][name]:
+            if files_hash([folder / name]) != manifest["sha256"][name]:
                 return {}
         records = [json.loads(line) for line in (folder / "units.jsonl").read_bytes().splitlines()]
         units = [_unit_of(record) for record in records]

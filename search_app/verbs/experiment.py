@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import console
 from ..errors import UsageError
 from ..settings import Settings
-from ..workspace import Workspace
+from ..workspace import EXPERIMENTS, Workspace
 from .anonymize import assignments
 from .town import truth_path
 
@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     workspace = Workspace(settings.workspace)
     logs = arguments.log or [_town(workspace)]
     index = workspace.index_named(arguments.index) if arguments.index else workspace.find("index")
-    folder = arguments.output or workspace.root / "experiments" / experiment.name
+    folder = arguments.output or workspace.root / EXPERIMENTS / experiment.name
     _check_output(folder, logs)
     sources = Sources(
         logs, lambda: _log(logs), lambda: _counter(experiment, settings), index.resolve()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .. import console
 from ..errors import UsageError
 from ..settings import Settings
-from ..workspace import Workspace
+from ..workspace import EXPERIMENTS, Workspace
 
 if TYPE_CHECKING:
     from ..forgetting import Forgotten
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _LOGS = (
     "Logs outside the workspace are not touched: profiles made of them again bring the person "
     "back, so take them out of the logs first."
+)
+_RUNS = (
+    "Runs of experiments hold lines of figures for each person who asked, by a number that names "
+    "nobody; run them again to be without this person's."
 )
 
 
@@ -55,6 +59,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         _forget_choices(workspace, user)
         done = look_again(workspace, user, done)
     _print(done, arguments.json)
+    if (workspace.root / EXPERIMENTS).is_dir():
+        console.say(_RUNS)
     return 1 if done.left else 0
 
 

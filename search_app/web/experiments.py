@@ -12,6 +12,7 @@ from typing import Any
 from flask import Blueprint, Response, abort, current_app, render_template, request, url_for
 from flask.blueprints import BlueprintSetupState
 
+from ..workspace import EXPERIMENTS
 from .access import visitor
 from .experiment_comparison import claims_beside, settings_beside
 from .experiment_files import RunFolder, UnfitError
@@ -21,7 +22,6 @@ from .parameters import LARGEST_POOL, PAGE, Parameter, read_parameters
 from .site import PRIVATE, Site, this_site
 
 pages = Blueprint("experiments", __name__)
-FOLDER = "experiments"  # of the workspace
 OPERATORS = "Only the operator may see the experiments."
 NO_RUN = "There is no such run of an experiment."
 NO_FILE = "There is no such file in this run, or it is not what the run wrote."
@@ -171,7 +171,7 @@ def _paging(page: int, last: int, address: Callable[[int], str]) -> dict[str, st
 
 def folder_of(site: Site) -> Path:
     """Return where the runs lie."""
-    return site.settings.workspace / FOLDER
+    return site.settings.workspace / EXPERIMENTS
 
 
 def runs_of(site: Site) -> list[Run]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -135,3 +136,25 @@ def test_an_open_file_of_people_is_told_and_left_as_it_is(settings: Settings) ->
     file.chmod(0o600)
     (check,) = (check for check in checkup(settings) if check.name == "people")
     assert check.good
+
+
+def test_a_run_with_a_changed_file_is_told(settings: Settings) -> None:
+    def of_runs() -> Check:
+        [found] = [check for check in checkup(settings) if check.name == "runs"]
+        return found
+
+    place = settings.workspace / "experiments"
+    assert of_runs() == Check("runs", "none yet")
+    run = place / "mine"
+    (run / "figures").mkdir(parents=True)
+    (run / "figures" / "one.csv").write_bytes(b"a,b\n")
+    digest = hashlib.sha256(b"a,b\n").hexdigest()
+    (run / "run.json").write_text(json.dumps({"sha256": {"figures/one.csv": digest}}))
+    assert of_runs() == Check("runs", f"1 run, every checksum right: {place}")
+    (run / "figures" / "one.csv").write_bytes(b"a,c\n")
+    told = Check(
+        "runs", f"{run}: figures/one.csv is not as it was written", "run the experiment again"
+    )
+    assert of_runs() == told
+    (run / "run.json").write_text("{")
+    assert not of_runs().good
