@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,9 +79,18 @@ def _most_users(log: QueryLog, counter: TermCounter, inputs: Inputs) -> int | No
 
 
 def draw_questions(
-    held_out: QueryLog, users: Sequence[str], search: Search, inputs: Inputs, depth: int
+    held_out: QueryLog,
+    users: Sequence[str],
+    search: Search,
+    inputs: Inputs,
+    sizes: Collection[int],
 ) -> Questions:
-    """Draw of each person's held-out queries some that find enough documents; keep so many."""
+    """Draw of each person's held-out queries some that find enough documents.
+
+    A pool is cut to the largest size asked for that it fills: how many documents a query finds in a
+    known corpus would tell what was asked.
+    """
+    steps, depth = np.array(sorted({inputs.least_hits, *sizes})), max(sizes)
     rng = np.random.default_rng([inputs.seed, 0])
     tried = _tried(held_out, users, TRIED * inputs.queries_per_user, rng)
     left = dict.fromkeys(range(len(users)), inputs.queries_per_user)
@@ -94,13 +103,14 @@ def draw_questions(
         for (user, _), pool in zip(now, pools, strict=True):
             if len(pool) >= inputs.least_hits:
                 left[user] -= 1
-                taken.append((user, pool.rows[:depth]))
+                filled = int(steps[steps <= len(pool)].max())
+                taken.append((user, pool.rows[: min(filled, depth)]))
     if not taken:
         raise UsageError(
             f"none of {len(tried):,} held-out queries finds {inputs.least_hits} documents; "
             "lower least_hits, or index a larger corpus"
         )
-    return _numbered(taken, len(users), rng)
+    return _numbered(taken, len(users), _secret(held_out, users, inputs.seed))
 
 
 def _next(
@@ -130,6 +140,13 @@ def _tried(
     begins = np.searchsorted(pairs[:, 0], pairs[:, 0])
     kept = pairs[np.arange(len(pairs)) - begins < most]
     return [(int(user), int(query)) for user, query in kept]
+
+
+def _secret(held_out: QueryLog, users: Sequence[str], seed: int) -> np.random.Generator:
+    """Return a generator that only who has the log can seed: numbers shall not tell its order."""
+    whole = hashlib.sha256("\n".join(users).encode("utf-8", "surrogatepass"))
+    whole.update(held_out.queries.blob.tobytes())
+    return np.random.default_rng([seed, *whole.digest()])
 
 
 def _numbered(taken: list[tuple[int, Ints]], users: int, rng: np.random.Generator) -> Questions:

@@ -57,8 +57,8 @@ def prepare(
     """Take a log to profiles, held-out questions and their pools."""
     weights = sorted({unit.weights for unit in units})
     profiles, held_out = people_and_queries(log, counter, inputs, weights)
-    depth = max(pool for unit in units for _, pool in unit.asked)
-    questions = draw_questions(held_out, profiles[weights[0]].users, search, inputs, depth)
+    sizes = {pool for unit in units for _, pool in unit.asked}
+    questions = draw_questions(held_out, profiles[weights[0]].users, search, inputs, sizes)
     return Data(profiles, questions)
 
 

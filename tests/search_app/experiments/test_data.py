@@ -79,9 +79,9 @@ class Searched:
             yield Pool(np.arange(size) + 10 * len(self.asked), np.zeros(size, dtype=np.float32))
 
 
-def drawn(search: Searched, inputs: Inputs = INPUTS, depth: int = 6) -> Questions:
+def drawn(search: Searched, inputs: Inputs = INPUTS, depth: int = 5) -> Questions:
     made, held_out = people_and_queries(log_of(), TermCounter(Words()), inputs, ["binary"])
-    return draw_questions(held_out, made["binary"].users, search, inputs, depth)
+    return draw_questions(held_out, made["binary"].users, search, inputs, {depth})
 
 
 def test_each_person_asks_as_many_as_wanted_of_those_that_find_enough() -> None:
@@ -104,6 +104,28 @@ def test_enough_is_found_however_small_the_pools_are() -> None:
         drawn(Searched(50), replace(INPUTS, least_hits=51), depth=2)
 
 
+def test_a_pool_is_cut_to_a_size_that_was_asked_for_lest_its_size_tells_the_query() -> None:
+    made, held_out = people_and_queries(log_of(), TermCounter(Words()), INPUTS, ["binary"])
+    several = {word(person, day): 4 + person + day for person in range(5) for day in range(10)}
+    found = draw_questions(
+        held_out, made["binary"].users, Searched(5, **several), INPUTS, {7, 12, 40}
+    )
+    told = [several[held_out.text(row)] for row in range(len(held_out))]
+    assert set(found.hits.tolist()) <= {4, 7, 12}
+    assert len(set(told)) > 3
+
+
+def test_numbers_of_people_are_seeded_by_the_log_itself() -> None:
+    ours, theirs = log_of(), log_of()
+    named = replace(theirs, users=tuple(f"{user}!" for user in theirs.users))
+    numbered = []
+    for log in (ours, named):
+        made, held_out = people_and_queries(log, TermCounter(Words()), INPUTS, ["binary"])
+        asked = draw_questions(held_out, made["binary"].users, Searched(5), INPUTS, {5})
+        numbered.append(asked.user.tolist())
+    assert numbered[0] != numbered[1]  # the public seed alone doesn't tell them
+
+
 def test_people_are_numbered_at_random_yet_always_alike() -> None:
     found, again = drawn(Searched(5)), drawn(Searched(5))
     assert found.person.tolist() == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
@@ -121,4 +143,4 @@ def test_the_digest_tells_other_profiles_people_and_pools() -> None:
 
     seeded = replace(INPUTS, seed=1)
     assert digest() == digest()
-    assert len({digest(), digest(seeded), digest(replace(INPUTS, size=2)), digest(size=6)}) == 4
+    assert len({digest(), digest(seeded), digest(replace(INPUTS, size=2)), digest(size=4)}) == 4
