@@ -1,7 +1,8 @@
 """Topics with known people -> how close each mode comes to their own-profile order.
 
 Whoever asks is needed twice: for the gold order, and to find the released row that serves them.
-What is returned knows people by number only.
+What is returned knows people by number only. Where no more documents are found than the gold
+standard has, every order has AP 1: such a query tells no mode from another and isn't judged.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from index.model import Pool
 
 from .engine import Ranking
-from .evaluation import MEASURES, gold_places, random_average_precision
+from .evaluation import DEPTH, MEASURES, gold_places, random_average_precision
 from .modes import Modes
 from .significance import Interval, by_person, holm, intervals, randomization, worst_decile
 from .topics import Topic
@@ -25,7 +26,7 @@ from .topics import Topic
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 BLOCK = 256  # topics whose orders are measured at once
-NO_PROFILE, NO_ROW, NO_HITS = "no profile", "no row", "no hits"
+NO_PROFILE, NO_ROW, NO_HITS, FEW_HITS = "no profile", "no row", "no hits", "few hits"
 
 
 class Search(NamedTuple):
@@ -48,7 +49,7 @@ class Answered(NamedTuple):
 
 @dataclass(frozen=True)
 class Judged:
-    """Every measure of every topic in each mode, and how many topics could not be judged."""
+    """Every measure of every topic that was judged in each mode, and how many were not."""
 
     qids: tuple[str, ...]
     person: Ints  # query -> number of who asks, from 1
@@ -89,7 +90,7 @@ def judge(
 ) -> Judged:
     """Answer each topic in each mode as whoever asks it, and measure the orders."""
     known, left_out = _whom(modes, topics, asked)
-    answers = _answers(modes, known, asked, search)
+    answers = _answers(modes, known, asked, search, left_out)
     qids: list[str] = []
     people: dict[str, int] = {}
     person, hits, parts, cut = [], [], [], 0
@@ -106,7 +107,7 @@ def judge(
         np.array(person, dtype=np.int64),
         np.array(hits, dtype=np.int64),
         {mode: _joined([part[mode] for part in parts]) for mode in asked},
-        {**left_out, NO_HITS: len(known) - len(qids)},
+        left_out,
         cut,
     )
 
@@ -120,19 +121,25 @@ def _whom(
     users = set(profiles).intersection(*(release.users for release in releases))
     no_profile = sum(topic.user not in profiles for topic in topics)
     known = [topic for topic in topics if topic.user in users]
-    return known, {NO_PROFILE: no_profile, NO_ROW: len(topics) - len(known) - no_profile}
+    no_row = len(topics) - len(known) - no_profile
+    return known, {NO_PROFILE: no_profile, NO_ROW: no_row, NO_HITS: 0, FEW_HITS: 0}
 
 
 def _answers(
-    modes: Modes, topics: Sequence[Topic], asked: Sequence[str], search: Search
+    modes: Modes,
+    topics: Sequence[Topic],
+    asked: Sequence[str],
+    search: Search,
+    left_out: dict[str, int],
 ) -> Iterator[Answered]:
-    """Answer the topics in their order; those that find nothing have no answer."""
+    """Answer the topics in their order; count those that find too little to be judged."""
     queries = [topic.query for topic in topics]
     pools = modes.engine.pools(
         queries, search.pool, threads=search.threads, operators=search.operators
     )
     for topic, pool in zip(topics, pools, strict=True):
-        if not len(pool):
+        if len(pool) <= DEPTH:
+            left_out[FEW_HITS if len(pool) else NO_HITS] += 1
             continue
         gold = modes.ranking(pool, "own", topic.user, 1.0)
         same = {"own"} if search.mix == 1 else set()

@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--modes", metavar="M,...", help="none, own, group, group:RELEASE (all that are here)"
     )
-    parser.add_argument("--pool", type=int, metavar="N", help="documents that are re-ranked (100)")
+    parser.add_argument(
+        "--pool", type=int, metavar="N", help="documents that are re-ranked, above 30 (100)"
+    )
     parser.add_argument(
         "--run-dir", type=Path, metavar="DIR", help="write MODE.run and qrels.txt, TREC's forms"
     )
@@ -95,8 +97,14 @@ def _profiles(arguments: argparse.Namespace, settings: Settings) -> Path:
 
 def _check_use(arguments: argparse.Namespace, settings: Settings, source: Path) -> None:
     """Refuse what would be refused only after all the work."""
+    from ..evaluation import DEPTH
     from ..judged_runs import check_place
 
+    if settings.pool <= DEPTH:
+        raise UsageError(
+            f"pool={settings.pool} judges nothing: the first {DEPTH} of the own order are relevant,"
+            f" so every order of so few has AP 1; give --pool {DEPTH + 1} or more"
+        )
     if arguments.seed < 0:
         raise UsageError(f"--seed {arguments.seed} must be 0 or more")
     if arguments.index == "":
@@ -281,10 +289,13 @@ _WIDTH, _AP = 12, 22  # of columns
 
 def _why(judged: Judged) -> str:
     """Say how many queries were left out, and why."""
+    from ..evaluation import DEPTH
+
     words = {
         "no profile": "of people without a profile",
         "no row": "of people without a released row",
         "no hits": "that find nothing",
+        "few hits": f"that find {DEPTH} documents or fewer, of which every order has AP 1",
     }
     counts = [f"{count:,} {words[why]}" for why, count in judged.left_out.items() if count]
     return "left out: " + (", ".join(counts) or "none")

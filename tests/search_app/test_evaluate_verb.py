@@ -129,7 +129,7 @@ def test_means_and_tests_are_over_people(veilsearch: Run, tmp_path: Path) -> Non
     rows = tmp_path / "rows.csv"
     found = veilsearch.json("evaluate", "--queries", "held-out", "-o", rows, "--seed", 3)
     assert (found["queries"], found["people"], found["pool"]) == (18, 6, 100)
-    assert found["left_out"] == {"no profile": 0, "no row": 0, "no hits": 0}
+    assert found["left_out"] == {"no profile": 0, "no row": 0, "no hits": 0, "few hits": 0}
     assert found["smaller_pools"] == 18  # 90 documents on java
     assert found["random_AP"] == pytest.approx(random_average_precision(90), abs=1e-12)
     assert [each["mode"] for each in found["modes"]] == list(MODES)
@@ -190,12 +190,50 @@ def test_what_cant_be_judged_is_counted_and_nobody_is_named(
     assert "[-, -]" in said.splitlines()[4]  # one person has no interval: none is made up
 
 
-def test_a_small_pool_has_no_ap_c_and_the_pool_is_told(veilsearch: Run, tmp_path: Path) -> None:
-    rows = tmp_path / "rows.csv"
-    found = veilsearch.json("evaluate", "--queries", "held-out", "--pool", 20, "-o", rows)
-    assert (found["pool"], found["smaller_pools"], found["random_AP"]) == (20, 0, 1)
-    assert {row["AP_c"] for row in rows_of(rows)} == {""}
-    assert found["modes"][0]["AP_c"] == {"mean": None, "low": None, "high": None}
+def held_by(words: str) -> int:
+    """Count the documents of the fixture that hold any of some words, as it draws them."""
+    draw, theme = np.random.default_rng(0), " ".join(THEMES).split()
+    texts = [draw.choice(theme, 9, replace=False).tolist() for _ in range(90)]
+    return sum(bool({*text} & {*words.split()}) for text in texts)
+
+
+def test_what_has_ap_1_in_every_order_flatters_no_mean(veilsearch: Run, tmp_path: Path) -> None:
+    assert 1 < held_by("lava") <= 30 < held_by("lava ash crater") < 90
+    queries, rows, runs = tmp_path / "queries.tsv", tmp_path / "rows.csv", tmp_path / "runs"
+    asked = [("wide", 0, "java"), ("few", 0, "lava"), ("some", 2, "lava ash crater")]
+    queries.write_text("".join(f"{qid}\t{PEOPLE[at]}\t{words}\n" for qid, at, words in asked))
+    arguments = ["evaluate", "--queries", queries, "-o", rows, "--run-dir", runs]
+    said = veilsearch(*arguments).splitlines()
+    few = "left out: 1 that find 30 documents or fewer, of which every order has AP 1"
+    assert (said[0].split(" over")[0], said[1]) == ("2 queries of 2 people", few)
+    found = veilsearch.json(*arguments)
+    assert found["left_out"] == {"no profile": 0, "no row": 0, "no hits": 0, "few hits": 1}
+    chance = [random_average_precision(size) for size in (90, held_by("lava ash crater"))]
+    assert found["random_AP"] == pytest.approx(np.mean(chance), abs=1e-12)
+    assert {(row["query"], row["hits"]) for row in rows_of(rows)} == {
+        ("wide", "90"), ("some", f"{held_by('lava ash crater')}"),
+    }  # fmt: skip
+    qrels = list(ir_measures.read_trec_qrels(str(runs / "qrels.txt")))
+    for mode in found["modes"]:  # each person asks once: any tool's mean is ours
+        run = list(ir_measures.read_trec_run(str(runs / f"{mode['mode']}.run")))
+        assert {each.query_id for each in run} == {each.query_id for each in qrels}
+        theirs = ir_measures.calc_aggregate([AP(rel=1)], qrels, run)[AP(rel=1)]
+        assert mode["AP"]["mean"] == pytest.approx(theirs, abs=1e-9)
+
+
+def test_queries_of_few_hits_alone_are_refused_and_counted(veilsearch: Run, tmp_path: Path) -> None:
+    queries = tmp_path / "queries.tsv"
+    queries.write_text(f"q1\t{PEOPLE[0]}\tlava\nq2\t{PEOPLE[0]}\tzzyzx\n")
+    said = veilsearch.refused("evaluate", "--queries", queries)
+    assert "none of 2 queries can be judged; left out: 1 that find nothing, 1 that find 30" in said
+
+
+def test_a_pool_of_the_workspaces_settings_is_refused_too(veilsearch: Run) -> None:
+    (veilsearch.workspace / "veilsearch.toml").write_text("pool = 20\n")
+    said = veilsearch.refused("evaluate", "--queries", "held-out")
+    assert "pool=20 judges nothing" in said
+    assert "give --pool 31 or more" in said
+    assert veilsearch.json("evaluate", "--queries", "held-out", "--pool", 31)["smaller_pools"] == 0
 
 
 def test_further_releases_are_judged_beside_the_current_one(veilsearch: Run) -> None:
@@ -293,6 +331,7 @@ def test_a_failed_evaluation_leaves_no_runs_and_keeps_the_old(
         ),
         (["--modes", ""], "must be among none, own, group"),
         (["--pool", "0"], "pool=0 must be from 1 to 10000"),
+        (["--pool", "30"], "every order of so few has AP 1; give --pool 31 or more"),
         (["--pool", "10001"], "pool=10001 must be from 1 to 10000"),
         (["--seed", "-1"], "--seed -1 must be 0 or more"),
         (["--index", "gone"], "gone"),
