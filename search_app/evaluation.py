@@ -167,6 +167,20 @@ MEASURES: Mapping[str, Callable[[Ints], Floats]] = {
 }
 
 
+def measured_by_size(orders: Callable[[Ints], Ints], sizes: Ints) -> dict[str, Floats]:
+    """Return every measure of each order; those of pools of one size are measured together.
+
+    `orders` stacks the orders of some numbers, which are all of one size.
+    """
+    values = {name: np.full(sizes.size, np.nan) for name in MEASURES}
+    for size in np.unique(sizes).tolist():
+        some = np.flatnonzero(sizes == size)
+        alike = orders(some)
+        for name, measure in MEASURES.items():
+            values[name][some] = measure(alike[:, :size])
+    return values
+
+
 # -- their parts ---------------------------------------------------------------------------------
 
 

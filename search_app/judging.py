@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from index.model import Pool
 
 from .engine import Ranking
-from .evaluation import DEPTH, MEASURES, gold_places, random_average_precision
+from .evaluation import DEPTH, MEASURES, gold_places, measured_by_size, random_average_precision
 from .modes import Modes
 from .significance import Interval, by_person, holm, intervals, randomization, worst_decile
 from .topics import Topic
@@ -151,16 +151,10 @@ def _answers(
 
 
 def _measured(answers: Sequence[Answered], mode: str) -> dict[str, Floats]:
-    """Measure one mode's orders; those over pools of one size are measured together."""
+    """Measure one mode's orders."""
     orders = [gold_places(a.rankings[mode].plain_ranks, a.gold.plain_ranks) for a in answers]
     sizes = np.array([order.size for order in orders])
-    values = {name: np.full(sizes.size, np.nan) for name in MEASURES}
-    for size in np.unique(sizes).tolist():
-        some = np.flatnonzero(sizes == size)
-        alike = np.stack([orders[at] for at in some.tolist()])
-        for name, measure in MEASURES.items():
-            values[name][some] = measure(alike)
-    return values
+    return measured_by_size(lambda some: np.stack([orders[at] for at in some.tolist()]), sizes)
 
 
 def _joined(parts: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:

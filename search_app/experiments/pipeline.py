@@ -3,7 +3,7 @@
     log -> profiles -> release -> pool -> re-rank -> rows
 
 `prepare` goes from the log to the pools: what all units of an experiment share. `measure` goes on
-to the rows of one unit. What they call is named after the step it takes; `run` is both in a line.
+to the rows of one unit. What they call is named after the step it takes.
 """
 
 from __future__ import annotations
@@ -85,20 +85,6 @@ def scored(
         questions, profiles, release, world.forward, unit.vectors, depth, unit.seed
     )
     return MODES[mode].scores(situation)
-
-
-def run(
-    log: QueryLog,
-    counter: TermCounter,
-    search: Search,
-    forward: Forward,
-    wordnet: WordNet,
-    inputs: Inputs,
-    units: Sequence[Unit],
-) -> Iterator[Measured]:
-    """Do all of it in one process."""
-    world = World(prepare(log, counter, search, inputs, units), forward, wordnet)
-    return (measure(world, unit) for unit in units)
 
 
 def release_for(world: World, unit: Unit) -> Release | None:

@@ -10,7 +10,7 @@ import numpy as np
 from anonymizer.model import Profiles
 from index.forward import Forward
 
-from ..evaluation import MEASURES
+from ..evaluation import MEASURES, measured_by_size
 from ..rerank import DECIMALS
 from .baselines import MODES, Situation
 from .data import Questions
@@ -59,18 +59,10 @@ def block_of(unit: str, mode: str, pool: int, scores: Sequence[Floats], gold: Go
     depth = gold.depth(pool)
     hits = np.minimum(gold.questions.hits, depth)
     places = gold.places(depth)
-    found = [judged(best_first(drawn[:, :depth], hits), places, hits) for drawn in scores]
+    orders = [
+        np.take_along_axis(places, best_first(drawn[:, :depth], hits), axis=1) for drawn in scores
+    ]
+    found = [measured_by_size(some.__getitem__, hits) for some in orders]
     means = {name: np.mean([each[name] for each in found], axis=0) for name in MEASURES}
     values = {name: np.round(mean, DECIMALS) for name, mean in means.items()}  # as it is written
     return Block(unit, mode, pool, hits, values)
-
-
-def judged(order: Ints, places: Ints, hits: Ints) -> dict[str, Floats]:
-    """Return every measure of every question; those with as many hits are judged together."""
-    orders = np.take_along_axis(places, order, axis=1)
-    values = {name: np.full(hits.size, np.nan) for name in MEASURES}
-    for size in np.unique(hits).tolist():
-        some = np.flatnonzero(hits == size)
-        for name, measure in MEASURES.items():
-            values[name][some] = measure(orders[some, :size])
-    return values

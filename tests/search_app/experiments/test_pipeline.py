@@ -18,11 +18,11 @@ from index.build import build_index, open_index
 from index.forward import Forward
 from index.lucene import LuceneIndex
 from index.model import Account, Document
-from search_app.experiments.baselines import MODES, Situation
+from search_app.experiments.baselines import MODES, Situation, _random_groups
 from search_app.experiments.data import Questions
 from search_app.experiments.design import Inputs, Variant
 from search_app.experiments.outcomes import Block, Unit
-from search_app.experiments.pipeline import Measured, World, measure, prepare, release_for, run
+from search_app.experiments.pipeline import Measured, World, measure, prepare, release_for
 from search_app.experiments.planning import units_of
 from search_app.experiments.ranking import Gold, block_of
 
@@ -176,12 +176,18 @@ def test_a_group_of_one_is_served_as_by_the_own_profile(toy: Toy) -> None:
         assert np.array_equal(left_out.values["AP"], none.values["AP"])  # nobody is left
 
 
-def test_random_groups_have_the_sizes_of_the_releases_and_other_members(toy: Toy) -> None:
-    (unit,) = units_of([variant()])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_random_groups_have_the_sizes_of_the_releases_and_other_members(
+    toy: Toy, seed: int
+) -> None:
+    (unit,) = units_of([variant(seeds=(seed,))])
     world = toy.world((unit,))
     release = release_for(world, unit)
     assert release is not None
-    drawn = np.random.default_rng([unit.seed, 2]).permutation(release.row_of_user)
+    questions, profiles = world.data.questions, world.data.profiles["binary"]
+    drawn = _random_groups(
+        Situation(questions, profiles, release, toy.forward, "tfidf", 60, unit.seed)
+    ).row_of
     assert np.bincount(drawn).tolist() == release.grouping.sizes.tolist()
     assert drawn.tolist() != release.row_of_user.tolist()
 
@@ -224,15 +230,3 @@ def test_a_pool_has_no_more_documents_than_are_found(toy: Toy) -> None:
     assert min(len(toy.lucene.pool(query, 130)) for query in toy.asked) < 118
     found = block(measured, "none", 118).hits
     assert set(found.tolist()) == {INPUTS.least_hits, 118}  # who finds less is cut to the next size
-
-
-def test_all_of_it_in_one_line(toy: Toy) -> None:
-    units = units_of([variant(), variant(method="", parameters={}, modes=("average",))])
-    made = list(run(toy.log, toy.counter, toy.search, toy.forward, toy.wordnet, INPUTS, units))
-    world = toy.world(units)
-    for unit, result in zip(units, made, strict=True):
-        again = measure(world, unit)
-        assert result.facts == again.facts
-        assert bool(result.facts) == bool(unit.method)
-        for one, other in zip(result.blocks, again.blocks, strict=True):
-            assert one.values["AP"].tolist() == other.values["AP"].tolist()
