@@ -39,6 +39,11 @@ def open_wordnet(cache: Path) -> WordNet:
     return WordNet(open_arrays(folder, FORMAT))
 
 
+def wordnet_sums(cache: Path) -> bytes:
+    """Return the checksums of the compiled WordNet in a cache folder: others are another one."""
+    return (cache / FORMAT / MANIFEST).read_bytes()
+
+
 class WordNet:
     """Terms, synsets, hypernyms and paths; synsets are numbers from 0."""
 

@@ -6,16 +6,17 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import anonymizer
 import index
+from anonymizer.wordnet import wordnet_sums
 
+from ..errors import UsageError
 from .outcomes import Unit
 
 PACKAGES = (
@@ -43,9 +44,8 @@ def versions() -> dict[str, str]:
     return found
 
 
-@cache
 def code_hash() -> str:
-    """Return a hash of our own code: another line of it may make other rows."""
+    """Return a hash of our own code as it lies on the disk: another line may make other rows."""
     whole = hashlib.sha256()
     for root in _ROOTS:
         folder = root if root.is_dir() else root.parent
@@ -65,13 +65,29 @@ def files_hash(paths: Iterable[Path]) -> str:
     return whole.hexdigest()
 
 
-def context(index_folder: Path, data: str) -> str:
-    """Return a hash of all that every unit depends on."""
+def inputs_of(logs: Sequence[Path], index_folder: Path, cache: Path) -> dict[str, str]:
+    """Return the hashes of what a run is about to read, its own code among it."""
+    return {
+        "log_sha256": files_hash(logs),
+        "index_sha256": files_hash([index_folder / "manifest.json"]),
+        "wordnet_sha256": hashlib.sha256(wordnet_sums(cache)).hexdigest(),
+        "code_sha256": code_hash(),
+    }
+
+
+def refuse_changes(before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """Refuse to call figures by the hashes of inputs that were changed meanwhile."""
+    changed = [name.removesuffix("_sha256") for name, value in now.items() if before[name] != value]
+    if changed:
+        raise UsageError(f"{' and '.join(changed)} changed while the experiment ran; run it again")
+
+
+def context(inputs: Mapping[str, str], data: str) -> str:
+    """Return a hash of all that every unit depends on; of the log that is profiles and pools."""
     parts = {
-        "code": code_hash(),
+        "inputs": {name: value for name, value in inputs.items() if name != "log_sha256"},
         "versions": {name: v for name, v in versions().items() if name != "matplotlib"},
         "machine": platform.machine(),
-        "index": files_hash([index_folder / "manifest.json"]),
         "data": data,
     }
     return _digest(parts)

@@ -16,6 +16,7 @@ import numpy as np
 
 from anonymizer.counting import TermCounter
 from anonymizer.model import QueryLog
+from anonymizer.wordnet import open_wordnet
 from index.build import open_index
 
 from ..errors import UsageError, plain_when_writing
@@ -27,7 +28,15 @@ from .design import Experiment
 from .outcomes import Outcomes, Unit
 from .pipeline import Measured, prepare
 from .planning import units_of
-from .provenance import code_hash, context, files_hash, key_of, machine, versions
+from .provenance import (
+    code_hash,
+    context,
+    inputs_of,
+    key_of,
+    machine,
+    refuse_changes,
+    versions,
+)
 from .report import Report
 from .run_files import run_files
 from .run_folder import kept_in_run, refuse_foreign, take_back, write_run
@@ -67,9 +76,11 @@ def run_experiment(
     units = units_of(experiment.variants)
     with _room(folder) as room:
         take_back(folder, room)
+        open_wordnet(settings.cache)  # compiled, where it was not yet
+        inputs = inputs_of(sources.logs, sources.index, settings.cache)
         data = _prepared(experiment, units, sources, settings)
         place = Place(sources.index, settings.cache)
-        shared = context(sources.index, data.digest())
+        shared = context(inputs, data.digest())
         keys = {unit.name: key_of(unit, shared) for unit in units}
         found = _found(units, keys, room, folder)
         again = len(found)
@@ -77,11 +88,13 @@ def run_experiment(
         tell(again, len(units))
         with closing(measured(data, place, left, workers)) as results:
             for unit, result in results:
+                refuse_changes(inputs, {"code_sha256": code_hash()})
                 kept_units.keep(room, keys[unit.name], result)
                 found[unit.name] = result
                 tell(len(found), len(units))
+        refuse_changes(inputs, inputs_of(sources.logs, sources.index, settings.cache))
         outcomes = _outcomes(experiment, units, found, data)
-        told = _provenance(sources, shared, began, again)
+        told = _provenance(inputs, settings, began, again)
         summaries = summarize(outcomes)
         report = report_of(outcomes, summaries)
         files = derived_files(report, summaries, told)
@@ -115,14 +128,26 @@ def _room(folder: Path) -> Iterator[Path]:
         yield room
         shutil.rmtree(room, ignore_errors=True)
     finally:
+        if {path.name for path in room.glob("*")} <= {LOCK}:  # there is nothing to go on from
+            shutil.rmtree(room, ignore_errors=True)
         os.close(lock)
+
+
+def _refuse_foreign_room(room: Path) -> None:
+    """Refuse a room that somebody else has furnished: it would be emptied at the end."""
+    if not os.path.lexists(room):
+        return
+    ours = room.is_dir() and not room.is_symlink()
+    if not ours or (any(room.iterdir()) and not (room / LOCK).is_file()):
+        raise UsageError(f"{room} is there already and is not ours; move it away")
 
 
 def _locked(room: Path, folder: Path) -> int:
     """Make the room and lock it; it may be gone meanwhile, with who has just come to an end."""
     while True:
+        _refuse_foreign_room(room)
         room.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(room / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        lock = os.open(room / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.samestat(os.fstat(lock), (room / LOCK).stat()):
@@ -141,7 +166,13 @@ def _prepared(
     experiment: Experiment, units: Sequence[Unit], sources: Sources, settings: Settings
 ) -> Data:
     """Read the log and search all its held-out questions once."""
-    lucene, _ = open_index(sources.index, heap=settings.heap)
+    lucene, _ = open_index(
+        sources.index,
+        heap=settings.heap,
+        k1=settings.k1,
+        b=settings.b,
+        title_boost=settings.title_boost,
+    )
     try:
         return prepare(
             sources.log(),
@@ -198,15 +229,14 @@ def _outcomes(
     return Outcomes(experiment, units, facts, data.questions.person, blocks)
 
 
-def _provenance(sources: Sources, shared: str, began: float, again: int) -> dict[str, Any]:
+def _provenance(
+    inputs: Mapping[str, str], settings: Settings, began: float, again: int
+) -> dict[str, Any]:
+    chosen = {name: getattr(settings, name) for name in ("k1", "b", "title_boost")}
     return {
         "versions": versions(),
-        "inputs": {
-            "log_sha256": files_hash(sources.logs),
-            "index_sha256": files_hash([sources.index / "manifest.json"]),
-            "code_sha256": code_hash(),
-            "all_sha256": shared,
-        },
+        "inputs": dict(inputs),
+        "settings": chosen,  # None: as the index was built
         "machine": machine(),
         "units_reused": again,
         "seconds": round(time.monotonic() - began, 1),

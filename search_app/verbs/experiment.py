@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     logs = arguments.log or [_town(workspace)]
     index = workspace.index_named(arguments.index) if arguments.index else workspace.find("index")
     folder = arguments.output or workspace.root / EXPERIMENTS / experiment.name
-    _check_output(folder, logs)
+    _check_output(folder, logs, workspace)
     sources = Sources(
         logs, lambda: _log(logs), lambda: _counter(experiment, settings), index.resolve()
     )
@@ -125,11 +125,20 @@ def _town(workspace: Workspace) -> Path:
     return log
 
 
-def _check_output(folder: Path, logs: Sequence[Path]) -> None:
+def _check_output(folder: Path, logs: Sequence[Path], workspace: Workspace) -> None:
+    """Refuse a place where a run can't be put, or would break what is there."""
     if not folder.name or folder.name in (".", ".."):
         raise UsageError(f"-o {folder} must be a folder of its own, like out")
+    if os.path.ismount(folder):
+        raise UsageError(f"-o {folder} is a mount point; name a folder inside it")
+    full = folder.resolve()
+    inside = [each for each in full.parents if (each / "release.json").exists()]
+    if inside or full.is_relative_to(workspace.indexes.resolve()):
+        raise UsageError(f"-o {folder} lies in a release or among indexes; name another folder")
     for log in logs:
-        if log.resolve().is_relative_to(folder.resolve()):
+        if not log.is_file():
+            raise UsageError(f"--log {log} must be a plain file that is there")
+        if log.resolve().is_relative_to(full):
             raise UsageError(f"-o {folder} would replace the folder of the log; name another")
 
 

@@ -177,24 +177,6 @@ def test_only_what_depends_on_a_change_is_measured_again(
     assert bytes_of(out).keys() == first.keys()
 
 
-def test_other_code_another_index_and_other_versions_are_another_context(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from search_app.experiments import provenance
-
-    (tmp_path / "manifest.json").write_text("{}")
-    found = {provenance.context(tmp_path, "data"), provenance.context(tmp_path, "other data")}
-    monkeypatch.setattr(provenance, "code_hash", lambda: "another line")
-    found.add(provenance.context(tmp_path, "data"))
-    monkeypatch.setattr(provenance, "versions", lambda: {"numpy": "99"})
-    found.add(provenance.context(tmp_path, "data"))
-    (tmp_path / "manifest.json").write_text("{ }")
-    found.add(provenance.context(tmp_path, "data"))
-    assert len(found) == 5
-    monkeypatch.setattr(provenance, "versions", lambda: {"numpy": "99", "matplotlib": "1"})
-    assert provenance.context(tmp_path, "data") in found  # it draws, it does not measure
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_variant_that_can_not_be_made_is_named_and_the_others_are_kept(
     run: Run, place: Place, tmp_path: Path, workers: int
