@@ -34,6 +34,7 @@ from .rows import csv_rows, json_rows, read_csv_rows
 FORMAT = 1
 MANIFEST = "run.json"
 ROWS = "rows.csv"
+PRIVATE = "runs/"  # they name documents, which tell what was asked
 Files = Mapping[str, Iterable[bytes]]
 
 
@@ -79,8 +80,9 @@ def _fill(
     }
     sums = {}
     for name, lines in files.items():
-        (new / name).parent.mkdir(exist_ok=True)
-        sums[name] = write_file(new / name, lines)
+        private = name.startswith(PRIVATE)
+        (new / name).parent.mkdir(0o700 if private else 0o777, exist_ok=True)
+        sums[name] = write_file(new / name, lines, 0o600 if private else 0o666)
     counts = {"people": outcomes.people, "queries": outcomes.person.size}
     counts |= {"units": len(units), "rows": rows}
     about = {"format": FORMAT, "name": outcomes.experiment.name}

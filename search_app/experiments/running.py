@@ -44,6 +44,7 @@ from .summaries import summarize
 from .workers import Place, measured, open_world
 
 UNFINISHED, LOCK = "unfinished", "lock"
+MOST_CELLS = 50_000_000  # queries x documents: 3.5 GB a worker
 Tell = Callable[[int, int], object]  # units done, of so many
 
 
@@ -79,6 +80,7 @@ def run_experiment(
         open_wordnet(settings.cache)  # compiled, where it was not yet
         inputs = inputs_of(sources.logs, sources.index, settings.cache)
         data = _prepared(experiment, units, sources, settings)
+        workers = _affordable(workers, data)
         place = Place(sources.index, settings.cache)
         shared = context(inputs, data.digest())
         keys = {unit.name: key_of(unit, shared) for unit in units}
@@ -183,6 +185,17 @@ def _prepared(
         )
     finally:
         lucene.close()
+
+
+def _affordable(workers: int, data: Data) -> int:
+    """Return how many workers there is memory for; refuse what is too much for one."""
+    queries, depth = data.questions.pools.shape
+    if queries * depth > MOST_CELLS:
+        raise UsageError(
+            f"{queries:,} queries with pools of {depth:,} documents take too much memory; lower "
+            f"queries_per_user or the largest pool: their product may be {MOST_CELLS:,}"
+        )
+    return min(workers, max(1, 2 * MOST_CELLS // (queries * depth)))
 
 
 def _runs(

@@ -105,6 +105,8 @@ def test_rows_and_ir_measures_on_the_written_runs_agree(
     asked = {(row["unit"], row["mode"], row["pool"]) for row in rows}
     written = {tuple(path.name.split(".")[:3]) for path in (out / "runs").glob("*.run.gz")}
     assert written == {key for key in asked if key[1] != "random"}
+    kept = [out / "runs", *(out / "runs").iterdir()]
+    assert not any(path.stat().st_mode & 0o077 for path in kept)  # they tell what was asked
     for unit, mode, pool in sorted(written):
         said = units[unit]
         qrels = out / f"runs/qrels.{said['weights']}.{said['vectors']}.{pool}.txt.gz"

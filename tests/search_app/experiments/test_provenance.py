@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from anonymizer.arrays import MANIFEST
 from anonymizer.wordnet import FORMAT
 from search_app.errors import UsageError
-from search_app.experiments import provenance
+from search_app.experiments import provenance, running
+from search_app.experiments.data import Data, Questions
 from search_app.experiments.provenance import context, inputs_of, refuse_changes
 from search_app.experiments.running import _room
 from search_app.verbs.experiment import _check_output
@@ -78,6 +80,21 @@ def test_a_mount_point_is_refused_before_the_work(
     monkeypatch.setattr(os.path, "ismount", lambda path: path == place / "out")
     with pytest.raises(UsageError, match="is a mount point; name a folder inside it"):
         _check_output(place / "out", [place / "log.tsv"], Workspace(place))
+
+
+def test_workers_are_as_many_as_there_is_memory_for() -> None:
+    def data(queries: int, depth: int) -> Data:
+        pools = np.zeros((queries, depth), dtype=np.int8).astype(np.int64)
+        each = np.zeros(queries, dtype=np.int64)
+        return Data({}, Questions(each, each, pools, each))
+
+    assert running._affordable(8, data(100, 50)) == 8
+    assert running._affordable(8, data(3_000, 5_000)) == 6  # twice 50 million / 15 million
+    few = data(2, 50)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "MOST_CELLS", 99)
+        with pytest.raises(UsageError, match="2 queries with pools of 50 documents take too much"):
+            running._affordable(1, few)
 
 
 def test_a_room_of_somebody_elses_is_neither_used_nor_emptied(place: Path) -> None:
