@@ -1,6 +1,7 @@
 """Experiments as files [I/O]: TOML with inputs, defaults and variants.
 
 name = "mine"
+report = "general"            # or zhu-xiong, whose figures and claims go by tables' names
 [inputs]                      # see design.py for all of them and their defaults
 queries_per_user = 5
 [defaults]                    # for every variant
@@ -24,16 +25,17 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from anonymizer.methods import METHODS, parameters_of, read_parameters
+from anonymizer.methods import METHODS, idle_parameters, parameters_of, read_parameters
 from anonymizer.model import BadParameter
 
 from ..errors import UsageError
 from .baselines import MODES
-from .design import MOST_POOL, VECTORS, WEIGHTS, Experiment, Inputs, Variant
+from .derived import REPORTS
+from .design import GENERAL, LEAST_POOL, MOST_POOL, VECTORS, WEIGHTS, Experiment, Inputs, Variant
 
 SUFFIX = ".toml"
 MOST_VARIANTS = 1000  # that one table may stand for
-_TOP = {"name": str, "title": str, "inputs": dict, "defaults": dict, "variant": list}
+_TOP = {"name": str, "title": str, "report": str, "inputs": dict, "defaults": dict, "variant": list}
 _KINDS: dict[str, tuple[type, ...]] = {
     "name": (str,),
     "method": (str,),
@@ -89,7 +91,8 @@ def read_definition(text: str, place: str, given: Mapping[str, str] | None = Non
     if faults:
         raise UsageError(f"{place}: {'; '.join(faults)}")
     spread = tuple(variant for each in variants for variant in _spread(each))
-    return Experiment(table["name"], table.get("title", table["name"]), inputs, spread)
+    name = table["name"]
+    return Experiment(name, table.get("title", name), inputs, spread, table.get("report", GENERAL))
 
 
 def _tables(table: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -106,6 +109,9 @@ def _table_faults(table: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} must be a {_CALLED[kind]}"
     if not isinstance(table.get("name"), str) or not is_plain(table["name"]):
         yield 'name must be letters, digits and hyphens, like name = "mine"'
+    report = table.get("report", GENERAL)
+    if isinstance(report, str) and report not in REPORTS:
+        yield f"no report {report}; there are: {', '.join(REPORTS)}"
     variants = table.get("variant")
     if not variants or not isinstance(variants, list):
         yield "at least one [[variant]] is needed"
@@ -139,20 +145,21 @@ def _inputs(given: Mapping[str, Any]) -> tuple[Inputs, list[str]]:
     return Inputs(**values), sorted(faults)
 
 
+_WHY = "in a pool of 30 documents or fewer all are relevant, and every order has AP 1"
 _ALLOWED = {
     "size": "a whole number from 1 to 100000, or off",
     "users": "a whole number from 2 to 10000000, or off",
     "test_share": "above 0 and below 1",
     "terms": "wordnet, all or letters-digits",
     "queries_per_user": "a whole number from 1 to 1000",
-    "least_hits": "a whole number from 1 to 10000",
+    "least_hits": f"a whole number from {LEAST_POOL} to {MOST_POOL}: {_WHY}",
     "seed": "a whole number from 0 to 4294967295",
 }
 _RANGES = {
     "size": (1, 100_000),
     "users": (2, 10_000_000),
     "queries_per_user": (1, 1000),
-    "least_hits": (1, MOST_POOL),
+    "least_hits": (LEAST_POOL, MOST_POOL),
     "seed": (0, 2**32 - 1),
 }
 
@@ -221,11 +228,14 @@ def _list_faults(given: Mapping[str, Any]) -> Iterator[str]:
         wrong = [str(each) for each in _listed(given.get(name, allowed[0])) if each not in allowed]
         if wrong:
             yield f"no {name} {', '.join(wrong)}; there are {', '.join(allowed)}"
-    for name, low, high in (("pools", 1, MOST_POOL), ("seeds", 0, 2**32 - 1)):
+    for name, low, high, why in (
+        ("pools", LEAST_POOL, MOST_POOL, f": {_WHY}"),
+        ("seeds", 0, 2**32 - 1, ""),
+    ):
         numbers = given.get(name, [low])
         fit = all(type(each) is int and low <= each <= high for each in numbers)
         if not numbers or not fit or len(set(numbers)) != len(numbers):
-            yield f"{name} must be different whole numbers from {low} to {high}"
+            yield f"{name} must be different whole numbers from {low} to {high}{why}"
     for name in ("modes", "weights", "vectors"):
         if name in given and not given[name]:
             yield f"{name} is empty"
@@ -276,14 +286,16 @@ def _spread(given: Mapping[str, Any]) -> Iterator[Variant]:
         _listed(given.get(name, usual))
         for name, usual in (("weights", WEIGHTS[0]), ("vectors", VECTORS[0]))
     )
-    for values in _products(given.get("parameters", {}) if method else {}):
-        typed = read_parameters(method, {n: _text(v) for n, v in values.items()}) if method else {}
-        complete = {**parameters_of(method), **typed} if method else {}
+    releases: list[dict[str, Any]] = [{}]
+    if method:
+        chosen = [_complete(method, values) for values in _products(given.get("parameters", {}))]
+        releases = [each for at, each in enumerate(chosen) if each not in chosen[:at]]
+    for complete in releases:
         for weight, vector in product(weights, vectors):
             yield Variant(
                 name=given["name"],
                 method=method,
-                parameters=typed,
+                parameters=_telling(method, complete) if method else {},
                 weights=weight,
                 vectors=vector,
                 complete=complete,
@@ -291,11 +303,33 @@ def _spread(given: Mapping[str, Any]) -> Iterator[Variant]:
             )
 
 
+def _complete(method: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all parameters; one without effect has its default: a release is written one way."""
+    usual = parameters_of(method)
+    typed = read_parameters(method, {name: _text(value) for name, value in values.items()})
+    complete = {**usual, **typed}
+    return complete | {name: usual[name] for name in idle_parameters(method, complete)}
+
+
+def _telling(method: str, complete: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that tell a release from others, however it was written down.
+
+    These are the ones that are not at their defaults, and what the papers name by a letter.
+    """
+    usual, idle = parameters_of(method), idle_parameters(method, complete)
+    return {
+        name: value
+        for name, value in complete.items()
+        if name not in idle and (value != usual[name] or (len(name) == 1 and value is not None))
+    }
+
+
 def as_text(experiment: Experiment) -> str:
     """Write an experiment out in full: every input, every variant spread."""
     lines = [
         f"name = {_toml(experiment.name)}",
         f"title = {_toml(experiment.title)}",
+        f"report = {_toml(experiment.report)}",
         "",
         "[inputs]",
     ]

@@ -8,18 +8,25 @@ from typing import Any
 from anonymizer.records import as_json
 
 from . import general, plots, zhu_xiong
+from .design import GENERAL
 from .outcomes import Outcomes
 from .page import standalone
 from .report import Report, as_record
 from .summaries import Summary, as_csv
 
 Reporter = Callable[[Outcomes, Sequence[Summary]], Report]
-REPORTS: dict[str, Reporter] = {"zhu-xiong": zhu_xiong.report}
+REPORTS: dict[str, Reporter] = {GENERAL: general.report, "zhu-xiong": zhu_xiong.report}
 
 
 def report_of(outcomes: Outcomes, summaries: Sequence[Summary]) -> Report:
-    """Return what an experiment's rows say: by its own report, or that of all others."""
-    return REPORTS.get(outcomes.experiment.name, general.report)(outcomes, summaries)
+    """Return what an experiment's rows say, in general if its report finds nothing to say of them.
+
+    A report finds its variants by the names of their tables; an experiment may have none of them.
+    """
+    said = REPORTS[outcomes.experiment.report](outcomes, summaries)
+    if said.claims or said.figures or said.tables:
+        return said
+    return REPORTS[GENERAL](outcomes, summaries)
 
 
 def derived_files(

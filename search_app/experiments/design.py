@@ -12,7 +12,8 @@ from typing import Any
 
 WEIGHTS = ("binary", "tf", "tfidf", "recency")
 VECTORS = ("tfidf", "tf")
-MOST_POOL = 10_000
+LEAST_POOL, MOST_POOL = 31, 10_000  # of 30 documents all are relevant: nothing can be measured
+GENERAL = "general"  # the report of an experiment of one's own
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Variant:
 
     name: str  # of the table it comes from, such as figure-4
     method: str = ""  # empty: no release, for modes that need none
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # those given
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # those that tell it from others
     weights: str = "binary"  # of the profiles
     vectors: str = "tfidf"  # of the documents
     modes: tuple[str, ...] = ("group",)
@@ -45,7 +46,10 @@ class Variant:
     @property
     def label(self) -> str:
         """Return what tells this variant's release from others, for people to read."""
-        given = [f"{name}={value}" for name, value in sorted(self.parameters.items())]
+        given = [
+            f"{name}={'off' if value is None else value}"
+            for name, value in sorted(self.parameters.items())
+        ]
         unusual = [
             f"{name}={value}"
             for name, value, usual in (
@@ -65,6 +69,7 @@ class Experiment:
     title: str
     inputs: Inputs
     variants: tuple[Variant, ...]
+    report: str = GENERAL  # what makes figures, tables and claims of its rows
 
     def named(self, name: str) -> tuple[Variant, ...]:
         """Return the variants that came from one table."""
