@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from .machine import Spent
+
 OK, MISSED, NO_BAR, NOT_MEASURED = "ok", "MISSED", "no bar", "not measured"
+TOO_BUSY = "too busy to judge"  # the bar is missed, and others kept the machine busy meanwhile
+VERDICTS = (OK, MISSED, TOO_BUSY, NO_BAR, NOT_MEASURED)
 
 
 class Bar(NamedTuple):
@@ -17,6 +21,7 @@ class Bar(NamedTuple):
     most: float | None = None
     least: float | None = None
     unit: str = ""
+    timed: bool = True  # so that a busy machine changes it
 
     def holds(self, value: float) -> bool:
         """Tell whether a figure is within the bar."""
@@ -46,7 +51,7 @@ BARS: dict[str, Bar] = {
     "whole WordNet": Bar(
         "R6", "log -> verified release, WordNet, 657,000 users", most=720, unit="s"
     ),
-    "memory": Bar("R6", "the largest process, 657,000 users", most=8, unit="GB"),
+    "memory": Bar("R6", "the largest process, 657,000 users", most=8, unit="GB", timed=False),
     "km": Bar("R7", "(2,2)-anonymity of a log of AltaVista's shape", most=5, unit="s"),
     "vocabulary": Bar("R8", "SSC, 720 users x 150 occurrences, k = 5", most=30, unit="s"),
     "verify raw": Bar("R9", "verify / anonymize, raw terms", most=0.25),
@@ -56,9 +61,9 @@ BARS: dict[str, Bar] = {
     "clone": Bar("R12", "fresh clone -> first personalized result", most=180, unit="s"),
     "load": Bar("R13", "pages a second for 32 clients", least=200),
     "load p95": Bar("R13", "their p95", most=200, unit="ms"),
-    "load errors": Bar("R13", "their errors", most=0),
+    "load errors": Bar("R13", "their errors", most=0, timed=False),
     "index": Bar("index", "veilsearch index / IndexCollection", most=2),
-    "index memory": Bar("index", "veilsearch index, peak memory", most=3, unit="GB"),
+    "index memory": Bar("index", "veilsearch index, peak memory", most=3, unit="GB", timed=False),
 }
 WHOLE = "the whole log takes minutes and gigabytes of disk; ask for it with --full"
 UNSAID = dict.fromkeys(("whole raw", "whole WordNet", "memory"), WHOLE)
@@ -69,12 +74,14 @@ RATIOS = tuple(dict.fromkeys(bar.ratio for bar in BARS.values()))
 class Measured:
     """What a measurement found: figures by their bar's name, what is known beside, what is wrong.
 
-    A figure that is wrong misses its bar however fast it was.
+    A figure that is wrong misses its bar however fast it was. Calls are how many of each kind its
+    median is of, of the kind of which there are fewest.
     """
 
     values: Mapping[str, float] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     wrong: Mapping[str, str] = field(default_factory=dict)
+    calls: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,8 @@ class Finding:
     value: float | None
     verdict: str
     reason: str = ""
+    calls: int | None = None  # that its median is of
+    spent: Spent | None = None  # while it was measured, with what was measured beside it
 
     @property
     def bar(self) -> Bar:
@@ -94,20 +103,25 @@ class Finding:
     def as_json(self) -> dict[str, Any]:
         """Return it for machines."""
         own = {key: value for key, value in asdict(self).items() if key != "name"}
-        return {**self.bar._asdict(), **own}
+        bar = {key: value for key, value in self.bar._asdict().items() if key != "timed"}
+        return {**bar, **own, "spent": self.spent._asdict() if self.spent else None}
 
 
-def judged(name: str, measured: Measured) -> Finding:
-    """Hold what was measured against the bar of this name."""
-    value = measured.values.get(name)
+def judged(name: str, measured: Measured, spent: Spent | None = None, busy: str = "") -> Finding:
+    """Hold what was measured against the bar of this name; say how busy others were meanwhile."""
+    value, calls = measured.values.get(name), measured.calls.get(name)
     if name in measured.wrong:
-        return Finding(name, value, MISSED, measured.wrong[name])
+        return Finding(name, value, MISSED, measured.wrong[name], calls, spent)
     if value is None:
         return missing(name, UNSAID.get(name, "this run has no figure for it"))
     bar = BARS[name]
     if bar.most is None and bar.least is None:
-        return Finding(name, value, NO_BAR, "it is of the whole log")
-    return Finding(name, value, OK if bar.holds(value) else MISSED)
+        return Finding(name, value, NO_BAR, "it is of the whole log", calls, spent)
+    if bar.holds(value):
+        return Finding(name, value, OK, "", calls, spent)
+    if busy and bar.timed:
+        return Finding(name, value, TOO_BUSY, f"{busy}; measure again", calls, spent)
+    return Finding(name, value, MISSED, "", calls, spent)
 
 
 def missing(name: str, reason: str) -> Finding:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -19,11 +19,12 @@ from .aol_shape import zipf
 from .bars import Measured
 from .growth_plot import exponent
 from .plan import Place, Plan
-from .timing import seconds_of
+from .timing import Times, divided, seconds_of, timed, times_of
 
 P = 0.4
 TERMS, VOCABULARY = 40, 60_000
 LARGE, FEW = 50_000, 3  # users from which a round takes seconds; rounds of these
+TURNS = 2  # rounds of R5 at most: the obvious version takes ten seconds and more
 BAR_OF = 128_000  # users of the bar in seconds
 WARM_UP = 500  # users of a first call, which compiles
 
@@ -39,17 +40,28 @@ def measure_growth(plan: Plan, _place: Place) -> Measured:
         for users, case in cases.items():
             if number < FEW or users < LARGE:
                 taken[users].append(seconds_of(partial(cluster, *case, 0)))
-    seconds = {users: statistics.median(times) for users, times in taken.items()}
+    times = {users: times_of(each) for users, each in taken.items()}
+    seconds = {users: each.median for users, each in times.items()}
     ratios = doublings(seconds)
     values = {"growth": max(ratios.values())} if ratios else {}
-    if BAR_OF in seconds:
-        values["clustering"] = seconds[BAR_OF]
+    calls = {"growth": min(each.calls for each in times.values())}
+    if BAR_OF in times:
+        values["clustering"], calls["clustering"] = seconds[BAR_OF], times[BAR_OF].calls
     facts = {
-        "seconds": {str(users): round(value, 3) for users, value in seconds.items()},
+        **quartiles({str(users): each for users, each in times.items()}),
         "time(2n) / time(n)": {name: round(value, 2) for name, value in ratios.items()},
         "exponent": round(exponent(list(seconds.items())), 2) if len(seconds) > 1 else None,
     }
-    return Measured(values, facts)
+    return Measured(values, facts, calls=calls)
+
+
+def quartiles(times: Mapping[str, Times]) -> dict[str, Any]:
+    """Return medians, quartiles and how many calls, in seconds, as facts."""
+    return {
+        "seconds": {name: round(each.median, 3) for name, each in times.items()},
+        "quartiles": {n: [round(t.low, 3), round(t.high, 3)] for n, t in times.items()},
+        "calls": {name: each.calls for name, each in times.items()},
+    }
 
 
 def doublings(seconds: Mapping[int, float]) -> dict[str, float]:
@@ -59,24 +71,28 @@ def doublings(seconds: Mapping[int, float]) -> dict[str, float]:
 
 
 def measure_obvious(plan: Plan, _place: Place) -> Measured:
-    """Time clustering, and the obvious version once, on the same profiles (R5)."""
+    """Time clustering and the obvious version in turns, on the same profiles (R5)."""
     case = prepared(plan.obvious)
     cluster(*prepared(WARM_UP), 0)
-    groups = cluster(*case, 0)
-    seconds = statistics.median([seconds_of(lambda: cluster(*case, 0)) for _ in range(plan.rounds)])
-    found: list[Ints] = []
-    plain = seconds_of(lambda: found.append(obvious(*case, 0)))
-    same = np.array_equal(groups.group_of, found[0])
+    groups: list[Ints] = []
+    plain: list[Ints] = []
+    calls: dict[str, Callable[[], None]] = {
+        "clustering": lambda: groups.append(cluster(*case, 0).group_of),
+        "obvious": lambda: plain.append(obvious(*case, 0)),
+    }
+    taken = timed(calls, min(plan.rounds, TURNS))
+    values, counts = divided(taken, {"obvious": ("clustering", "obvious")})
+    same = all(np.array_equal(groups[0], each) for each in (*groups, *plain))
     return Measured(
-        values={"obvious": seconds / plain},
+        values,
         facts={
             "users": plan.obvious,
-            "groups": groups.count,
-            "seconds": round(seconds, 3),
-            "obvious": round(plain, 3),
+            "groups": int(groups[0].max()) + 1,
+            **quartiles(taken),
             "same groups": same,
         },
         wrong={} if same else {"obvious": "the groups differ from those of the obvious version"},
+        calls=counts,
     )
 
 

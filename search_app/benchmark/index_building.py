@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +11,7 @@ from . import anserini
 from .bars import Measured
 from .plan import Place, Plan
 from .processes import Run, process, veilsearch
+from .timing import divided, times_of
 
 NAMES = (".trec", ".trec.gz", ".sgml", ".sgml.gz")
 
@@ -32,18 +32,17 @@ def measure(plan: Plan, place: Place) -> Measured:
                 runs.append(build(Path(folder)))
     seconds = {name: [round(run.seconds, 2) for run in runs] for name, runs in taken.items()}
     memory = {name: max(run.gigabytes for run in runs) for name, runs in taken.items()}
-    medians = {name: statistics.median(run.seconds for run in runs) for name, runs in taken.items()}
+    times = {name: times_of([run.seconds for run in runs]) for name, runs in taken.items()}
+    values, counts = divided(times, {"index": ("veilsearch index", "IndexCollection")})
     return Measured(
-        values={
-            "index": medians["veilsearch index"] / medians["IndexCollection"],
-            "index memory": memory["veilsearch index"],
-        },
+        values={**values, "index memory": memory["veilsearch index"]},
         facts={
             "seconds": seconds,
             "peak GB": {name: round(most, 2) for name, most in memory.items()},
             "files": len(files),
             "Anserini's threads": plan.threads,
         },
+        calls=counts,
     )
 
 

@@ -12,7 +12,7 @@ from .bars import Measured
 from .invented_people import invented_queries, town_over
 from .plan import Place, Plan
 from .server import connected, fetch, served
-from .timing import QueryCalls, medians_over
+from .timing import QueryCalls, divided, milliseconds, timed_over
 
 PARTS = {
     "page": ("personalized page", "plain page"),
@@ -28,11 +28,9 @@ def measure(plan: Plan, place: Place) -> Measured:
     queries = invented_queries(open_forward(index).terms, plan.queries)
     with served(town) as port, connected(port) as connection:
         calls = pages(connection, users)
-        taken = medians_over(queries, calls, plan.rounds, plan.page_warm_up)
-    return Measured(
-        values={name: taken[one] / taken[other] for name, (one, other) in PARTS.items()},
-        facts={"milliseconds": {name: round(1000 * value, 3) for name, value in taken.items()}},
-    )
+        taken = timed_over(queries, calls, plan.rounds, plan.page_warm_up)
+    values, counts = divided(taken, PARTS)
+    return Measured(values, milliseconds(taken), calls=counts)
 
 
 def pages(connection: HTTPConnection, users: tuple[str, ...]) -> QueryCalls:

@@ -10,7 +10,7 @@ from anonymizer.querylog import read_log
 from ..errors import UsageError
 from .bars import Measured
 from .plan import Place, Plan
-from .timing import medians
+from .timing import milliseconds, timed
 from .whole_logs import invented_log, lines_of, prefix
 
 
@@ -26,11 +26,15 @@ def measure(plan: Plan, place: Place) -> Measured:
         "pyarrow.csv": lambda: theirs(path),
     }
     rows = {name: call() for name, call in calls.items()}  # a first call, which compiles
-    seconds = medians(calls, plan.rounds)
-    rates = {name: rows[name] / seconds[name] for name in calls}
+    taken = timed(calls, plan.rounds)
+    rates = {name: rows[name] / taken[name].median for name in calls}
     return Measured(
         values={"reading": rates["read_log"] / rates["pyarrow.csv"]},
-        facts={"rows a second": {name: round(rate) for name, rate in rates.items()}},
+        facts={
+            "rows a second": {name: round(rate) for name, rate in rates.items()},
+            **milliseconds(taken),
+        },
+        calls={"reading": taken["read_log"].calls},
     )
 
 

@@ -24,7 +24,7 @@ from . import anserini
 from .bars import Measured
 from .invented_people import invented_queries, town_over
 from .plan import Place, Plan
-from .timing import medians_over
+from .timing import divided, milliseconds, timed_over
 
 PATIENCE = 60.0  # seconds for a search: a busy machine shall not end the run
 PARTS = {
@@ -49,12 +49,13 @@ def measure(plan: Plan, place: Place) -> Measured:
         if plan.wants("R1"):
             made = place.temporary / "anserini"
             calls["Pyserini's search"] = anserini.searching(searcher, made, plan.pool)
-        taken = medians_over(queries, calls, plan.rounds)
+        taken = timed_over(queries, calls, plan.rounds)
         hits = [len(engine.pool(query, plan.pool)) for query in queries]
+    values, counts = divided(taken, PARTS)
     return Measured(
-        values=divided(taken),
+        values=values,
         facts={
-            "milliseconds": {name: round(1000 * value, 4) for name, value in taken.items()},
+            **milliseconds(taken),
             "documents": forward.documents,
             "pool": plan.pool,
             "mean hits": round(statistics.mean(hits), 1),
@@ -62,12 +63,8 @@ def measure(plan: Plan, place: Place) -> Measured:
             "java": jvm.java_version(),
             "lucene": str(java("org.apache.lucene.util.Version").LATEST.toString()),
         },
+        calls=counts,
     )
-
-
-def divided(taken: dict[str, float]) -> dict[str, float]:
-    """Divide what the bars divide."""
-    return {name: taken[one] / taken[other] for name, (one, other) in PARTS.items() if one in taken}
 
 
 def _in_numpy(

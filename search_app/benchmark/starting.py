@@ -10,8 +10,9 @@ from pathlib import Path
 from .bars import Measured
 from .plan import Place, Plan
 from .processes import process
-from .timing import medians
+from .timing import divided, milliseconds, timed
 
+PARTS = {"help": ("veilsearch --help", "python -c pass")}
 LEAST = 9  # rounds: they are short, and whole processes vary
 WATCH = "from search_app.benchmark.starting import watched; watched()"
 
@@ -23,13 +24,10 @@ def measure(plan: Plan, _place: Place) -> Measured:
         "veilsearch --help": [sys.executable, "-m", "search_app", "--help"],
     }
     calls = {name: lambda words=words: process(words) for name, words in commands.items()}
-    taken = medians(calls, max(plan.rounds, LEAST), warm_up=1)
+    taken = timed(calls, max(plan.rounds, LEAST), warm_up=1)
     seen = json.loads(process([sys.executable, "-c", WATCH])[1].splitlines()[-1])
-    return Measured(
-        values={"help": taken["veilsearch --help"] / taken["python -c pass"]},
-        facts={"milliseconds": {name: round(1000 * s, 1) for name, s in taken.items()}, **seen},
-        wrong=faults_of(seen),
-    )
+    values, counts = divided(taken, PARTS)
+    return Measured(values, {**milliseconds(taken), **seen}, faults_of(seen), counts)
 
 
 def faults_of(seen: dict[str, object]) -> dict[str, str]:

@@ -19,8 +19,8 @@ from index.model import SearchError
 from ..errors import UsageError
 from . import clustering, index_building, load, pages, reading, searching, starting, whole_logs
 from .bars import BARS, Finding, Measured, judged, missing
+from .machine import Load, Spent, busy, load_average, now
 from .plan import Place, Plan, Step
-from .timing import Spent, now
 
 STEPS = (
     Step(("R6", "R9"), "logs -> profiles -> releases -> verified", whole_logs.measure),
@@ -48,6 +48,7 @@ class Report:
     findings: tuple[Finding, ...]
     facts: dict[str, Any]
     taken: dict[str, Spent]  # of each step
+    loads: dict[str, Load]  # of each step
     spent: Spent
 
 
@@ -57,6 +58,7 @@ def run(plan: Plan, note: Callable[[str], object], steps: Sequence[Step] = STEPS
     found: dict[str, Finding] = {}
     facts: dict[str, Any] = {}
     taken: dict[str, Spent] = {}
+    loads: dict[str, Load] = {}
     with _place(plan.folder) as place:
         for step in steps:
             asked = [ratio for ratio in step.ratios if plan.wants(ratio)]
@@ -64,17 +66,17 @@ def run(plan: Plan, note: Callable[[str], object], steps: Sequence[Step] = STEPS
                 continue
             label = " ".join(asked)
             note(f"bench: {label}, {step.doing} ...")
-            start = now()
+            start, before = now(), load_average()
             measured, fault = _measured(step, plan, place)
-            taken[label] = now().since(start)
+            taken[label], loads[label] = now().since(start), Load(before, load_average())
             facts[label] = dict(measured.facts)
-            found |= {
-                name: missing(name, fault) if fault else judged(name, measured)
-                for name in _names(asked, plan)
-            }
+            others = busy(taken[label], loads[label])
+            for name in _names(asked, plan):
+                told = judged(name, measured, taken[label], others)
+                found[name] = missing(name, fault) if fault else told
     rest = _names(plan.only, plan)
     findings = tuple(found.get(name) or missing(name, why_not(name)) for name in rest)
-    return Report(findings, facts, taken, now().since(began))
+    return Report(findings, facts, taken, loads, now().since(began))
 
 
 def _may_run(plan: Plan, asked: Sequence[str]) -> bool:

@@ -1,18 +1,19 @@
-"""A benchmark's report, for machines and for people. [I/O]"""
+"""A benchmark's report, for machines and for people."""
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .. import __version__
-from .bars import MISSED, NO_BAR, NOT_MEASURED, OK, Finding, shown
+from .bars import VERDICTS, Finding, shown
 from .growth_plot import Points, plot
+from .machine import Load, Spent, cores, load_average
 from .suite import Report
 
+HEAD = ("ratio", "what", "measured", "bar", "median of", "computing", "verdict")
 PACKAGES = ("numpy", "scipy", "numba", "pyserini", "pyjnius", "flask", "waitress", "pyarrow")
 
 
@@ -23,35 +24,54 @@ def as_json(report: Report) -> dict[str, Any]:
         "facts": report.facts,
         "versions": versions(),
         "cores": cores(),
-        "spent on each": {name: spent._asdict() for name, spent in report.taken.items()},
+        "spent on each": {
+            name: {**spent._asdict(), "load": report.loads[name]._asdict()}
+            for name, spent in report.taken.items()
+        },
+        "load": _load(report)._asdict(),
         **report.spent._asdict(),
     }
 
 
 def lines(report: Report) -> list[str]:
     """Return a table, a bar in a line, and what it was measured with."""
-    rows = [_cells(finding) for finding in report.findings]
-    widths = [max(len(row[at]) for row in rows) for at in range(4)]
+    rows = [HEAD, *map(_cells, report.findings)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     told = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-        + f"  {row[4]}"
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
     verdicts = [finding.verdict for finding in report.findings]
-    counts = ", ".join(
-        f"{verdicts.count(each)} {each}" for each in (OK, MISSED, NO_BAR, NOT_MEASURED)
-    )
+    counts = ", ".join(f"{verdicts.count(each)} {each}" for each in VERDICTS)
     known = ", ".join(f"{name} {found}" for name, found in versions().items())
-    cores_ = f"{cores()} {'core' if cores() == 1 else 'cores'}"
-    spent = f"{report.spent.seconds:.0f} s, of which {report.spent.computing:.0f} s computing"
-    return [*told, f"{counts}; {spent}, on {cores_}", known]
+    return [*told, counts, _machine(report), known]
 
 
-def _cells(finding: Finding) -> tuple[str, str, str, str, str]:
+def _cells(finding: Finding) -> tuple[str, ...]:
     bar = finding.bar
     value = "-" if finding.value is None else shown(finding.value, bar.unit)
+    calls = "" if finding.calls is None else f"{finding.calls:,}"
     verdict = f"{finding.verdict}: {finding.reason}" if finding.reason else finding.verdict
-    return bar.ratio, bar.what, value, bar.in_words(), verdict
+    return bar.ratio, bar.what, value, bar.in_words(), calls, _computing(finding.spent), verdict
+
+
+def _computing(spent: Spent | None) -> str:
+    return f"{spent.computing:.1f} of {spent.seconds:.1f} s" if spent else ""
+
+
+def _machine(report: Report) -> str:
+    """Say what the whole run took of the machine, and what others took."""
+    cores_ = f"{cores()} {'core' if cores() == 1 else 'cores'}"
+    spent, load = report.spent, _load(report)
+    others = "" if spent.others is None else f", others computed {spent.others:.0f} s"
+    told = f"{spent.seconds:.0f} s, of which {spent.computing:.0f} s computing, on {cores_}"
+    return f"{told}{others}; load {load.before:g} before and {load.after:g} after"
+
+
+def _load(report: Report) -> Load:
+    """Return the load averages before and after the whole run."""
+    loads = list(report.loads.values()) or [Load(load_average(), load_average())]
+    return Load(loads[0].before, loads[-1].after)
 
 
 def stages(facts: Mapping[str, Any]) -> dict[str, Points]:
@@ -73,13 +93,6 @@ def stages(facts: Mapping[str, Any]) -> dict[str, Points]:
 def drawn(report: Report) -> str:
     """Draw how time grows with users, as SVG."""
     return plot(stages(report.facts))
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def versions() -> dict[str, str]:

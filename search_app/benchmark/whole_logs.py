@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from .bars import Measured
 from .plan import LINES, USERS, Place, Plan
 from .processes import Run, process, verb
+from .timing import times_of
 
 P = 0.4
 RELEASES = {"raw": ["augment=none"], "WordNet": ["augment=wordnet", "a=1"]}
@@ -28,7 +28,9 @@ def measure(plan: Plan, place: Place) -> Measured:
     # Whole logs take minutes and need no median; memory counts only where nothing was cut.
     rounds = 1 if plan.whole else min(plan.rounds, FEW)
     runs = [pipeline(place.temporary, log, users / whole, rounds) for users in sorted(plan.logged)]
-    return Measured(values_of(runs[-1], whole=plan.whole), {"runs": runs})
+    values = values_of(runs[-1], whole=plan.whole)
+    calls = {name: rounds for name in values if name != "memory"}  # profiles are made once
+    return Measured(values, {"runs": runs}, calls=calls)
 
 
 def values_of(run: Mapping[str, Any], *, whole: bool) -> dict[str, float]:
@@ -94,17 +96,20 @@ def released(run: Path, profiles: Path, parameters: list[str]) -> dict[str, Any]
     return {"anonymize": anonymized, "verify": verified, "groups": told["facts"]["groups"]}
 
 
-def in_all(profiles: Mapping[str, float], turns: list[dict[str, Any]]) -> dict[str, Any]:
+def in_all(profiles: Mapping[str, Any], turns: list[dict[str, Any]]) -> dict[str, Any]:
     """Put the medians of some turns together."""
     parts = {name: median_of([turn[name] for turn in turns]) for name in _VERBS}
     total = profiles["seconds"] + sum(part["seconds"] for part in parts.values())
     return {**parts, "groups": turns[0]["groups"], "seconds in all": round(total, 2)}
 
 
-def median_of(runs: list[Run]) -> dict[str, float]:
-    """Return the median time, and the largest memory."""
+def median_of(runs: list[Run]) -> dict[str, Any]:
+    """Return the median time with its quartiles, and the largest memory."""
+    times = times_of([run.seconds for run in runs])
     return {
-        "seconds": round(statistics.median(run.seconds for run in runs), 3),
+        "seconds": round(times.median, 3),
+        "quartiles": [round(times.low, 3), round(times.high, 3)],
+        "calls": times.calls,
         "gigabytes": round(max(run.gigabytes for run in runs), 3),
     }
 

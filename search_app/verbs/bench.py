@@ -17,60 +17,87 @@ if TYPE_CHECKING:
     from ..benchmark.plan import Plan
 
 MODES = ("none", "own", "group")
+_LISTED = (
+    "R1 a pool, R2 its re-ranking, R3 pages, R4 clustering as users double, R5 against its obvious "
+    "version, R6 a log to verified releases, R9 verifying them, R10 reading a log, R11 --help; "
+    "and, told as not measured: R7, R8 (methods to come), R12 (a fresh clone), R13 (see --load)"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.description = (
         "Measure speed as ratios within one run, each beside its bar: medians of calls in turns, "
-        "over the workspace's index (which is only read) and over invented people and logs."
+        "over the workspace's index (which is only read) and over invented people and logs. Where "
+        "a bar is missed and other programs kept the machine busy, that is told instead."
     )
-    parser.add_argument("--only", metavar="R1,R4", help="these ratios alone (default: all)")
-    parser.add_argument(
-        "--rounds",
-        type=int,
-        default=5,
-        metavar="N",
-        help="of each median (5); of what takes seconds 3 at most",
-    )
-    parser.add_argument("--pool", type=int, default=1000, metavar="N", help="documents (1000)")
-    parser.add_argument("--queries", type=int, default=30, metavar="N", help="of R1 to R3 (30)")
-    parser.add_argument(
+    what = parser.add_argument_group("what is measured (without any of these: R1 to R11)")
+    what.add_argument("--only", metavar="R1,R4", help=f"these alone: {_LISTED}")
+    what.add_argument(
         "--full",
         action="store_true",
         help="R6 on a log of AOL's whole size: 657,000 people, 36 million lines",
     )
-    parser.add_argument(
-        "--folder", type=Path, metavar="DIR", help="keep here what takes long to make: logs, corpus"
+    what.add_argument(
+        "--load", action="store_true", help="R13 alone: pages under load, a minute and a half"
     )
-    parser.add_argument(
-        "--plot", type=Path, metavar="FILE.svg", help="with --full: time over users"
-    )
-    parser.add_argument(
+    what.add_argument(
         "--index",
         type=Path,
         nargs="+",
         metavar="CORPUS",
-        help="build an index of these TREC files instead, against Anserini's IndexCollection",
+        help="building an index of these TREC files alone, against Anserini's IndexCollection",
     )
-    parser.add_argument("--threads", type=int, metavar="N", help="of Anserini with --index")
+    _add_sizes(parser)
     _add_load(parser)
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument_group("with --index").add_argument(
+        "--threads", type=int, metavar="N", help="of Anserini (the machine's cores)"
+    )
+    told = parser.add_argument_group("what is told and kept")
+    told.add_argument("--json", action="store_true", help="all, with quartiles, load and versions")
+    told.add_argument(
+        "--folder", type=Path, metavar="DIR", help="keep here what takes long to make: logs, corpus"
+    )
+    told.add_argument("--plot", type=Path, metavar="FILE.svg", help="with --full: time over users")
+
+
+def _add_sizes(parser: argparse.ArgumentParser) -> None:
+    sizes = parser.add_argument_group("how often, and how large")
+    sizes.add_argument(
+        "--rounds",
+        type=int,
+        default=5,
+        metavar="N",
+        help="of each median (5); of what takes seconds 3 at most (R6, R9 and R4's larger sizes) "
+        "or 2 (R5); of R11 9 at least",
+    )
+    sizes.add_argument(
+        "--pool", type=int, default=1000, metavar="N", help="documents, of R1, R2 and R13 (1000)"
+    )
+    sizes.add_argument(
+        "--queries", type=int, default=30, metavar="N", help="in each round of R1 to R3 (30)"
+    )
 
 
 def _add_load(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--load", action="store_true", help="pages under load instead (R13), a minute and a half"
+    load = parser.add_argument_group("with --load")
+    load.add_argument(
+        "--documents", type=int, default=200_000, metavar="N", help="that are searched (200000)"
     )
-    parser.add_argument("--documents", type=int, default=200_000, metavar="N", help="with --load")
-    parser.add_argument("--clients", type=int, default=32, metavar="N", help="with --load (32)")
-    parser.add_argument("--mode", choices=MODES, default="group", help="with --load (group)")
-    parser.add_argument("--warm-up", type=float, default=20, metavar="S", help="with --load (20)")
-    parser.add_argument("--seconds", type=float, default=30, metavar="S", help="with --load (30)")
+    load.add_argument(
+        "--clients", type=int, default=32, metavar="N", help="that ask at the same time (32)"
+    )
+    load.add_argument("--mode", choices=MODES, default="group", help="of all pages (group)")
+    load.add_argument(
+        "--warm-up", type=float, default=20, metavar="S", help="seconds that don't count (20)"
+    )
+    load.add_argument(
+        "--seconds", type=float, default=30, metavar="S", help="seconds that count (30)"
+    )
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Measure and print; a missed bar is told and is no failure, for machines are busy at times."""
+    """Measure and print; a missed bar is told and is no failure: bars are of one machine."""
     _check(arguments)
     only = ratios(arguments)  # before anything heavy is imported
     from ..benchmark import suite, telling

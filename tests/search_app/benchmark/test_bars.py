@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from search_app.benchmark.bars import BARS, Bar, Measured, judged, missing, shown
+from search_app.benchmark.machine import Spent
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,25 @@ def test_what_is_wrong_misses_however_fast() -> None:
     assert (found.value, found.verdict, found.reason) == (0.001, "MISSED", "groups differ")
 
 
+def test_a_miss_beside_others_is_no_verdict_and_a_hit_is() -> None:
+    spent, busy = Spent(10.0, 5.0, 12.0), "others kept 1.2 of 2 cores busy"
+    missed = judged("pool", Measured({"pool": 10.4}, calls={"pool": 90}), spent, busy)
+    assert (missed.verdict, missed.reason) == ("too busy to judge", f"{busy}; measure again")
+    assert (missed.value, missed.calls, missed.spent) == (10.4, 90, spent)
+    assert judged("pool", Measured({"pool": 2.99}), spent, busy).verdict == "ok"
+    assert judged("pool", Measured({"pool": 10.4}), spent).verdict == "MISSED"
+
+
+@pytest.mark.parametrize("name", ["memory", "index memory", "load errors"])
+def test_no_busy_machine_excuses_memory_or_errors(name: str) -> None:
+    assert judged(name, Measured({name: 99}), Spent(1, 1, 9), "others").verdict == "MISSED"
+
+
+def test_no_busy_machine_excuses_what_is_wrong() -> None:
+    wrong = Measured({"obvious": 9.0}, wrong={"obvious": "groups differ"})
+    assert judged("obvious", wrong, Spent(1, 1, 9), "others").verdict == "MISSED"
+
+
 def test_what_has_no_figure_says_why() -> None:
     assert judged("whole raw", Measured()).verdict == "not measured"
     assert "--full" in judged("whole raw", Measured()).reason
@@ -38,7 +58,8 @@ def test_what_has_no_figure_says_why() -> None:
 
 
 def test_a_finding_in_json_holds_its_bar() -> None:
-    assert judged("page", Measured({"page": 1.25})).as_json() == {
+    measured = Measured({"page": 1.25}, calls={"page": 150})
+    assert judged("page", measured, Spent(3.5, 3.0, 0.5)).as_json() == {
         "ratio": "R3",
         "what": "personalized page / plain page",
         "most": 1.3,
@@ -47,6 +68,8 @@ def test_a_finding_in_json_holds_its_bar() -> None:
         "value": 1.25,
         "verdict": "ok",
         "reason": "",
+        "calls": 150,
+        "spent": {"seconds": 3.5, "computing": 3.0, "others": 0.5},
     }
 
 

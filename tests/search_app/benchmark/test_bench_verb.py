@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from search_app.benchmark.bars import RATIOS
 from search_app.benchmark.index_building import found
 from search_app.cli import main
 
@@ -62,11 +64,20 @@ def test_what_needs_an_index_says_how_to_make_one(bench: Bench) -> None:
 
 def test_a_table_has_a_line_for_each_bar(bench: Bench) -> None:
     lines = bench("--only", "R7,R8,R12").splitlines()
-    assert [line.split()[0] for line in lines[:3]] == ["R7", "R8", "R12"]
-    assert all("not measured: " in line for line in lines[:3])
-    assert "0 ok, 0 MISSED, 0 no bar, 3 not measured" in lines[3]
-    assert lines[4].startswith("veilsearch ")
+    assert [line.split()[0] for line in lines[:4]] == ["ratio", "R7", "R8", "R12"]
+    assert all("not measured: " in line for line in lines[1:4])
+    assert lines[4] == "0 ok, 0 MISSED, 0 too busy to judge, 0 no bar, 3 not measured"
+    assert re.search(r"computing, on \d+ cores?.*; load [\d.]+ before and [\d.]+ after$", lines[5])
+    assert lines[6].startswith("veilsearch ")
     assert bench.talk == "", "progress is for terminals"
+
+
+def test_the_help_lists_every_ratio_and_groups_its_options(bench: Bench) -> None:
+    said = bench("--help")
+    listed = said[said.index("  --only") : said.index("  --full")]
+    assert {ratio for ratio in RATIOS if ratio != "index"} == {*re.findall(r"\bR\d+\b", listed)}
+    heads = [line for line in said.splitlines() if re.match(r"[a-z].*:$", line)]
+    assert [head.split()[0] for head in heads[1:]] == ["what", "how", "with", "with", "what"]
 
 
 def test_both_ways_to_build_an_index_are_timed(bench: Bench, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,11 +54,34 @@ def test_growth_is_the_worst_doubling(place: Place) -> None:
 
 
 def test_both_ways_make_the_same_groups(place: Place) -> None:
-    found = clustering.measure_obvious(Plan(place.kept, obvious=400, rounds=1), place)
+    found = clustering.measure_obvious(Plan(place.kept, obvious=400, rounds=2), place)
     assert found.facts["same groups"]
+    assert found.facts["calls"] == {"clustering": 2, "obvious": 2}
+    assert found.calls == {"obvious": 2}
     assert not found.wrong
     assert 100 < found.facts["groups"] < 200, "40 terms at p = 0.4 take 100 terms: 3 people"
     assert found.values["obvious"] > 0
+
+
+def test_both_ways_take_turns_a_few_times(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    ours, theirs = clustering.cluster, clustering.obvious
+
+    def cluster(profiles: Profiles, *rest: Any) -> Any:
+        said.append("ours" if len(profiles) == 60 else "warming up")
+        return ours(profiles, *rest)
+
+    def obvious(*case: Any) -> Any:
+        said.append("theirs")
+        return theirs(*case)
+
+    monkeypatch.setattr(clustering, "cluster", cluster)
+    monkeypatch.setattr(clustering, "obvious", obvious)
+    found = clustering.measure_obvious(Plan(place.kept, obvious=60, rounds=9), place)
+    assert said == ["warming up", *["ours", "theirs"] * 2]
+    assert found.calls == {"obvious": 2}
+    low, high = found.facts["quartiles"]["obvious"]
+    assert low <= found.facts["seconds"]["obvious"] <= high
 
 
 def test_other_groups_are_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

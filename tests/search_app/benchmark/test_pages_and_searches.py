@@ -43,22 +43,16 @@ def test_searches_are_timed_beside_lucenes_and_pyserinis_own(plan: Plan, place: 
     assert all(value > 0 for value in taken.values())
     assert found.values["pool"] == pytest.approx(taken["pool"] / taken["Lucene's own search"], 0.05)
     assert found.values["rerank"] == pytest.approx(taken["re-rank"] / taken["bare product"], 0.05)
+    assert found.values["pyserini"] == pytest.approx(
+        taken["Pyserini's search"] / taken["pool"], 0.05
+    )
+    assert found.calls == {"pool": 6, "pyserini": 6, "rerank": 6}, "two rounds of three queries"
+    assert (
+        found.facts["quartiles"]["pool"][0] <= taken["pool"] <= found.facts["quartiles"]["pool"][1]
+    )
     assert found.facts["documents"] == 6
     assert 0 < found.facts["mean hits"] <= 5
     assert (plan.workspace / "current.json").read_bytes() == before
-
-
-def test_ratios_divide_what_the_bars_name() -> None:
-    taken = {
-        "pool": 6.0,
-        "Lucene's own search": 3.0,
-        "Pyserini's search": 90.0,
-        "re-rank": 5.0,
-        "bare product": 4.0,
-    }
-    assert searching.divided(taken) == {"pool": 2.0, "pyserini": 15.0, "rerank": 1.25}
-    del taken["Pyserini's search"]
-    assert searching.divided(taken) == {"pool": 2.0, "rerank": 1.25}
 
 
 def test_pages_are_asked_of_a_real_server(plan: Plan, place: Place) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -9,10 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from anonymizer.methods import METHODS
-from search_app.benchmark import suite, telling
+from search_app.benchmark import machine, suite, telling
 from search_app.benchmark.bars import Measured
+from search_app.benchmark.machine import Spent
 from search_app.benchmark.plan import USERS, Place, Plan, Step
-from search_app.benchmark.timing import Spent
 from search_app.errors import UsageError
 
 ALL = tuple(f"R{number}" for number in range(1, 14))
@@ -25,7 +26,11 @@ def steps(found: dict[str, float], **facts: Any) -> tuple[Step, ...]:
         raise UsageError("no index here;\n make one")
 
     return (
-        Step(("R4",), "counting", lambda _plan, _place: Measured(found, facts)),
+        Step(
+            ("R4",),
+            "counting",
+            lambda _plan, _place: Measured(found, facts, calls=dict.fromkeys(found, 3)),
+        ),
         Step(("R1", "R2"), "failing", fails),
     )
 
@@ -84,9 +89,36 @@ def test_the_table_and_the_json_say_the_same(tmp_path: Path) -> None:
     assert found["cores"] >= 1
     assert {"veilsearch", "python", "numpy", "pyserini"} <= set(found["versions"])
     lines = telling.lines(report)
-    assert lines[1].split()[:2] == ["R4", "clustering,"]
-    assert lines[1].endswith("3.4  at most 3.3   MISSED")
-    assert lines[3].startswith("0 ok, 1 MISSED, 0 no bar, 2 not measured; ")
+    assert lines[0].split() == [
+        "ratio", "what", "measured", "bar", "median", "of", "computing", "verdict",
+    ]  # fmt: skip
+    assert lines[2].split()[:2] == ["R4", "clustering,"]
+    assert re.search(r"3\.4 +at most 3\.3 +3 +[\d.]+ of [\d.]+ s +MISSED$", lines[2])
+    assert lines[4] == "0 ok, 1 MISSED, 0 too busy to judge, 0 no bar, 2 not measured"
+
+
+def test_what_each_step_took_and_the_load_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = iter([Spent(0, 0, 0), Spent(1, 1, 1), Spent(11, 6, 21), Spent(12, 7, 21)])
+    loads = iter([3.5, 4.25])
+    monkeypatch.setattr(suite, "now", lambda: next(moments))
+    monkeypatch.setattr(suite, "load_average", lambda: next(loads))
+    monkeypatch.setattr(machine.os, "cpu_count", lambda: 2)
+    made = steps({"growth": 9.0, "clustering": 1.0})[:1]
+    report = suite.run(Plan(tmp_path, only=("R4",)), lambda _: None, made)
+    found = telling.as_json(report)
+    assert [each["verdict"] for each in found["findings"]] == ["too busy to judge", "ok"]
+    assert found["findings"][0]["reason"] == "others kept 2.0 of 2 cores busy; measure again"
+    assert found["findings"][0]["spent"] == {"seconds": 10, "computing": 5, "others": 20}
+    load = {"before": 3.5, "after": 4.25}
+    assert found["load"] == load
+    spent = {"seconds": 10, "computing": 5, "others": 20}
+    assert found["spent on each"] == {"R4": {**spent, "load": load}}
+    lines = telling.lines(report)
+    assert "  5.0 of 10.0 s  too busy to judge: others kept 2.0 of 2 cores busy" in lines[1]
+    assert lines[4].startswith("12 s, of which 7 s computing, on ")
+    assert lines[4].endswith(", others computed 21 s; load 3.5 before and 4.25 after")
 
 
 def test_the_plot_draws_each_stage_over_users() -> None:
@@ -96,7 +128,7 @@ def test_the_plot_draws_each_stage_over_users() -> None:
         for users in (1000, 2000)
     ]
     growth = {"seconds": {"1000": 0.1, "2000": 0.4}, "time(2n) / time(n)": {"2000 / 1000": 4.0}}
-    report = suite.Report((), {"R6 R9": {"runs": runs}, "R4": growth}, {}, Spent(1.0, 1.0))
+    report = suite.Report((), {"R6 R9": {"runs": runs}, "R4": growth}, {}, {}, Spent(1.0, 1.0))
     svg = ElementTree.fromstring(telling.drawn(report))  # noqa: S314 (our own)
     texts = ["".join(text.itertext()) for text in svg]
     assert "clustering alone: n^2.00" in texts
