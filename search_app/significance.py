@@ -122,6 +122,26 @@ def randomization(differences: Floats, *, seed: int = 0, trials: int = TRIALS) -
     return float(extreme / 2**known.size) if exact else (1 + extreme) / (1 + trials)
 
 
+def randomizations(differences: Floats, *, seed: int = 0, trials: int = TRIALS) -> list[float]:
+    """Return p of each row as randomization does; in each trial all rows have the same signs.
+
+    A person is drawn once for all rows, so that many tests take little longer than one.
+    """
+    known = ~np.isnan(differences)
+    counts = known.sum(1)
+    few = {at: randomization(differences[at]) for at in np.flatnonzero(counts <= EXACT).tolist()}
+    rows = np.flatnonzero(counts > EXACT)
+    if not rows.size:
+        return [few[at] for at in range(counts.size)]
+    whole, _ = _whole(np.where(known, differences, 0.0)[rows])
+    least = np.abs(whole.sum(1)) - counts[rows]
+    extreme = np.zeros(rows.size, dtype=np.int64)
+    for signs in _random_signs(differences.shape[1], seed, trials):
+        extreme += (np.abs(signs @ whole.T) >= least).sum(0)
+    many = dict(zip(rows.tolist(), ((1 + extreme) / (1 + trials)).tolist(), strict=True))
+    return [float((few | many)[at]) for at in range(counts.size)]
+
+
 def _all_signs(people: int) -> Iterator[Floats]:
     ways = np.arange(2**people)[:, None] >> np.arange(people)
     yield (1 - 2 * (ways & 1)).astype(np.float64)

@@ -2,23 +2,36 @@
 
 A statement that one mean is above another is tested over people, paired, by randomization; all
 tests of a report are one family, corrected by Holm. One that isn't certain either way stays
-undecided. A difference that is surely below 0.005 AP is too slight to be called one.
+undecided. A difference that is surely below 0.005 AP is too slight to be called one, however sure
+it is that there is one. What a claim names as the least difference takes the place of the 0.005.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ..significance import Interval, holm, randomization
+from ..significance import Interval, holm, randomizations
 from .outcomes import Floats
 from .report import FAILS, HOLDS, UNDECIDED, Claim
 from .summaries import all_intervals
 
 LEVEL = 0.05
 SLIGHT = 0.005  # of average precision
+RULE = (
+    "That one mean is above another holds if the test is sure of it, at p < 0.05 where no other "
+    "level is named. It does not hold if the test is sure of the reverse, or if the upper end of "
+    f"the difference's interval is below {SLIGHT:.3f} AP, the least that counts as a difference "
+    "(or below the least difference that the claim names): then no test decides, and no p is told. "
+    "Else it is undecided. A claim of several steps holds if each does; its p is that of the step "
+    "that decides: one that fails, else the one least sure. Intervals are not corrected for their "
+    "number."
+)
+_TRIALS = 100_000
+_TRIALS_EACH = 1_100  # of a family: the least p there can be, corrected, is still below 0.001
 _ROUNDING = 1e-12  # of a bound that is met exactly
 
 
@@ -28,6 +41,13 @@ class Side:
 
     name: str
     people: Floats
+
+
+class Verdict(NamedTuple):
+    """What a step comes to, and the corrected p if the test decides; None if the interval does."""
+
+    word: str
+    p: float | None
 
 
 @dataclass(frozen=True)
@@ -42,21 +62,35 @@ class Step:
     least: float
     people: int
 
-    def verdict(self, p: float, level: float) -> str:
-        """Judge by the corrected p."""
+    def verdict(self, p: float, level: float) -> Verdict:
+        """Judge by the corrected p, or by the interval where that shows the difference slight."""
         sure = p < level
-        if sure and self.difference.mean > self.least:
-            return HOLDS
-        slight = self.least if self.least > 0 else SLIGHT
-        if (sure and self.difference.mean < self.least) or self.difference.high < slight:
-            return FAILS
-        return UNDECIDED
+        if sure and self.difference.mean < self.least:
+            return Verdict(FAILS, p)
+        if self.difference.high < self._margin:
+            return Verdict(FAILS, None)
+        return Verdict(HOLDS if sure else UNDECIDED, None if np.isnan(p) else p)
+
+    @property
+    def _margin(self) -> float:
+        return self.least if self.least > 0 else SLIGHT
+
+    def reason(self, found: Verdict) -> tuple[str, str]:
+        """Say why a step fails, and by which number if the interval shows it."""
+        if found.p is not None:
+            claimed = f"below the {self.least:.3f} AP claimed"
+            return f"surely {claimed if self.least > 0 else 'the other way round'}", ""
+        least = "the least claimed" if self.least > 0 else "the least that counts as a difference"
+        slight = " (a difference, but slight)" if self.difference.low > 0 else ""
+        most = f"at most {signed(self.difference.high)}{slight}"
+        return f"below {self._margin:.3f} AP, {least}", most
 
 
 @dataclass(frozen=True)
 class Draft:
     """A claim before its family is known: that in each pair the first mean is above the second."""
 
+    name: str
     text: str
     source: str
     finding: Callable[[Sequence[Step]], str]
@@ -66,43 +100,49 @@ class Draft:
     level: float = LEVEL
 
 
-def stated(text: str, source: str, finding: str, verdict: str) -> Draft:
+class Wording(NamedTuple):
+    """The name of a claim, what it says and where it is said."""
+
+    name: str
+    text: str
+    source: str
+
+
+def stated(words: Wording, finding: str, verdict: str) -> Draft:
     """Claim what needs no test."""
-    return Draft(text, source, lambda _: finding, settled=verdict)
+    return Draft(*words, lambda _: finding, settled=verdict)
 
 
 def steps_of(
     pairs: Sequence[tuple[Side, Side]], least: Sequence[float] | None = None
 ) -> list[Step]:
-    """Compare pairs, the higher first; all differences are resampled alike."""
+    """Compare pairs, the higher first; all differences are resampled and tested alike."""
+    if not pairs:
+        return []
     gaps = [high.people - low.people for high, low in pairs]
     bounds = least or [0.0] * len(pairs)
-    found = zip(pairs, gaps, bounds, all_intervals(gaps), strict=True)
-    return [_step(*pair, gap, bound, ends) for pair, gap, bound, ends in found]
+    trials = max(_TRIALS, _TRIALS_EACH * len(pairs))
+    beyond = np.array([gap - bound for gap, bound in zip(gaps, bounds, strict=True)])
+    all_p = randomizations(beyond, trials=trials)
+    found = zip(pairs, bounds, all_intervals(gaps), all_p, strict=True)
+    return [_step(*pair, bound, ends, p) for pair, bound, ends, p in found]
 
 
-def _step(high: Side, low: Side, gap: Floats, least: float, ends: Interval) -> Step:
-    known = ~np.isnan(gap)
-    return Step(
-        high.name,
-        low.name,
-        (_mean(high.people[known]), _mean(low.people[known])),
-        ends,
-        randomization(gap - least),
-        least,
-        int(np.count_nonzero(known)),
-    )
+def _step(high: Side, low: Side, least: float, ends: Interval, p: float) -> Step:
+    known = ~np.isnan(high.people - low.people)
+    means = (_mean(high.people[known]), _mean(low.people[known]))
+    return Step(high.name, low.name, means, ends, p, least, int(np.count_nonzero(known)))
 
 
 def greater(
-    text: str,
-    source: str,
+    words: Wording,
     high: Side,
     low: Side,
     *,
     level: float = LEVEL,
     least: float = 0.0,
     what: str = "AP",
+    more: str = "",
 ) -> Draft:
     """Claim that one mean is above another, by a least difference if one is given."""
 
@@ -111,13 +151,13 @@ def greater(
         return (
             f"{what} is {step.means[0]:.3f} for {step.high} and {step.means[1]:.3f} for "
             f"{step.low}: a difference of {difference_text(step.difference)} over {step.people} "
-            "people."
+            f"people.{more}"
         )
 
-    return Draft(text, source, finding, ((high, low),), least, level=level)
+    return Draft(*words, finding, ((high, low),), least, level=level)
 
 
-def rising(text: str, source: str, sides: Sequence[Side], *, what: str = "AP") -> Draft:
+def rising(words: Wording, sides: Sequence[Side], *, what: str = "AP") -> Draft:
     """Claim that means rise from each to the next."""
 
     def finding(steps: Sequence[Step]) -> str:
@@ -129,27 +169,25 @@ def rising(text: str, source: str, sides: Sequence[Side], *, what: str = "AP") -
             f"{listed([difference_text(each.difference) for each in steps])}."
         )
 
-    return Draft(text, source, finding, tuple(zip(sides[1:], sides[:-1], strict=True)))
+    return Draft(*words, finding, tuple(zip(sides[1:], sides[:-1], strict=True)))
 
 
-def each_greater(
-    text: str, source: str, pairs: Sequence[tuple[Side, Side]], *, what: str = "AP"
-) -> Draft:
+def each_greater(words: Wording, pairs: Sequence[tuple[Side, Side]], *, what: str = "AP") -> Draft:
     """Claim of each of several pairs that the first is above the second."""
 
     def finding(steps: Sequence[Step]) -> str:
         told = [
-            f"{each.means[0]:.3f} for {each.high} and {each.means[1]:.3f} for {each.low} "
-            f"({signed(each.difference.mean)})"
+            f"{each.means[0]:.3f} for {each.high} and {each.means[1]:.3f} for {each.low}, "
+            f"{difference_text(each.difference)}"
             for each in steps
         ]
-        return f"{what} is {listed(told)}."
+        return f"{what} is {'; '.join(told)}."
 
-    return Draft(text, source, finding, tuple(pairs))
+    return Draft(*words, finding, tuple(pairs))
 
 
 def at_most(
-    text: str, source: str, what: str, cases: Sequence[tuple[float, float]], *, releases: str
+    words: Wording, what: str, cases: Sequence[tuple[float, float]], *, releases: str
 ) -> Draft:
     """Claim that in every release a value is at most its bound; cases are (value, bound)."""
     kept = sum(value <= bound + _ROUNDING for value, bound in cases)
@@ -160,7 +198,7 @@ def at_most(
         f"{what} is within the bound in {kept} of {len(cases)} {releases}; {beyond} is {value:.3f} "
         f"where p = {bound:g}."
     )
-    return stated(text, source, finding, verdict)
+    return stated(words, finding, verdict)
 
 
 def settle(drafts: Sequence[Draft]) -> tuple[Claim, ...]:
@@ -175,14 +213,29 @@ def settle(drafts: Sequence[Draft]) -> tuple[Claim, ...]:
 
 def _claim(draft: Draft, tested: Sequence[tuple[Step, float]]) -> Claim:
     """Judge a draft: it holds if each step does, and not if any does not."""
-    finding = draft.finding([step for step, _ in tested])
+    steps = [step for step, _ in tested]
+    finding = draft.finding(steps)
     if not tested:
-        return Claim(draft.text, draft.source, finding, draft.settled)
+        return Claim(draft.name, draft.text, draft.source, finding, draft.settled)
     found = [step.verdict(p, draft.level) for step, p in tested]
-    verdict = FAILS if FAILS in found else UNDECIDED if UNDECIDED in found else HOLDS
-    all_p = [p for _, p in tested]
-    worst = None if any(np.isnan(p) for p in all_p) else max(all_p)
-    return Claim(draft.text, draft.source, finding, verdict, worst)
+    words = [each.word for each in found]
+    verdict = FAILS if FAILS in words else UNDECIDED if UNDECIDED in words else HOLDS
+    deciding = [each for each in zip(steps, found, strict=True) if each[1].word == verdict]
+    known = [each.p for _, each in deciding if each.p is not None]
+    why = _why(deciding, len(steps)) if verdict == FAILS else ""
+    p = (min if verdict == FAILS else max)(known, default=None)  # one failing step is enough
+    return Claim(draft.name, draft.text, draft.source, f"{finding}{why}", verdict, p)
+
+
+def _why(failing: Sequence[tuple[Step, Verdict]], steps: int) -> str:
+    """Say why a claim fails; where it has several steps, which of them do."""
+    told: dict[str, list[str]] = {}
+    for step, found in failing:
+        reason, number = step.reason(found)
+        name = f"{step.high} against {step.low}" if steps > 1 else ""
+        told.setdefault(reason, []).append(" ".join(filter(None, (name, number))))
+    sentences = [", ".join(filter(None, (*each, reason))) for reason, each in told.items()]
+    return "".join(f" {text[0].upper()}{text[1:]}." for text in sentences)
 
 
 def difference_text(found: Interval) -> str:

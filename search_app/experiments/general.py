@@ -4,32 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .notes import notes_on
 from .outcomes import Outcomes
 from .report import Figure, Line, Report, Table
-from .summaries import Judged, Summary, as_point, summarize
-from .zhu_xiong import notes
+from .summaries import Summary, SummedUp, as_point, summarize
+from .zhu_xiong_cells import mean
 
 _LEFT_OUT = ("AP@20",)  # it is in summary.csv; the table is wide enough
 
 
 def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
     """Say what was measured of each variant; summaries, if there are some, are not made again."""
-    judged = Judged(outcomes, tuple(summarize(outcomes) if summaries is None else summaries))
-    drawn = _figure(judged)
+    summed = SummedUp(outcomes, tuple(summarize(outcomes) if summaries is None else summaries))
+    drawn = _figure(summed)
     return Report(
         name=outcomes.experiment.name,
         title=outcomes.experiment.title,
-        notes=notes(outcomes),
+        notes=notes_on(outcomes),
         claims=(),
         figures=(drawn,) if drawn else (),
-        tables=(_table(judged),),
+        tables=(_table(summed),),
     )
 
 
-def _figure(judged: Judged) -> Figure | None:
+def _figure(summed: SummedUp) -> Figure | None:
     """Draw AP, a cluster of bars for each variant, a bar for each mode and pool."""
     lines: dict[str, list[Summary]] = {}
-    for summary in judged.summaries:
+    for summary in summed.summaries:
         if summary.measure == "AP":
             lines.setdefault(f"{summary.mode}, pool {summary.pool}", []).append(summary)
     drawn = tuple(_line(name, found) for name, found in lines.items())
@@ -52,12 +53,12 @@ def _line(name: str, found: Sequence[Summary]) -> Line:
     return Line(name, tuple(point for point in points if point is not None))
 
 
-def _table(judged: Judged) -> Table:
+def _table(summed: SummedUp) -> Table:
     """List every variant, mode and pool with its means."""
     rows: dict[tuple[str, str, str, int], dict[str, Summary]] = {}
-    for summary in judged.summaries:
+    for summary in summed.summaries:
         rows.setdefault(summary[:4], {})[summary.measure] = summary
-    names = dict.fromkeys(summary.measure for summary in judged.summaries)
+    names = dict.fromkeys(summary.measure for summary in summed.summaries)
     shown = [name for name in names if name not in _LEFT_OUT]
     return Table(
         "variants",
@@ -65,11 +66,7 @@ def _table(judged: Judged) -> Table:
         "Means over people; summary.csv has their intervals, the worst tenth and the rest.",
         ("variant", "release", "mode", "pool", *shown),
         tuple(
-            (*map(str, place), *(_text(found.get(name)) for name in shown))
+            (*map(str, place), *(mean(found.get(name)) for name in shown))
             for place, found in rows.items()
         ),
     )
-
-
-def _text(summary: Summary | None) -> str:
-    return "–" if summary is None or summary.mean != summary.mean else f"{summary.mean:.3f}"

@@ -59,11 +59,12 @@ class Table:
 class Claim:
     """A statement of a paper, or ours, and what these data say of it."""
 
+    name: str  # the same in every run, whatever was found: by it two runs are compared
     text: str
     source: str  # where it is claimed
     finding: str  # what was measured, in one sentence
     verdict: str  # one of VERDICTS
-    p: float | None = None  # of the test, corrected by Holm; None where no test was needed
+    p: float | None = None  # of the test that decides, corrected; None where none does
 
 
 @dataclass(frozen=True)

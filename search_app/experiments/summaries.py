@@ -142,7 +142,7 @@ def _summary(column: _Column, ends: Interval) -> Summary:
 
 
 @dataclass(frozen=True)
-class Judged:
+class SummedUp:
     """Outcomes with their summaries: what figures, tables and claims are made of."""
 
     outcomes: Outcomes
@@ -173,6 +173,6 @@ def as_point(x: str | float, summary: Summary) -> Point | None:
     return Point(x, summary.mean, summary.low, summary.high)
 
 
-def judge(outcomes: Outcomes) -> Judged:
+def sum_up(outcomes: Outcomes) -> SummedUp:
     """Sum up outcomes once, for all that is said of them."""
-    return Judged(outcomes, tuple(summarize(outcomes)))
+    return SummedUp(outcomes, tuple(summarize(outcomes)))

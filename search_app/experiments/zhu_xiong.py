@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
+from ..intervals import half_width
+from .claims import RULE
 from .design import Variant
+from .notes import notes_on
 from .outcomes import Outcomes
 from .report import Figure, Line, Point, Report
-from .summaries import Judged, Summary, summarize
+from .summaries import Summary, SummedUp, summarize
 from .zhu_xiong_claims import claims
 from .zhu_xiong_tables import tables
 from .zhu_xiong_variants import (
@@ -43,55 +48,38 @@ READINGS = (
 )
 
 
+UNGIVEN = "The paper doesn't give the size of its pool; ours is named wherever AP stands."
+TESTS = (
+    "p is of a paired randomization test over people, two-sided, corrected by Holm within the "
+    "claims and within each table."
+)
 _TRADED = (FIGURE_4, IMPROVEMENTS, EVERY_TERM)
 
 
 def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
     """Say what the outcomes say; summaries, if there are some already, are not made again."""
-    judged = Judged(outcomes, tuple(summarize(outcomes) if summaries is None else summaries))
-    drawn = [make(judged) for make in FIGURES]
+    summed = SummedUp(outcomes, tuple(summarize(outcomes) if summaries is None else summaries))
+    drawn = [make(summed) for make in FIGURES]
     return Report(
         name=outcomes.experiment.name,
         title=outcomes.experiment.title,
-        notes=notes(outcomes),
-        claims=claims(judged),
+        notes=(*notes_on(outcomes), UNGIVEN, TESTS, RULE),
+        claims=claims(summed),
         figures=tuple(figure for figure in drawn if figure is not None),
-        tables=tables(judged),
+        tables=tables(summed),
     )
 
 
-def notes(outcomes: Outcomes) -> tuple[str, ...]:
-    """Say on whom and how everything was measured."""
-    inputs = outcomes.experiment.inputs
-    size = f"{inputs.size} terms" if inputs.size else "all their terms"
-    users = max(
-        (facts["users"] for facts in outcomes.facts.values() if "users" in facts), default=0
-    )
-    grouped = f"{users:.0f} people were grouped. " if users else ""
-    return (
-        f"{grouped}{outcomes.people} people asked {outcomes.person.size} queries, drawn from the "
-        f"last {inputs.test_share:.0%} of each person's by time; profiles of {size} are made of "
-        "what came before.",
-        "The gold standard of a query is the order of its pool by the person's own profile; its "
-        "first 30 are relevant. AP is the mean precision where each relevant document stands, "
-        "AP@r that of the first r found. AP_c is 0 for a random order and 1 for the gold standard: "
-        "AP itself depends mostly on the size of the pool, which the paper doesn't give.",
-        "Every mean is over people: first over seeds query by query, then over each person's "
-        "queries. Intervals are 95 %, by bootstrap over people; p is of a paired randomization "
-        "test over people, corrected by Holm within the claims and within each table.",
-    )
-
-
-def figure_2(judged: Judged) -> Figure | None:
+def figure_2(summed: SummedUp) -> Figure | None:
     """Compare the modes at the first 10, 20 and 30 relevant documents."""
-    variant = first(judged.outcomes, FIGURE_2)
+    variant = first(summed.outcomes, FIGURE_2)
     if variant is None:
         return None
     pool = main_pool(variant)
     lines = []
     for mode in ORDER:
-        who = in_mode(judged.outcomes, variant, mode, pool)
-        found = [judged.point(x, who, mode, pool, name) for x, name in _DEPTHS]
+        who = in_mode(summed.outcomes, variant, mode, pool)
+        found = [summed.point(x, who, mode, pool, name) for x, name in _DEPTHS]
         lines.append(_line(NAMES[mode], found))
     return _figure(
         "figure-2",
@@ -104,14 +92,14 @@ def figure_2(judged: Judged) -> Figure | None:
     )
 
 
-def figure_3(judged: Judged) -> Figure | None:
+def figure_3(summed: SummedUp) -> Figure | None:
     """Follow precision over the steps of hypernyms."""
-    found = ordered(judged.outcomes, FIGURE_3, "a")
+    found = ordered(summed.outcomes, FIGURE_3, "a")
     if not found:
         return None
     pool = main_pool(found[0][1])
     lines = [
-        _line(shown, [judged.point(a, each, "group", pool, name) for a, each in found])
+        _line(shown, [summed.point(a, each, "group", pool, name) for a, each in found])
         for shown, name in _DEPTHS
     ]
     return _figure(
@@ -124,16 +112,16 @@ def figure_3(judged: Judged) -> Figure | None:
     )
 
 
-def figure_4(judged: Judged) -> Figure | None:
+def figure_4(summed: SummedUp) -> Figure | None:
     """Follow precision over p, beside what needs no group."""
-    found = ordered(judged.outcomes, FIGURE_4, "p")
+    found = ordered(summed.outcomes, FIGURE_4, "p")
     if not found:
         return None
     pool = main_pool(found[0][1])
     lines = []
     for mode in ("group", "left-out", "random-groups", "average", "none"):
-        who = [(p, in_mode(judged.outcomes, each, mode, pool)) for p, each in found]
-        points = [judged.point(p, each, mode, pool) for p, each in who]
+        who = [(p, in_mode(summed.outcomes, each, mode, pool)) for p, each in found]
+        points = [summed.point(p, each, mode, pool) for p, each in who]
         lines.append(_line(NAMES[mode], points))
     return _figure(
         "figure-4",
@@ -145,60 +133,60 @@ def figure_4(judged: Judged) -> Figure | None:
     )
 
 
-def figure_5(judged: Judged) -> Figure | None:
+def figure_5(summed: SummedUp) -> Figure | None:
     """Follow the size of groups over p."""
-    found = ordered(judged.outcomes, FIGURE_4, "p")
-    line = _by_fact(judged.outcomes, "group", "mean_group", found)
+    found = ordered(summed.outcomes, FIGURE_4, "p")
+    line = _by_fact(summed.outcomes, "group", "mean_group", found)
     sizes = [f"{point.value:.2f} people at p = {point.x:g}" for point in line.points]
-    about = f"A group has on average {', '.join(sizes)}."
+    about = f"A group has on average {', '.join(sizes)}.{_over_seeds([line])}"
     return _figure(
         "figure-5", "Figure 5: group size by privacy level", about, "p", "people a group", [line]
     )
 
 
-def figure_6(judged: Judged) -> Figure | None:
+def figure_6(summed: SummedUp) -> Figure | None:
     """Hold what is measured of the linking probabilities against the bound."""
-    found = ordered(judged.outcomes, FIGURE_4, "p")
-    measured = [_by_fact(judged.outcomes, shown, name, found) for name, shown in READINGS]
+    found = ordered(summed.outcomes, FIGURE_4, "p")
+    measured = [_by_fact(summed.outcomes, shown, name, found) for name, shown in READINGS]
     bound = Line("the bound p", tuple(Point(p, p) for p, _ in found))
     return _figure(
         "figure-6",
         "Figure 6: actual linkability by privacy level",
         f"{_ends(measured, 'p')} The paper bounds the first: the average over a group's terms. "
         "The worst term reads definition 1 literally; the change of belief is equation 1 for who "
-        "knows how many people have each term.",
+        f"knows how many people have each term.{_over_seeds(measured)}",
         "p",
         "probability",
         [bound, *measured] if any(line.points for line in measured) else [],
     )
 
 
-def pools_ap(judged: Judged) -> Figure | None:
+def pools_ap(summed: SummedUp) -> Figure | None:
     """Follow AP over the size of the pool."""
-    return _by_pool(judged, "AP", "pools-ap", "AP depends mostly on the pool")
+    return _by_pool(summed, "AP", "pools-ap", "AP depends mostly on the pool")
 
 
-def pools_ap_c(judged: Judged) -> Figure | None:
+def pools_ap_c(summed: SummedUp) -> Figure | None:
     """Follow AP_c over the size of the pool."""
-    return _by_pool(judged, "AP_c", "pools-ap-c", "AP_c, corrected for chance, by pool")
+    return _by_pool(summed, "AP_c", "pools-ap-c", "AP_c, corrected for chance, by pool")
 
 
-def _by_pool(judged: Judged, measure: str, name: str, title: str) -> Figure | None:
-    variant = first(judged.outcomes, POOLS)
+def _by_pool(summed: SummedUp, measure: str, name: str, title: str) -> Figure | None:
+    variant = first(summed.outcomes, POOLS)
     if variant is None:
         return None
     lines = []
     for mode in ORDER:
-        who = [(pool, in_mode(judged.outcomes, variant, mode, pool)) for pool in variant.pools]
-        found = [judged.point(float(pool), each, mode, pool, measure) for pool, each in who]
+        who = [(pool, in_mode(summed.outcomes, variant, mode, pool)) for pool in variant.pools]
+        found = [summed.point(float(pool), each, mode, pool, measure) for pool, each in who]
         lines.append(_line(NAMES[mode], found))
     about = _ends(lines, "pool")
     return _figure(name, title, about, "documents in the pool", measure, lines)
 
 
-def tradeoff(judged: Judged) -> Figure | None:
+def tradeoff(summed: SummedUp) -> Figure | None:
     """Set precision against the change of belief, for every setting that was made by p."""
-    outcomes = judged.outcomes
+    outcomes = summed.outcomes
     found = ordered(outcomes, FIGURE_4, "p")
     if not found:
         return None
@@ -208,7 +196,7 @@ def tradeoff(judged: Judged) -> Figure | None:
         again = variant.name != FIGURE_4 and changes(outcomes, variant) == THE_PAPERS
         if variant.name in _TRADED and not again:
             belief = fact(outcomes, variant, "change_of_belief") if variant.method else None
-            point = None if belief is None else judged.point(belief, variant, "group", pool)
+            point = None if belief is None else summed.point(belief, variant, "group", pool)
             if point is not None:
                 p = float(complete(variant).get("p", 0))
                 settings.setdefault(changes(outcomes, variant), []).append((p, point))
@@ -217,7 +205,7 @@ def tradeoff(judged: Judged) -> Figure | None:
         for name, points in settings.items()
     ]
     who = in_mode(outcomes, found[0][1], "average", pool)
-    lines.append(_line(NAMES["average"], [judged.point(0.0, who, "average", pool)]))
+    lines.append(_line(NAMES["average"], [summed.point(0.0, who, "average", pool)]))
     return _figure(
         "tradeoff",
         f"Quality against privacy (pool {pool})",
@@ -239,8 +227,21 @@ def _line(name: str, points: Iterable[Point | None]) -> Line:
 def _by_fact(
     outcomes: Outcomes, shown: str, name: str, found: Sequence[tuple[float, Variant]]
 ) -> Line:
-    values = [(p, fact(outcomes, variant, name)) for p, variant in found]
-    return Line(shown, tuple(Point(p, value) for p, value in values if value is not None))
+    points = []
+    for p, variant in found:
+        values = [facts[name] for facts in outcomes.facts_of(variant) if name in facts]
+        if values:
+            mean, half = float(np.mean(values)), half_width(len(values), float(np.var(values)))
+            ends = () if half is None else (mean - half, mean + half)
+            points.append(Point(p, mean, *ends))
+    return Line(shown, tuple(points))
+
+
+def _over_seeds(lines: Sequence[Line]) -> str:
+    """Say what the intervals of facts are, where there are any."""
+    if all(point.low is None for line in lines for point in line.points):
+        return ""
+    return " Intervals are 95 %, by Student's t over the seeds' releases."
 
 
 def _figure(

@@ -12,6 +12,7 @@ from .claims import (
     Draft,
     Side,
     Step,
+    Wording,
     at_most,
     greater,
     listed,
@@ -21,13 +22,14 @@ from .claims import (
 )
 from .outcomes import Floats
 from .report import FAILS, HOLDS, UNDECIDED, Claim
-from .summaries import Judged, by_people, measured
+from .summaries import SummedUp, by_people, measured
 from .zhu_xiong_ours import OURS
 from .zhu_xiong_variants import (
     FIGURE_2,
     FIGURE_3,
     FIGURE_4,
     POOLS,
+    ap_in,
     complete,
     fact,
     first,
@@ -43,18 +45,18 @@ _AP_AT_10 = 0.7886
 _CLOSE = 0.9  # of the bound; the paper's "close to" has no number
 
 
-def claims(judged: Judged) -> tuple[Claim, ...]:
+def claims(summed: SummedUp) -> tuple[Claim, ...]:
     """Judge all claims whose variants were measured, as one family of tests."""
-    found = [draft for make in (*_PAPERS, *OURS) for draft in make(judged)]
+    found = [draft for make in (*_PAPERS, *OURS) for draft in make(summed)]
     return settle(found)
 
 
-def level_of_precision(judged: Judged) -> list[Draft]:
+def level_of_precision(summed: SummedUp) -> list[Draft]:
     """Hold the only number in the paper's text against each pool."""
-    variant = first(judged.outcomes, POOLS) or first(judged.outcomes, FIGURE_2)
+    variant = first(summed.outcomes, POOLS) or first(summed.outcomes, FIGURE_2)
     if variant is None:
         return []
-    found = [(pool, judged.find(variant, "group", pool, "AP@10")) for pool in sorted(variant.pools)]
+    found = [(pool, summed.find(variant, "group", pool, "AP@10")) for pool in sorted(variant.pools)]
     means = {
         pool: Interval(each.mean, each.low, each.high) for pool, each in found if each is not None
     }
@@ -65,9 +67,9 @@ def level_of_precision(judged: Judged) -> list[Draft]:
         f"{ends.mean:.3f} ({ends.low:.3f} to {ends.high:.3f}) at pool {pool}"
         for pool, ends in means.items()
     ]
-    text = f"AP@10 is 78.86 % by the groups' rows at p = {complete(variant)['p']:g}."
-    finding = f"AP@10 is {listed(told)}; {where}."
-    return [stated(text, f"{_PAPER} and figure 2", finding, verdict)]
+    finding = f"AP@10 (p = {complete(variant)['p']:g}) is {listed(told)}; {where}."
+    text = "AP@10 is 78.86 % by the groups' rows."
+    return [stated(Wording("ap-at-10", text, f"{_PAPER} and figure 2"), finding, verdict)]
 
 
 def _against(means: dict[int, Interval]) -> tuple[str, str]:
@@ -84,39 +86,45 @@ def _against(means: dict[int, Interval]) -> tuple[str, str]:
     return FAILS, f"all are {'above' if above else 'below'} 0.789"
 
 
-def better_than_nothing(judged: Judged) -> list[Draft]:
+def better_than_nothing(summed: SummedUp) -> list[Draft]:
     """Compare the groups' rows with no personalization."""
-    found = sides(judged, FIGURE_2, ("group", "none"))
+    found = sides(summed, FIGURE_2, ("group", "none"))
     if found is None:
         return []
     text = "Search by the groups' rows is significantly better than non-personalized search."
-    return [greater(text, f"{_PAPER} and figure 2", found[0], found[1])]
+    words = Wording("group-over-none", text, f"{_PAPER} and figure 2")
+    return [greater(words, found[0], found[1], what=ap_in(summed, FIGURE_2))]
 
 
-def augmentation(judged: Judged) -> list[Draft]:
+def augmentation(summed: SummedUp) -> list[Draft]:
     """Follow precision over the steps of hypernyms."""
-    found = _by(judged, FIGURE_3, "a")
+    found = _by(summed, FIGURE_3, "a")
     if len(found) < 2:
         return []
     source = f"{_PAPER} and figure 3"
     text = "The more steps of hypernyms, the better the search: each step helps."
-    ends = f"The most steps of hypernyms are better than the fewest: {found[-1].name}."
-    drafts = [rising(text, source, found)]
-    return [*drafts, greater(ends, source, found[-1], found[0])] if len(found) > 2 else drafts
+    what = ap_in(summed, FIGURE_3)
+    drafts = [rising(Wording("each-step-of-hypernyms", text, source), found, what=what)]
+    if len(found) > 2:
+        text = "The most steps of hypernyms are better than the fewest."
+        words = Wording("most-steps-of-hypernyms", text, source)
+        drafts.append(greater(words, found[-1], found[0], what=what))
+    return drafts
 
 
-def privacy_costs(judged: Judged) -> list[Draft]:
+def privacy_costs(summed: SummedUp) -> list[Draft]:
     """Follow precision over p."""
-    found = _by(judged, FIGURE_4, "p")
+    found = _by(summed, FIGURE_4, "p")
     if len(found) < 2:
         return []
     text = "A lower p, which protects more, costs precision: each step does."
-    return [rising(text, f"{_PAPER} and figure 4", found)]
+    words = Wording("lower-p-costs", text, f"{_PAPER} and figure 4")
+    return [rising(words, found, what=ap_in(summed, FIGURE_4, p=False))]
 
 
-def sizes_fall(judged: Judged) -> list[Draft]:
+def sizes_fall(summed: SummedUp) -> list[Draft]:
     """Follow the size of groups over p: a fact of each seed's releases, not a test."""
-    outcomes = judged.outcomes
+    outcomes = summed.outcomes
     found = ordered(outcomes, FIGURE_4, "p")
     sizes = [
         [facts["mean_group"] for facts in outcomes.facts_of(variant) if "mean_group" in facts]
@@ -130,12 +138,13 @@ def sizes_fall(judged: Judged) -> list[Draft]:
     told = [f"{each.mean():.2f} people at p = {p:g}" for (p, _), each in pairs]
     finding = f"A group has on average {listed(told)}; seeds tried: {table.shape[1]}."
     text = "Groups become smaller as p rises."
-    return [stated(text, f"{_PAPER} and figure 5", finding, verdict)]
+    words = Wording("groups-shrink", text, f"{_PAPER} and figure 5")
+    return [stated(words, finding, verdict)]
 
 
-def larger_groups_cost(judged: Judged) -> list[Draft]:
+def larger_groups_cost(summed: SummedUp) -> list[Draft]:
     """Set precision against the size of groups: within each person, and over releases."""
-    outcomes = judged.outcomes
+    outcomes = summed.outcomes
     sizes, people = [], []
     for _, variant in ordered(outcomes, FIGURE_4, "p"):
         for each in (replace(variant, seeds=(seed,)) for seed in variant.seeds):
@@ -153,23 +162,24 @@ def larger_groups_cost(judged: Judged) -> list[Draft]:
     def finding(steps: Sequence[Step]) -> str:
         cost = steps[0].difference
         return (
-            f"Doubling the groups costs each person on average {cost.mean:.3f} AP ({cost.low:.3f} "
-            f"to {cost.high:.3f}); the rank correlation of group size and AP over {len(sizes)} "
-            f"releases is {rho:+.2f}."
+            f"Doubling the groups costs each person on average {cost.mean:.3f} AP "
+            f"({cost.low:.3f} to {cost.high:.3f}; pool {pool}); the rank correlation of group size "
+            f"and AP over {len(sizes)} releases is {rho:+.2f}."
         )
 
     text = "The more people in a group, the lower the precision."
     pair = (Side("lost", lost), Side("none", np.zeros_like(lost)))
-    return [Draft(text, f"{_PAPER} and figures 4 and 5", finding, (pair,))]
+    words = Wording("larger-groups-cost", text, f"{_PAPER} and figures 4 and 5")
+    return [Draft(*words, finding, (pair,))]
 
 
-def linkability(judged: Judged) -> list[Draft]:
+def linkability(summed: SummedUp) -> list[Draft]:
     """Hold the readings of the promise against p in every release: facts, not tests."""
-    outcomes, source = judged.outcomes, f"{_PAPER} and figure 6"
+    outcomes, source = summed.outcomes, f"{_PAPER} and figure 6"
     drafts = []
-    for text, place, what, name in _READINGS:
+    for words, what, name in _READINGS:
         if cases := papers_facts(outcomes, name):
-            drafts.append(at_most(text, place, what, cases, releases="releases"))
+            drafts.append(at_most(words, what, cases, releases="releases"))
     means = papers_facts(outcomes, "mean_average_linkability")
     if means:
         shares = [value / p for value, p in means]
@@ -180,29 +190,38 @@ def linkability(judged: Judged) -> list[Draft]:
             f"{_CLOSE:.0%}."
         )
         verdict = HOLDS if min(shares) >= _CLOSE else FAILS
-        drafts.insert(1, stated(text, source, finding, verdict))
+        drafts.insert(1, stated(Wording("linkability-close-to-p", text, source), finding, verdict))
     return drafts
 
 
 _READINGS = (
     (
-        "The actual linkability is below p: a member has on average at most p of the group's "
-        "terms.",
-        f"{_PAPER} and figure 6",
+        Wording(
+            "average-linkability",
+            "The actual linkability is below p: a member has on average at most p of the group's "
+            "terms.",
+            f"{_PAPER} and figure 6",
+        ),
         "The average linkability of the worst group",
         "average_linkability",
     ),
     (
-        "No single term of a group is linked to a member with a probability above p: definition 1 "
-        "read literally.",
-        "Zhu & Xiong, definition 1",
+        Wording(
+            "worst-term",
+            "No single term of a group is linked to a member with a probability above p: "
+            "definition 1 read literally.",
+            "Zhu & Xiong, definition 1",
+        ),
         "The worst term's linkability",
         "worst_linkability",
     ),
     (
-        "What an attacker believes about a term changes by at most p: equation 1, for who knows "
-        "how many people have each term.",
-        "Zhu & Xiong, section 3.1, equations 1 to 3",
+        Wording(
+            "change-of-belief",
+            "What an attacker believes about a term changes by at most p: equation 1, for who "
+            "knows how many people have each term.",
+            "Zhu & Xiong, section 3.1, equations 1 to 3",
+        ),
         "The largest change of belief",
         "change_of_belief",
     ),
@@ -220,11 +239,11 @@ _PAPERS = (
 )
 
 
-def _by(judged: Judged, table: str, name: str) -> list[Side]:
+def _by(summed: SummedUp, table: str, name: str) -> list[Side]:
     """Return a table's groups by a parameter, ascending."""
     found = [
-        side(judged, variant, "group", main_pool(variant), f"{name} = {value:g}")
-        for value, variant in ordered(judged.outcomes, table, name)
+        side(summed, variant, "group", main_pool(variant), f"{name} = {value:g}")
+        for value, variant in ordered(summed.outcomes, table, name)
     ]
     return [each for each in found if each is not None]
 

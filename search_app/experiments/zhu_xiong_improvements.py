@@ -9,7 +9,7 @@ from .claims import Side, difference_text, steps_of
 from .design import Variant
 from .outcomes import Outcomes
 from .report import Table
-from .summaries import Judged, all_intervals, by_people, measured
+from .summaries import SummedUp, all_intervals, by_people, measured
 from .zhu_xiong_variants import IMPROVEMENTS, THE_PAPERS, changes, complete, usual_like
 
 
@@ -21,9 +21,9 @@ def pair(outcomes: Outcomes, variant: Variant, paper: Variant, pool: int) -> tup
     )
 
 
-def improvements(judged: Judged) -> Table | None:
+def improvements(summed: SummedUp) -> Table | None:
     """Compare other ways to group under the same constraint with the paper's and with chance."""
-    outcomes = judged.outcomes
+    outcomes = summed.outcomes
     measures = [
         (variant, pool, paper)
         for variant in outcomes.experiment.named(IMPROVEMENTS)
@@ -35,12 +35,12 @@ def improvements(judged: Judged) -> Table | None:
         return None
     measures.sort(key=lambda each: (each[1], float(complete(each[0])["p"])))
     told = _against_papers(outcomes, measures)
-    chance = _against_chance(judged, measures)
+    chance = _against_chance(summed, measures)
     rows = [
         (
             f"p={complete(variant)['p']:g} {changes(outcomes, variant)}",
             str(pool),
-            cells.mean(judged.find(variant, "group", pool)),
+            cells.mean(summed.find(variant, "group", pool)),
             *difference,
             random,
             *cells.facts(outcomes, variant),
@@ -72,9 +72,11 @@ def _against_papers(
     return [found.get(at, (cells.NONE, cells.NONE)) for at in range(len(measures))]
 
 
-def _against_chance(judged: Judged, measures: Sequence[tuple[Variant, int, Variant]]) -> list[str]:
+def _against_chance(
+    summed: SummedUp, measures: Sequence[tuple[Variant, int, Variant]]
+) -> list[str]:
     """Return the difference of each setting to random groups of the paper's sizes."""
-    outcomes, gaps = judged.outcomes, {}
+    outcomes, gaps = summed.outcomes, {}
     for at, (variant, pool, _) in enumerate(measures):
         random = usual_like(outcomes, variant, "random-groups", pool)
         if random is not None:

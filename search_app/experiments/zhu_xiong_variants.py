@@ -9,7 +9,7 @@ from typing import Any
 from .claims import Side
 from .design import VECTORS, WEIGHTS, Variant
 from .outcomes import Outcomes
-from .summaries import Judged, by_people, measured
+from .summaries import SummedUp, by_people, measured
 
 BASELINES, FIGURE_2, FIGURE_3, FIGURE_4 = "baselines", "figure-2", "figure-3", "figure-4"
 POOLS, SENSITIVITY, IMPROVEMENTS = "pools", "sensitivity-", "improvements"
@@ -66,23 +66,36 @@ def in_mode(outcomes: Outcomes, variant: Variant, mode: str, pool: int) -> Varia
     return None
 
 
-def side(judged: Judged, variant: Variant, mode: str, pool: int, name: str = "") -> Side | None:
+def side(summed: SummedUp, variant: Variant, mode: str, pool: int, name: str = "") -> Side | None:
     """Return the average precision of a variant or its baseline, person by person."""
-    who = in_mode(judged.outcomes, variant, mode, pool)
+    who = in_mode(summed.outcomes, variant, mode, pool)
     if who is None:
         return None
-    people = by_people(judged.outcomes, who, mode, pool)
+    people = by_people(summed.outcomes, who, mode, pool)
     return Side(name or NAMES[mode], people)
 
 
-def sides(judged: Judged, table: str, modes: tuple[str, ...]) -> list[Side] | None:
+def sides(summed: SummedUp, table: str, modes: tuple[str, ...]) -> list[Side] | None:
     """Return the modes of a table's first variant by its main pool; None unless all are there."""
-    variant = first(judged.outcomes, table)
+    variant = first(summed.outcomes, table)
     if variant is None:
         return None
-    found = [side(judged, variant, mode, main_pool(variant), NAMES[mode]) for mode in modes]
+    found = [side(summed, variant, mode, main_pool(variant), NAMES[mode]) for mode in modes]
     there = [each for each in found if each is not None]
     return there if len(there) == len(modes) else None
+
+
+def ap_of(variant: Variant, *, p: bool = True) -> str:
+    """Name the average precision of a variant with its pool, and its p if it has one for all."""
+    given = complete(variant).get("p") if p else None
+    told = [] if given is None else [f"p = {given:g}"]
+    return f"AP ({', '.join([*told, f'pool {main_pool(variant)}'])})"
+
+
+def ap_in(summed: SummedUp, table: str, *, p: bool = True) -> str:
+    """Name the average precision of a table's first variant."""
+    variant = first(summed.outcomes, table)
+    return ap_of(variant, p=p) if variant else "AP"
 
 
 def usual(outcomes: Outcomes) -> Variant | None:

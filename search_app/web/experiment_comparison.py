@@ -21,7 +21,7 @@ class Setting(NamedTuple):
     other: str
 
 
-class Judged(NamedTuple):
+class Beside(NamedTuple):
     """A claim, and what each run says of it."""
 
     text: str
@@ -64,12 +64,13 @@ def _definition(run: Run) -> dict[str, str]:
     return {f"Definition: hash of {_DEFINITION}": str(run.hashes[_DEFINITION])[:_SHOWN]}
 
 
-def claims_beside(one: Run, other: Run) -> list[Judged]:
-    """Match the claims of two runs by their text; those of the first stand first."""
+def claims_beside(one: Run, other: Run) -> list[Beside]:
+    """Match the claims of two runs by their names; those of the first stand first, in its words."""
     first, second = (
-        {claim.text: claim for claim in (run.report.claims if run.report else ())}
+        {claim.name: claim for claim in (run.report.claims if run.report else ())}
         for run in (one, other)
     )
     return [
-        Judged(text, first.get(text), second.get(text)) for text in dict.fromkeys([*first, *second])
+        Beside((first.get(name) or second[name]).text, first.get(name), second.get(name))
+        for name in dict.fromkeys([*first, *second])
     ]

@@ -40,11 +40,12 @@ class ExperimentList(TypedDict):
 class ExperimentClaim(TypedDict):
     """A claim, and what the data say of it."""
 
+    name: Annotated[str, "The same in every run, whatever was found."]
     text: str
     source: Annotated[str, "Where it is claimed."]
     finding: Annotated[str, "What was measured, in a sentence."]
     verdict: Annotated[str, Rule("enum", VERDICTS)]
-    p: Annotated[float | None, "Of the test, corrected by Holm; none where no test was needed."]
+    p: Annotated[float | None, "Of the test that decides, corrected by Holm; none where none does."]
 
 
 class ExperimentPoint(TypedDict):

@@ -17,6 +17,7 @@ from search_app.significance import (
     interval,
     intervals,
     randomization,
+    randomizations,
     worst_decile,
 )
 
@@ -173,6 +174,23 @@ def test_without_a_difference_p_is_anything_alike_often() -> None:
 def test_nobody_is_no_test_and_gaps_are_left_out() -> None:
     assert math.isnan(randomization(np.array([NAN])))
     assert randomization(np.array([NAN, 0.1, 0.2, 0.3])) == 2 / 8
+
+
+def test_rows_tested_together_have_the_p_of_each_alone() -> None:
+    rows = np.random.default_rng(4).normal(0.02, 0.2, (3, 60))
+    together = randomizations(rows, seed=2, trials=5000)
+    assert together == [randomization(row, seed=2, trials=5000) for row in rows]
+
+
+def test_rows_tested_together_leave_gaps_out() -> None:
+    gaps = np.full((4, 40), NAN)
+    gaps[1, :3] = [0.1, 0.2, 0.3]
+    gaps[2, :20] = 1.0
+    gaps[3] = np.tile([0.1, -0.1], 20)
+    nobody, few, half, even = randomizations(gaps, trials=999)
+    assert math.isnan(nobody)
+    assert (few, half, even) == (2 / 8, 1 / 1000, 1.0)
+    assert randomizations(gaps[:2])[1] == 2 / 8
 
 
 def test_holm_by_hand() -> None:

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from search_app.experiments.claims import (
+    RULE,
     Side,
+    Wording,
     at_most,
     each_greater,
     greater,
@@ -20,6 +22,7 @@ from search_app.experiments.claims import (
 )
 from search_app.experiments.report import FAILS, HOLDS, UNDECIDED
 
+T = Wording("name", "text", "source")
 LOW = Side("low", np.linspace(0.2, 0.4, 20))
 
 
@@ -28,7 +31,7 @@ def above(gap: float, name: str = "high") -> Side:
 
 
 def verdict(high: Side, low: Side = LOW, least: float = 0.0) -> str:
-    return settle([greater("t", "s", high, low, least=least)])[0].verdict
+    return settle([greater(T, high, low, least=least)])[0].verdict
 
 
 def test_a_sure_difference_holds_and_a_reversed_one_does_not() -> None:
@@ -36,10 +39,39 @@ def test_a_sure_difference_holds_and_a_reversed_one_does_not() -> None:
     assert verdict(above(-0.1)) == FAILS
 
 
-def test_none_and_a_slight_one_do_not_hold() -> None:
+def around(mean: float, apart: float = 0.002) -> Side:
+    """Return a side above the low one by a mean, half of the people by more, half by less."""
+    return Side("high", LOW.people + mean + np.tile([apart / 2, -apart / 2], 10))
+
+
+def test_none_and_a_slight_one_do_not_hold_however_sure_it_is() -> None:
     assert verdict(above(0.0)) == FAILS
     unsure = np.tile([0.004, -0.003], 10)  # mean .0005, surely below .005, but not surely above 0
     assert verdict(Side("high", LOW.people + unsure)) == FAILS
+    (slight,) = settle([greater(T, around(0.002), LOW)])  # .001 to .003 person by person
+    assert slight.verdict == FAILS
+    assert slight.p is None  # no test decides it
+    assert slight.finding.endswith(
+        " over 20 people. At most +0.002 (a difference, but slight), below 0.005 AP, the least "
+        "that counts as a difference."
+    )
+    assert verdict(around(0.006)) == HOLDS
+
+
+def test_no_difference_is_told_by_its_upper_end() -> None:
+    (claim,) = settle([greater(T, above(0.0), LOW)])
+    assert claim.p is None
+    assert claim.finding.endswith(
+        "At most 0.000, below 0.005 AP, the least that counts as a difference."
+    )
+    assert "below 0.005 AP, the least that counts as a difference" in RULE
+    assert "Intervals are not corrected" in RULE
+
+
+def test_the_other_way_round_is_told_with_its_p() -> None:
+    (claim,) = settle([greater(T, above(-0.1), LOW)])
+    assert claim.p is not None
+    assert claim.finding.endswith(" over 20 people. Surely the other way round.")
 
 
 def test_an_unsure_one_is_undecided() -> None:
@@ -52,14 +84,16 @@ def test_a_least_difference_is_part_of_the_claim() -> None:
     assert verdict(above(0.019), least=0.02) == FAILS
     unsure = np.tile([0.09, -0.04], 10)  # mean .025
     assert verdict(Side("high", LOW.people + unsure), least=0.02) == UNDECIDED
+    (less,) = settle([greater(T, around(0.01), LOW, least=0.02)])
+    assert less.finding.endswith("Surely below the 0.020 AP claimed.")
 
 
 def test_all_tests_are_one_family() -> None:
     # five people: all signs alike happen in 2 of 32 ways; no correction makes .0625 sure
     none, nan = Side("low", np.zeros(7)), float("nan")
     drafts = [
-        greater("t", "s", Side("high", np.array([1, 1, 1, 1, 1, nan, nan])), none),
-        greater("t", "s", Side("high", np.ones(7)), none),
+        greater(T, Side("high", np.array([1, 1, 1, 1, 1, nan, nan])), none),
+        greater(T, Side("high", np.ones(7)), none),
     ]
     first, second = settle(drafts)
     assert first.verdict == UNDECIDED
@@ -78,7 +112,7 @@ def test_who_has_no_value_is_left_out_of_both() -> None:
 
 def test_a_chain_holds_if_each_step_does() -> None:
     chain = [LOW, above(0.1, "middle"), above(0.2, "top")]
-    (held,) = settle([rising("t", "s", chain)])
+    (held,) = settle([rising(T, chain)])
     assert held.verdict == HOLDS
     assert held.finding == (
         "AP is 0.300 for low, 0.400 for middle and 0.500 for top; the steps are "
@@ -86,34 +120,60 @@ def test_a_chain_holds_if_each_step_does() -> None:
     )
     assert held.p is not None
     assert held.p < 0.05
-    (broken,) = settle([rising("t", "s", [LOW, above(0.2, "middle"), above(0.2, "top")])])
+    (broken,) = settle([rising(T, [LOW, above(0.2, "middle"), above(0.2, "top")])])
     assert broken.verdict == FAILS
+    assert broken.p is None  # the first step is sure, but the second decides
+    assert broken.finding.endswith(
+        "0.000 (0.000 to 0.000). Top against middle at most 0.000, below 0.005 AP, the least that "
+        "counts as a difference."
+    )
+
+
+def test_p_is_that_of_the_step_that_decides() -> None:
+    unsure = Side("top", LOW.people + np.tile([0.3, -0.2], 10))  # p about .4
+    fall = above(-0.1, "bottom")
+    (open_one,) = settle([each_greater(T, [(above(0.1), LOW), (unsure, LOW)])])
+    assert open_one.verdict == UNDECIDED
+    assert open_one.p is not None
+    assert open_one.p > 0.1
+    (failed,) = settle([each_greater(T, [(fall, LOW), (unsure, LOW)])])
+    assert failed.verdict == FAILS
+    assert failed.p is not None
+    assert failed.p < 0.001  # 20 people the same way: 2 of 2^20
+
+
+def test_the_least_p_of_a_large_family_is_still_below_a_thousandth() -> None:
+    claims = settle([greater(T, above(0.1), LOW) for _ in range(150)])
+    assert all(each.p is not None and each.p < 0.001 for each in claims)
 
 
 def test_each_of_several_pairs_must_hold() -> None:
     pairs = [(above(0.1, "a"), LOW), (above(0.2, "b"), LOW)]
-    assert settle([each_greater("t", "s", pairs)])[0].verdict == HOLDS
+    assert settle([each_greater(T, pairs)])[0].verdict == HOLDS
     pairs.append((above(-0.1, "c"), LOW))
-    (claim,) = settle([each_greater("t", "s", pairs)])
+    (claim,) = settle([each_greater(T, pairs)])
     assert claim.verdict == FAILS
-    assert claim.finding.endswith("and 0.200 for c and 0.300 for low (-0.100).")
+    assert claim.finding.endswith(
+        "; 0.200 for c and 0.300 for low, -0.100 (-0.100 to -0.100). "
+        "C against low, surely the other way round."
+    )
 
 
 def test_facts_are_held_against_their_bounds_exactly() -> None:
-    held = at_most("t", "s", "It", [(0.1, 0.1), (0.38, 0.4)], releases="releases")
+    held = at_most(T, "It", [(0.1, 0.1), (0.38, 0.4)], releases="releases")
     (found,) = settle([held])
     assert (found.verdict, found.p) == (HOLDS, None)
     assert found.finding == (
         "It is within the bound in 2 of 2 releases; the closest is 0.100 where p = 0.1."
     )
-    broken = at_most("t", "s", "It", [(0.1, 0.1), (0.41, 0.4)], releases="releases")
+    broken = at_most(T, "It", [(0.1, 0.1), (0.41, 0.4)], releases="releases")
     (found,) = settle([broken])
     assert found.verdict == FAILS
     assert "in 1 of 2 releases; the furthest beyond it is 0.410" in found.finding
 
 
 def test_a_finding_tells_both_means_and_the_people() -> None:
-    assert settle([greater("t", "s", above(0.1), LOW)])[0].finding == (
+    assert settle([greater(T, above(0.1), LOW)])[0].finding == (
         "AP is 0.400 for high and 0.300 for low: a difference of +0.100 (+0.100 to +0.100) over "
         "20 people."
     )
@@ -129,4 +189,4 @@ def test_small_texts() -> None:
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert (p_text(0.0002), p_text(0.25), p_text(float("nan"))) == ("< 0.001", "0.250", "")
-    assert settle([stated("t", "s", "f", UNDECIDED)])[0].verdict == UNDECIDED
+    assert settle([stated(T, "f", UNDECIDED)])[0].verdict == UNDECIDED

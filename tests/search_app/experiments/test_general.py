@@ -34,6 +34,10 @@ def test_every_variant_and_mode_is_listed(make_outcomes: Any) -> None:
     ]
     assert figure.lines[1].points[0].x == "mine: p-linkability p=0.4"
     assert made.claims == ()
+    told = " ".join(made.notes)
+    assert "people asked" in told
+    assert "paper" not in told  # it has none,
+    assert "Holm" not in told  # and nothing is tested
 
 
 def test_a_measure_that_is_undefined_leaves_a_dash(make_outcomes: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 
+from search_app import __version__
 from search_app.experiments.page import standalone
 from search_app.experiments.report import (
     FAILS,
@@ -23,9 +24,9 @@ REPORT = Report(
     title="Zhu & Xiong <again>",
     notes=("Of 720 people.",),
     claims=(
-        Claim("Groups help.", "figure 2", "0.800 against 0.400.", HOLDS, 0.00004),
-        Claim("Depth helps.", "figure 3", "It is flat.", FAILS, 0.25),
-        Claim("AP@10 is 78.86 %.", "figure 2", "No pool is given.", UNDECIDED),
+        Claim("groups", "Groups help.", "figure 2", "0.800 against 0.400.", HOLDS, 0.00004),
+        Claim("depth", "Depth helps.", "figure 3", "It is flat.", FAILS, 0.25),
+        Claim("ap-at-10", "AP@10 is 78.86 %.", "figure 2", "No pool is given.", UNDECIDED),
     ),
     figures=(
         Figure(
@@ -39,11 +40,13 @@ REPORT = Report(
     ),
     tables=(Table("baselines", "Baselines", "By mode.", ("mode", "AP"), (("none", "0.400"),)),),
 )
+COMMAND = "veilsearch experiment zhu.toml --set users=30 --log log.tsv"
 PICTURES = {"figure-4": b"<svg/>"}
 
 
 def page(report: Report = REPORT) -> str:
-    return standalone(report, {"versions": {"numpy": "2.0"}, "seeds": [0, 1]}, PICTURES)
+    told = {"command": COMMAND, "versions": {"numpy": "2.0"}, "seeds": [0, 1]}
+    return standalone(report, told, PICTURES, "ab12")
 
 
 def test_claims_are_said_in_words_with_their_p() -> None:
@@ -80,3 +83,9 @@ def test_what_is_missing_leaves_no_heading() -> None:
     for part in ("notes", "claims", "figures", "tables"):
         assert f'id="{part}"' not in text
         assert f'"#{part}"' not in text
+
+
+def test_it_says_how_to_make_it_again_and_how_to_cite_it() -> None:
+    text = re.sub(r"<[^>]+>", "", page())
+    assert f"Run again with: {COMMAND}" in text
+    assert f"Cite as: veilsearch {__version__}, experiment zhu, rows sha256 ab12" in text

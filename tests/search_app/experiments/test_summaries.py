@@ -9,7 +9,7 @@ import numpy as np
 
 from search_app.experiments.design import Experiment, Inputs, Variant
 from search_app.experiments.outcomes import Block, Outcomes, Unit
-from search_app.experiments.summaries import as_csv, judge, measured, summarize
+from search_app.experiments.summaries import as_csv, measured, sum_up, summarize
 
 ASKED = (("group", 100),)
 SEEDS = Variant("v", "p-linkability", {"p": 0.4}, seeds=(0, 1))
@@ -69,7 +69,7 @@ def test_a_variant_is_measured_only_if_all_its_seeds_are() -> None:
 
 
 def test_a_summary_is_found_again_as_a_point() -> None:
-    judged = judge(outcomes([0.5, 0.25], [0.5, 0.25], [1, 2]))
+    judged = sum_up(outcomes([0.5, 0.25], [0.5, 0.25], [1, 2]))
     point = judged.point(0.4, SEEDS, "group", 100)
     assert point is not None
     assert (point.x, point.value, point.low, point.high) == (0.4, 0.375, 0.25, 0.5)

@@ -52,7 +52,10 @@ def png() -> bytes:
 
 
 def claim(text: str, verdict: str) -> Claim:
-    return Claim(text, "section 4, figure 2", f"{text}: 0.612 (0.590 to 0.634).", verdict, 0.0004)
+    name = text.lower().replace(" ", "-")
+    return Claim(
+        name, text, "section 4, figure 2", f"{text}: 0.612 (0.590 to 0.634).", verdict, 0.0004
+    )
 
 
 REPORT = Report(
@@ -140,7 +143,8 @@ def with_runs(site: Site, workspace: Path) -> Site:
     """Return the site with two runs, of which the later one found something else."""
     make_run(workspace / "experiments" / "toy")
     later = json.dumps({**PROVENANCE, "finished": "2026-11-19T01:30:00+01:00"}).encode()
-    other = replace(REPORT, claims=(claim("Groups beat plain", UNDECIDED), *REPORT.claims[1:2]))
+    said = replace(claim("Groups beat plain", UNDECIDED), text="In other words, by the same name")
+    other = replace(REPORT, claims=(said, *REPORT.claims[1:2]))
     make_run(
         workspace / "experiments" / "later",
         other,

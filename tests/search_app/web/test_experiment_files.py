@@ -261,7 +261,7 @@ def test_texts_of_a_run_are_texts(client: FlaskClient, runs: Path) -> None:
         REPORT,
         title=attack,
         notes=(attack,),
-        claims=(Claim(attack, attack, attack, "holds"),),
+        claims=(Claim(attack, attack, attack, attack, "holds"),),
         figures=(
             replace(
                 REPORT.figures[0],

@@ -64,7 +64,7 @@ def test_a_picture_opened_by_itself_runs_nothing(page: Page, address: str, site:
 def test_texts_of_a_run_run_nothing(watched: Page, address: str, site: Site) -> None:
     runs = site.settings.workspace / "experiments"
     claims = tuple(
-        Claim(text, text, text, verdict)
+        Claim(text, text, text, text, verdict)
         for text, verdict in zip(ATTACKS, [HOLDS, UNDECIDED] * len(ATTACKS), strict=False)
     )
     make_run(

@@ -1,0 +1,26 @@
+"""What a report says of how everything was measured: on whom, against what, over whom means are."""
+
+from __future__ import annotations
+
+from .outcomes import Outcomes
+
+
+def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
+    """Say on whom and how everything was measured."""
+    inputs = outcomes.experiment.inputs
+    size = f"{inputs.size} terms" if inputs.size else "all their terms"
+    users = max(
+        (facts["users"] for facts in outcomes.facts.values() if "users" in facts), default=0
+    )
+    grouped = f"{users:.0f} people were grouped. " if users else ""
+    return (
+        f"{grouped}{outcomes.people} people asked {outcomes.person.size} queries, drawn from the "
+        f"last {inputs.test_share:.0%} of each person's by time; profiles of {size} are made of "
+        "what came before.",
+        "The gold standard of a query is the order of its pool by the person's own profile; its "
+        "first 30 are relevant. AP is the mean precision where each relevant document stands, "
+        "AP@r that of the first r found. AP_c is 0 for a random order and 1 for the gold standard: "
+        "AP itself depends mostly on the size of the pool.",
+        "Every mean is over people: first over seeds query by query, then over each person's "
+        "queries. Intervals of such means are 95 %, by bootstrap over people.",
+    )
