@@ -81,7 +81,7 @@ class Step:
             claimed = f"below the {self.least:.3f} AP claimed"
             return f"surely {claimed if self.least > 0 else 'the other way round'}", ""
         least = "the least claimed" if self.least > 0 else "the least that counts as a difference"
-        slight = " (a difference, but slight)" if self.difference.low > 0 else ""
+        slight = ", a difference, but slight" if self.difference.low > 0 else ""
         most = f"at most {signed(self.difference.high)}{slight}"
         return f"below {self._margin:.3f} AP, {least}", most
 
@@ -233,8 +233,9 @@ def _why(failing: Sequence[tuple[Step, Verdict]], steps: int) -> str:
     for step, found in failing:
         reason, number = step.reason(found)
         name = f"{step.high} against {step.low}" if steps > 1 else ""
-        told.setdefault(reason, []).append(" ".join(filter(None, (name, number))))
-    sentences = [", ".join(filter(None, (*each, reason))) for reason, each in told.items()]
+        text = f"{name} ({number})" if name and number else name or number
+        told.setdefault(reason, []).extend([text] if text else [])
+    sentences = [f"{why}{': ' if each else ''}{', '.join(each)}" for why, each in told.items()]
     return "".join(f" {text[0].upper()}{text[1:]}." for text in sentences)
 
 

@@ -64,11 +64,10 @@ def _by_p(summed: SummedUp, table: str, high: str, low: str) -> list[tuple[Side,
     pairs = []
     for p, variant in ordered(summed.outcomes, table, "p"):
         pool = main_pool(variant)
-        found = [
-            side(summed, variant, mode, pool, f"{NAMES[mode]} at p = {p:g}") for mode in (high, low)
-        ]
-        if found[0] and found[1]:
-            pairs.append((found[0], found[1]))
+        upper = side(summed, variant, high, pool, f"{NAMES[high]} at p = {p:g}")
+        lower = side(summed, variant, low, pool)
+        if upper and lower:
+            pairs.append((upper, lower))
     return pairs
 
 

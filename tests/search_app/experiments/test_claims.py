@@ -52,8 +52,8 @@ def test_none_and_a_slight_one_do_not_hold_however_sure_it_is() -> None:
     assert slight.verdict == FAILS
     assert slight.p is None  # no test decides it
     assert slight.finding.endswith(
-        " over 20 people. At most +0.002 (a difference, but slight), below 0.005 AP, the least "
-        "that counts as a difference."
+        " over 20 people. Below 0.005 AP, the least that counts as a difference: at most +0.002, "
+        "a difference, but slight."
     )
     assert verdict(around(0.006)) == HOLDS
 
@@ -62,7 +62,7 @@ def test_no_difference_is_told_by_its_upper_end() -> None:
     (claim,) = settle([greater(T, above(0.0), LOW)])
     assert claim.p is None
     assert claim.finding.endswith(
-        "At most 0.000, below 0.005 AP, the least that counts as a difference."
+        " Below 0.005 AP, the least that counts as a difference: at most 0.000."
     )
     assert "below 0.005 AP, the least that counts as a difference" in RULE
     assert "Intervals are not corrected" in RULE
@@ -124,8 +124,8 @@ def test_a_chain_holds_if_each_step_does() -> None:
     assert broken.verdict == FAILS
     assert broken.p is None  # the first step is sure, but the second decides
     assert broken.finding.endswith(
-        "0.000 (0.000 to 0.000). Top against middle at most 0.000, below 0.005 AP, the least that "
-        "counts as a difference."
+        "0.000 (0.000 to 0.000). Below 0.005 AP, the least that counts as a difference: top "
+        "against middle (at most 0.000)."
     )
 
 
@@ -155,7 +155,7 @@ def test_each_of_several_pairs_must_hold() -> None:
     assert claim.verdict == FAILS
     assert claim.finding.endswith(
         "; 0.200 for c and 0.300 for low, -0.100 (-0.100 to -0.100). "
-        "C against low, surely the other way round."
+        "Surely the other way round: c against low."
     )
 
 
