@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.json:
         console.show_json(_as_json(arguments, settings, judged, *found))
     else:
-        _print(settings, judged, *found)
+        _print(settings, judged, *found, in_runs=bool(arguments.run_dir))
     return 0
 
 
@@ -262,6 +262,7 @@ def _as_json(
                 "mode": each.mode,
                 **{name: _interval(value) for name, value in each.means.items()},
                 "worst_decile_AP": each.worst_decile,
+                "AP_over_queries": _over_queries(judged, each.mode),
             }
             for each in modes
         ],
@@ -276,6 +277,11 @@ def _as_json(
 
 def _interval(value: Interval) -> dict[str, float | None]:
     return {k: None if math.isnan(v) else v for k, v in value._asdict().items()}
+
+
+def _over_queries(judged: Judged, mode: str) -> float:
+    """Return the mean AP of all queries alike, which other tools find in a run."""
+    return float(judged.values[mode]["AP"].mean())
 
 
 def _smaller(judged: Judged, settings: Settings) -> int:
@@ -302,7 +308,12 @@ def _why(judged: Judged) -> str:
 
 
 def _print(
-    settings: Settings, judged: Judged, modes: list[Summary], pairs: list[Difference]
+    settings: Settings,
+    judged: Judged,
+    modes: list[Summary],
+    pairs: list[Difference],
+    *,
+    in_runs: bool,
 ) -> None:
     from ..judging import expected_at_random
 
@@ -322,6 +333,9 @@ def _print(
         console.show(f"{each.mode:<{wide}}{_shown(each.means['AP']):<{_AP}}{cells}")
     console.show(f"{'random':<{wide}}{expected_at_random(judged):.3f} expected")
     console.show("means over people, each of whom counts alike; worst 10 %: of the people, by AP")
+    if in_runs:
+        alike = ", ".join(f"{mode} {_over_queries(judged, mode):.3f}" for mode in judged.values)
+        console.show(f"over queries, each of which counts alike in the runs: {alike}")
     if pairs:
         _print_pairs(pairs)
 
@@ -332,7 +346,7 @@ def _print_pairs(pairs: list[Difference]) -> None:
     wide = max(map(len, names)) + 2
     console.show(f"{'difference':<{wide}}{'AP [95 %]':<{_AP + 3}}{'p':>8}")
     for name, pair in zip(names, pairs, strict=True):
-        console.show(f"{name:<{wide}}{_shown(pair.by, '+'):<{_AP + 3}}{_number(pair.p, 4):>8}")
+        console.show(f"{name:<{wide}}{_shown(pair.by, '+'):<{_AP + 3}}{_chance(pair.p):>8}")
     console.show("paired by person; bootstrap intervals, randomization tests, p corrected by Holm")
 
 
@@ -346,6 +360,11 @@ def _cells(texts: list[str]) -> str:
 
 def _number(value: float, digits: int = 3, sign: str = "") -> str:
     return "-" if math.isnan(value) else f"{value:{sign}.{digits}f}"
+
+
+def _chance(p: float) -> str:
+    """Write a p no finer than ten thousand random trials can tell it."""
+    return "< 0.001" if p < 0.001 else _number(p)
 
 
 def _shown(value: Interval, sign: str = "") -> str:

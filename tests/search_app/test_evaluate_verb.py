@@ -15,6 +15,7 @@ from ir_measures import AP, nDCG
 from search_app.cli import main
 from search_app.evaluation import MEASURES, random_average_precision
 from search_app.significance import holm, interval, randomization, worst_decile
+from search_app.verbs.evaluate import _chance
 
 from .conftest import Run
 
@@ -122,6 +123,23 @@ def test_the_judgments_are_the_first_30_of_the_own_order(veilsearch: Run, tmp_pa
     assert (tmp_path / "runs" / "qrels.txt").read_text().splitlines() == wanted
 
 
+def test_any_tools_mean_is_the_one_over_queries(veilsearch: Run, tmp_path: Path) -> None:
+    queries, runs = tmp_path / "queries.tsv", tmp_path / "runs"
+    many = [f"a{at}\t{PEOPLE[0]}\tjava {word}\n" for at, word in enumerate(THEMES[0].split())]
+    queries.write_text("".join([*many, f"b\t{PEOPLE[1]}\tjava\n", f"c\t{PEOPLE[1]}\tlava\n"]))
+    arguments = ["evaluate", "--queries", queries, "--run-dir", runs]
+    said, told = veilsearch(*arguments), []
+    for mode in veilsearch.json(*arguments)["modes"]:
+        qrels = ir_measures.read_trec_qrels(str(runs / "qrels.txt"))
+        run = ir_measures.read_trec_run(str(runs / f"{mode['mode']}.run"))
+        theirs = ir_measures.calc_aggregate([AP(rel=1)], qrels, run)[AP(rel=1)]
+        assert mode["AP_over_queries"] == pytest.approx(theirs, abs=1e-9)
+        told.append(f"{mode['mode']} {theirs:.3f}")
+    over = "over queries, each of which counts alike in the runs: "
+    assert f"{over}{', '.join(told)}" in said.splitlines()
+    assert over not in veilsearch("evaluate", "--queries", queries)
+
+
 # -- what is said --------------------------------------------------------------------------------
 
 
@@ -155,6 +173,11 @@ def test_the_own_order_has_ap_1_and_the_table_says_so(veilsearch: Run) -> None:
     assert any(line.startswith("group - none") for line in said)
     assert any(line.startswith("random") and "expected" in line for line in said)
     assert veilsearch.talk == ""
+
+
+def test_a_p_is_told_no_finer_than_trials_tell_it() -> None:
+    told = [_chance(p) for p in (3 / 10_001, 0.001, 0.0314, 1.0, float("nan"))]
+    assert told == ["< 0.001", "0.001", "0.031", "1.000", "-"]
 
 
 def test_group_is_closer_to_the_own_order_than_none(veilsearch: Run) -> None:
