@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .outcomes import Outcomes
 
+FEW = "With fewer than 30 people such intervals are too narrow: take them as a lower bound."
+
 
 def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
     """Say on whom and how everything was measured."""
@@ -13,6 +15,7 @@ def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
         (facts["users"] for facts in outcomes.facts.values() if "users" in facts), default=0
     )
     grouped = f"{users:.0f} people were grouped. " if users else ""
+    few = (FEW,) if outcomes.people < 30 else ()
     return (
         f"{grouped}{outcomes.people} people asked {outcomes.person.size} queries, drawn from the "
         f"last {inputs.test_share:.0%} of each person's by time; profiles of {size} are made of "
@@ -23,4 +26,5 @@ def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
         "AP itself depends mostly on the size of the pool.",
         "Every mean is over people: first over seeds query by query, then over each person's "
         "queries. Intervals of such means are 95 %, by bootstrap over people.",
+        *few,
     )

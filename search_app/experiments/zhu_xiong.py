@@ -7,6 +7,7 @@ left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from .summaries import Summary, SummedUp, summarize
 from .zhu_xiong_claims import claims
 from .zhu_xiong_tables import tables
 from .zhu_xiong_variants import (
+    BASELINES,
     EVERY_TERM,
     FIGURE_2,
     FIGURE_3,
@@ -58,7 +60,8 @@ _TRADED = (FIGURE_4, IMPROVEMENTS, EVERY_TERM)
 
 def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
     """Say what the outcomes say; summaries, if there are some already, are not made again."""
-    summed = SummedUp(outcomes, tuple(summarize(outcomes) if summaries is None else summaries))
+    found = tuple(summarize(outcomes) if summaries is None else summaries)
+    summed = SummedUp(_with_p(outcomes), found)
     drawn = [make(summed) for make in FIGURES]
     return Report(
         name=outcomes.experiment.name,
@@ -68,6 +71,18 @@ def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Re
         figures=tuple(figure for figure in drawn if figure is not None),
         tables=tables(summed),
     )
+
+
+def _with_p(outcomes: Outcomes) -> Outcomes:
+    """Leave out variants of the paper's tables that have no p, or no a: they are no part of it."""
+    kept = tuple(each for each in outcomes.experiment.variants if _has_p(each))
+    return replace(outcomes, experiment=replace(outcomes.experiment, variants=kept))
+
+
+def _has_p(variant: Variant) -> bool:
+    known = complete(variant)
+    wanted = {FIGURE_3: ("p", "a"), BASELINES: ()}.get(variant.name, ("p",))
+    return all(isinstance(known.get(name), int | float) for name in wanted)
 
 
 def figure_2(summed: SummedUp) -> Figure | None:

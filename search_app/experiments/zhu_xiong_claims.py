@@ -42,6 +42,7 @@ from .zhu_xiong_variants import (
 
 _PAPER = "Zhu & Xiong, section 4"
 _AP_AT_10 = 0.7886
+_WIDEST = 0.06  # of an interval that can tell a number: a wide one holds any
 _CLOSE = 0.9  # of the bound; the paper's "close to" has no number
 
 
@@ -75,6 +76,8 @@ def level_of_precision(summed: SummedUp) -> list[Draft]:
 def _against(means: dict[int, Interval]) -> tuple[str, str]:
     """Tell at which pool the paper's number is met, or between which."""
     met = [pool for pool, ends in means.items() if ends.low <= _AP_AT_10 <= ends.high]
+    if any(means[pool].high - means[pool].low > _WIDEST for pool in met):
+        return UNDECIDED, "an interval that holds 0.789 is too wide to tell"
     if met:
         pools = listed([str(pool) for pool in met])
         return HOLDS, f"0.789 is within the interval at pool {pools}"

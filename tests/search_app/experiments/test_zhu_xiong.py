@@ -23,7 +23,8 @@ from search_app.experiments.report import (
 )
 from search_app.experiments.summaries import sum_up, summarize
 from search_app.experiments.zhu_xiong import report
-from search_app.experiments.zhu_xiong_claims import level_of_precision
+from search_app.experiments.zhu_xiong_claims import _against, level_of_precision
+from search_app.significance import Interval
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +198,23 @@ def test_the_number_of_the_paper_is_looked_for_by_pool(
     )
     (found,) = settle(level_of_precision(sum_up(outcomes)))
     assert (found.verdict, said in found.finding) == (verdict, True)
+
+
+def test_a_wide_interval_tells_no_number() -> None:
+    assert _against({100: Interval(0.6, 0.2, 0.95)})[0] == UNDECIDED
+    assert _against({100: Interval(0.79, 0.77, 0.81)})[0] == HOLDS
+
+
+@pytest.mark.parametrize("parameters", [{}, {"p": None, "k": 3}, {"p": 0.4}])
+@pytest.mark.parametrize("name", ["figure-2", "figure-3", "figure-4", "pools", "improvements"])
+def test_a_variant_without_p_or_a_is_left_out_not_an_error(
+    make_outcomes: Callable[..., Outcomes], name: str, parameters: dict[str, float | None]
+) -> None:
+    modes = ("group", "none") if parameters else ("none",)
+    method = "p-linkability" if parameters else ""
+    odd = Variant(name, method, parameters, modes=modes, complete=parameters)
+    made = report(make_outcomes([odd], lambda _unit, _mode, _pool: 0.5))
+    assert made.title  # whatever there is to say
 
 
 def test_the_baselines_are_tabled_with_the_worst_tenth(made: Report) -> None:
