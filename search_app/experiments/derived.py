@@ -30,9 +30,9 @@ def report_of(outcomes: Outcomes, summaries: Sequence[Summary]) -> Report:
 
 
 def derived_files(
-    report: Report, summaries: Sequence[Summary], provenance: Mapping[str, Any]
+    report: Report, summaries: Sequence[Summary], provenance: Mapping[str, Any], rows: str
 ) -> dict[str, Iterable[bytes]]:
-    """Return every derived file by its name in the run's folder."""
+    """Return every derived file by its name in the run's folder; `rows` is the hash of the rows."""
     files: dict[str, Iterable[bytes]] = {"summary.csv": [as_csv(summaries).encode()]}
     pictures = {}
     for figure in report.figures:
@@ -42,5 +42,5 @@ def derived_files(
         files[f"figures/{figure.name}.png"] = [png]
         files[f"figures/{figure.name}.csv"] = [plots.numbers(figure).encode()]
     files["report.json"] = [as_json(as_record(report), 1)]
-    files["report.html"] = [standalone(report, provenance, pictures).encode()]
+    files["report.html"] = [standalone(report, provenance, pictures, rows).encode()]
     return files

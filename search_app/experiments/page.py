@@ -17,8 +17,13 @@ from .report import Report
 _PAGE = "experiments/standalone.html"
 
 
-def standalone(report: Report, provenance: Mapping[str, Any], pictures: Mapping[str, bytes]) -> str:
-    """Return the page of a report; pictures are the SVG of each figure by name."""
+def standalone(
+    report: Report, provenance: Mapping[str, Any], pictures: Mapping[str, bytes], rows: str
+) -> str:
+    """Return the page of a report; pictures are the SVG of each figure by name.
+
+    `rows` is the SHA-256 of the rows that it was made of.
+    """
     return (
         _templates()
         .get_template(_PAGE)
@@ -26,6 +31,8 @@ def standalone(report: Report, provenance: Mapping[str, Any], pictures: Mapping[
             report=report,
             provenance=list(_flat(provenance)),
             picture=lambda name: _address(pictures[name]),
+            command=provenance.get("command", ""),
+            rows=rows,
             version=__version__,
         )
     )

@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,30 @@ def csv_rows(blocks: Sequence[Block], person: Ints) -> Iterator[bytes]:
         begin = f"{block.unit},{block.mode},{block.pool},"
         cells = _cells(block, person, "")
         yield "".join(f"{begin}{','.join(row)}\n" for row in zip(*cells, strict=True)).encode()
+
+
+def csv_units(units: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return a line a unit, to be joined to the rows: its tables, parameters and facts."""
+    plain = ("method", "seed", "weights", "vectors")
+    given, facts = (
+        list(dict.fromkeys(name for unit in units for name in unit[part]))
+        for part in ("parameters", "facts")
+    )
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(("unit", "tables", *plain, *given, *facts))
+    for unit in units:
+        chosen = [_off(unit["parameters"], name) for name in given]
+        found = [unit["facts"].get(name, "") for name in facts]
+        told = (unit["name"], " ".join(unit["tables"]), *(unit[name] for name in plain))
+        lines.writerow((*told, *chosen, *found))
+    return text.getvalue().encode()
+
+
+def _off(parameters: Mapping[str, Any], name: str) -> Any:
+    """Return a parameter's value; what is not one of this unit's is empty."""
+    value = parameters.get(name, "")
+    return "off" if value is None else value
 
 
 def json_rows(blocks: Sequence[Block], person: Ints) -> Iterator[bytes]:

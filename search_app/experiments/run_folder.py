@@ -3,7 +3,8 @@
     run.json         what was run, counts, and the SHA-256 of every other file
     experiment.toml  the definition in full
     provenance.json  versions, hashes of inputs and code, machine, seconds
-    units.jsonl      a line a unit: its release's parameters, seed and facts, and its key
+    units.jsonl      a line a unit: its release's parameters, seed and facts, the tables of the
+                     definition that ask for it, and its key; units.csv: a column a parameter
     rows.jsonl, .csv a line a question, unit, mode and pool; people by number
     summary.csv      means with intervals
     report.json, report.html, figures/NAME.svg, .png, .csv
@@ -17,10 +18,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from anonymizer.records import as_json, exchange, sync_folder, write_file
 
@@ -29,22 +30,30 @@ from .definition import as_text
 from .outcomes import Outcomes, Unit
 from .pipeline import Measured
 from .provenance import files_hash
-from .rows import csv_rows, json_rows, read_csv_rows
+from .rows import csv_rows, csv_units, json_rows, read_csv_rows
 
 FORMAT = 1
 MANIFEST = "run.json"
-ROWS = "rows.csv"
+UNITS, ROWS = "units.jsonl", "rows.csv"
 PRIVATE = "runs/"  # they name documents, which tell what was asked
 Files = Mapping[str, Iterable[bytes]]
+Derive = Callable[[str], Files]  # of the hash of the rows
+
+
+class Marks(NamedTuple):
+    """What a run is known by: the key of each unit, the hash of its data, where it comes from."""
+
+    keys: Mapping[str, str]
+    data: str
+    provenance: Mapping[str, Any]
 
 
 def write_run(
     folder: Path,
     room: Path,
     outcomes: Outcomes,
-    keys: Mapping[str, str],
-    provenance: Mapping[str, Any],
-    derived: Files,
+    marks: Marks,
+    derive: Derive,
 ) -> None:
     """Write a run with the files derived from it; a run already there stays until it is whole.
 
@@ -55,45 +64,49 @@ def write_run(
     with plain_when_writing(folder):
         shutil.rmtree(new, ignore_errors=True)  # what a killed run left
         new.mkdir()
-        _fill(new, outcomes, keys, provenance, derived)
+        _fill(new, outcomes, marks, derive)
         _switch(new, folder, old)
         sync_folder(folder.parent)
 
 
-def _fill(
-    new: Path,
-    outcomes: Outcomes,
-    keys: Mapping[str, str],
-    provenance: Mapping[str, Any],
-    derived: Files,
-) -> None:
+def _fill(new: Path, outcomes: Outcomes, marks: Marks, derive: Derive) -> None:
     blocks = list(outcomes.blocks.values())
     rows = sum(block.hits.size for block in blocks)
-    units = [_unit_record(unit, keys[unit.name], outcomes) for unit in outcomes.units]
+    units = [_unit_record(unit, marks.keys[unit.name], outcomes) for unit in outcomes.units]
     files: dict[str, Iterable[bytes]] = {
         "experiment.toml": [as_text(outcomes.experiment).encode()],
-        "provenance.json": [as_json(provenance, 1)],
-        "units.jsonl": map(as_json, units),
+        "provenance.json": [as_json(marks.provenance, 1)],
+        UNITS: map(as_json, units),
+        "units.csv": [csv_units(units)],
         ROWS: csv_rows(blocks, outcomes.person),
         "rows.jsonl": json_rows(blocks, outcomes.person),
-        **derived,
     }
+    sums = _written(new, files)
+    sums |= _written(new, derive(sums[ROWS]))
+    counts = {"people": outcomes.people, "queries": outcomes.person.size}
+    counts |= {"units": len(units), "rows": rows}
+    about = {"format": FORMAT, "name": outcomes.experiment.name}
+    about |= {"title": outcomes.experiment.title, "inputs": asdict(outcomes.experiment.inputs)}
+    about |= {"data": marks.data, "counts": counts}
+    write_file(new / MANIFEST, [as_json({**about, "sha256": sums}, 1)])
+    for path in {(new / name).parent for name in sums}:
+        sync_folder(path)
+
+
+def _written(new: Path, files: Files) -> dict[str, str]:
+    """Write files; return the hash of each."""
     sums = {}
     for name, lines in files.items():
         private = name.startswith(PRIVATE)
         (new / name).parent.mkdir(0o700 if private else 0o777, exist_ok=True)
         sums[name] = write_file(new / name, lines, 0o600 if private else 0o666)
-    counts = {"people": outcomes.people, "queries": outcomes.person.size}
-    counts |= {"units": len(units), "rows": rows}
-    about = {"format": FORMAT, "name": outcomes.experiment.name}
-    about |= {"title": outcomes.experiment.title, "inputs": asdict(outcomes.experiment.inputs)}
-    write_file(new / MANIFEST, [as_json({**about, "counts": counts, "sha256": sums}, 1)])
-    for path in {(new / name).parent for name in files}:
-        sync_folder(path)
+    return sums
 
 
 def _unit_record(unit: Unit, key: str, outcomes: Outcomes) -> dict[str, Any]:
-    return {**asdict(unit), "key": key, "facts": dict(outcomes.facts[unit.name])}
+    serving = [each.name for each in outcomes.experiment.variants if unit.serves(each)]
+    facts = dict(outcomes.facts[unit.name])
+    return {**asdict(unit), "tables": list(dict.fromkeys(serving)), "key": key, "facts": facts}
 
 
 def _switch(new: Path, folder: Path, old: Path) -> None:
@@ -165,11 +178,11 @@ def kept_in_run(folder: Path, wanted: Mapping[str, Unit]) -> dict[str, Measured]
     """Return what a finished run measured of units, by key; nothing where any byte has changed."""
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
-        for name in ("units.jsonl", ROWS):
+        for name in (UNITS, ROWS):
             if files_hash([folder / name]) != manifest["sha256"][name]:
                 return {}
-        records = [json.loads(line) for line in (folder / "units.jsonl").read_bytes().splitlines()]
-        units = [_unit_of(record) for record in records]
+        records = [json.loads(line) for line in (folder / UNITS).read_bytes().splitlines()]
+        units = [unit_of(record) for record in records]
         if not any(record["key"] in wanted for record in records):
             return {}
         blocks = read_csv_rows(folder / ROWS, units)
@@ -183,7 +196,8 @@ def kept_in_run(folder: Path, wanted: Mapping[str, Unit]) -> dict[str, Measured]
     return found
 
 
-def _unit_of(record: Mapping[str, Any]) -> Unit:
+def unit_of(record: Mapping[str, Any]) -> Unit:
+    """Return the unit of a line of units.jsonl."""
     asked = tuple((str(mode), int(pool)) for mode, pool in record["asked"])
     rest = {name: record[name] for name in ("name", "label", "method", "parameters", "weights")}
     return Unit(**rest, vectors=record["vectors"], seed=record["seed"], asked=asked)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from anonymizer.counting import TermCounter
 from anonymizer.model import QueryLog
 from anonymizer.wordnet import open_wordnet
 from index.build import open_index
+from index.manifest import read_manifest
 
 from ..errors import UsageError, plain_when_writing
 from ..settings import Settings
@@ -37,9 +38,10 @@ from .provenance import (
     refuse_changes,
     versions,
 )
+from .replacing import refuse_loss, refuse_other_data
 from .report import Report
 from .run_files import run_files
-from .run_folder import kept_in_run, refuse_foreign, take_back, write_run
+from .run_folder import Derive, Marks, kept_in_run, refuse_foreign, take_back, write_run
 from .summaries import summarize
 from .workers import Place, measured, open_world
 
@@ -56,6 +58,16 @@ class Sources:
     log: Callable[[], QueryLog]
     counter: Callable[[], TermCounter]
     index: Path
+    index_name: str = ""
+    command: str = ""  # as it was given, without the places of files
+
+
+class Choices(NamedTuple):
+    """How an experiment is run."""
+
+    workers: int = 1
+    runs: Sequence[str] = ()  # tables of variants of which the orders are written too
+    replace: bool = False  # a run of other data, or of what this one doesn't make
 
 
 def run_experiment(
@@ -63,46 +75,48 @@ def run_experiment(
     sources: Sources,
     folder: Path,
     settings: Settings,
-    *,
-    workers: int = 1,
-    runs: Sequence[str] = (),
+    choices: Choices,
     tell: Tell = lambda _done, _of: None,
 ) -> dict[str, Any]:
-    """Run an experiment into a folder; return what can be said of it in a line or two.
-
-    Of the variants named in `runs`, the orders themselves are written as well.
-    """
+    """Run an experiment into a folder; return what can be said of it in a line or two."""
     began = time.monotonic()
     refuse_foreign(folder)
     units = units_of(experiment.variants)
+    place = Place(sources.index, settings.cache)
     with _room(folder) as room:
         take_back(folder, room)
-        open_wordnet(settings.cache)  # compiled, where it was not yet
-        inputs = inputs_of(sources.logs, sources.index, settings.cache)
+        refuse_loss(folder, experiment, units, choices.replace)
+        inputs = _inputs(sources, settings)
         data = _prepared(experiment, units, sources, settings)
-        workers = _affordable(workers, data)
-        place = Place(sources.index, settings.cache)
+        refuse_other_data(folder, data.digest(), choices.replace)
+        workers = _affordable(choices.workers, data)
         shared = context(inputs, data.digest())
         keys = {unit.name: key_of(unit, shared) for unit in units}
         found = _found(units, keys, room, folder)
-        again = len(found)
         left = [unit for unit in units if unit.name not in found]
-        tell(again, len(units))
+        seconds = dict.fromkeys((unit.name for unit in left), 0.0)
+        tell(len(found), len(units))
         with closing(measured(data, place, left, workers)) as results:
-            for unit, result in results:
+            for unit, found[unit.name], seconds[unit.name] in results:
                 refuse_changes(inputs, {"code_sha256": code_hash()})
-                kept_units.keep(room, keys[unit.name], result)
-                found[unit.name] = result
+                kept_units.keep(room, keys[unit.name], found[unit.name])
                 tell(len(found), len(units))
-        refuse_changes(inputs, inputs_of(sources.logs, sources.index, settings.cache))
+        refuse_changes(inputs, _inputs(sources, settings))
         outcomes = _outcomes(experiment, units, found, data)
-        told = _provenance(inputs, settings, began, again)
-        summaries = summarize(outcomes)
-        report = report_of(outcomes, summaries)
-        files = derived_files(report, summaries, told)
-        files |= _runs(outcomes, runs, data, place, settings)
-        write_run(folder, room, outcomes, keys, told, files)
+        told = _provenance(sources, inputs, settings, workers) | _times(began, units, seconds)
+        orders = _runs(outcomes, choices.runs, data, place, settings)
+        report, derive = _derived(outcomes, told, orders)
+        write_run(folder, room, outcomes, Marks(keys, data.digest(), told), derive)
     return _summary(folder, outcomes, told, report)
+
+
+def _derived(
+    outcomes: Outcomes, told: Mapping[str, Any], orders: Mapping[str, Iterable[bytes]]
+) -> tuple[Report, Derive]:
+    """Return what the rows say, and who makes the files of it when their hash is known."""
+    summaries = summarize(outcomes)
+    report = report_of(outcomes, summaries)
+    return report, lambda rows: {**derived_files(report, summaries, told, rows), **orders}
 
 
 def _summary(
@@ -164,6 +178,11 @@ def _locked(room: Path, folder: Path) -> int:
         os.close(lock)
 
 
+def _inputs(sources: Sources, settings: Settings) -> dict[str, str]:
+    open_wordnet(settings.cache)  # compiled, where it was not yet
+    return inputs_of(sources.logs, sources.index, settings.cache)
+
+
 def _prepared(
     experiment: Experiment, units: Sequence[Unit], sources: Sources, settings: Settings
 ) -> Data:
@@ -189,7 +208,7 @@ def _prepared(
 
 def _affordable(workers: int, data: Data) -> int:
     """Return how many workers there is memory for; refuse what is too much for one."""
-    queries, depth = data.questions.pools.shape
+    queries, depth = map(int, data.questions.pools.shape)
     if queries * depth > MOST_CELLS:
         raise UsageError(
             f"{queries:,} queries with pools of {depth:,} documents take too much memory; lower "
@@ -243,15 +262,28 @@ def _outcomes(
 
 
 def _provenance(
-    inputs: Mapping[str, str], settings: Settings, began: float, again: int
+    sources: Sources, inputs: Mapping[str, str], settings: Settings, workers: int
 ) -> dict[str, Any]:
+    """Tell what was asked, of what, and by which versions on which machine."""
+    documents = read_manifest(sources.index)["counts"]["documents"]
     chosen = {name: getattr(settings, name) for name in ("k1", "b", "title_boost")}
     return {
+        "command": sources.command,
         "versions": versions(),
+        "index": {"name": sources.index_name, "documents": documents},
         "inputs": dict(inputs),
         "settings": chosen,  # None: as the index was built
         "machine": machine(),
-        "units_reused": again,
+        "workers": workers,
+    }
+
+
+def _times(began: float, units: Sequence[Unit], seconds: Mapping[str, float]) -> dict[str, Any]:
+    """Tell when it was, how long it took, and how busy the machine was; last, unit by unit."""
+    return {
+        "units_reused": len(units) - len(seconds),
+        "load_average": [round(load, 2) for load in os.getloadavg()],
         "seconds": round(time.monotonic() - began, 1),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "unit_seconds": {name: round(took, 3) for name, took in seconds.items()},
     }

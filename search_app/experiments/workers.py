@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -40,17 +41,17 @@ _worlds: list[World] = []  # a worker's one
 
 def measured(
     data: Data, place: Place, units: Sequence[Unit], workers: int
-) -> Generator[tuple[Unit, Measured], None, None]:
-    """Measure units and yield them as they are done, in any order."""
+) -> Generator[tuple[Unit, Measured, float], None, None]:
+    """Measure units and yield them as they are done, in any order, with the seconds each took."""
     if workers == 1 or len(units) < 2:
         world = open_world(data, place)
-        yield from ((unit, _measure_in(world, unit)) for unit in units)
+        yield from ((unit, *_measure_in(world, unit)) for unit in units)
         return
     with _processes(data, place, min(workers, len(units))) as pool:
         with _left_to_us(signal.SIGINT):
             asked = {pool.submit(_measure, unit): unit for unit in units}
         for done in as_completed(asked):
-            yield asked[done], _result(done)
+            yield asked[done], *_result(done)
 
 
 def open_world(data: Data, place: Place) -> World:
@@ -95,19 +96,20 @@ def _follow(ends: Connection) -> None:
     os._exit(1)
 
 
-def _measure(unit: Unit) -> Measured:
+def _measure(unit: Unit) -> tuple[Measured, float]:
     return _measure_in(_worlds[0], unit)
 
 
-def _measure_in(world: World, unit: Unit) -> Measured:
+def _measure_in(world: World, unit: Unit) -> tuple[Measured, float]:
     """Measure a unit; whatever is wrong with it is told with its name."""
+    began = time.monotonic()
     try:
-        return measure(world, unit)
+        return measure(world, unit), time.monotonic() - began
     except (AnonymizerError, UsageError) as fault:
         raise UsageError(f"{unit.label} (seed {unit.seed}): {fault}") from fault
 
 
-def _result(done: Future[Measured]) -> Measured:
+def _result(done: Future[tuple[Measured, float]]) -> tuple[Measured, float]:
     try:
         return done.result()
     except BrokenProcessPool as fault:

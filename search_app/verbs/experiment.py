@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import console
+from ..builds import name_of
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace import EXPERIMENTS, Workspace
@@ -28,8 +30,10 @@ inputs of an experiment, each set by --set name=value over what its file says:
   terms=wordnet        or all, letters-digits
   seed=0               of that draw
 
-A killed run goes on where it stopped when the same command is given again; what is measured
-already, here or in the run it replaces, is taken over if nothing it depends on has changed.
+A run that is there is replaced only by one of the same data that makes all its releases; give
+--replace for any other. A killed run goes on where it stopped when the same command is given
+again; what is measured already, here or in the run it replaces, is taken over if nothing it
+depends on has changed.
 A definition of your own is a TOML file; --show prints one to begin with.
 """
 
@@ -59,6 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="VARIANT",
         help="write the orders of these variants too, as TREC runs and qrels",
     )
+    parser.add_argument(
+        "--replace", action="store_true", help="a run of other data or releases too, which is lost"
+    )
     parser.add_argument("--show", action="store_true", help="print the definition and do nothing")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -66,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Run the experiment into its folder."""
     from ..experiments.definition import read_definition, text_of
-    from ..experiments.running import Sources, run_experiment
+    from ..experiments.running import Choices, Sources, run_experiment
 
     text = text_of(arguments.experiment)
     if arguments.show:
@@ -82,17 +89,32 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     folder = arguments.output or workspace.root / EXPERIMENTS / experiment.name
     _check_output(folder, logs, workspace)
     sources = Sources(
-        logs, lambda: _log(logs), lambda: _counter(experiment, settings), index.resolve()
+        logs,
+        lambda: _log(logs),
+        lambda: _counter(experiment, settings),
+        index.resolve(),
+        name_of(index),
+        _command(arguments),
     )
-    choices = {"workers": workers, "runs": arguments.runs}
+    choices = Choices(workers, arguments.runs, arguments.replace)
     try:
         with console.shares(experiment.name) as progress:
-            made = run_experiment(experiment, sources, folder, settings, tell=progress, **choices)
+            made = run_experiment(experiment, sources, folder, settings, choices, progress)
     except KeyboardInterrupt:
         console.say("veilsearch: stopped; the same command goes on from here")
         return 130
     _print(made, arguments.json)
     return 0
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """Return the command as it was given, but for the places of files, which tell of a machine."""
+    words = ["veilsearch", "experiment", Path(arguments.experiment).name]
+    words += [word for each in arguments.set for word in ("--set", each)]
+    words += ["--index", arguments.index] if arguments.index else []
+    words += ["--log", *(path.name for path in arguments.log)] if arguments.log else []
+    words += ["--runs", *arguments.runs] if arguments.runs else []
+    return shlex.join(words)
 
 
 def _check_runs(names: Sequence[str], experiment: Experiment) -> None:

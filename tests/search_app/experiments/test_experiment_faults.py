@@ -120,6 +120,7 @@ def place(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 OTHER = ["--set", "queries_per_user=1"]
+REPLACE = "--replace"  # the run of OTHER
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +176,7 @@ def test_killed_at_any_moment_the_old_run_is_served_and_the_next_goes_on(
     for number in range(KILLS):
         moment = chance.uniform(0.2, 1.0) * took
         what = f"seed {SEED}, run {number} killed after {moment:.3f} s of {took:.3f}"
-        code, _ = nursery.run(place, place.arguments(out), moment)
+        code, _ = nursery.run(place, place.arguments(out, REPLACE), moment)
         assert code in (0, -signal.SIGKILL), f"{what}: {nursery.told}"
         found = bytes_of(out)
         assert found in (before, wanted), what
@@ -187,7 +188,7 @@ def test_killed_at_any_moment_the_old_run_is_served_and_the_next_goes_on(
             shutil.copytree(old, out)
             shutil.rmtree(unfinished(out), ignore_errors=True)
     print(f"seed {SEED}: {dict(tally)}")  # shown by -rP
-    assert nursery.run(place, place.arguments(out))[0] == 0, nursery.told
+    assert nursery.run(place, place.arguments(out, REPLACE))[0] == 0, nursery.told
     assert bytes_of(out) == wanted
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -199,13 +200,13 @@ def test_a_full_disk_is_told_in_one_line_and_the_old_run_stays(
     out = tmp_path / "out"
     shutil.copytree(old, out)
     room = {"RLIMIT_FSIZE": (new / "rows.jsonl").stat().st_size - 1}
-    code, _ = nursery.run(place, place.arguments(out), limits=room)
+    code, _ = nursery.run(place, place.arguments(out, REPLACE), limits=room)
     assert code == 2
     assert nursery.told.count("\n") == 1
     assert f"{out} can't be written (File too large); see to" in nursery.told
     assert bytes_of(out) == bytes_of(old)
     assert len(list(unfinished(out).glob("*.unit"))) == 4
-    assert nursery.run(place, place.arguments(out))[0] == 0, nursery.told
+    assert nursery.run(place, place.arguments(out, REPLACE))[0] == 0, nursery.told
     assert bytes_of(out) == bytes_of(new)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -274,7 +275,7 @@ def test_killed_it_leaves_no_worker_and_the_next_goes_on(
     process.communicate(timeout=LONG)
     until(lambda: not session(process.pid))
     assert_tells_nothing(tmp_path)
-    assert nursery.run(place, place.arguments(out))[0] == 0, nursery.told
+    assert nursery.run(place, place.arguments(out, REPLACE))[0] == 0, nursery.told
     assert bytes_of(out) == bytes_of(whole[0])
     assert not unfinished(out).exists()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import shutil
 from hashlib import sha256
 from pathlib import Path
 
@@ -157,16 +158,16 @@ def test_only_what_depends_on_a_change_is_measured_again(
     assert reused(text) == (4, 4)
     assert bytes_of(out) == first
     other = text.replace("p = 0.7 ", "p = 0.8 ")
-    assert reused(other) == (3, 4)
-    assert reused(text) == (3, 4)
+    assert reused(other, "--replace") == (3, 4)
+    assert reused(text, "--replace") == (3, 4)
     assert bytes_of(out) == first
     # the order of variants names the units anew, and takes over what they came to
     parts = text.split("[[variant]]")
     assert reused("[[variant]]".join([parts[0], parts[3], parts[2], parts[1]])) == (4, 4)
     assert reused(text) == (4, 4)
     assert bytes_of(out) == first
-    assert reused(text, "--set", "users=11") == (0, 4)
-    assert reused(text) == (0, 4)
+    assert reused(text, "--set", "users=11", "--replace") == (0, 4)
+    assert reused(text, "--replace") == (0, 4)
     rows = out / "rows.csv"
     content = rows.read_bytes()
     rows.write_bytes(content.replace(b"0.5", b"0.6", 1))
@@ -179,6 +180,77 @@ def test_only_what_depends_on_a_change_is_measured_again(
     assert bytes_of(out).keys() == first.keys()
 
 
+def test_a_run_of_the_saved_definition_is_the_same_to_the_byte(
+    run: Run, place: Place, whole: Path, tmp_path: Path
+) -> None:
+    first, out = bytes_of(made(run, place, whole)), tmp_path / "again"
+    run(*Place(place.root, place.log, whole / "experiment.toml").arguments(out))
+    again = bytes_of(out)
+    assert again.keys() == {name for name in first if not name.startswith("runs/")}
+    assert [name for name in again if again[name] != first[name]] == []
+    assert "p-linkability a=1 p=0.6" in again["summary.csv"].decode()
+
+
+def test_a_run_is_replaced_only_by_one_that_holds_all_it_holds(
+    run: Run, place: Place, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, definition = tmp_path / "out", tmp_path / "toy.toml"
+    shutil.copytree(made(run, place, whole), out)
+    before, mine = bytes_of(out), Place(place.root, place.log, definition)
+
+    def refused(text: str, *more: str) -> str:
+        definition.write_text(text)
+        told = run.refused(*mine.arguments(out, *more))
+        assert told.endswith("name another folder with -o, or give --replace\n")
+        assert bytes_of(out) == before
+        assert {path.name for path in tmp_path.iterdir()} <= {"out", "toy.toml", "log.tsv"}
+        return told
+
+    text = toy_world.DEFINITION
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "prepare", None)  # all of these are known before
+        told = refused(text, "--set", "users=11", "--set", "seed=3")
+        assert "holds a run of other inputs (users=12, seed=0); name" in told
+        for other in ("seeds = [0]", "seeds = [0, 2]"):
+            told = refused(text.replace("seeds = [0, 1]", other))
+            assert "such as p-linkability a=1 p=0.6 (seed 1, mode group, pool 35); name" in told
+        told = refused(text.replace("pools = [35, 60]", "pools = [35]"))
+        assert "p-linkability a=1 p=0.6 (seed 0, mode group, pool 60)" in told
+        told = refused(text.replace('"left-out"]', '"none"]'))
+        assert "(seed 0, mode left-out, pool 35)" in told
+    log = place.log.read_text().splitlines(keepends=True)
+    (tmp_path / "log.tsv").write_text("".join(log[:-1]))
+    mine = Place(place.root, tmp_path / "log.tsv", definition)
+    assert "holds a run of other data; name" in refused(text)
+    mine = Place(place.root, place.log, definition)
+    definition.write_text(text.replace("seeds = [0, 1]", "seeds = [0, 1, 2]"))
+    assert run.json(*mine.arguments(out))["units"] == 5  # more of the same
+    definition.write_text(text)
+    assert run.json(*mine.arguments(out, "--replace"))["units"] == 4
+
+
+def test_it_tells_how_it_was_made_but_no_place(run: Run, place: Place, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(*place.arguments(out, "--set", "users=11", "--index", "corpus", workers=2))
+    told = json.loads((out / "provenance.json").read_bytes())
+    command = "veilsearch experiment toy.toml --set users=11 --index corpus --log log.tsv"
+    assert told["command"] == command
+    assert told["index"] == {"name": "corpus", "documents": toy_world.DOCUMENTS}
+    assert (told["workers"], told["units_reused"], len(told["load_average"])) == (2, 0, 3)
+    took = told["unit_seconds"]
+    assert list(took) == ["u001", "u002", "u003", "u004"]
+    assert 0 < max(took.values()) < told["seconds"]
+    assert f"Run again with: <code>{command}</code>" in (out / "report.html").read_text()
+    rows = sha256((out / "rows.csv").read_bytes()).hexdigest()
+    assert f"rows sha256 <code>{rows}</code>" in (out / "report.html").read_text()
+    for name in ("provenance.json", "report.html", MANIFEST):
+        assert str(tmp_path.parent) not in (out / name).read_text(), name
+        assert str(place.root.parent) not in (out / name).read_text(), name
+    run(*place.arguments(out, "--set", "users=11", "--index", "corpus"))
+    again = json.loads((out / "provenance.json").read_bytes())
+    assert (again["unit_seconds"], again["units_reused"]) == ({}, 4)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_variant_that_can_not_be_made_is_named_and_the_others_are_kept(
     run: Run, place: Place, tmp_path: Path, workers: int
@@ -188,7 +260,7 @@ def test_a_variant_that_can_not_be_made_is_named_and_the_others_are_kept(
     definition.write_text(toy_world.DEFINITION + bad)
     mine = Place(place.root, place.log, definition)
     told = run.refused(*mine.arguments(out, workers=workers))
-    assert told.startswith("veilsearch: p-linkability k=13 (seed 0): ")
+    assert told.startswith("veilsearch: p-linkability a=1 k=13 p=0.4 (seed 0): ")
     assert not out.exists()
     kept = list((tmp_path / ".out.unfinished").glob("*.unit"))
     assert len(kept) == 4 if workers == 1 else kept

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,13 @@ from search_app.errors import UsageError
 from search_app.evaluation import MEASURES
 from search_app.experiments import run_folder
 from search_app.experiments.design import Variant
-from search_app.experiments.run_folder import kept_in_run, refuse_foreign, take_back, write_run
+from search_app.experiments.run_folder import (
+    Marks,
+    kept_in_run,
+    refuse_foreign,
+    take_back,
+    write_run,
+)
 
 from .conftest import outcomes_of
 
@@ -36,7 +43,7 @@ def write(folder: Path, level: float) -> None:
     outcomes = outcomes_of(VARIANTS, lambda *_: level, measures=list(MEASURES))
     keys = {unit.name: f"key of {unit.name}" for unit in outcomes.units}
     figure = {"figures/one.svg": [b"<svg/>"], "report.json": [b"{}\n"]}
-    write_run(folder, room, outcomes, keys, {"seconds": 1}, figure)
+    write_run(folder, room, outcomes, Marks(keys, "data", {"seconds": 1}), lambda _rows: figure)
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -148,3 +155,38 @@ def test_the_manifest_has_the_hash_of_every_other_file(tmp_path: Path) -> None:
     assert said["counts"] == {"people": 20, "queries": 40, "units": 2, "rows": 80}
     path = tmp_path / "again"
     assert all(records.write_file(path, [b]) == said["sha256"][n] for n, b in found.items())
+
+
+def test_units_can_be_joined_to_rows_and_variants(tmp_path: Path) -> None:
+    again = Variant("b", "p-linkability", {"p": 0.1}, complete={"p": 0.1}, seeds=(0, 7))
+    baseline = Variant("none", modes=("none",))
+    outcomes = outcomes_of(
+        [*VARIANTS, again, baseline],
+        lambda *_: 0.5,
+        lambda unit: {"groups": 3} if unit.method else {},
+        list(MEASURES),
+    )
+    keys = {unit.name: "key" for unit in outcomes.units}
+    (tmp_path / ".room").mkdir()
+    out = tmp_path / "out"
+    write_run(out, tmp_path / ".room", outcomes, Marks(keys, "data", {}), lambda _rows: {})
+    assert (out / "units.csv").read_text().splitlines() == [
+        "unit,tables,method,seed,weights,vectors,p,groups",
+        "u001,a b,p-linkability,0,binary,tfidf,0.1,3",
+        "u002,a,p-linkability,0,binary,tfidf,0.4,3",
+        "u003,b,p-linkability,7,binary,tfidf,0.1,3",
+        "u004,none,,0,binary,tfidf,,",
+    ]
+    lines = (out / "units.jsonl").read_text().splitlines()
+    assert [json.loads(line)["tables"] for line in lines] == [["a", "b"], ["a"], ["b"], ["none"]]
+
+
+def test_what_is_derived_knows_the_hash_of_the_rows(tmp_path: Path) -> None:
+    outcomes = outcomes_of(VARIANTS, lambda *_: 0.5, measures=list(MEASURES))
+    (tmp_path / ".room").mkdir()
+    keys = {unit.name: "key" for unit in outcomes.units}
+    marks, given = Marks(keys, "data", {}), list[str]()
+    write_run(
+        tmp_path / "out", tmp_path / ".room", outcomes, marks, lambda rows: given.append(rows) or {}
+    )
+    assert given == [sha256((tmp_path / "out" / "rows.csv").read_bytes()).hexdigest()]

@@ -1,0 +1,73 @@
+"""Which finished run may be replaced: only by one that holds all it holds. [I/O]
+
+A damaged run holds nothing that could be relied on; whatever is run in its place replaces it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..errors import UsageError
+from .design import Experiment
+from .outcomes import Unit
+from .provenance import files_hash
+from .run_folder import MANIFEST, UNITS, unit_of
+
+_REMEDY = "name another folder with -o, or give --replace"
+Asked = set[tuple[str, int]]
+
+
+def refuse_loss(
+    folder: Path, experiment: Experiment, units: Iterable[Unit], replace: bool = False
+) -> None:
+    """Refuse to replace a run of other inputs, or of releases that would be lost."""
+    manifest = _manifest(folder)
+    if manifest is None or replace:
+        return
+    inputs, before = asdict(experiment.inputs), manifest.get("inputs")
+    if before != inputs:
+        others = before.items() if isinstance(before, Mapping) else ()
+        named = [f"{n}={'off' if v is None else v}" for n, v in others if inputs.get(n, "") != v]
+        raise UsageError(f"{folder} holds a run of other inputs ({', '.join(named)}); {_REMEDY}")
+    made: dict[str, Asked] = {}
+    for unit in units:
+        made.setdefault(_identity(unit), set()).update(unit.asked)
+    for unit in _units(folder):
+        lost = sorted(set(unit.asked) - made.get(_identity(unit), set()))
+        if lost:
+            mode, pool = lost[0]
+            raise UsageError(
+                f"{folder} holds a run of what this one doesn't make, such as {unit.label} (seed "
+                f"{unit.seed}, mode {mode}, pool {pool}); {_REMEDY}"
+            )
+
+
+def refuse_other_data(folder: Path, data: str, replace: bool = False) -> None:
+    """Refuse to replace a run of other people, queries or pools."""
+    manifest = _manifest(folder)
+    if manifest is not None and not replace and manifest.get("data") != data:
+        raise UsageError(f"{folder} holds a run of other data; {_REMEDY}")
+
+
+def _manifest(folder: Path) -> Mapping[str, Any] | None:
+    """Return what a folder says of its run; None where it holds none, or a damaged one."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+        sound = files_hash([folder / UNITS]) == manifest["sha256"][UNITS]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return manifest if sound else None
+
+
+def _units(folder: Path) -> list[Unit]:
+    lines = (folder / UNITS).read_bytes().splitlines()
+    return [unit_of(json.loads(line)) for line in lines]
+
+
+def _identity(unit: Unit) -> str:
+    parts = (unit.method, dict(unit.parameters), unit.weights, unit.vectors, unit.seed)
+    return json.dumps(parts, sort_keys=True)
