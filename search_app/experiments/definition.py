@@ -35,6 +35,7 @@ from .design import GENERAL, LEAST_POOL, MOST_POOL, VECTORS, WEIGHTS, Experiment
 
 SUFFIX = ".toml"
 MOST_VARIANTS = 1000  # that one table may stand for
+MOST_UNITS = 5000  # releases of an experiment
 _TOP = {"name": str, "title": str, "report": str, "inputs": dict, "defaults": dict, "variant": list}
 _KINDS: dict[str, tuple[type, ...]] = {
     "name": (str,),
@@ -90,6 +91,9 @@ def read_definition(text: str, place: str, given: Mapping[str, str] | None = Non
         faults += [f"variant {each['name'] or number}: {fault}" for fault in _variant_faults(each)]
     if faults:
         raise UsageError(f"{place}: {'; '.join(faults)}")
+    units = sum(map(_units, variants))
+    if units > MOST_UNITS:
+        raise UsageError(f"{place}: {units:,} releases by all seeds; at most {MOST_UNITS:,}")
     spread = tuple(variant for each in variants for variant in _spread(each))
     name = table["name"]
     return Experiment(name, table.get("title", name), inputs, spread, table.get("report", GENERAL))
@@ -237,12 +241,15 @@ def _list_faults(given: Mapping[str, Any]) -> Iterator[str]:
         if not numbers or not fit or len(set(numbers)) != len(numbers):
             yield f"{name} must be different whole numbers from {low} to {high}{why}"
     for name in ("modes", "weights", "vectors"):
-        if name in given and not given[name]:
+        several = _listed(given.get(name, "one"))
+        if not given.get(name, "one"):
             yield f"{name} is empty"
+        elif any(each in several[:at] for at, each in enumerate(several)):
+            yield f"{name} names one twice"
 
 
 def _parameter_faults(method: str, given: Mapping[str, Any]) -> Iterator[str]:
-    if given.get("first_seed"):
+    if given.get("first_seed", "") != "":
         yield "first_seed names a person, so it can't be in an experiment"
     if "log" in _listed(given.get("network")):
         yield "network=log would learn from the queries that are held out"
@@ -262,6 +269,12 @@ def _refused(method: str, given: Mapping[str, Any]) -> Iterator[str]:
             read_parameters(method, {name: _text(value) for name, value in values.items()})
         except BadParameter as fault:
             yield str(fault)
+
+
+def _units(given: Mapping[str, Any]) -> int:
+    """Count the releases that a table may stand for."""
+    lists = [*given.get("parameters", {}).values(), given.get("weights"), given.get("vectors")]
+    return prod(len(_listed(value)) for value in lists) * len(given.get("seeds", [0]))
 
 
 def _listed(value: Any) -> list[Any]:

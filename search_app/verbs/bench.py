@@ -125,8 +125,11 @@ def _check(arguments: argparse.Namespace) -> None:
     faults = [f"--{name} {value} must be at least 1" for name, value in whole.items() if value < 1]
     if not 1 <= arguments.pool <= 10_000:
         faults.append(f"--pool {arguments.pool} must be from 1 to 10000")
-    if not (arguments.seconds > 0 and arguments.warm_up >= 0):
-        faults.append("--seconds must be above 0 and --warm-up at least 0")
+    if not (0 < arguments.seconds <= 3600 and 0 <= arguments.warm_up <= 3600):
+        faults.append("--seconds must be above 0, --warm-up at least 0, and both at most 3600")
+    gone = [str(corpus) for corpus in arguments.index or () if not corpus.exists()]
+    if gone:
+        faults.append(f"--index {', '.join(gone)} is not there")
     if arguments.plot and not arguments.full:
         faults.append("--plot draws the whole log of --full; give both")
     if sum(map(bool, (arguments.index, arguments.load, arguments.full))) > 1:

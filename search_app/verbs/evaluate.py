@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 HELD_OUT = "held-out"
 MOST_THREADS = 4
 
+_HEAD = "mode,pool,person,query,hits"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
@@ -116,10 +118,18 @@ def _check_use(arguments: argparse.Namespace, settings: Settings, source: Path) 
         return
     if output.is_dir():
         raise UsageError(f"-o {output} is a folder; name a file")
+    if output.is_file() and not _is_ours(output):
+        raise UsageError(f"-o {output} is there already and holds no such rows; name another file")
     for name, read in (("queries", source), ("profiles", _profiles(arguments, settings))):
         with suppress(OSError):  # what is not there, or out of reach, is told when it is opened
             if output.samefile(read):
                 raise UsageError(f"-o {output} is the file of --{name}; name another")
+
+
+def _is_ours(output: Path) -> bool:
+    """Tell whether a file may be replaced: rows of an earlier call, or nothing at all."""
+    with output.open("rb") as file:
+        return file.readline(200).startswith(_HEAD.encode()) or not output.stat().st_size
 
 
 def _topics(source: Path) -> list[Topic]:
@@ -229,7 +239,7 @@ def _as_csv(judged: Judged, pool: int) -> str:
 
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("mode", "pool", "person", "query", "hits", *MEASURES))
+    writer.writerow((*_HEAD.split(","), *MEASURES))
     for mode, values in judged.values.items():
         columns = [values[name].tolist() for name in MEASURES]
         about = zip(judged.person.tolist(), judged.qids, judged.hits.tolist(), strict=True)

@@ -406,3 +406,15 @@ def test_without_profiles_there_is_no_gold_order(
 ) -> None:
     said = Run(tmp_path / "empty", capsys).refused("evaluate", "--queries", "held-out")
     assert "veilsearch profiles LOG" in said
+
+
+def test_no_file_but_rows_of_an_earlier_call_is_replaced(veilsearch: Run, tmp_path: Path) -> None:
+    asked = ["evaluate", "--queries", "held-out", "--modes", "none", "-o"]
+    mine = tmp_path / "mine.txt"
+    mine.write_text("my thesis\n")
+    assert "mine.txt is there already and holds no such rows" in veilsearch.refused(*asked, mine)
+    assert mine.read_text() == "my thesis\n"
+    rows = tmp_path / "rows.csv"
+    for _ in range(2):
+        veilsearch(*asked, rows)
+        assert rows.read_text().startswith("mode,pool,person,query,hits,AP,")

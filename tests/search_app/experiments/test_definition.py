@@ -257,3 +257,28 @@ def test_any_experiment_reads_as_it_was(
 ) -> None:
     inputs = replace(Inputs(), test_share=share, size=size)
     assert_reads_as_it_was(Experiment(name, title, inputs, tuple(made), report))
+
+
+def refusal(variant: str, tables: int = 1) -> str:
+    text = (
+        'name = "mine"\n'
+        + f'[[variant]]\nname = "v"\nmethod = "p-linkability"\n{variant}\n' * tables
+    )
+    with pytest.raises(UsageError) as told:
+        read_definition(text, "mine.toml")
+    return str(told.value)
+
+
+def test_nobody_is_named_not_even_by_a_number() -> None:
+    assert "first_seed names a person" in refusal("parameters = { first_seed = 0 }")
+
+
+@pytest.mark.parametrize("name", ["modes", "weights", "vectors"])
+def test_nothing_is_asked_twice(name: str) -> None:
+    value = {"modes": "none", "weights": "tf", "vectors": "tf"}[name]
+    assert f"{name} names one twice" in refusal(f'{name} = ["{value}", "{value}"]')
+
+
+def test_all_releases_together_are_bounded() -> None:
+    seeds = f"seeds = {list(range(2501))}"
+    assert "5,002 releases by all seeds; at most 5,000" in refusal(seeds, tables=2)
