@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
-from search_app.experiments.plots import draw, numbers
+import pytest
+
+from search_app.experiments import plots
+from search_app.experiments.plots import draw, looks, numbers
 from search_app.experiments.report import Figure, Line, Point
 
 BARS = Figure(
@@ -75,3 +83,91 @@ def test_a_figure_of_many_numbers_and_one_of_names_can_be_drawn() -> None:
         for points in (many, named):
             svg, _ = draw(Figure("f", "t", "a", "x", "y", (Line("only", points),), kind))
             assert len(svg) > 1000
+
+
+MODES = ("none", "random", "average", "union", "random-groups", "left-out", "group")
+GENERAL = tuple(
+    Line(
+        f"{mode}, pool {pool}",
+        tuple(
+            Point(f"mine: p-linkability a=1 p=0.{p} refine=swap similarity=documents", 0.5)
+            for p in range(1, variants + 1)
+        ),
+    )
+    for variants in (9,)
+    for mode in MODES
+    for pool in (100, 1000)
+)
+
+
+@pytest.mark.parametrize("lines", [GENERAL, GENERAL[:2], GENERAL[:1]])
+def test_nothing_is_cut_off_where_there_is_much_to_name(
+    lines: tuple[Line, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+    real = plots._saved
+
+    def saved(canvas: Any, kind: str) -> bytes:
+        seen.append(canvas)
+        return real(canvas, kind)
+
+    monkeypatch.setattr(plots, "_saved", saved)
+    draw(Figure("variants", "AP", "a", "variant", "AP", lines, "bar"))  # warnings are errors
+    for canvas in seen[:1]:
+        canvas.draw_without_rendering()
+        (axes,), whole = canvas.axes, canvas.bbox
+        boxes = [legend.get_window_extent() for legend in canvas.legends]
+        boxes += [label.get_window_extent() for label in axes.get_xticklabels()]
+        for box in boxes:
+            assert whole.x0 <= box.x0 <= box.x1 <= whole.x1
+            assert whole.y0 <= box.y0 <= box.y1 <= whole.y1
+        assert axes.bbox.height > 0.3 * plots._INCHES[1] * canvas.dpi
+        assert len(canvas.legends) == (len(lines) > 1)
+
+
+def test_a_series_looks_alike_in_every_figure() -> None:
+    def named(*names: str) -> list[int]:
+        return looks(Figure("f", "t", "a", "x", "y", tuple(Line(name, ()) for name in names)))
+
+    assert named("group", "no personalization") == named("group, pool 50", "none") == [0, 1]
+    assert named("no personalization", "something", "group", "else") == [1, 2, 0, 3]
+    assert named("the bound p", "average, mean of groups", "worst") == [63, 0, 1]
+    found = named(*(line.name for line in GENERAL))
+    assert len(set(found)) == 14
+    colours = [look % len(plots._COLOURS) for look in found]
+    assert colours[::2] == colours[1::2]  # of a mode, by both pools
+    assert len(set(colours)) == 7
+
+
+def test_the_bound_is_a_black_dashed_line_on_top(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    real = plots._legend
+    monkeypatch.setattr(
+        plots, "_legend", lambda canvas, axes: (seen.append(axes), real(canvas, axes))
+    )
+    points = (Point(0.1, 0.1), Point(0.4, 0.4))
+    draw(Figure("f", "t", "a", "p", "y", (Line("the bound p", points), Line("worst", points))))
+    bound, worst = (container.lines[0] for container in seen[0].containers)
+    assert (bound.get_color(), bound.get_linestyle()) == ("#000000", "--")
+    assert bound.get_zorder() > worst.get_zorder()
+    assert worst.get_color() != "#000000"
+
+
+def test_without_a_home_nothing_is_said(tmp_path: Path) -> None:
+    code = (
+        "from search_app.experiments.plots import draw\n"
+        "from search_app.experiments.report import Figure, Line, Point\n"
+        "draw(Figure('a', 'a', 'a', 'a', 'a', (Line('a', (Point(1, 1.0),)),)))"
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MPL")}
+    kept = {name: value for name, value in kept.items() if not name.startswith("XDG")}
+    (tmp_path / "file").touch()
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**kept, "HOME": str(tmp_path / "file")},  # nobody can write below it, root neither
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
