@@ -48,7 +48,7 @@ def measured(
         yield from ((unit, *_measure_in(world, unit)) for unit in units)
         return
     with _processes(data, place, min(workers, len(units))) as pool:
-        with _left_to_us(signal.SIGINT):
+        with _told(), _left_to_us(signal.SIGINT):  # one may end while others are still asked
             asked = {pool.submit(_measure, unit): unit for unit in units}
         for done in as_completed(asked):
             yield asked[done], *_result(done)
@@ -110,8 +110,15 @@ def _measure_in(world: World, unit: Unit) -> tuple[Measured, float]:
 
 
 def _result(done: Future[tuple[Measured, float]]) -> tuple[Measured, float]:
-    try:
+    with _told():
         return done.result()
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tell of a worker that is no more in one line."""
+    try:
+        yield
     except BrokenProcessPool as fault:
         raise UsageError(
             "a worker has ended before its time, perhaps for want of memory; the same command "

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
 
 from search_app.errors import UsageError
-from search_app.experiments import running
+from search_app.experiments import running, workers
+from search_app.experiments.data import Data
+from search_app.experiments.outcomes import Unit
 
 
 def test_a_second_run_in_the_same_place_is_refused(tmp_path: Path) -> None:
@@ -63,3 +66,14 @@ def test_a_place_that_can_not_be_written_is_told(tmp_path: Path) -> None:
         running._room(tmp_path / "file" / "out"),
     ):
         pass
+
+
+def test_a_worker_that_ends_while_others_are_asked_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise BrokenProcessPool
+
+    monkeypatch.setattr(workers.ProcessPoolExecutor, "submit", broken)
+    units = [Unit(name, name, "", {}, "binary", "tfidf", 0, ()) for name in ("u001", "u002")]
+    nothing = Data({}, None)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="a worker has ended before its time"):
+        list(workers.measured(nothing, workers.Place(Path(), Path()), units, 2))
