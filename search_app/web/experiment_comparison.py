@@ -8,7 +8,8 @@ from ..experiments.report import Claim
 from .experiment_runs import Pairs, Run
 
 NOT_THERE = "–"
-_ALWAYS_OTHERS = ("seconds", "finished")  # how long it took, and when: stand beside the titles
+# How long it took, when, and beside what: never the same, and no setting.
+_ALWAYS_OTHERS = ("seconds", "finished", "load_average", "unit_seconds", "units_reused")
 _DEFINITION = "experiment.toml"
 _SHOWN = 12  # digits of a hash
 
@@ -55,7 +56,7 @@ def settings_beside(one: Run, other: Run) -> list[Setting]:
 
 
 def _named(kind: str, pairs: Pairs) -> dict[str, str]:
-    return {f"{kind}: {name}": text for name, text in pairs if name not in _ALWAYS_OTHERS}
+    return {f"{kind}: {name}": text for name, text in pairs if not name.startswith(_ALWAYS_OTHERS)}
 
 
 def _definition(run: Run) -> dict[str, str]:
