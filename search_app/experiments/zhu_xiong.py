@@ -276,7 +276,7 @@ def _figure(
 def _said(lines: Sequence[Line], x: str) -> str:
     """Say each series' value at a place."""
     found = [(line.name, point) for line in lines for point in line.points if point.x == x]
-    return f"{x}: {', '.join(f'{name} {point.value:.3f}' for name, point in found)}."
+    return f"{x}: {', '.join(f'{name} {point.value:z.3f}' for name, point in found)}."
 
 
 def _ends(lines: Sequence[Line], name: str) -> str:
@@ -285,7 +285,7 @@ def _ends(lines: Sequence[Line], name: str) -> str:
     if not full:
         return ""
     told = [
-        f"{line.name} {line.points[0].value:.3f} to {line.points[-1].value:.3f}" for line in full
+        f"{line.name} {line.points[0].value:z.3f} to {line.points[-1].value:z.3f}" for line in full
     ]
     ends = full[0].points
     return f"From {name} = {ends[0].x:g} to {ends[-1].x:g}: {'; '.join(told)}."

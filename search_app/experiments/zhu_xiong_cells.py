@@ -25,7 +25,7 @@ FACTS_HEAD = tuple(name for _, name in FACTS)
 
 def number(value: float | None) -> str:
     """Write a number."""
-    return NONE if value is None or np.isnan(value) else f"{value:.3f}"
+    return NONE if value is None or np.isnan(value) else f"{value:z.3f}"
 
 
 def mean(summary: Summary | None) -> str:
@@ -35,12 +35,12 @@ def mean(summary: Summary | None) -> str:
 
 def ends(summary: Summary) -> str:
     """Write an interval."""
-    return NONE if np.isnan(summary.low) else f"{summary.low:.3f} to {summary.high:.3f}"
+    return NONE if np.isnan(summary.low) else f"{summary.low:z.3f} to {summary.high:z.3f}"
 
 
 def least_and_most(values: Sequence[float]) -> str:
     """Write how far values reach."""
-    return f"{min(values):.3f} to {max(values):.3f}" if values else NONE
+    return f"{min(values):z.3f} to {max(values):z.3f}" if values else NONE
 
 
 def facts(outcomes: Outcomes, variant: Variant) -> list[str]:

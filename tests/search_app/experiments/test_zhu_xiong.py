@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from search_app.evaluation import MEASURES
+from search_app.experiments import zhu_xiong_cells as cells
 from search_app.experiments.claims import RULE, settle
 from search_app.experiments.design import Variant
 from search_app.experiments.outcomes import Outcomes
@@ -294,3 +295,11 @@ def test_whatever_is_missing_is_left_out(zhu_xiong_outcomes: Outcomes) -> None:
 
 def test_the_same_outcomes_give_the_same_report(zhu_xiong_outcomes: Outcomes, made: Report) -> None:
     assert report(zhu_xiong_outcomes) == made
+
+
+def test_a_mean_that_rounds_to_nothing_has_no_sign() -> None:
+    assert [cells.number(value) for value in (-0.0004, 0.0004, -0.0006)] == [
+        "0.000",
+        "0.000",
+        "-0.001",
+    ]
