@@ -243,9 +243,13 @@ def _runs(workspace: Workspace) -> str:
 
     place = workspace.root / EXPERIMENTS
     folders = sorted(path.parent for path in place.glob(f"*/{MANIFEST}"))
-    for folder in folders:
-        if name := changed_file(folder):
-            raise Finding(f"{folder}: {name} is not as it was written", "run the experiment again")
+    changed = {folder: name for folder in folders if (name := changed_file(folder))}
+    if changed:
+        told = ", ".join(f"{folder}: {name}" for folder, name in changed.items())
+        remedy = "run the experiment again"
+        if MANIFEST in changed.values():
+            remedy = f"remove the folder if it is {MANIFEST}, then {remedy}"
+        raise Finding(f"not as it was written: {told}", remedy)
     counted = f"{len(folders):,} run{'s' if len(folders) > 1 else ''}"
     return f"{counted}, every checksum right: {place}" if folders else "none yet"
 

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .. import __version__
-from .bars import VERDICTS, Finding, shown
+from .bars import MISSED, VERDICTS, Finding, shown
 from .growth_plot import Points, plot
 from .machine import Load, Spent, cores, load_average
 from .suite import Report
@@ -50,6 +50,8 @@ def lines(report: Report) -> list[str]:
 def _cells(finding: Finding) -> tuple[str, ...]:
     bar = finding.bar
     value = "-" if finding.value is None else shown(finding.value, bar.unit)
+    if finding.verdict == MISSED and bar.in_words().endswith(f" {value}"):
+        value = f"{finding.value:.6g} {bar.unit}".rstrip()  # by a hair
     calls = "" if finding.calls is None else f"{finding.calls:,}"
     verdict = f"{finding.verdict}: {finding.reason}" if finding.reason else finding.verdict
     return bar.ratio, bar.what, value, bar.in_words(), calls, _computing(finding.spent), verdict

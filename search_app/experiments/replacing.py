@@ -15,16 +15,20 @@ from ..errors import UsageError
 from .design import Experiment
 from .outcomes import Unit
 from .provenance import files_hash
-from .run_folder import MANIFEST, UNITS, unit_of
+from .run_folder import MANIFEST, PRIVATE, UNITS, unit_of
 
 _REMEDY = "name another folder with -o, or give --replace"
 Asked = set[tuple[str, int]]
 
 
 def refuse_loss(
-    folder: Path, experiment: Experiment, units: Iterable[Unit], replace: bool = False
+    folder: Path,
+    experiment: Experiment,
+    units: Iterable[Unit],
+    orders: bool = False,
+    replace: bool = False,
 ) -> None:
-    """Refuse to replace a run of other inputs, or of releases that would be lost."""
+    """Refuse to replace a run of other inputs, or of releases or orders that would be lost."""
     manifest = _manifest(folder)
     if manifest is None or replace:
         return
@@ -44,6 +48,8 @@ def refuse_loss(
                 f"{folder} holds a run of what this one doesn't make, such as {unit.label} (seed "
                 f"{unit.seed}, mode {mode}, pool {pool}); {_REMEDY}"
             )
+    if (folder / PRIVATE).is_dir() and not orders:
+        raise UsageError(f"{folder} holds {PRIVATE}, which would be lost; give --runs or --replace")
 
 
 def refuse_other_data(folder: Path, data: str, replace: bool = False) -> None:

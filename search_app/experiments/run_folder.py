@@ -149,9 +149,14 @@ def refuse_foreign(folder: Path) -> None:
 def _files_of_run(folder: Path) -> set[str]:
     try:
         return {MANIFEST, *json.loads((folder / MANIFEST).read_bytes())["sha256"]}
-    except (FileNotFoundError, ValueError, KeyError, TypeError) as fault:
+    except FileNotFoundError as fault:
         raise UsageError(
             f"{folder} is there already and holds no run; name another with -o"
+        ) from fault
+    except (ValueError, KeyError, TypeError) as fault:
+        raise UsageError(
+            f"{folder}: {MANIFEST} is damaged, so nobody knows what is part of the run; remove the "
+            "folder, or name another with -o"
         ) from fault
     except OSError as fault:
         raise UsageError(f"{folder} can't be read ({fault.strerror}); see to its rights") from fault

@@ -85,7 +85,7 @@ def run_experiment(
     place = Place(sources.index, settings.cache)
     with _room(folder) as room:
         take_back(folder, room)
-        refuse_loss(folder, experiment, units, choices.replace)
+        refuse_loss(folder, experiment, units, bool(choices.runs), choices.replace)
         inputs = _inputs(sources, settings)
         data = _prepared(experiment, units, sources, settings)
         refuse_other_data(folder, data.digest(), choices.replace)

@@ -86,7 +86,8 @@ def _against(means: dict[int, Interval]) -> tuple[str, str]:
     if above and below:
         between = f"0.789 lies between pools {max(above)} and {min(below)}"
         return UNDECIDED, f"{between}, and the paper doesn't give its pool"
-    return FAILS, f"all are {'above' if above else 'below'} 0.789"
+    side = "above" if above else "below"  # by another pool it would be met: any number would
+    return UNDECIDED, f"by no pool tried, always {side} 0.789, and the paper doesn't give its pool"
 
 
 def better_than_nothing(summed: SummedUp) -> list[Draft]:

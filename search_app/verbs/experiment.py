@@ -185,7 +185,7 @@ def _print(made: dict[str, Any], as_json: bool) -> None:
         console.show_json(made)
         return
     console.show(
-        f"{made['units']:,} releases ({made['reused']:,} measured before), {made['queries']:,} "
+        f"{made['units']:,} units ({made['reused']:,} measured before), {made['queries']:,} "
         f"queries of {made['people']:,} people, {made['rows']:,} rows in {made['seconds']:,.0f} s"
     )
     for claim in made["claims"]:

@@ -37,6 +37,7 @@ COUNTS = ("people", "queries", "units", "rows")
 KINDS = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv"}  # a figure's files
 FILES = {
     "summary.csv": "text/csv",
+    "units.csv": "text/csv",
     "report.json": "application/json",
     "experiment.toml": "text/plain",
 }

@@ -153,8 +153,12 @@ def test_a_run_with_a_changed_file_is_told(settings: Settings) -> None:
     assert of_runs() == Check("runs", f"1 run, every checksum right: {place}")
     (run / "figures" / "one.csv").write_bytes(b"a,c\n")
     told = Check(
-        "runs", f"{run}: figures/one.csv is not as it was written", "run the experiment again"
+        "runs", f"not as it was written: {run}: figures/one.csv", "run the experiment again"
     )
     assert of_runs() == told
     (run / "run.json").write_text("{")
-    assert not of_runs().good
+    assert "remove the folder" in of_runs().remedy
+    other = place / "other"
+    other.mkdir()
+    (other / "run.json").write_text("")
+    assert of_runs().found == f"not as it was written: {run}: run.json, {other}: run.json"

@@ -196,6 +196,7 @@ def test_a_run_is_replaced_only_by_one_that_holds_all_it_holds(
 ) -> None:
     out, definition = tmp_path / "out", tmp_path / "toy.toml"
     shutil.copytree(made(run, place, whole), out)
+    shutil.rmtree(out / "runs")  # what becomes of orders is another test's
     before, mine = bytes_of(out), Place(place.root, place.log, definition)
 
     def refused(text: str, *more: str) -> str:
@@ -315,3 +316,20 @@ def test_show_prints_a_definition_to_begin_with(run: Run) -> None:
     text = run("experiment", "zhu-xiong", "--show")
     ours = read_definition(text_of("zhu-xiong"), "zhu-xiong")
     assert read_definition(text, "shown") == ours
+
+
+def test_orders_are_not_lost_without_a_word(run: Run, place: Place, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(*place.arguments(out, "--runs", "baselines"))
+    assert "holds runs/, which would be lost; give --runs" in run.refused(*place.arguments(out))
+    assert (out / "runs").is_dir()
+    run(*place.arguments(out, "--replace"))
+    assert not (out / "runs").exists()
+
+
+def test_a_run_whose_record_is_damaged_says_how_to_go_on(
+    run: Run, place: Place, tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / MANIFEST).write_text("{")
+    assert "run.json is damaged" in run.refused(*place.arguments(tmp_path / "out"))

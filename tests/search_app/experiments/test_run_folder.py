@@ -134,6 +134,9 @@ def test_only_a_run_is_replaced(tmp_path: Path) -> None:
         written(folder)
     (folder / "figures" / "mine.svg").unlink()
     (folder / run_folder.MANIFEST).write_text("{")
+    with pytest.raises(UsageError, match=r"run.json is damaged, so nobody knows what is part"):
+        refuse_foreign(folder)
+    (folder / run_folder.MANIFEST).unlink()
     with pytest.raises(UsageError, match="holds no run; name another with -o"):
         refuse_foreign(folder)
 

@@ -113,6 +113,7 @@ def make_run(
         "report.json": json.dumps(as_record(report)).encode(),
         "provenance.json": json.dumps(PROVENANCE).encode(),
         "summary.csv": summary(),
+        "units.csv": b"unit,tables,method,seed,weights,vectors\nu001,groups,none,0,binary,tfidf\n",
         "experiment.toml": b'name = "toy"\n',
         "rows.csv": b"unit,mode,pool,person,query,hits,AP\nu001,group,100,1,1,100,0.612\n",
         **figure_files(report),

@@ -67,7 +67,7 @@ class TestReport:
     ) -> None:
         page = read(client.get("/experiments/toy").text)
         for shown in (
-            "toy, finished 2026-11-18 23:00 UTC, 3 people, 6 held-out queries, 1 releases",
+            "toy, finished 2026-11-18 23:00 UTC, 3 people, 6 held-out queries, 1 units",
             "does not hold Groups beat their own",
             "Groups beat plain: 0.612 (0.590 to 0.634).",
             "The group’s mean is 0.612.",
@@ -83,8 +83,8 @@ class TestReport:
     def test_every_file_it_links_to_is_there(self, client: FlaskClient, read: Any) -> None:
         links = [each["href"] for each in read(client.get("/experiments/toy").text).all("a")]
         files = [link for link in links if "/figures/" in link or "/files/" in link]
-        assert len(files) == 3 + 3
-        assert [client.get(file).status_code for file in files] == [200] * 6
+        assert len(files) == 3 + 4
+        assert [client.get(file).status_code for file in files] == [200] * 7
 
     def test_no_page_sends_rows(self, client: FlaskClient) -> None:
         for name in ("rows.csv", "rows.jsonl", "run.json", "../toy/rows.csv"):
