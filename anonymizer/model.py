@@ -237,11 +237,12 @@ class Release:
     """What an anonymizer hands over: published rows and facts, and privately who has which row."""
 
     rows: Profiles  # its "users" are row names: g0001, g0002, ...
-    users: tuple[str, ...]  # private
+    users: tuple[str, ...]  # private: all of the profiles' but for those who are left out
     row_of_user: Ints  # private: position in users -> position in rows
     method: str
     parameters: Mapping[str, Any]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    deletions: Profiles | None = None  # private: user -> term -> the pass in which it was deleted
 
     def __post_init__(self) -> None:
         grouping = Grouping(self.row_of_user)
@@ -257,6 +258,15 @@ class Release:
         """Return who shares a row with whom."""
         return Grouping(self.row_of_user)
 
+    @property
+    def left_out(self) -> int:
+        """Return how many users of the profiles have no row, as the method says."""
+        return int(self.facts.get("users_left_out", 0))
+
+    def serves(self, user: str) -> bool:
+        """Tell whether a user has a row."""
+        return user in self._position
+
     @cached_property
     def _position(self) -> dict[str, int]:
         return {user: at for at, user in enumerate(self.users)}
@@ -267,7 +277,7 @@ class Release:
 
     def row_for(self, user: str) -> ReleasedRow:
         """Return the released row that serves a user."""
-        if user not in self._position:
+        if not self.serves(user):
             raise BadInput(f"this user is not in the release; it serves {len(self.users)} others")
         row = int(self.row_of_user[self._position[user]])
         return self.released_row(row)

@@ -3,7 +3,8 @@
 RELEASE/release.json    format, method, parameters, how the profiles were made, seed, input hash,
                         facts, hash of the rows
 RELEASE/rows.jsonl      {"row": "g0001", "users": 4, "terms": {...}} a line
-RELEASE/private/        who has which row, and the hashes of all files; for the owner only
+RELEASE/private/        who has which row, what was deleted of whose terms (where a method deletes),
+                        and the hashes of all files; for the owner only
 
 Outside of private/ nothing names a user or holds a time.
 """
@@ -44,6 +45,7 @@ MANIFEST = "release.json"
 ROWS = "rows.jsonl"
 PRIVATE = "private"
 MEMBERS = "private/members.jsonl"
+DELETIONS = "private/deletions.jsonl"
 CHECKSUMS = "private/checksums.sha256"  # as sha256sum writes and checks them
 _OURS = "veil"  # begins the last part of a holder's name: .release.veil07af
 _LOCK = "lock"
@@ -100,8 +102,11 @@ def read_release(folder: Path) -> Release:
     """Read a release and refuse it unless all its parts are whole and fit together."""
     with plain_errors(folder, "read"):
         manifest = _read_manifest(folder / MANIFEST)
-        parts = {name: (folder / name).read_bytes() for name in (MANIFEST, ROWS, MEMBERS)}
-        changed = _changed(parts, manifest, (folder / CHECKSUMS).read_bytes())
+        checksums = (folder / CHECKSUMS).read_bytes()
+        deletes = (DELETIONS,) if DELETIONS.encode() in checksums else ()
+        names = (MANIFEST, ROWS, MEMBERS, *deletes)
+        parts = {name: (folder / name).read_bytes() for name in names}
+        changed = _changed(parts, manifest, checksums)
     if changed:
         raise BadInput(f"{folder / changed}: changed since it was written; make the release again")
     rows, sizes = read_rows(BytesIO(parts.pop(ROWS)), folder / ROWS, _ROW)
@@ -206,6 +211,9 @@ def _fill(new: Path, release: Release, manifest: Record) -> None:
         ROWS: write_file(new / ROWS, rows),
         MEMBERS: write_file(new / MEMBERS, members, mode=0o600),
     }
+    if release.deletions is not None:
+        deleted = row_lines(release.deletions, {"user": release.deletions.users})
+        sums[DELETIONS] = write_file(new / DELETIONS, deleted, mode=0o600)
     whole = as_json({**manifest, "sha256": {ROWS: sums[ROWS]}}, indent=1)
     sums[MANIFEST] = write_file(new / MANIFEST, [whole])
     write_file(new / CHECKSUMS, [_sum_line(*entry) for entry in sums.items()], mode=0o600)

@@ -137,11 +137,13 @@ class Modes:
         return self.engine.rank(pool, self.request(Request("", len(pool), mix=mix), mode, user))
 
     def row_for(self, user: str | None, mode: str = "group") -> ReleasedRow | None:
-        """Return the released row that serves a person in a mode."""
+        """Return the released row that serves a person in a mode; none for who was left out."""
         if self.newcomer and mode == "group":
             return self.newcomer.row
         release = self.release_of(mode)
-        return release.row_for(user) if release and user else None
+        if release is None or not user or (release.left_out and not release.serves(user)):
+            return None
+        return release.row_for(user)
 
     def release_of(self, mode: str) -> Release | None:
         """Return the release whose rows serve a mode."""

@@ -34,9 +34,12 @@ class GroupCounts(NamedTuple):
 def count_groups(profiles: Profiles, release: Release) -> GroupCounts:
     """Count the members who have each term, in each group."""
     row_of = row_of_each(profiles, release)
-    sizes = np.bincount(row_of, minlength=len(release.rows))
+    served = row_of >= 0
+    sizes = np.bincount(row_of[served], minlength=len(release.rows))
     span = len(profiles.terms)
     keys = np.repeat(row_of * span, profiles.sizes) + profiles.weights.indices
+    if not served.all():
+        keys = keys[np.repeat(served, profiles.sizes)]
     keys.sort(kind="stable")  # made of ascending runs, which only this one makes use of
     new = np.ones(keys.size, dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=new[1:])
@@ -57,13 +60,14 @@ def count_groups(profiles: Profiles, release: Release) -> GroupCounts:
 
 
 def row_of_each(profiles: Profiles, release: Release) -> Ints:
-    """Return the row number of each user of the profiles; all of them must have one."""
+    """Return the row number of each user of the profiles; -1 for who was left out."""
     if profiles.users == release.users:
         return release.row_of_user
-    if set(profiles.users) != set(release.users):
+    there = len(release.users) + release.left_out
+    if len(profiles) != there or not set(release.users) <= set(profiles.users):
         _refuse("the release was not made from these profiles: their users differ")
     row_of = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
-    return np.array([row_of[user] for user in profiles.users], dtype=np.int64)
+    return np.array([row_of.get(user, -1) for user in profiles.users], dtype=np.int64)
 
 
 def released_weights(profiles: Profiles, release: Release) -> Floats:

@@ -23,7 +23,7 @@ IDLE: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "p-linkability": p_linkability.idle,
 }
 OFF = "off"
-_HANDED_IN = ("wordnet", "links", "sample", "rng", "progress")
+_HANDED_IN = ("wordnet", "links", "sample", "table", "rng", "progress")
 _KINDS = {int: "a whole number", float: "a number"}
 
 
