@@ -44,19 +44,19 @@ def sets_of(ends: Ints, columns: Ints) -> Sets:
 
 
 def _laid_out(ends: Ints, columns: Ints, row: Ints) -> Sets:
-    used, number = np.unique(columns, return_inverse=True)
-    usual = np.argsort(-np.bincount(number, minlength=used.size), kind="stable")
-    rank = np.empty(used.size, dtype=np.int64)
-    rank[usual] = np.arange(used.size)
-    span = max(1, used.size)
+    support = np.bincount(columns)
+    usual = np.argsort(-support, kind="stable")
+    rank = np.empty(support.size, dtype=np.int64)
+    rank[usual] = np.arange(support.size)
+    span = max(1, int(np.count_nonzero(support)))  # who has none comes last
     place = np.repeat(np.arange(ends.size - 1), np.diff(ends))
-    keys = np.sort(place * span + (span - 1 - rank[number]))
+    keys = np.sort(place * span + (span - 1 - rank[columns]))
     terms = (span - 1 - (keys - place * span)).astype(np.int32)
     return Sets(ends, terms, span, row)
 
 
 def least_support(sets: Sets, size: int) -> int:
-    """Return how many rows the rarest combination of so many terms stands in; 0 if there is none."""
+    """Return how many rows have the rarest combination of so many terms; 0 if there is none."""
     least = 0
     for block in _blocks(sets, size):
         if isinstance(block, _Block):
@@ -122,8 +122,9 @@ def _listed(sets: Sets, first: Ints, behind: Ints, size: int) -> _Block:
     """List the combinations that begin in these cells."""
     low, high = int(sets.terms[first[0]]), int(sets.terms[first[-1]])
     small = (high - low + 1) * high ** (size - 1) < _SMALL
-    number = np.int32 if small else np.int64
-    keys, last = sets.terms[first].astype(number) - number(low), first
+    number: type[np.int32 | np.int64] = np.int32 if small else np.int64
+    keys: Keys = (sets.terms[first] - np.int32(low)).astype(number)
+    last = first
     for _ in range(size - 1):
         more = behind[last]
         ends = np.cumsum(more)
