@@ -48,7 +48,7 @@ class Round(NamedTuple):
     places: Any  # number by number, the places in rows where it stands
     holders: Any  # beside them, the members
     living: Any  # member -> whether nothing speaks against them yet
-    tallies: Any  # for combinations of each size, number -> how many have it too; all 0 between uses
+    tallies: Any  # for one more term, and for two, number -> count; all 0 between uses
 
 
 @compiled
@@ -167,7 +167,10 @@ def _thin_by_combinations(
         if count + (most - 1) * (count - size) >= k:
             break  # even members who miss one of the terms each are too few
         last = first + count
-        thrown += _thin_holders(now.places[first:last], now.holders[first:last], k, most - 1, now)
+        places, holders = now.places[first:last], now.holders[first:last]
+        thrown += _thin_holders(places, holders, k, most - 1, now)
+        if most > 2:
+            thrown += _thin_within(places, holders, k, now)
         first = last
     if thrown == 0:
         return size
@@ -249,23 +252,12 @@ def _number_by_count(terms: Any, size: int, room: Any) -> Any:
 
 @compiled
 def _thin_holders(places: Any, holders: Any, k: int, most: int, now: Any) -> Any:
-    """Among those who share some terms, mark whoever has at most so many more that too few share.
+    """Among holders of some terms, mark whoever has one more, or two, that fewer than k share.
 
-    Return how many were marked. Terms are looked at by number, the rarest first, and only as long
-    as members who miss one of the most terms each could be too many.
+    Return how many were marked. Fewer than k holders who are still unmarked were more: one who had
+    all of these terms was marked, so the next round sees to the rest.
     """
-    count, tally = 0, now.tallies[most - 1]
-    for holder in holders:
-        count += now.living[holder]
-    if count < k:
-        return 0  # of those thrown out, some had these terms: the next round sees to it
-    limit = now.at_least[max(0, now.members - (count - k) // most)]
-    for entry in range(holders.size):
-        if now.living[holders[entry]]:
-            for i in range(places[entry] + 1, now.ends[holders[entry]]):
-                if now.rows[i] >= limit:
-                    break
-                tally[now.rows[i]] += 1
+    tally, limit = now.tallies[most - 1], _tally(places, holders, k, most, now)
     thrown = 0
     for entry in range(holders.size):
         if now.living[holders[entry]]:
@@ -276,25 +268,49 @@ def _thin_holders(places: Any, holders: Any, k: int, most: int, now: Any) -> Any
                     now.living[holders[entry]] = False
                     thrown += 1
                     break
-    if most > 1:
-        thrown += _thin_within(places, holders, limit, k, most, now)
+    _clear(places, holders, limit, tally, now)
+    return thrown
+
+
+@compiled
+def _tally(places: Any, holders: Any, k: int, most: int, now: Any) -> Any:
+    """Count the unmarked holders by the terms after a place, up to a limit; return it.
+
+    Holders who miss one of the most terms each, the rarest of them at the limit, are still enough.
+    """
+    count, tally = 0, now.tallies[most - 1]
+    for holder in holders:
+        count += now.living[holder]
+    if count < k:
+        return 0
+    limit = now.at_least[max(0, now.members - (count - k) // most)]
+    for entry in range(holders.size):
+        if now.living[holders[entry]]:
+            for i in range(places[entry] + 1, now.ends[holders[entry]]):
+                if now.rows[i] >= limit:
+                    break
+                tally[now.rows[i]] += 1
+    return limit
+
+
+@compiled
+def _clear(places: Any, holders: Any, limit: int, tally: Any, now: Any) -> None:
     for entry in range(holders.size):
         for i in range(places[entry] + 1, now.ends[holders[entry]]):
             if now.rows[i] >= limit:
                 break
             tally[now.rows[i]] = 0
-    return thrown
 
 
 @compiled
-def _thin_within(places: Any, holders: Any, limit: int, k: int, most: int, now: Any) -> Any:
-    """Look among those who share one more term, for each term; return how many were marked."""
-    tally = now.tallies[most - 1]
+def _thin_within(places: Any, holders: Any, k: int, now: Any) -> Any:
+    """Mark whoever has two more terms that too few share, one of them after the other."""
+    limit, tally = _tally(places, holders, k, 2, now), now.tallies[1]
     ends = np.cumsum(tally[:limit])
     at = ends - tally[:limit]
-    starts = at.copy()
-    inner_places = np.empty(tally[:limit].sum(), dtype=np.int32)
-    inner_holders = np.empty_like(inner_places)
+    _clear(places, holders, limit, tally, now)
+    inner_places = np.empty(ends[-1] if limit else 0, dtype=np.int32)
+    inner_holders, starts = np.empty_like(inner_places), at.copy()
     for entry in range(holders.size):
         if now.living[holders[entry]]:
             for i in range(places[entry] + 1, now.ends[holders[entry]]):
@@ -307,8 +323,5 @@ def _thin_within(places: Any, holders: Any, limit: int, k: int, most: int, now: 
     for number in range(limit):
         first, last = starts[number], at[number]
         if last - first >= k:
-            found = _thin_holders(
-                inner_places[first:last], inner_holders[first:last], k, most - 1, now
-            )
-            thrown += found
+            thrown += _thin_holders(inner_places[first:last], inner_holders[first:last], k, 1, now)
     return thrown
