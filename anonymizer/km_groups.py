@@ -12,18 +12,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compiled import compiled
+from .histories import Histories
+from .model import Ints
+
+
+class Owners(NamedTuple):
+    """Cells by term: whose they are."""
+
+    starts: Any  # term -> where its owners start
+    users: Any
+    cells: Any  # beside them, the cells in the histories
 
 
 class Growing(NamedTuple):
-    """A log that is given terms: what each user has of it, and what each could have."""
+    """A log that is given terms: what each user has of it."""
 
     starts: Any  # user -> where their released terms start
     released: Any  # terms, in the order in which they were given
     sizes: Any  # user -> how many they have
-    owner_starts: Any  # term -> where its owners start
-    owners: Any  # users, ascending within a term
-    cells: Any  # owner by owner, the cell in the histories
-    kept: Any  # cell -> whether it is released
+    kept: Any  # cell of the histories -> whether it is released
 
 
 class Room(NamedTuple):
@@ -51,19 +58,42 @@ class Round(NamedTuple):
     tallies: Any  # for one more term, and for two, number -> count; all 0 between uses
 
 
+def owners_of(histories: Histories, users: Ints | None = None) -> Owners:
+    """Return who owns which term, users in this order (else ascending) within a term."""
+    starts = np.zeros(histories.span + 1, dtype=np.int64)
+    np.cumsum(np.bincount(histories.terms, minlength=histories.span), out=starts[1:])
+    owners = Owners(
+        starts,
+        np.empty(histories.terms.size, dtype=np.int32),
+        np.empty(histories.terms.size, dtype=np.int32),
+    )
+    order = np.arange(histories.users) if users is None else users
+    _list_owners(order, histories.ends, histories.terms, starts[:-1].copy(), owners)
+    return owners
+
+
 @compiled
-def give(terms: Any, k: int, m: int, log: Growing, room: Room) -> Any:
+def _list_owners(order: Any, ends: Any, terms: Any, at: Any, owners: Any) -> None:
+    for user in order:
+        for cell in range(ends[user], ends[user + 1]):
+            owners.users[at[terms[cell]]] = user
+            owners.cells[at[terms[cell]]] = cell
+            at[terms[cell]] += 1
+
+
+@compiled
+def give(terms: Any, k: int, m: int, owners: Any, log: Any, room: Any) -> Any:
     """Give each term, one after the other, to its largest group; count the cells given."""
     given = 0
     for term in terms:
-        if log.owner_starts[term + 1] - log.owner_starts[term] >= k:
-            given += _give_one(term, k, m, log, room)
+        if owners.starts[term + 1] - owners.starts[term] >= k:
+            given += _give_one(term, k, m, owners, log, room)
     return given
 
 
 @compiled
-def _give_one(term: int, k: int, m: int, log: Any, room: Any) -> Any:
-    having, size = _gather(term, log, room)
+def _give_one(term: int, k: int, m: int, owners: Any, log: Any, room: Any) -> Any:
+    having, size = _gather(term, owners, log, room)
     if having == size:
         return 0
     if m > 1:
@@ -92,16 +122,15 @@ def _give_one(term: int, k: int, m: int, log: Any, room: Any) -> Any:
 
 
 @compiled
-def _gather(term: int, log: Any, room: Any) -> Any:
+def _gather(term: int, owners: Any, log: Any, room: Any) -> Any:
     """List the owners, those first who have the term already; count these and all."""
-    size = 0
+    having, size = 0, 0
     for kept in (True, False):
-        if not kept:
-            having = size
-        for i in range(log.owner_starts[term], log.owner_starts[term + 1]):
-            if log.kept[log.cells[i]] == kept:
-                room.members[size], room.cells[size] = log.owners[i], log.cells[i]
+        for i in range(owners.starts[term], owners.starts[term + 1]):
+            if log.kept[owners.cells[i]] == kept:
+                room.members[size], room.cells[size] = owners.users[i], owners.cells[i]
                 size += 1
+                having += kept
     return having, size
 
 

@@ -9,14 +9,18 @@ the term was visited, together with those who got it. The order of the users pla
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from .compiled import cores, in_parallel
 from .histories import Histories
-from .km_groups import Growing, Room, give
-from .model import Ints, Progress, silent
+from .km_groups import Growing, Owners, Room, give, owners_of
+from .model import BadParameter, Ints, Progress, silent
 
 Kept = NDArray[np.bool_]
+Score = Callable[[Kept], tuple[float, float]]
 TERMS = 4096  # between two reports of progress
 
 
@@ -27,21 +31,23 @@ def insert(
     m: int,
     order: Ints,
     start: Kept | None = None,
+    owners: Owners | None = None,
     progress: Progress = silent,
 ) -> Kept:
     """Return which cells are kept: terms visited in order, each given to its largest group.
 
-    The start, if any, must be (k,m)-anonymous. Its terms that are visited late may gain owners on
-    whom earlier ones waited, so terms are visited again until nobody gets any.
+    From 1 to 4 terms make a combination. The start, if any, must be (k,m)-anonymous. Its terms that
+    are visited late may gain owners for whom earlier ones waited, so the order is gone through until
+    nobody gets any more. Progress counts the terms visited.
     """
-    log = _growing(histories, start)
-    room = _room(histories, log)
+    owners = owners or owners_of(histories)
+    log, room = _growing(histories, start), _room(owners)
     given, done = 1, 0
     while given:
         given = 0
         for first in range(0, order.size, TERMS):
             terms = order[first : first + TERMS]
-            given += give(terms, k, m, log, room)
+            given += give(terms, k, m, owners, log, room)
             done += terms.size
             progress(done)
         if start is None:
@@ -50,35 +56,62 @@ def insert(
     return kept
 
 
+def best_of(
+    histories: Histories,
+    score: Score,
+    orders: Sequence[Ints],
+    *,
+    k: int,
+    m: int,
+    start: Kept | None = None,
+    progress: Progress = silent,
+) -> Kept:
+    """Insert in each of the orders and return what scores highest, the first of equals.
+
+    Progress counts the orders tried.
+    """
+    owners = owners_of(histories)
+
+    def attempt(order: Ints) -> tuple[tuple[float, float], Kept]:
+        kept = insert(histories, k=k, m=m, order=order, start=start, owners=owners)
+        return score(kept), kept
+
+    tried, best = 0, None
+    while tried < len(orders):
+        batch = orders[tried : tried + cores()]
+        for found in in_parallel(attempt, batch):
+            if best is None or found[0] > best[0]:
+                best = found
+        tried += len(batch)
+        progress(tried)
+    if best is None:
+        raise BadParameter("there must be at least one order to try")
+    return best[1]
+
+
 def _growing(histories: Histories, start: Kept | None) -> Growing:
-    """Return the log as it starts, and who owns what."""
-    cells = np.argsort(histories.terms, kind="stable")
-    counts = np.bincount(histories.terms, minlength=histories.span)
-    kept = np.zeros(histories.terms.size, dtype=np.bool_) if start is None else start.copy()
-    rows = histories.row
-    sizes = np.bincount(rows[kept], minlength=histories.users)
-    released = np.empty(histories.terms.size, dtype=np.int32)
-    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    released[histories.ends[rows[kept]] + within] = histories.terms[kept]
-    return Growing(
-        histories.ends,
-        released,
-        sizes,
-        np.concatenate([[0], np.cumsum(counts)]),
-        rows[cells].astype(np.int32),
-        cells,
-        kept,
-    )
+    """Return the log as it starts."""
+    cells = histories.terms.size
+    if start is None:
+        nobody = np.zeros(histories.users, dtype=np.int64)
+        released, kept = np.empty(cells, dtype=np.int32), np.zeros(cells, dtype=np.bool_)
+        return Growing(histories.ends, released, nobody, kept)
+    row = histories.row[start]
+    sizes = np.bincount(row, minlength=histories.users)
+    within = np.arange(row.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    released = np.empty(cells, dtype=np.int32)
+    released[histories.ends[row] + within] = histories.terms[start]
+    return Growing(histories.ends, released, sizes, start.copy())
 
 
-def _room(histories: Histories, log: Growing) -> Room:
+def _room(owners: Owners) -> Room:
     """Return memory for the largest group there can be."""
-    most = int(np.diff(log.owner_starts).max(initial=0))
+    span, most = owners.starts.size - 1, int(np.diff(owners.starts).max(initial=0))
     return Room(
         np.empty(most, dtype=np.int32),
-        np.empty(most, dtype=np.int64),
-        np.zeros(histories.span, dtype=np.int32),
-        np.zeros(histories.span, dtype=np.int64),
-        np.full(histories.span, -1, dtype=np.int32),
+        np.empty(most, dtype=np.int32),
+        np.zeros(span, dtype=np.int32),
+        np.zeros(span, dtype=np.int64),
+        np.full(span, -1, dtype=np.int32),
         np.zeros(1, dtype=np.int64),
     )
