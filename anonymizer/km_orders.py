@@ -36,7 +36,7 @@ def most_kept(
 
     For users, those left without a term are rescued too. Progress counts the orders tried.
     """
-    tf = np.bincount(histories.terms, weights, minlength=histories.span)
+    tf: Floats = np.bincount(histories.terms, weights, histories.span).astype(np.float64)
     score = score_of(histories, target, weights=weights, values=values, m=m)
     tried = orders(histories, target, tf=tf, values=values, k=k, rng=rng)
     kept = best_of(histories, score, tried, k=k, m=m, progress=progress)

@@ -6,12 +6,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from .small_logs import Log, cells_in, crowd, draw_rows, histories_from, is_anonymous, rows_of
 
 from anonymizer import compiled, km_insertion
 from anonymizer.histories import Histories
 from anonymizer.km_insertion import best_of, insert
 from anonymizer.model import BadParameter, Ints
+
+from .small_logs import Log, cells_in, crowd, draw_rows, histories_from, is_anonymous, rows_of
 
 A, B, C, D, E = range(5)
 
