@@ -232,6 +232,9 @@ def _print(made: dict[str, Any], as_json: bool) -> None:
         console.show_json(made)
         return
     facts = made["facts"]
+    if "users_left_out" in facts:
+        _print_kept(made["release"], facts)
+        return
     console.show(
         f"{facts['users']} users in {facts['groups']} groups of {facts['smallest_group']} to "
         f"{facts['largest_group']} (mean {facts['mean_group']:.2f}): {made['release']}"
@@ -246,6 +249,20 @@ def _print(made: dict[str, Any], as_json: bool) -> None:
         )
 
 
+def _print_kept(release: str, facts: Mapping[str, Any]) -> None:
+    """Print what a method that deletes has left; each row is one user's."""
+    gone = facts["users_left_out"]
+    left_out = f"; {gone} lost all their terms and have none" if gone else ""
+    console.show(f"{facts['users']} users with a row each{left_out}: {release}")
+    for label, name in _KEPT.items():
+        console.show(f"  {label:<48} {facts[name]:.1%}")
+
+
+_KEPT = {
+    "users kept": "users_kept",
+    "distinct terms kept": "distinct_terms_kept",
+    "log size kept (sum of all weights)": "log_size_kept",
+}
 _FACTS = {
     "mean profile over a group's terms, worst group": "average_linkability",
     "mean share of members a term, worst group": "share_linkability",
