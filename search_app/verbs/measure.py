@@ -7,7 +7,7 @@ import csv
 import io
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import console
 from ..errors import UsageError
@@ -16,6 +16,7 @@ from ..workspace import write_whole
 from .verify import add_release, release_and_profiles
 
 if TYPE_CHECKING:
+    from anonymizer.marketing import MarketingTable
     from anonymizer.measures import Measurement
     from anonymizer.measures.summary import Summary
     from anonymizer.model import Profiles, Release
@@ -30,27 +31,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--users", action="store_true", help="name the users in FILE.csv, which is personal then"
     )
+    parser.add_argument(
+        "--marketing",
+        metavar="FILE|synthetic",
+        help="measure what is kept of bids, clicks, impressions and revenue by this table "
+        "(term,bid,impressions,clicks), or by an invented one",
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the release and print each measure's summary; rows go to the file."""
     from anonymizer.measures import MEASURES
+    from anonymizer.measures.kept_value import kept_value
     from anonymizer.measures.summary import summarize
 
     place, source = release_and_profiles(arguments, settings)
     _check_output(arguments.output, place, source)
     release, profiles = _read(place, source)
-    rows = [row for measure in MEASURES.values() for row in measure(profiles, release)]
+    table = _table(arguments.marketing, profiles)
+    measures = [measure for measure in MEASURES.values() if measure is not kept_value]
+    rows = [row for measure in measures for row in measure(profiles, release)]
+    rows += kept_value(profiles, release, table)
     if arguments.output:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
     found = summarize(rows)
     if arguments.json:
-        measures = [summary._asdict() for summary in found]
-        console.show_json({"release": str(place), "measures": measures})
+        shown = [summary._asdict() for summary in found]
+        told = {"marketing": _told(table, profiles)} if table else {}
+        console.show_json({"release": str(place), "measures": shown, **told})
     else:
         _print(found)
+        if table:
+            console.show(_in_words(_told(table, profiles)))
     return 0
+
+
+def _table(named: str | None, profiles: Profiles) -> MarketingTable | None:
+    """Return the marketing table that is named; one that knows no term measures nothing."""
+    from anonymizer.marketing import known_terms, read_table, synthetic_table_of
+
+    if named is None:
+        return None
+    if named == "synthetic":
+        return synthetic_table_of(profiles)
+    table = read_table(Path(named))
+    if not known_terms(table, profiles.terms):
+        raise UsageError(f"--marketing {named} knows none of the profiles' terms; name another")
+    return table
+
+
+def _told(table: MarketingTable, profiles: Profiles) -> dict[str, Any]:
+    """Say whose numbers these are, and how many of the terms they are for."""
+    from anonymizer.marketing import known_terms
+
+    known = known_terms(table, profiles.terms)
+    return {"synthetic": table.synthetic, "known": known, "terms": len(profiles.terms)}
+
+
+def _in_words(told: dict[str, Any]) -> str:
+    kind = "synthetic (invented)" if told["synthetic"] else "given"
+    return f"marketing table: {kind}, knows {told['known']:,} of {told['terms']:,} terms"
 
 
 def _check_output(output: Path | None, release: Path, profiles: Path) -> None:
