@@ -45,11 +45,6 @@ def promised(facts: Mapping[str, Any]) -> LoneRows | None:
     return LoneRows(facts["k"], facts["m"], weighed, int(facts.get("users_left_out", 0)))
 
 
-def leaves_out(release: Release | None, user: str) -> bool:
-    """Tell whether a person has no row because nothing is left of their terms."""
-    return lone_rows(release) is not None and release is not None and not release.serves(user)
-
-
 def promise_in_words(rows: LoneRows) -> str:
     """Say what is promised, in one sentence without its stop."""
     at_least = f"at least {rows.k:,} {'row' if rows.k == 1 else 'rows'}"

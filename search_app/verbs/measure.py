@@ -35,22 +35,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the release and print each measure's summary; rows go to the file."""
-    from anonymizer.measures import MEASURES
     from anonymizer.measures.summary import summarize
+
+    from ..lone_rows import lone_rows
 
     place, source = release_and_profiles(arguments, settings)
     _check_output(arguments.output, place, source)
     release, profiles = _read(place, source)
-    rows = [row for measure in MEASURES.values() for row in measure(profiles, release)]
+    lone = lone_rows(release) is not None
+    rows = _measured(release, profiles, lone)
     if arguments.output:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
     found = summarize(rows)
     if arguments.json:
         measures = [summary._asdict() for summary in found]
         console.show_json({"release": str(place), "measures": measures})
+    elif lone:
+        _print_lone(found)
     else:
         _print(found)
     return 0
+
+
+def _measured(release: Release, profiles: Profiles, lone: bool) -> list[Measurement]:
+    """Take all measures; of rows of one person each, those that do not speak of groups."""
+    from anonymizer.measures import MEASURES
+
+    chosen = _OF_ROWS if lone else tuple(MEASURES)
+    return [row for name in chosen for row in MEASURES[name](profiles, release)]
 
 
 def _check_output(output: Path | None, release: Path, profiles: Path) -> None:
@@ -99,8 +111,16 @@ _WORDS = {
     "share of own terms kept": "share of the own terms in the row",
     "cosine of user and row": "cosine of the own profile and the row",
 }
+_OF_ROWS = ("kept-terms", "closeness")
+_WORDS_OF_ROWS = {
+    "share of own terms kept": "share of the own terms that is left",
+    "cosine of user and row": "cosine of the own profile and what is left",
+    "terms of groups": "terms of the users who have a row",
+    "terms of groups released": "  of these left",
+    "terms of groups suppressed": "  of these deleted",
+}
 _BY_TERM = "share of members, by term"
-_WIDTH = 42
+_WIDTH = 46
 
 
 def _print(found: list[Summary]) -> None:
@@ -120,6 +140,18 @@ def _print(found: list[Summary]) -> None:
     for name, value in once.items():
         if not name.endswith("%"):
             _line(name, (f"{value:,.0f}" if value.is_integer() else f"{value:,.3f}",))
+
+
+def _print_lone(found: list[Summary]) -> None:
+    """Print a line a measure of rows of one person each; users without a row count as 0."""
+    users = [row for row in found if row.of == "users"]
+    _line(f"{users[0].values:,} users", ("mean", "least", "median", "95 %", "most"))
+    for row in users:
+        values = (row.mean, row.least, row.median, row.q95, row.most)
+        _line(f"  {_WORDS_OF_ROWS[row.name]}", tuple(f"{value:.3f}" for value in values))
+    for row in found:
+        if row.of == "release":
+            _line(_WORDS_OF_ROWS.get(row.name, row.name), (f"{row.mean:,.0f}",))
 
 
 def _line(label: str, values: tuple[str, ...]) -> None:

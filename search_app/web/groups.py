@@ -280,8 +280,8 @@ def _line(found: Figures, group: int) -> Line:
         return Line(name, people, terms, None, None, None, None, rarest)
     if not found.measured:
         return Line(name, people, terms, None, None, None, None)
-    measured = {reading: float(values[group]) for reading, values in found.readings.items()}
-    return Line(name, people, terms, **measured)
+    average, share, worst, belief = (float(values[group]) for values in found.readings.values())
+    return Line(name, people, terms, average, share, worst, belief)
 
 
 def _number(found: Figures, row: str) -> int:

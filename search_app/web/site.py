@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flask import current_app, g
 
 from ..errors import UsageError
-from ..lone_rows import LoneRows, leaves_out, lone_rows
+from ..lone_rows import LoneRows, lone_rows
 from ..modes import Modes
 from ..own_view import Population
 from ..people_store import PeopleStore
@@ -107,7 +107,7 @@ class Site:
 
     def leaves_out(self, mode: str, user: str) -> bool:
         """Tell whether the release behind a mode has left nothing of a person."""
-        return leaves_out(self.modes.release_of(mode), user)
+        return self.modes.leaves_out(user, mode)
 
     def name_of(self, mode: str) -> str:
         """Name a mode by what its release's rows are."""
