@@ -77,8 +77,9 @@ def _rarest(rows: RowFigures) -> Counted:
     )
     counts = np.bincount(rows.rarest)
     low, half = (quantile(counts, share) for share in (1e-12, 0.5))
+    most = f"at most {half:,}" if half > low else f"no more than {low:,}"
     sentence = (
         f"Who knows the rarest term of somebody’s row is left with {low:,} rows or more that have "
-        f"it; for half of the rows with at most {half:,}."
+        f"it; for half of the rows with {most}."
     )
     return whole_histogram(words, counts, sentence)

@@ -21,16 +21,20 @@ NO_ROW = "All of your terms were deleted from the release, so no row stands for 
 
 def release_facts(facts: Mapping[str, Any], rows: LoneRows, served: bool) -> list[Fact]:
     """Explain the facts of a release; served: beside a ranking by one of its rows."""
-    told = (
-        Fact("People behind the row", "1", f"{OF_ONE}. {NOBODY_ELSE}.") if served else None,
-        promised_fact(rows),
-        weights_fact(rows),
+    if served:
+        one = Fact("People behind the row", "1", f"{OF_ONE}. {NOBODY_ELSE}.")
+        told = [one, promised_fact(rows), weights_fact(rows), _belief(facts)]
+    else:
+        told = [promised_fact(rows), weights_fact(rows), *_kept(facts), _belief(facts)]
+    return [fact for fact in told if fact]
+
+
+def _kept(facts: Mapping[str, Any]) -> list[Fact | None]:
+    return [
         _left_out(facts),
         _share(facts, "distinct_terms_kept", "Different terms kept", _DISTINCT),
         _share(facts, "log_size_kept", "Log size kept", _LOG_SIZE),
-        _belief(facts),
-    )
-    return [fact for fact in told if fact]
+    ]
 
 
 _DISTINCT = "Of all different terms of the profiles, this share stands in a row."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from anonymizer.reduced import METHOD
+
 MODE_NAMES = {"none": "Plain", "own": "My own profile", "group": "My group"}
 REDUCED = "My reduced profile"  # names the mode where each row is of one person
 NO_VALUE = "–"
@@ -19,6 +21,11 @@ def mode_name(mode: str, *, lone: bool = False) -> str:
     base, _, release = mode.partition(":")
     name = REDUCED if lone and base == "group" else MODE_NAMES[base]
     return f"{name}, {release}" if release else name
+
+
+def logged_name(mode: str, release: str) -> str:
+    """Name a mode as it is in the log, by the name of the release that served it."""
+    return mode_name(mode, lone=release.startswith(METHOD))
 
 
 class Move(NamedTuple):
