@@ -14,12 +14,14 @@ import numpy as np
 
 from ..model import BadParameter, Profiles, Progress, Release, silent
 from ..wordnet import WordNet
-from . import p_linkability
+from . import km_anonymity, p_linkability
 
 METHODS: dict[str, Callable[..., Release]] = {
+    "km-anonymity": km_anonymity.anonymize,
     "p-linkability": p_linkability.anonymize,
 }
 IDLE: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
+    "km-anonymity": km_anonymity.idle,
     "p-linkability": p_linkability.idle,
 }
 OFF = "off"

@@ -1,0 +1,196 @@
+"""TEMPORARY: (k,m)-anonymity by deletion, small and slow; the real method takes this file's place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ..marketing import MarketingTable, values_of
+from ..model import BadParameter, Floats, Profiles, Progress, Release, Unsatisfiable, silent
+from ..wordnet import WordNet
+
+_MARKET = ("bid", "clicks", "impressions", "revenue")
+_CHOICES = {
+    "algorithm": ("insert", "greedy"),
+    "target": ("logsize", "users", "fis", "random", *_MARKET),
+    "ties": ("random", "first"),
+    "reinsert": ("none", "groups"),
+    "frequencies": ("keep", "drop"),
+}
+
+
+def anonymize(
+    profiles: Profiles,
+    *,
+    k: int = 5,
+    m: int = 2,
+    algorithm: str = "insert",
+    target: str = "logsize",
+    ties: str = "random",
+    reinsert: str = "none",
+    frequencies: str = "keep",
+    marketing: str = "none",
+    wordnet: WordNet,
+    table: MarketingTable | None = None,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> Release:
+    """Delete terms until every combination of m terms stands in k histories."""
+    given = {"algorithm": algorithm, "target": target, "ties": ties}
+    given |= {"reinsert": reinsert, "frequencies": frequencies}
+    for name, value in given.items():
+        if value not in _CHOICES[name]:
+            raise BadParameter(f"{name}={value} must be one of {', '.join(_CHOICES[name])}")
+    values = _values(profiles, target, table)
+    histories = [set(profiles.slice(row)[0].tolist()) for row in range(len(profiles))]
+    if algorithm == "greedy":
+        passes = _greedy(histories, k, m, values, rng)
+    else:
+        passes = _insert(histories, k, m, values)
+    if reinsert == "groups" and algorithm == "greedy":
+        kept = [h - set(gone) for h, gone in zip(histories, passes, strict=True)]
+        again = _grown(histories, kept, k, m, values)
+        passes = [
+            {t: at for t, at in gone.items() if t not in now}
+            for gone, now in zip(passes, again, strict=True)
+        ]
+    parameters = {"k": k, "m": m, **given}
+    state = "none" if table is None else "synthetic" if table.synthetic else "given"
+    return _released(profiles, histories, passes, {**parameters, "marketing": state})
+
+
+def idle(given: Mapping[str, object]) -> list[str]:
+    """Name the parameters that have no effect beside the others."""
+    return ["ties", "reinsert"] if given["algorithm"] == "insert" else []
+
+
+def _values(profiles: Profiles, target: str, table: MarketingTable | None) -> Floats | None:
+    weights, span = profiles.weights, len(profiles.terms)
+    users = np.bincount(weights.indices, minlength=span).astype(float)
+    frequency: Floats = np.bincount(weights.indices, weights.data, minlength=span)
+    if target == "random":
+        return None
+    if target in ("users", "fis"):
+        return users
+    if target == "logsize":
+        return frequency
+    if table is None:
+        raise BadParameter(f"target={target} needs a marketing table")
+    return frequency * values_of(table, profiles.terms, target)
+
+
+def _greedy(
+    histories: list[set[int]], k: int, m: int, values: Floats | None, rng: np.random.Generator
+) -> list[dict[int, int]]:
+    left = [set(h) for h in histories]
+    sizes = range(1, m + 1)
+    support = Counter(c for h in left for size in sizes for c in combinations(sorted(h), size))
+    passes: list[dict[int, int]] = [{} for _ in histories]
+    number, changed = 0, True
+    while changed:
+        number, changed = number + 1, False
+        for h, gone in zip(left, passes, strict=True):
+            some = sorted(h)
+            for size in sizes:
+                for c in combinations(some, size):
+                    if support[c] < k and h.issuperset(c):
+                        if values is None:
+                            term = int(rng.choice(c))
+                        else:
+                            term = min(c, key=lambda t: (values[t], t))
+                        rest = sorted(h - {term})
+                        for s in range(m):
+                            for part in combinations(rest, s):
+                                support[tuple(sorted((*part, term)))] -= 1
+                        h.remove(term)
+                        gone[term] = number
+                        changed = True
+    return passes
+
+
+def _insert(
+    histories: list[set[int]], k: int, m: int, values: Floats | None
+) -> list[dict[int, int]]:
+    kept = _grown(histories, [set() for _ in histories], k, m, values)
+    return [
+        dict.fromkeys(sorted(h - now), 1) for h, now in zip(histories, kept, strict=True)
+    ]
+
+
+def _grown(
+    histories: list[set[int]], kept: list[set[int]], k: int, m: int, values: Floats | None
+) -> list[set[int]]:
+    kept = [set(h) for h in kept]
+    terms = sorted({t for h in histories for t in h})
+    if values is not None:
+        terms.sort(key=lambda t: (-values[t], t))
+    for term in terms:
+        group = {u for u, h in enumerate(histories) if term in h}
+        while True:
+            count = Counter(
+                c
+                for u in group
+                for size in range(m)
+                for c in combinations(sorted(kept[u] - {term}), size)
+            )
+            rare = {
+                u
+                for u in group
+                if term not in kept[u]
+                and any(
+                    count[c] < k
+                    for size in range(m)
+                    for c in combinations(sorted(kept[u] - {term}), size)
+                )
+            }
+            if not rare:
+                break
+            group -= rare
+        for u in group:
+            kept[u].add(term)
+    return kept
+
+
+def _released(
+    profiles: Profiles,
+    histories: list[set[int]],
+    passes: list[dict[int, int]],
+    parameters: dict[str, object],
+) -> Release:
+    kept = [sorted(h - set(gone)) for h, gone in zip(histories, passes, strict=True)]
+    users = [u for u, terms in enumerate(kept) if terms]
+    if not users:
+        raise Unsatisfiable("no term can be kept; lower k or m")
+    users.sort(key=lambda u: (np.array(kept[u], ">i4").tobytes(), profiles.at(u).values()))
+    cells = [(row, t) for row, u in enumerate(users) for t in kept[u]]
+    data = np.concatenate([[profiles.weights[u, t] for t in kept[u]] for u in users])
+    shape = (len(users), len(profiles.terms))
+    matrix = csr_matrix((data, tuple(zip(*cells, strict=True))), shape=shape)
+    had = np.flatnonzero(np.bincount(matrix.indices, minlength=shape[1]))
+    names = tuple(f"g{row:04}" for row in range(1, len(users) + 1))
+    rows = Profiles(names, tuple(profiles.terms[t] for t in had), matrix[:, had])
+    row_of = {u: row for row, u in enumerate(users)}
+    served = [u for u in range(len(profiles)) if u in row_of]
+    gone = {
+        profiles.users[u]: {profiles.terms[t]: float(at) for t, at in lost.items()}
+        for u, lost in enumerate(passes)
+        if lost
+    }
+    return Release(
+        rows,
+        tuple(profiles.users[u] for u in served),
+        np.array([row_of[u] for u in served]),
+        "km-anonymity",
+        parameters,
+        facts={
+            "users_left_out": len(profiles) - len(served),
+            "users_kept": len(served) / len(profiles),
+            "distinct_terms_kept": len(rows.terms) / len(profiles.terms),
+            "log_size_kept": float(data.sum() / profiles.weights.data.sum()),
+        },
+        deletions=Profiles.from_rows(gone) if gone else None,
+    )
