@@ -55,7 +55,7 @@ def represent(
     weights = REPRESENTATIVES[representative](profiles, grouping)
     if most_share is not None:
         weights = _without_common(weights, profiles, grouping, most_share)
-    names = _names(grouping.count, set(profiles.users))
+    names = row_names(grouping.count, set(profiles.users))
     column = np.zeros(len(profiles.terms), dtype=weights.indices.dtype)
     used = np.unique(weights.indices)
     column[used] = np.arange(used.size)
@@ -86,7 +86,7 @@ def _without_common(
     return csr_matrix((weights.data[kept], weights.indices[kept], ends), shape=weights.shape)
 
 
-def _names(count: int, taken: set[str]) -> tuple[str, ...]:
+def row_names(count: int, taken: set[str]) -> tuple[str, ...]:
     """Number the rows, under a letter that makes no row the namesake of a user."""
     width = max(4, len(str(count)))
     prefix = "g"

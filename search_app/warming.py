@@ -42,7 +42,7 @@ def compile_loops() -> None:
     from anonymizer.clustering import cluster
     from anonymizer.constraints import Bounds
     from anonymizer.counting import TermCounter
-    from anonymizer.measures.linkability import facts
+    from anonymizer.measures.release_facts import facts
     from anonymizer.model import Release
     from anonymizer.profile_file import read_profiles, write_profiles
     from anonymizer.profiles import build_profiles

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from anonymizer.counting import TermCounter
-from anonymizer.measures.linkability import facts
+from anonymizer.measures.release_facts import facts
 from anonymizer.model import QueryLog, Release
 from anonymizer.wordnet import WordNet
 from index.forward import Forward

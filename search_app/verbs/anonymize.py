@@ -164,7 +164,7 @@ def _released(
     """Run the method on the workspace's index and add the measured facts."""
     from dataclasses import replace
 
-    from anonymizer.measures.linkability import facts
+    from anonymizer.measures.release_facts import facts
     from anonymizer.wordnet import open_wordnet
 
     from ..releasing import release_of

@@ -1,0 +1,48 @@
+"""All facts that release.json states: those of every release, and those of its method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .group_counts import released_weights
+from .linkability import facts as general_facts
+
+if TYPE_CHECKING:
+    from ..model import Profiles, Release
+
+Facts = dict[str, float | int]
+
+
+def facts(profiles: Profiles, release: Release) -> Facts:
+    """Sum up what release.json states: every value holds for the whole release."""
+    return {**general_facts(profiles, release), **own_facts(profiles, release)}
+
+
+def own_facts(profiles: Profiles, release: Release) -> Facts:
+    """Sum up what only releases of this method state; nothing of most."""
+    own = OWN_FACTS.get(release.method)
+    return own(profiles, release) if own else {}
+
+
+def _kept_of_reduced(profiles: Profiles, release: Release) -> Facts:
+    """Return how many users were left out, and the shares of users, terms and log that remain.
+
+    What remains of the log is counted in the weights of the profiles, whatever the rows have.
+    """
+    weights = profiles.weights.data
+    _, exponent = np.frexp(weights.max())
+    weights = np.ldexp(weights, -exponent)  # lest their sum leaves the range of numbers
+    kept = weights[released_weights(profiles, release) > 0]
+    terms, terms_kept = (np.unique(of.weights.indices).size for of in (profiles, release.rows))
+    return {
+        "users_left_out": len(profiles) - len(release.users),
+        "users_kept": len(release.users) / len(profiles),
+        "distinct_terms_kept": terms_kept / terms,
+        "log_size_kept": float(kept.sum() / weights.sum()),
+    }
+
+
+OWN_FACTS: dict[str, Callable[[Profiles, Release], Facts]] = {"km-anonymity": _kept_of_reduced}
