@@ -54,8 +54,8 @@ def _table(profiles: Profiles, marketing: str, seed: int) -> MarketingTable | No
     if marketing != "synthetic":
         return read_table(Path(marketing))
     columns, span = profiles.weights.indices, len(profiles.terms)
-    frequency = np.bincount(columns, profiles.weights.data, minlength=span)
-    users = np.bincount(columns, minlength=span).astype(np.float64)
+    counts = (np.bincount(columns, by, span) for by in (profiles.weights.data, None))
+    frequency, users = (each.astype(np.float64) for each in counts)
     rng = np.random.default_rng([seed, 2])  # not the method's own draws
     return synthetic_table(profiles.terms, frequency, users, rng)
 

@@ -36,7 +36,9 @@ def refuse_loss(
     inputs, before = asdict(experiment.inputs), manifest.get("inputs")
     others = {**_NOT_TOLD, **before} if isinstance(before, Mapping) else {}
     if others != inputs:
-        named = [f"{n}={'off' if v is None else v}" for n, v in others.items() if inputs.get(n, "") != v]
+        named = [
+            f"{n}={'off' if v is None else v}" for n, v in others.items() if inputs.get(n, "") != v
+        ]
         raise UsageError(f"{folder} holds a run of other inputs ({', '.join(named)}); {_REMEDY}")
     made: dict[str, Asked] = {}
     for unit in units:

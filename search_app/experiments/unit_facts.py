@@ -68,8 +68,9 @@ def _row_of(profiles: Profiles) -> np.ndarray:
 def frequencies(profiles: Profiles) -> tuple[Floats, Floats]:
     """Return how often each term occurs, and how many users have it."""
     columns, span = profiles.weights.indices, len(profiles.terms)
-    by_weight: Floats = np.bincount(columns, profiles.weights.data, minlength=span)
-    return by_weight, np.bincount(columns, minlength=span).astype(np.float64)
+    counts = (np.bincount(columns, by, span) for by in (profiles.weights.data, None))
+    by_weight, by_user = (each.astype(np.float64) for each in counts)
+    return by_weight, by_user
 
 
 def _correlations(profiles: Profiles, table: MarketingTable | None) -> Facts:

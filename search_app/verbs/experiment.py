@@ -45,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = INPUTS
-    parser.add_argument("experiment", metavar="NAME|FILE.toml", help="zhu-xiong, burghardt, or your own")
+    parser.add_argument(
+        "experiment", metavar="NAME|FILE.toml", help="zhu-xiong, burghardt, or your own"
+    )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="default: WORKSPACE/experiments/NAME"
     )
@@ -93,7 +95,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     logs = arguments.log or [_town(workspace)]
     index = workspace.index_named(arguments.index) if arguments.index else workspace.find("index")
     folder = arguments.output or workspace.root / EXPERIMENTS / experiment.name
-    _check_output(folder, [*logs, *([arguments.marketing] if arguments.marketing else [])], workspace)
+    _check_output(
+        folder, [*logs, *([arguments.marketing] if arguments.marketing else [])], workspace
+    )
     sources = Sources(
         logs,
         lambda: _log(logs),
