@@ -95,9 +95,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     logs = arguments.log or [_town(workspace)]
     index = workspace.index_named(arguments.index) if arguments.index else workspace.find("index")
     folder = arguments.output or workspace.root / EXPERIMENTS / experiment.name
-    _check_output(
-        folder, [*logs, *([arguments.marketing] if arguments.marketing else [])], workspace
-    )
+    _check_output(folder, workspace)
+    for what, file in (*(("log", log) for log in logs), ("marketing", arguments.marketing)):
+        if file is not None:
+            _check_input(what, file, folder)
     sources = Sources(
         logs,
         lambda: _log(logs),
@@ -160,7 +161,7 @@ def _town(workspace: Workspace) -> Path:
     return log
 
 
-def _check_output(folder: Path, given: Sequence[Path], workspace: Workspace) -> None:
+def _check_output(folder: Path, workspace: Workspace) -> None:
     """Refuse a place where a run can't be put, or would break what is there."""
     if not folder.name or folder.name in (".", ".."):
         raise UsageError(f"-o {folder} must be a folder of its own, like out")
@@ -170,11 +171,14 @@ def _check_output(folder: Path, given: Sequence[Path], workspace: Workspace) -> 
     inside = [each for each in full.parents if (each / "release.json").exists()]
     if inside or full.is_relative_to(workspace.indexes.resolve()):
         raise UsageError(f"-o {folder} lies in a release or among indexes; name another folder")
-    for file in given:
-        if not file.is_file():
-            raise UsageError(f"{file} must be a plain file that is there")
-        if file.resolve().is_relative_to(full):
-            raise UsageError(f"-o {folder} would replace the folder of {file.name}; name another")
+
+
+def _check_input(what: str, file: Path, folder: Path) -> None:
+    """Refuse an input that can't be read, or that the run's folder would take the place of."""
+    if not file.is_file():
+        raise UsageError(f"--{what} {file} must be a plain file that is there")
+    if file.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"-o {folder} would replace the folder of the {what}; name another")
 
 
 def _log(logs: Sequence[Path]) -> Any:
