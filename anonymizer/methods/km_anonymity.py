@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 
 from ..marketing import MarketingTable, values_of
 from ..model import BadParameter, Floats, Profiles, Progress, Release, Unsatisfiable, silent
+from ..reduced import reduced_release
 from ..wordnet import WordNet
 
 _MARKET = ("bid", "clicks", "impressions", "revenue")
@@ -161,36 +162,10 @@ def _released(
     passes: list[dict[int, int]],
     parameters: dict[str, object],
 ) -> Release:
-    kept = [sorted(h - set(gone)) for h, gone in zip(histories, passes, strict=True)]
-    users = [u for u, terms in enumerate(kept) if terms]
-    if not users:
-        raise Unsatisfiable("no term can be kept; lower k or m")
-    users.sort(key=lambda u: (np.array(kept[u], ">i4").tobytes(), profiles.at(u).values()))
-    cells = [(row, t) for row, u in enumerate(users) for t in kept[u]]
-    data = np.concatenate([[profiles.weights[u, t] for t in kept[u]] for u in users])
-    shape = (len(users), len(profiles.terms))
-    matrix = csr_matrix((data, tuple(zip(*cells, strict=True))), shape=shape)
-    had = np.flatnonzero(np.bincount(matrix.indices, minlength=shape[1]))
-    names = tuple(f"g{row:04}" for row in range(1, len(users) + 1))
-    rows = Profiles(names, tuple(profiles.terms[t] for t in had), matrix[:, had])
-    row_of = {u: row for row, u in enumerate(users)}
-    served = [u for u in range(len(profiles)) if u in row_of]
-    gone = {
-        profiles.users[u]: {profiles.terms[t]: float(at) for t, at in lost.items()}
-        for u, lost in enumerate(passes)
-        if lost
-    }
-    return Release(
-        rows,
-        tuple(profiles.users[u] for u in served),
-        np.array([row_of[u] for u in served]),
-        "km-anonymity",
-        parameters,
-        facts={
-            "users_left_out": len(profiles) - len(served),
-            "users_kept": len(served) / len(profiles),
-            "distinct_terms_kept": len(rows.terms) / len(profiles.terms),
-            "log_size_kept": float(data.sum() / profiles.weights.data.sum()),
-        },
-        deletions=Profiles.from_rows(gone) if gone else None,
+    weights = profiles.weights
+    owner = np.repeat(np.arange(len(profiles)), profiles.sizes)
+    cells = zip(owner.tolist(), weights.indices.tolist())
+    at = np.array([passes[u].get(t, 0) for u, t in cells], dtype=np.int64)
+    return reduced_release(
+        profiles, at == 0, at, parameters, frequencies=str(parameters["frequencies"])
     )
