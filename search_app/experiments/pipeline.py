@@ -94,11 +94,11 @@ def measure(world: World, unit: Unit) -> Measured:
 
 
 def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, float]:
-    """Measure a unit's release; what neither makes nor asks anything tells of the input."""
+    """Measure a unit's release; a unit without one tells of the input."""
     data, profiles = world.data, world.data.profiles[unit.weights]
     if release is not None:
         return facts_of_release(profiles, release, data.table)
-    return {} if unit.asked else facts_of_input(profiles, data.table, world.forward, data.robots)
+    return facts_of_input(profiles, data.table, world.forward, data.robots)
 
 
 def scored(

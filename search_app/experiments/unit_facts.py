@@ -50,7 +50,7 @@ def facts_of_input(
     known = forward.columns(profiles.terms) >= 0
     met = np.bincount(_row_of(profiles)[known[weights.indices]], minlength=len(profiles))
     found: Facts = {
-        "users": len(profiles),
+        "profiles": len(profiles),
         "robots_dropped": robots,
         "terms": len(profiles.terms),
         "log_size": float(weights.data.sum()),
