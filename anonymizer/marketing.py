@@ -1,21 +1,42 @@
-# ruff: noqa
-# mypy: ignore-errors
-"""TEMPORARY: the bid table of section B and its generator, until the real file takes its place."""
+"""What an advertiser would pay for terms [I/O]: a table read from CSV, or one that is invented.
+
+    # synthetic: invented, not measured              only where the numbers are invented
+    term,bid,impressions,clicks                      columns in any order
+    kitten,0.42,56574,28
+    riding,0.30,1200,                                an empty cell: no estimate, which counts as 0
+
+There is no public table of this kind (Burghardt et al. crawled Yahoo's, and Yahoo is gone), so
+marketing_model.py invents one. Its numbers are synthetic, and are called so wherever they appear.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from .model import Floats
+from .marketing_model import drawn
+from .model import BadInput, BadParameter, Floats, Profiles
+from .records import plain_errors, sync
+from .whole_files import replaced_whole
+
+NUMBERS = ("bid", "impressions", "clicks")
+COLUMNS = ("term", *NUMBERS)
+VALUES = (*NUMBERS, "revenue")  # revenue = clicks * bid
+SYNTHETIC = "# synthetic"
+_NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d{1,3})?|\.\d+", re.ASCII)
+_LOOKS = f"the first line must name the columns {','.join(COLUMNS)} in any order"
 
 
 @dataclass(frozen=True)
 class MarketingTable:
-    """What an advertiser would pay for each term, and gets for it."""
+    """The bid recommended for each term, and the impressions and clicks it would bring."""
 
     terms: tuple[str, ...]
     bid: Floats
@@ -23,27 +44,151 @@ class MarketingTable:
     clicks: Floats
     synthetic: bool
 
+    def __post_init__(self) -> None:
+        if len(set(self.terms)) != len(self.terms):
+            raise BadInput("a term stands twice in the marketing table")
+        for name in NUMBERS:
+            column = np.array(getattr(self, name), dtype=np.float64)
+            object.__setattr__(self, name, column)
+            if column.shape != (len(self.terms),):
+                raise BadInput(f"the marketing table needs one {name} for each term")
+            if not np.all(np.isfinite(column) & (column >= 0)):
+                raise BadInput(f"every {name} must be a finite number of at least 0")
 
-def read_table(path: Path) -> MarketingTable:
-    """Read a table from CSV."""
-    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
-    rows = [line.split(",") for line in lines[1:]]
-    bid, impressions, clicks = (np.array([float(row[at]) for row in rows]) for at in (1, 2, 3))
-    return MarketingTable(tuple(row[0] for row in rows), bid, impressions, clicks, False)
+    def column(self, what: str) -> Floats:
+        """Return the value of each of the table's terms."""
+        if what not in VALUES:
+            raise BadParameter(f"value {what} must be one of {', '.join(VALUES)}")
+        if what == "revenue":
+            return self.clicks * self.bid
+        column: Floats = getattr(self, what)
+        return column
+
+
+def values_of(table: MarketingTable, terms: Sequence[str], what: str) -> Floats:
+    """Return the value of one occurrence of each term, 0 where the table does not know it."""
+    column, at = table.column(what), _places(table, terms)
+    values: Floats = np.where(at >= 0, column[at] if column.size else 0.0, 0.0)
+    return values
+
+
+def known_terms(table: MarketingTable, terms: Sequence[str]) -> int:
+    """Count the terms that the table knows."""
+    return int(np.count_nonzero(_places(table, terms) >= 0))
+
+
+def _places(table: MarketingTable, terms: Sequence[str]) -> np.ndarray:
+    place = {term: at for at, term in enumerate(table.terms)}
+    return np.array([place.get(term, -1) for term in terms], dtype=np.int64)
 
 
 def synthetic_table(
     terms: Sequence[str], tf: Floats, df: Floats, rng: np.random.Generator
 ) -> MarketingTable:
-    """Draw a table."""
-    bid = np.round(rng.lognormal(0, 1, len(terms)), 2) * (rng.random(len(terms)) < 0.5)
-    impressions = np.round(rng.lognormal(3, 1, len(terms)) * df) * (bid > 0)
-    clicks = np.round(impressions * rng.random(len(terms)) / 4) * (rng.random(len(terms)) < 0.5)
-    return MarketingTable(tuple(terms), bid, impressions, clicks, True)
+    """Invent a table for terms of given frequency and number of users; see marketing_model.py."""
+    table = drawn(np.asarray(tf, dtype=np.float64), np.asarray(df, dtype=np.float64), rng)
+    names = [terms[at] for at in table.known.tolist()]
+    return MarketingTable(tuple(names), table.bid, table.impressions, table.clicks, synthetic=True)
 
 
-def values_of(table: MarketingTable, terms: Sequence[str], what: str) -> Floats:
-    """Return the value of one occurrence of each term; 0 where the table does not know it."""
-    column = table.clicks * table.bid if what == "revenue" else getattr(table, what)
-    known = dict(zip(table.terms, column.tolist(), strict=True))
-    return np.array([known.get(term, 0.0) for term in terms])
+def synthetic_table_of(profiles: Profiles, seed: int = 0) -> MarketingTable:
+    """Invent the table of the terms of profiles; the seed settles every number."""
+    span = len(profiles.terms)
+    columns = profiles.weights.indices
+    tf = np.bincount(columns, weights=profiles.weights.data, minlength=span).astype(np.float64)
+    df = np.bincount(columns, minlength=span).astype(np.float64)
+    return synthetic_table(profiles.terms, tf, df, np.random.default_rng(seed))
+
+
+def write_table(table: MarketingTable, path: Path) -> None:
+    """Write a table as CSV, for the owner's eyes only: its terms are those of a log."""
+    text = io.StringIO(newline="")
+    if table.synthetic:
+        text.write(f"{SYNTHETIC}: invented by veilsearch marketing, not measured\n")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    columns = [map(_cell, getattr(table, name).tolist()) for name in NUMBERS]
+    writer.writerows(zip(table.terms, *columns, strict=True))
+    with plain_errors(path, "written"), replaced_whole(path) as file:
+        file.write(text.getvalue().encode())
+        sync(file)
+
+
+def _cell(value: float) -> str:
+    """Write a number so that it is read as the same; none where there is no estimate."""
+    if not value:
+        return ""
+    return str(int(value)) if value.is_integer() and value < 1e15 else repr(value)
+
+
+def read_table(path: Path) -> MarketingTable:
+    """Read a table from CSV and refuse whatever is broken, with file and line.
+
+    Terms are taken in lower case, as profiles have them. A line is a row: no quote reaches over
+    its end.
+    """
+    with plain_errors(path, "read"):
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")
+    rows = [(number, line.removesuffix("\r")) for number, line in enumerate(lines, 1)]
+    if rows[-1][1] == "":
+        rows.pop()
+    synthetic = bool(rows) and rows[0][1].startswith(SYNTHETIC)
+    rows = rows[synthetic:]
+    if not rows:
+        raise BadInput(f"{path}: the file is empty; {_LOOKS}")
+    order = _order(path, *rows[0])
+    columns: tuple[list[float], ...] = tuple([] for _ in NUMBERS)
+    known: dict[str, None] = {}
+    for where, cells in _cells(path, rows[1:]):
+        term = _term(where, cells[order["term"]], known)
+        known[term] = None
+        for name, column in zip(NUMBERS, columns, strict=True):
+            column.append(_number(where, name, cells[order[name]]))
+    if not known:
+        raise BadInput(f"{path}: there is no line after the names of the columns; give terms")
+    bid, impressions, clicks = (np.array(column) for column in columns)
+    return MarketingTable(tuple(known), bid, impressions, clicks, synthetic)
+
+
+def _order(path: Path, number: int, line: str) -> dict[str, int]:
+    """Return where each column stands."""
+    names = [name.strip().lower() for name in _split(f"{path}, line {number}", line)]
+    if sorted(names) != sorted(COLUMNS):
+        missing = [name for name in COLUMNS if name not in names]
+        what = f"there is no column {', '.join(missing)}" if missing else "there are more columns"
+        raise BadInput(f"{path}, line {number}: {what}; {_LOOKS}")
+    return {name: at for at, name in enumerate(names)}
+
+
+def _cells(path: Path, rows: Sequence[tuple[int, str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield where each line stands, and its cells."""
+    for number, line in rows:
+        where = f"{path}, line {number}"
+        cells = _split(where, line)
+        if len(cells) != len(COLUMNS):
+            raise BadInput(f"{where}: {len(cells)} cells; each line must have {len(COLUMNS)}")
+        yield where, cells
+
+
+def _split(where: str, line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], strict=True), [])
+    except csv.Error as fault:
+        raise BadInput(f'{where}: no line of CSV ({fault}); quote a term as in "a,b"') from fault
+
+
+def _term(where: str, cell: str, known: dict[str, None]) -> str:
+    term = cell.strip().lower()
+    if not term:
+        raise BadInput(f"{where}: the term is empty; each line must have its own")
+    if term in known:
+        raise BadInput(f"{where}: the term stands twice (in lower case); each must stand once")
+    return term
+
+
+def _number(where: str, name: str, cell: str) -> float:
+    text = cell.strip()
+    value = float(text) if _NUMBER.fullmatch(text) else math.inf
+    if text and not math.isfinite(value):
+        raise BadInput(f"{where}: {name} must be a number of at least 0, like 0.42, or empty")
+    return value if text else 0.0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .closeness import closeness
 from .kept_terms import kept_terms
+from .kept_value import kept_value
 from .linkability import distribution, linkability, sizes
 from .measurement import Measurement
 
@@ -23,6 +24,7 @@ MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
     "linkability": linkability,
     "distribution": distribution,
     "kept-terms": kept_terms,
+    "kept-value": kept_value,
     "closeness": closeness,
 }
 

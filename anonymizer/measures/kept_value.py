@@ -1,10 +1,16 @@
-"""TEMPORARY: shares that a release keeps, until the real file takes its place."""
+"""What a release keeps of a log's value: terms, log size, users, and what advertisers would pay.
+
+Burghardt et al., tables 5 to 7: each as a share of the profiles'. A user's cell is kept if the row
+that serves the user has its term; who has no row keeps nothing. The log size is the sum of all
+weights (term frequencies); the value of a cell is its weight times its term's in the table.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .group_counts import released_weights
 from .measurement import Measurement
@@ -13,22 +19,41 @@ if TYPE_CHECKING:
     from ..marketing import MarketingTable
     from ..model import Profiles, Release
 
+VALUES = ("bid", "clicks", "impressions", "revenue")
+SYNTHETIC = " (synthetic table)"  # no number made from an invented table goes without
+
 
 def kept_value(
     profiles: Profiles, release: Release, table: MarketingTable | None = None
 ) -> list[Measurement]:
-    """Measure the shares kept of terms, log size, users, and of what a table values."""
+    """Measure the shares kept; a value of which the profiles have nothing has no share."""
+    kept = released_weights(profiles, release) > 0
+    terms, weights = profiles.weights.indices, profiles.weights.data
+    some = np.logical_or.reduceat(kept, profiles.weights.indptr[:-1])
+    shares = {
+        "distinct terms": np.unique(terms[kept]).size / np.unique(terms).size,
+        "log size": _share(weights, kept),
+        "users": float(some.mean()),
+    }
+    if table is not None:
+        shares |= _values(profiles, kept, table)
+    return [Measurement(f"share of {name} kept", share) for name, share in shares.items()]
+
+
+def _values(profiles: Profiles, kept: NDArray[np.bool_], table: MarketingTable) -> dict[str, float]:
+    """Return the share kept of each value that the profiles have."""
     from ..marketing import values_of
 
-    kept = released_weights(profiles, release) > 0
-    weights, columns = profiles.weights.data, profiles.weights.indices
-    terms = np.unique(columns[kept]).size / np.unique(columns).size
-    found = [
-        Measurement("distinct terms", terms),
-        Measurement("log size", float(weights[kept].sum() / weights.sum())),
-        Measurement("users", len(release.users) / len(profiles)),
-    ]
-    for what in ("bid", "clicks", "impressions", "revenue") if table else ():
-        value = weights * values_of(table, profiles.terms, what)[columns]
-        found.append(Measurement(what, float(value[kept].sum() / value.sum())))
-    return found
+    label = SYNTHETIC if table.synthetic else ""
+    shares = {}
+    for what in VALUES:
+        cells = (
+            profiles.weights.data * values_of(table, profiles.terms, what)[profiles.weights.indices]
+        )
+        if cells.any():
+            shares[what] = _share(cells, kept)
+    return {f"{what}{label}": share for what, share in shares.items()}
+
+
+def _share(cells: NDArray[np.float64], kept: NDArray[np.bool_]) -> float:
+    return float(cells[kept].sum() / cells.sum())

@@ -1,0 +1,106 @@
+"""Shares kept of terms, log size, users and value, computed by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from anonymizer.marketing import MarketingTable
+from anonymizer.measures import MEASURES
+from anonymizer.measures.kept_value import kept_value
+from anonymizer.model import BadInput, Profiles, Release
+
+PROFILES = Profiles.from_rows(
+    {
+        "u1": {"a": 1.0, "b": 2.0},
+        "u2": {"a": 3.0, "c": 4.0},
+        "u3": {"c": 5.0, "d": 6.0},
+        "u4": {"e": 7.0},
+    }
+)  # the log's size is 28
+TABLE = MarketingTable(
+    ("a", "c", "e", "zebra"),
+    bid=np.array([0.5, 2.0, 0.0, 9.0]),
+    impressions=np.array([10.0, 0.0, 20.0, 9.0]),
+    clicks=np.array([4.0, 1.0, 0.0, 9.0]),
+    synthetic=False,
+)
+
+
+def release_of(rows: dict[str, dict[str, float]], row_of: dict[str, str]) -> Release:
+    names = list(rows)
+    left_out = {"users_left_out": len(PROFILES) - len(row_of)}
+    number = np.array([names.index(row) for row in row_of.values()])
+    return Release(Profiles.from_rows(rows), tuple(row_of), number, "test", {}, left_out)
+
+
+DELETED = release_of(  # {a}, {a, c}, {c}, and nothing of u4
+    {"g0001": {"a": 1.0}, "g0002": {"a": 3.0, "c": 4.0}, "g0003": {"c": 5.0}},
+    {"u1": "g0001", "u2": "g0002", "u3": "g0003"},
+)
+
+
+def shares(release: Release, table: MarketingTable | None = None) -> dict[str, float]:
+    rows = kept_value(PROFILES, release, table)
+    assert all((row.user, row.group) == ("", "") for row in rows)
+    return {row.name: row.value for row in rows}
+
+
+def test_a_row_a_user() -> None:
+    assert shares(DELETED) == {
+        "share of distinct terms kept": 2 / 5,
+        "share of log size kept": (1 + 3 + 4 + 5) / 28,
+        "share of users kept": 3 / 4,
+    }
+
+
+def test_values_by_the_table() -> None:
+    found = shares(DELETED, TABLE)
+    assert found["share of bid kept"] == 1  # all of a's and c's: nobody bids for b, d and e
+    assert found["share of impressions kept"] == (1 + 3) * 10 / ((1 + 3) * 10 + 7 * 20)
+    assert found["share of clicks kept"] == 1
+    assert found["share of revenue kept"] == 1
+    only_a = release_of({"g0001": {"a": 1.0}}, {"u1": "g0001"})
+    found = shares(only_a, TABLE)
+    assert found["share of bid kept"] == 1 * 0.5 / (4 * 0.5 + 9 * 2)
+    assert found["share of clicks kept"] == 1 * 4 / (4 * 4 + 9 * 1)
+    assert found["share of revenue kept"] == 1 * 2 / (4 * 2 + 9 * 2)
+
+
+def test_a_cell_is_kept_if_the_users_row_has_its_term() -> None:
+    """u1 shares a row with u3, which has c for both; u1 has no c, so nothing of u1's is there."""
+    row = {"g0001": {"c": 0.1, "d": 0.2}, "g0002": {"a": 1.0}}
+    shared = release_of(row, {"u1": "g0001", "u2": "g0002", "u3": "g0001", "u4": "g0002"})
+    assert shares(shared) == {
+        "share of distinct terms kept": 3 / 5,
+        "share of log size kept": (3 + 5 + 6) / 28,
+        "share of users kept": 2 / 4,  # whose own terms: u2 and u3
+    }
+
+
+def test_a_synthetic_table_is_named_in_every_share() -> None:
+    found = shares(DELETED, replace(TABLE, synthetic=True))
+    assert list(found)[3:] == [
+        f"share of {what} (synthetic table) kept"
+        for what in ("bid", "clicks", "impressions", "revenue")
+    ]
+
+
+def test_a_value_that_the_profiles_have_nothing_of_has_no_share() -> None:
+    nothing = np.zeros(4)
+    assert len(shares(DELETED, replace(TABLE, impressions=nothing))) == 6
+    unknown = MarketingTable(("zebra",), np.ones(1), np.ones(1), np.ones(1), synthetic=False)
+    assert shares(DELETED, unknown) == shares(DELETED)
+
+
+def test_the_table_is_no_matter_to_the_others() -> None:
+    assert MEASURES["kept-value"](PROFILES, DELETED) == kept_value(PROFILES, DELETED)
+    assert kept_value(PROFILES, DELETED, TABLE)[:3] == kept_value(PROFILES, DELETED)
+
+
+def test_other_profiles_are_refused() -> None:
+    others = Profiles.from_rows({"u1": {"a": 1.0}, "u2": {"b": 1.0}})
+    with pytest.raises(BadInput, match="was not made from these profiles"):
+        kept_value(others, DELETED, TABLE)
