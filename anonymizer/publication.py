@@ -26,7 +26,7 @@ import numpy as np
 from .line_reading import read_rows
 from .measures.finding import Finding, Verdict, told_rows
 from .measures.judging_choices import person_of
-from .measures.verification import Case, examine
+from .measures.verification import PROMISES, Case, examine
 from .model import BadInput, Ints, Profiles
 from .records import (
     Record,
@@ -97,6 +97,10 @@ def _alone(case: Case) -> list[Finding]:
     """Find the rows of one person, in one session or in many: such a row is their profile."""
     if case.people is None:
         return []
+    if case.promise is not None and case.promise.lone_rows is not None:
+        fault = case.promise.lone_rows(case.manifest["parameters"], "people" in case.checked)
+        line = fault or "each row is one user's, whom k - 1 others have any m of its terms with"
+        return [Finding("groups", not fault, "rows.jsonl", line)]
     rows = np.flatnonzero(case.people == 1)
     if not rows.size:
         return [Finding("groups", True, "rows.jsonl", "no row stands for one person alone")]
@@ -160,7 +164,8 @@ def read_published(path: Path) -> Published:
     if hashlib.sha256(lines).hexdigest() != about["sha256"]:
         raise BadInput(f"{path}: changed since it was published; get it again")
     rows, users = read_rows(BytesIO(lines), Path(f"{path}, rows"), _ROW)
-    if min(users) < 2:
+    promise = PROMISES.get(about["method"])
+    if min(users) < (1 if promise and promise.lone_rows else 2):
         raise BadInput(f"{path}: a row stands for fewer than two people; publish it again")
     if max(users) > _MOST:
         raise BadInput(f"{path}: a row stands for more than {_MOST} people; publish it again")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import stat
 from array import array
@@ -20,6 +21,7 @@ from .strict_lines import CellReader, Cells, Fault, Record, read_lines, read_str
 
 MANIFEST, ROWS, PRIVATE = "release.json", "rows.jsonl", "private"
 MEMBERS, CHECKSUMS = "private/members.jsonl", "private/checksums.sha256"
+DELETIONS = "private/deletions.jsonl"  # of methods that delete, where something was deleted
 FORMAT = 2
 _ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
 _MEMBER: Record = {"user": "u1", "row": "g0001"}
@@ -57,7 +59,8 @@ def read_parts(release: Path) -> Parts:
     if not (release / MANIFEST).exists() and not (release / ROWS).exists():
         _no_release(release)
     parts = {}
-    for name in (MANIFEST, ROWS, MEMBERS, CHECKSUMS):
+    there = (DELETIONS,) if os.path.lexists(release / DELETIONS) else ()
+    for name in (MANIFEST, ROWS, MEMBERS, CHECKSUMS, *there):
         try:
             with open_file(release / name) as file:
                 parts[name] = file.read()
@@ -74,7 +77,7 @@ def _no_release(release: Path) -> NoReturn:
 
 def judge_files(parts: Parts) -> Findings:
     """Check that every part is as it was when its checksum was written."""
-    named = (MANIFEST, ROWS, MEMBERS)
+    named = [name for name in (MANIFEST, ROWS, MEMBERS, DELETIONS) if name in parts]
     lines = {name: f"{_sha256(parts[name])}  {name}\n".encode() for name in named}
     written = parts[CHECKSUMS].splitlines(keepends=True)
     changed = [name for name in named if lines[name] not in written]
@@ -88,6 +91,12 @@ def judge_files(parts: Parts) -> Findings:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
+
+
+def judge_parts(parts: Parts, deletes: bool) -> Findings:
+    """Check that nothing is told of deletions where the method makes none."""
+    if DELETIONS in parts and not deletes:
+        yield Finding("files", False, DELETIONS, "its method deletes nothing; remove the file")
 
 
 def judge_privacy(release: Path) -> Findings:
@@ -209,8 +218,13 @@ def _line_of(record: Record) -> bytes:
     return f"{json.dumps(row, ensure_ascii=False)}\n".encode()
 
 
-def read_partition(parts: Parts, names: list[str], people: People) -> Ints:
-    """Return each user's row number; each stands in exactly one of the rows of these names."""
+def read_partition(
+    parts: Parts, names: list[str], people: People, leaves_out: bool = False
+) -> Ints:
+    """Return each user's row number; each stands in exactly one of the rows of these names.
+
+    Who has none is numbered -1, where users may be left out.
+    """
     users, rows = _read_members(parts[MEMBERS])
     position = {user: at for at, user in enumerate(people.users)}
     row_of = {name: at for at, name in enumerate(names)}
@@ -221,7 +235,7 @@ def read_partition(parts: Parts, names: list[str], people: People) -> Ints:
     group_of = np.full(len(people.users), -1, dtype=np.int64)
     group_of[[position[user] for user in users]] = [row_of[row] for row in rows]
     lost = int(np.count_nonzero(group_of < 0))
-    if lost:
+    if lost and not leaves_out:
         raise Broken("partition", MEMBERS, f"{lost} users of the profiles have no row")
     return group_of
 
@@ -249,9 +263,14 @@ def _lines_of(users: list[str], rows: list[str]) -> bytes:
     return "".join(lines).encode()
 
 
+def members_of(group_of: Ints, rows: int) -> Ints:
+    """Count the members of each row."""
+    return np.bincount(group_of[group_of >= 0], minlength=rows).astype(np.int64, copy=False)
+
+
 def judge_partition(group_of: Ints, rows: Rows) -> Findings:
     """Check that each row says how many stand behind it, and that somebody does."""
-    sizes = np.bincount(group_of, minlength=len(rows.names))
+    sizes = members_of(group_of, len(rows.names))
     empty = np.flatnonzero(sizes == 0)
     if empty.size:
         raise Broken("partition", f"{ROWS}, line {empty[0] + 1}", "nobody has this row")
@@ -259,5 +278,5 @@ def judge_partition(group_of: Ints, rows: Rows) -> Findings:
         "partition",
         sizes != rows.users,
         "users is not the number of members",
-        f"each of {group_of.size} users stands in exactly one of {sizes.size} rows",
+        f"each of {sizes.sum()} users stands in exactly one of {sizes.size} rows",
     )

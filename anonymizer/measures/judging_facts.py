@@ -11,6 +11,7 @@ import numpy as np
 
 from .evidence import MANIFEST, Rows
 from .finding import Finding, Findings
+from .judging_rows import find
 from .tally import Tally
 
 FACTS = (
@@ -34,9 +35,11 @@ FACTS = (
 NEAR = 1e-12  # between two computations of the same number, relative; absolute below 1
 
 
-def judge_facts(facts: Mapping[str, Any], tally: Tally, rows: Rows) -> Findings:
-    """Check that each fact is stated and true, and that there is no other."""
-    true = counted_facts(tally, rows)
+def judge_facts(
+    facts: Mapping[str, Any], tally: Tally, rows: Rows, own: Mapping[str, int | float]
+) -> Findings:
+    """Check that each fact is stated and true, the method's own too, and that there is no other."""
+    true = {**counted_facts(tally, rows), **own}
     missing = [name for name in true if name not in facts]
     wrong = [name for name in true if name in facts and not _same(facts[name], true[name])]
     for name in missing:
@@ -59,15 +62,16 @@ def _same(stated: object, true: int | float) -> bool:
 def counted_facts(tally: Tally, rows: Rows) -> dict[str, int | float]:
     """Return every fact that release.json states."""
     sizes, groups = tally.sizes, tally.sizes.size
+    served = int(sizes.sum())
     average = Fraction(tally.profile_terms, tally.users)
     worst = np.maximum.reduceat(tally.counts, tally.begins) / sizes
     share = np.add.reduceat(tally.counts, tally.begins) / (sizes * tally.distinct)
     values = (
-        tally.users,
+        served,
         groups,
         int(np.count_nonzero(sizes == 1)),
         int(sizes.min()),
-        tally.users / groups,
+        served / groups,
         int(sizes.max()),
         float(average / int(tally.distinct.min())),
         float(average) * math.fsum(1 / tally.distinct) / groups,
@@ -85,11 +89,10 @@ def counted_facts(tally: Tally, rows: Rows) -> dict[str, int | float]:
 
 def _released(tally: Tally, rows: Rows) -> float:
     """Return the largest share of members who have a term that stands in their row."""
-    counts, sizes = tally.counts, tally.sizes[tally.group]
-    if rows.keys.size != tally.keys.size:
-        standing = np.isin(tally.keys, rows.keys, assume_unique=True)
-        counts, sizes = counts[standing], sizes[standing]
-    return float((counts / sizes).max(initial=0.0))
+    at, known = find(rows.keys, tally.keys)
+    standing = at[known]
+    share = tally.counts[standing] / tally.sizes[tally.group[standing]]
+    return float(share.max(initial=0.0))
 
 
 def _belief(tally: Tally) -> float:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from .evidence import MANIFEST, Rows
+from .evidence import MANIFEST, Parts
 from .finding import Broken, Finding, Findings, Floats, Marks
+from .grounds import Grounds
 from .judging_groups import judge_groups
+from .judging_parameters import MOST, parameter_faults
 from .judging_rows import expected_rows, judge_rows
+from .people import People
 from .strict_lines import is_number, is_whole
 from .tally import Tally
 
@@ -24,7 +27,6 @@ _WORDS = {
     "refine": ("none", "swap"),
     "first_seed": ("given", "drawn"),
 }
-MOST = 2**31 - 1  # more people or terms than there can be; a longer number may be an id
 _NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "p": (lambda p: p is None or (is_number(p) and 0 < p <= 1), "above 0 and at most 1, or null"),
     "k": (lambda k: k is None or is_whole(k, 1, MOST), f"a whole number from 1 to {MOST}, or null"),
@@ -37,17 +39,19 @@ _NUMBERS: dict[str, tuple[Callable[[Any], bool], str]] = {
 WORDS = {*_WORDS, *_NUMBERS, *(word for words in _WORDS.values() for word in words)}
 
 
-def judge_p_linkability(parameters: Mapping[str, Any], tally: Tally, rows: Rows) -> Findings:
+def judge_p_linkability(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     """Check the parameters, then the groups' bounds, then the rows."""
     faults = list(_faults(parameters))
     if faults:
         raise Broken("parameters", MANIFEST, "; ".join(faults))
     yield Finding("parameters", True, MANIFEST, "all there and in range")
-    yield from judge_groups(parameters, tally)
-    yield from judge_rows(parameters, tally, rows)
+    yield from judge_groups(parameters, grounds.tally)
+    yield from judge_rows(parameters, grounds.tally, grounds.rows)
 
 
-def foresee_p_linkability(parameters: Mapping[str, Any], tally: Tally) -> tuple[Marks, Floats]:
+def foresee_p_linkability(
+    parameters: Mapping[str, Any], tally: Tally, _parts: Parts, _people: People
+) -> tuple[Marks, Floats]:
     """Return which cells the rows must release, and every cell's weight."""
     if any(_faults(parameters)):
         raise Broken("parameters", MANIFEST, "not in range")
@@ -55,18 +59,8 @@ def foresee_p_linkability(parameters: Mapping[str, Any], tally: Tally) -> tuple[
 
 
 def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with parameters; their values are not told, lest one is a user's id."""
-    names = {*_WORDS, *_NUMBERS}
-    for name in sorted(names - parameters.keys()):
-        yield f"{name} is missing"
-    if parameters.keys() - names:
-        yield f"there are others than {', '.join(sorted(names))}"
-    for name in sorted(names & parameters.keys()):
-        value = parameters[name]
-        if name in _NUMBERS and not _NUMBERS[name][0](value):
-            yield f"{name} must be {_NUMBERS[name][1]}"
-        elif name in _WORDS and value not in _WORDS[name]:
-            yield f"{name} must be one of {', '.join(_WORDS[name])}"
+    """Yield what is wrong with parameters, one by one and together."""
+    yield from parameter_faults(parameters, _WORDS, _NUMBERS)
     if all(parameters.get(name) is None for name in "pklt"):
         yield "p, k, l and t are all null, which promises nothing"
     if parameters.get("guarantee") == "every-term" and parameters.get("p") is None:

@@ -20,7 +20,7 @@ HALF = 2.0**-53  # what one addition can lose, relative
 def judge_rows(parameters: Mapping[str, Any], tally: Tally, rows: Rows) -> Findings:
     """Check each row's terms, and then the weights of those that it releases rightly."""
     may = _released(parameters, tally)
-    at, known = _find(rows.keys, tally.keys)
+    at, known = find(rows.keys, tally.keys)
     row = rows.keys // rows.span
     allowed = known.copy()
     allowed[known] = may[at[known]]
@@ -60,7 +60,7 @@ def _released(parameters: Mapping[str, Any], tally: Tally) -> Marks:
     return tally.counts <= limit[tally.sizes][tally.group]
 
 
-def _find(keys: Ints, among: Ints) -> tuple[Ints, Marks]:
+def find(keys: Ints, among: Ints) -> tuple[Ints, Marks]:
     """Return where each key stands among others, and whether it does; both ascend."""
     if keys.size == among.size and np.array_equal(keys, among):
         return np.arange(keys.size), np.ones(keys.size, dtype=np.bool_)

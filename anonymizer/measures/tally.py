@@ -15,7 +15,7 @@ from .people import People
 class Tally:
     """One cell for each group and each term that a member has, by group and then by term."""
 
-    users: int
+    users: int  # of the profiles, with a row or without
     span: int  # more than the largest term number
     sizes: Ints  # members a group
     keys: Ints  # cell -> group * span + term, ascending
@@ -80,25 +80,45 @@ class Tally:
 
 
 def tally(people: People, group_of: Ints, span: int) -> Tally:
-    """Count who has what in each group."""
-    cells = people.cells
-    keys = np.repeat(group_of * span, people.sizes) + cells.columns
-    weights = None
-    if people.binary:
-        keys.sort(kind="stable")  # made of ascending runs, which only this one makes use of
-    else:
-        order = np.argsort(keys, kind="stable")
-        keys, weights = keys[order], cells.weights[order]
+    """Count who has what in each group; who is in none, -1, counts among all users alone."""
+    sizes = np.bincount(group_of[group_of >= 0])
+    keys, weights = _ordered(people, group_of, sizes, span)
     at = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     counts = np.diff(at, append=keys.size)
     return Tally(
         users=group_of.size,
         span=span,
-        sizes=np.bincount(group_of),
+        sizes=sizes,
         keys=keys[at],
         counts=counts,
-        profile_terms=int(cells.ends[-1]),
-        having=np.bincount(cells.columns, minlength=span),
+        profile_terms=int(people.cells.ends[-1]),
+        having=np.bincount(people.cells.columns, minlength=span),
         weights=weights,
         at=at if weights is not None else np.empty(0, dtype=np.int64),
     )
+
+
+def _ordered(people: People, group_of: Ints, sizes: Ints, span: int) -> tuple[Ints, Floats | None]:
+    """Return the key of each member's each term, ascending, and the weights if any is not 1."""
+    columns, weights = people.cells.columns, people.cells.weights
+    if sizes.max() == 1:
+        cells, ends = _one_by_one(people, group_of)
+        keys = np.repeat(np.arange(sizes.size) * span, np.diff(ends)) + columns[cells]
+        return keys, None if people.binary else weights[cells]
+    keys = np.repeat(group_of * span, people.sizes) + columns
+    if group_of.min() < 0:
+        there = keys >= 0
+        keys, weights = keys[there], weights[there]
+    if people.binary:
+        keys.sort(kind="stable")  # made of ascending runs, which only this one makes use of
+        return keys, None
+    order = np.argsort(keys, kind="stable")
+    return keys[order], weights[order]
+
+
+def _one_by_one(people: People, group_of: Ints) -> tuple[Ints, Ints]:
+    """Return the cells by group and where each group's end, where no group has two members."""
+    members = np.argsort(group_of, kind="stable")[np.count_nonzero(group_of < 0) :]
+    ends = np.append(0, np.cumsum(people.sizes[members]))
+    first = np.repeat(people.cells.ends[members] - ends[:-1], np.diff(ends))
+    return first + np.arange(ends[-1]), ends

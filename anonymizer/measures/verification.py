@@ -18,22 +18,45 @@ import numpy as np
 from . import evidence, judging_choices
 from .finding import Broken, Finding, Findings, Ints, Verdict
 from .foresight import Expected, foresee
+from .grounds import Grounds
 from .judging_facts import FACTS, judge_facts
+from .judging_km_anonymity import (
+    WORDS as KM_WORDS,
+)
+from .judging_km_anonymity import (
+    fault_of_lone_rows,
+    foresee_km_anonymity,
+    judge_km_anonymity,
+    km_facts,
+)
 from .judging_p_linkability import WORDS, foresee_p_linkability, judge_p_linkability
 from .people import People, read_people
-from .tally import Tally, tally
+from .tally import tally
 
 
 class Promise(NamedTuple):
     """What a method promises, for its judge."""
 
-    judge: Callable[[Mapping[str, Any], Tally, evidence.Rows], Findings]
+    judge: Callable[[Mapping[str, Any], Grounds], Findings]
     expected: Expected  # what its rows must hold
-    words: Set[str]  # that its parameters may hold, their names among them
+    words: Set[str]  # that its parameters and facts may hold, their names among them
+    deletes: bool = False  # terms of users: some may be left without any, and without a row
+    facts: Callable[[Grounds], Mapping[str, int | float]] = lambda _: {}  # beside the general ones
+    # Why rows of one person must not be published, by parameters and whether users are sessions;
+    # nothing where they may be. Without it they are that person's profile.
+    lone_rows: Callable[[Mapping[str, Any], bool], str] | None = None
 
 
 PROMISES: dict[str, Promise] = {
     "p-linkability": Promise(judge_p_linkability, foresee_p_linkability, WORDS),
+    "km-anonymity": Promise(
+        judge_km_anonymity,
+        foresee_km_anonymity,
+        KM_WORDS,
+        deletes=True,
+        facts=km_facts,
+        lone_rows=fault_of_lone_rows,
+    ),
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *judging_choices.WORDS}
 _KNOWN.update(*(promise.words for promise in PROMISES.values()))
@@ -48,6 +71,7 @@ class Case:
     manifest: dict[str, Any] = field(default_factory=dict)
     profiles: People | None = None
     rows: evidence.Rows | None = None
+    promise: Promise | None = None
     people: Ints | None = None  # behind each row; as many as users, unless these are sessions
     checked: dict[str, Any] = field(default_factory=dict)
 
@@ -81,34 +105,50 @@ def _examine(case: Case, people: People) -> None:
     case.manifest = evidence.read_manifest(case.parts)
     case.findings += evidence.judge_manifest(case.manifest, case.parts, people)
     case.findings += judging_choices.judge_choices(case.manifest["profiles"])
-    promise = _promise(case)
+    promise = case.promise = _promise(case)
     parameters = case.manifest["parameters"]
-    known = foresee(case.parts, people, parameters, promise.expected)
-    rows = known.rows if known else evidence.read_rows(case.parts, people)
-    case.findings += evidence.judge_identity(case.manifest, rows, people, _KNOWN)
-    case.profiles, case.rows = people, rows
-    group_of = known.group_of if known else evidence.read_partition(case.parts, rows.names, people)
-    case.findings += evidence.judge_partition(group_of, rows)
-    counted = known.tally if known else tally(people, group_of, rows.span)
+    case.findings += evidence.judge_parts(case.parts, promise.deletes)
+    grounds = _grounds(case, people, promise)
+    counted = grounds.tally
     case.checked = {
-        "users": counted.users,
+        "users": int(counted.sizes.sum()),
         "rows": counted.sizes.size,
         "terms": len(people.terms),
-        "cells": rows.keys.size,
+        "cells": grounds.rows.keys.size,
     }
-    _count_people(case, people.users, group_of)
-    case.findings += judge_facts(case.manifest["facts"], counted, rows)
-    for finding in promise.judge(parameters, counted, rows):
+    if promise.deletes:
+        case.checked["users_left_out"] = counted.users - case.checked["users"]
+    _count_people(case, people.users, grounds.group_of)
+    facts = case.manifest["facts"]
+    case.findings += judge_facts(facts, counted, grounds.rows, promise.facts(grounds))
+    for finding in promise.judge(parameters, grounds):
         case.findings.append(finding)
+
+
+def _grounds(case: Case, people: People, promise: Promise) -> Grounds:
+    """Read and count what the promise is judged by; a breach ends it where nothing can be."""
+    parts, leaves_out = case.parts, promise.deletes
+    parameters = case.manifest["parameters"]
+    known = foresee(parts, people, parameters, promise.expected, leaves_out)
+    rows = known.rows if known else evidence.read_rows(parts, people)
+    case.findings += evidence.judge_identity(case.manifest, rows, people, _KNOWN)
+    case.profiles, case.rows = people, rows
+    group_of = (
+        known.group_of if known else evidence.read_partition(parts, rows.names, people, leaves_out)
+    )
+    case.findings += evidence.judge_partition(group_of, rows)
+    counted = known.tally if known else tally(people, group_of, rows.span)
+    return Grounds(people, parts, rows, group_of, counted)
 
 
 def _count_people(case: Case, users: list[str], group_of: Ints) -> None:
     """Count the people behind each row, and tell where users are but their sessions."""
     person = judging_choices.people_behind(users, case.manifest["profiles"])
+    served = group_of >= 0
     if person is None:
-        case.people = np.bincount(group_of)
+        case.people = np.bincount(group_of[served])
         return
-    case.people = judging_choices.people_of_rows(person, group_of)
+    case.people = judging_choices.people_of_rows(person[served], group_of[served])
     case.checked["people"] = int(person.max()) + 1
     case.findings += judging_choices.tell_sessions(person, case.people)
 

@@ -48,6 +48,7 @@ class SmallRelease:
     method: str = "p-linkability"
     choices: dict[str, Any] = field(default_factory=dict)
     input_hash: str = ""
+    deletions: list[dict[str, Any]] | None = None  # written if there are any
     compact: bool = False  # write the rows without blanks, as JSON but not as the product does
 
     def write_profiles(self, path: Path) -> Path:
@@ -61,6 +62,9 @@ class SmallRelease:
         if self.compact:
             rows = rows.replace(b": ", b":").replace(b", ", b",")
         parts = {"rows.jsonl": rows, "private/members.jsonl": lines(self.members)}
+        (folder / "private/deletions.jsonl").unlink(missing_ok=True)
+        if self.deletions is not None:
+            parts["private/deletions.jsonl"] = lines(self.deletions)
         parts["release.json"] = json.dumps(self.manifest(parts["rows.jsonl"])).encode()
         sums = "".join(f"{sha256(content)}  {name}\n" for name, content in parts.items())
         for name, content in {**parts, "private/checksums.sha256": sums.encode()}.items():
@@ -142,7 +146,7 @@ def row_of(profiles: Rows, group: Sequence[str], parameters: Mapping[str, Any]) 
 def true_facts(
     profiles: Rows, groups: Sequence[Sequence[str]], released: Sequence[Collection[str]]
 ) -> dict[str, int | Fraction]:
-    """Return each fact as its definition says it, exactly."""
+    """Return each fact as its definition says it, exactly; some users may be in no group."""
     n, m = len(profiles), [len(group) for group in groups]
     size = Fraction(sum(len(row) for row in profiles.values()), n)
     every = sorted({term for row in profiles.values() for term in row})
@@ -154,11 +158,11 @@ def true_facts(
     distinct = [sum(share > 0 for share in found.values()) for found in shares]
     worst = [max(found.values()) for found in shares]
     return {
-        "users": n,
+        "users": sum(m),
         "groups": len(groups),
         "single_person_rows": m.count(1),
         "smallest_group": min(m),
-        "mean_group": Fraction(n, len(groups)),
+        "mean_group": Fraction(sum(m), len(groups)),
         "largest_group": max(m),
         "average_linkability": max(size / d for d in distinct),
         "mean_average_linkability": sum(size / d for d in distinct) / len(groups),

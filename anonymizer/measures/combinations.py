@@ -1,0 +1,142 @@
+"""How many rows each combination of terms stands in: the judge's own counter, by sorting.
+
+A row's terms are laid out from the rarest to the most usual. A combination is listed once for each
+row that it stands in, as a number made of its terms; sorted, equal numbers stand together, and the
+shortest run is the least support. So many first terms are taken at once as fit into a block; one
+that alone brings more is looked at by itself, among what its rows have behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .finding import Ints, Marks
+
+BLOCK = 2_000_000  # combinations that are listed at once
+_SMALL, _LARGE = 2**31, 2**63
+Keys = NDArray[np.integer[Any]]
+
+
+class Sets(NamedTuple):
+    """Rows as sets of terms, end to end: row i has terms[ends[i]:ends[i + 1]], descending."""
+
+    ends: Ints
+    terms: NDArray[np.int32]  # numbered by how usual they are, from 0
+    span: int
+    row: Ints  # cell -> the row that it is of, which need not be i
+
+
+class _Block(NamedTuple):
+    """Combinations that begin with one of a range of terms, in all rows that have one."""
+
+    keys: Keys  # one for each time that a combination stands in a row
+    last: Ints  # the cells of their last terms
+
+
+def sets_of(ends: Ints, columns: Ints) -> Sets:
+    """Lay out rows of cells as sets; no term stands in a row twice."""
+    row = np.repeat(np.arange(ends.size - 1), np.diff(ends))
+    return _laid_out(ends, columns, row)
+
+
+def _laid_out(ends: Ints, columns: Ints, row: Ints) -> Sets:
+    support = np.bincount(columns)
+    usual = np.argsort(-support, kind="stable")
+    rank = np.empty(support.size, dtype=np.int64)
+    rank[usual] = np.arange(support.size)
+    span = max(1, int(np.count_nonzero(support)))  # who has none comes last
+    place = np.repeat(np.arange(ends.size - 1), np.diff(ends))
+    keys = np.sort(place * span + (span - 1 - rank[columns]))
+    terms = (span - 1 - (keys - place * span)).astype(np.int32)
+    return Sets(ends, terms, span, row)
+
+
+def least_support(sets: Sets, size: int) -> int:
+    """Return how many rows have the rarest combination of so many terms; 0 if there is none."""
+    least = 0
+    for block in _blocks(sets, size):
+        if isinstance(block, _Block):
+            found = _shortest_run(block.keys)
+        else:
+            found = least_support(block, size - 1)
+        least = min(least or found, found or least)
+    return least
+
+
+def rows_of_rare(sets: Sets, size: int, k: int, rows: int) -> Marks:
+    """Mark the rows that have a combination of so many terms that fewer than k rows have."""
+    rare = np.zeros(rows, dtype=np.bool_)
+    for block in _blocks(sets, size):
+        if not isinstance(block, _Block):
+            rare |= rows_of_rare(block, size - 1, k, rows)
+        elif 0 < _shortest_run(block.keys) < k:
+            _, number, counts = np.unique(block.keys, return_inverse=True, return_counts=True)
+            rare[sets.row[block.last[counts[number] < k]]] = True
+    return rare
+
+
+def _shortest_run(keys: Keys) -> int:
+    if not keys.size:
+        return 0
+    keys = np.sort(keys)
+    edges = np.flatnonzero(keys[1:] != keys[:-1])
+    return int(np.diff(edges, prepend=-1, append=keys.size - 1).min())
+
+
+def _blocks(sets: Sets, size: int) -> Iterator[_Block | Sets]:
+    """Yield all combinations, each in one block; or the rows behind a term of too many."""
+    if size == 1:
+        yield _Block(sets.terms, np.arange(sets.terms.size))
+        return
+    behind = np.repeat(sets.ends[1:], np.diff(sets.ends)) - np.arange(sets.terms.size) - 1
+    first = np.flatnonzero(behind >= size - 1)
+    order = np.sort(sets.terms[first].astype(np.int64) * sets.terms.size + first)
+    first = order % max(1, sets.terms.size)
+    term = sets.terms[first]
+    total = np.append(0, np.cumsum(_ways(behind[first], size - 1)))
+    edges = np.flatnonzero(np.diff(term, prepend=-1, append=-1))  # of the cells of one first term
+    at = 0
+    while at < edges.size - 1:
+        fits = np.searchsorted(total[edges], total[edges[at]] + BLOCK, side="right") - 1
+        most = _LARGE // sets.span ** (size - 1)
+        beyond = min(int(term[edges[at]]) + most, sets.span)
+        till = min(int(fits), int(np.searchsorted(term[edges[:-1]], beyond)))
+        cells = first[edges[at] : edges[max(till, at + 1)]]
+        yield _listed(sets, cells, behind, size) if till > at else _behind(sets, cells, behind)
+        at = max(till, at + 1)
+
+
+def _ways(among: Ints, size: int) -> NDArray[np.float64]:
+    """Return how many combinations of a size there are among so many."""
+    ways = np.ones(among.size)
+    for taken in range(size):
+        ways = ways * (among - taken) / (taken + 1)
+    return ways
+
+
+def _listed(sets: Sets, first: Ints, behind: Ints, size: int) -> _Block:
+    """List the combinations that begin in these cells."""
+    low, high = int(sets.terms[first[0]]), int(sets.terms[first[-1]])
+    small = (high - low + 1) * high ** (size - 1) < _SMALL
+    number: type[np.int32 | np.int64] = np.int32 if small else np.int64
+    keys: Keys = (sets.terms[first] - np.int32(low)).astype(number)
+    last = first
+    for _ in range(size - 1):
+        more = behind[last]
+        ends = np.cumsum(more)
+        keys = np.repeat(keys * number(high), more)
+        last = np.repeat(last + 1 - (ends - more), more) + np.arange(keys.size)
+        keys += sets.terms[last]
+    return _Block(keys, last)
+
+
+def _behind(sets: Sets, first: Ints, behind: Ints) -> Sets:
+    """Return what stands behind cells of one term, row by row."""
+    sizes = behind[first]
+    ends = np.append(0, np.cumsum(sizes))
+    cells = np.repeat(first + 1 - ends[:-1], sizes) + np.arange(ends[-1])
+    return _laid_out(ends, sets.terms[cells], sets.row[cells])

@@ -1,0 +1,98 @@
+"""Small releases of reduced profiles, made by naive code that shares nothing with the product's."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from .small_release import Rows, SmallRelease, true_facts
+
+PARAMETERS: dict[str, Any] = {
+    "k": 2,
+    "m": 2,
+    "algorithm": "insert",
+    "target": "logsize",
+    "ties": "random",
+    "reinsert": "none",
+    "frequencies": "keep",
+    "marketing": "none",
+}
+Kept = Mapping[str, Collection[str]]
+
+
+def reduced(
+    profiles: Rows,
+    kept: Kept,
+    parameters: Mapping[str, Any] = PARAMETERS,
+    passes: Mapping[tuple[str, str], int] | None = None,
+) -> SmallRelease:
+    """Make the release of what is kept of each user's terms, whether or not it is anonymous."""
+    given = {**PARAMETERS, **parameters}
+    own = given["frequencies"] == "keep"
+    rows = {
+        user: {term: row[term] if own else 1.0 for term in sorted(row) if term in kept[user]}
+        for user, row in profiles.items()
+    }
+    rows = {user: row for user, row in rows.items() if row}
+    every = sorted({term for row in profiles.values() for term in row})
+    order = sorted(rows, key=lambda user: content(rows[user], every))
+    names = {user: f"g{number:04d}" for number, user in enumerate(order, 1)}
+    deletions = [
+        {"user": user, "terms": {t: float((passes or {}).get((user, t), 1)) for t in gone}}
+        for user, row in profiles.items()
+        if (gone := [term for term in sorted(row) if term not in kept[user]])
+    ]
+    return SmallRelease(
+        profiles,
+        [{"row": names[user], "users": 1, "terms": rows[user]} for user in order],
+        [{"user": user, "row": names[user]} for user in profiles if user in rows],
+        given,
+        {name: plain(fact) for name, fact in facts_of(profiles, rows, order).items()},
+        method="km-anonymity",
+        deletions=deletions or None,
+    )
+
+
+def content(row: Mapping[str, float], every: list[str]) -> tuple[bytes, bytes]:
+    """Return what rows are sorted by: their terms' numbers, then their weights, as bytes."""
+    numbers = [every.index(term) for term in row]
+    return struct.pack(f">{len(row)}i", *numbers), struct.pack(f">{len(row)}d", *row.values())
+
+
+def facts_of(profiles: Rows, rows: Rows, order: list[str]) -> dict[str, int | Fraction]:
+    """Return all facts, exactly."""
+    whole = [(t, Fraction(w)) for row in profiles.values() for t, w in row.items()]
+    left = sum((Fraction(profiles[user][term]) for user in rows for term in rows[user]), Fraction())
+    general = true_facts(profiles, [[user] for user in order], [rows[user] for user in order])
+    return {
+        **general,
+        "users_left_out": len(profiles) - len(rows),
+        "users_kept": Fraction(len(rows), len(profiles)),
+        "distinct_terms_kept": Fraction(
+            len({term for row in rows.values() for term in row}), len({term for term, _ in whole})
+        ),
+        "log_size_kept": left / sum((weight for _, weight in whole), Fraction()),
+    }
+
+
+def plain(fact: int | Fraction) -> int | float:
+    return fact if isinstance(fact, int) else float(fact)
+
+
+def supports(rows: Collection[Collection[str]], size: int) -> dict[tuple[str, ...], int]:
+    """Count the rows that each combination of so many terms stands in."""
+    found: dict[tuple[str, ...], int] = {}
+    for row in rows:
+        for some in combinations(sorted(row), size):
+            found[some] = found.get(some, 0) + 1
+    return found
+
+
+def is_anonymous(rows: Collection[Collection[str]], k: int, m: int) -> bool:
+    """Tell, by the definition, whether rows are (k,m)-anonymous."""
+    return all(
+        support >= k for size in range(1, m + 1) for support in supports(rows, size).values()
+    )
