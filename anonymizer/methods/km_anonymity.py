@@ -53,7 +53,7 @@ def anonymize(
     if algorithm == "greedy":
         passes = _greedy(histories, k, m, values, rng)
     else:
-        passes = _insert(histories, k, m, values)
+        passes = _quick(profiles, k, m, target, table, rng)
     if reinsert == "groups" and algorithm == "greedy":
         kept = [h - set(gone) for h, gone in zip(histories, passes, strict=True)]
         again = _grown(histories, kept, k, m, values)
@@ -113,6 +113,22 @@ def _greedy(
                         gone[term] = number
                         changed = True
     return passes
+
+
+def _quick(profiles, k, m, target, table, rng):
+    from ..histories import histories_of
+    from ..km_insertion import best_of
+    from ..km_orders import orders, score_of
+
+    h = histories_of(profiles)
+    tf = np.bincount(h.terms, profiles.weights.data, h.span)
+    values = values_of(table, profiles.terms, target) if target in _MARKET else None
+    tried = orders(h, target, tf=tf, values=values, k=k, rng=rng)
+    score = score_of(h, target, weights=profiles.weights.data, values=values, m=m)
+    kept = best_of(h, score, tried, k=k, m=m)
+    return [
+        dict.fromkeys(h.terms[a:b][~kept[a:b]].tolist(), 1) for a, b in zip(h.ends[:-1], h.ends[1:])
+    ]
 
 
 def _insert(
