@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from anonymizer.cooccurrence import Network, learn
-from anonymizer.marketing import MarketingTable, read_table, synthetic_table
+from anonymizer.marketing import MarketingTable, read_table, synthetic_table_of
 from anonymizer.methods import anonymize, parameters_of
 from anonymizer.model import Profiles, Progress, Release, silent
 from anonymizer.wordnet import WordNet
@@ -53,11 +53,7 @@ def _table(profiles: Profiles, marketing: str, seed: int) -> MarketingTable | No
         return None
     if marketing != "synthetic":
         return read_table(Path(marketing))
-    columns, span = profiles.weights.indices, len(profiles.terms)
-    counts = (np.bincount(columns, by, span) for by in (profiles.weights.data, None))
-    frequency, users = (each.astype(np.float64) for each in counts)
-    rng = np.random.default_rng([seed, 2])  # not the method's own draws
-    return synthetic_table(profiles.terms, frequency, users, rng)
+    return synthetic_table_of(profiles, seed)
 
 
 def _handed_in(

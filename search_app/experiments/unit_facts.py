@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 
 from anonymizer.marketing import MarketingTable, values_of
-from anonymizer.measures.kept_value import kept_value
+from anonymizer.measures.kept_value import SYNTHETIC, kept_value
+from anonymizer.measures.measurement import Measurement
 from anonymizer.measures.release_facts import facts
 from anonymizer.model import Profiles, Release
 from index.forward import Forward
@@ -22,11 +23,14 @@ Facts = dict[str, float]
 
 def facts_of_release(profiles: Profiles, release: Release, table: MarketingTable | None) -> Facts:
     """Measure a release: groups and promises, what it keeps, and how it came about."""
-    kept = {
-        f"{KEPT}{each.name.replace(' ', '_')}": each.value
-        for each in kept_value(profiles, release, table)
-    }
+    kept = {_name(each): each.value for each in kept_value(profiles, release, table)}
     return {**facts(profiles, release), **kept, **_passes(release.deletions), **_whose(table)}
+
+
+def _name(share: Measurement) -> str:
+    """Name a share as a fact; whose table it is by has a fact of its own."""
+    what = share.name.replace(SYNTHETIC, "").removeprefix("share of ").removesuffix(" kept")
+    return f"{KEPT}{what.replace(' ', '_')}"
 
 
 def _passes(deletions: Profiles | None) -> Facts:
