@@ -51,16 +51,9 @@ def anonymize(
     values = _values(profiles, target, table)
     histories = [set(profiles.slice(row)[0].tolist()) for row in range(len(profiles))]
     if algorithm == "greedy":
-        passes = _greedy(histories, k, m, values, rng)
+        passes = _quick_greedy(profiles, k, m, target, values, ties, reinsert, rng)
     else:
         passes = _quick(profiles, k, m, target, table, rng)
-    if reinsert == "groups" and algorithm == "greedy":
-        kept = [h - set(gone) for h, gone in zip(histories, passes, strict=True)]
-        again = _grown(histories, kept, k, m, values)
-        passes = [
-            {t: at for t, at in gone.items() if t not in now}
-            for gone, now in zip(passes, again, strict=True)
-        ]
     parameters = {"k": k, "m": m, **given}
     state = "none" if table is None else "synthetic" if table.synthetic else "given"
     return _released(profiles, histories, passes, {**parameters, "marketing": state})
@@ -86,33 +79,23 @@ def _values(profiles: Profiles, target: str, table: MarketingTable | None) -> Fl
     return frequency * values_of(table, profiles.terms, target)
 
 
-def _greedy(
-    histories: list[set[int]], k: int, m: int, values: Floats | None, rng: np.random.Generator
-) -> list[dict[int, int]]:
-    left = [set(h) for h in histories]
-    sizes = range(1, m + 1)
-    support = Counter(c for h in left for size in sizes for c in combinations(sorted(h), size))
-    passes: list[dict[int, int]] = [{} for _ in histories]
-    number, changed = 0, True
-    while changed:
-        number, changed = number + 1, False
-        for h, gone in zip(left, passes, strict=True):
-            some = sorted(h)
-            for size in sizes:
-                for c in combinations(some, size):
-                    if support[c] < k and h.issuperset(c):
-                        if values is None:
-                            term = int(rng.choice(c))
-                        else:
-                            term = min(c, key=lambda t: (values[t], t))
-                        rest = sorted(h - {term})
-                        for s in range(m):
-                            for part in combinations(rest, s):
-                                support[tuple(sorted((*part, term)))] -= 1
-                        h.remove(term)
-                        gone[term] = number
-                        changed = True
-    return passes
+def _quick_greedy(profiles, k, m, target, values, ties, reinsert, rng):
+    from ..histories import histories_of
+    from ..km_greedy import delete_greedily
+    from ..km_insertion import insert
+
+    h = histories_of(profiles)
+    rule = target if target in ("random", "fis") else "value"
+    given = values if rule == "value" else None
+    at = delete_greedily(h, k=k, m=m, target=rule, values=given, ties=ties, rng=rng)
+    if reinsert == "groups":
+        tf = np.bincount(h.terms, profiles.weights.data, h.span)
+        order = np.argsort(-tf, kind="stable")
+        at = np.where(insert(h, k=k, m=m, order=order, start=at == 0), 0, at)
+    return [
+        {t: n for t, n in zip(h.terms[a:b].tolist(), at[a:b].tolist()) if n}
+        for a, b in zip(h.ends[:-1], h.ends[1:])
+    ]
 
 
 def _quick(profiles, k, m, target, table, rng):
@@ -129,47 +112,6 @@ def _quick(profiles, k, m, target, table, rng):
     return [
         dict.fromkeys(h.terms[a:b][~kept[a:b]].tolist(), 1) for a, b in zip(h.ends[:-1], h.ends[1:])
     ]
-
-
-def _insert(
-    histories: list[set[int]], k: int, m: int, values: Floats | None
-) -> list[dict[int, int]]:
-    kept = _grown(histories, [set() for _ in histories], k, m, values)
-    return [dict.fromkeys(sorted(h - now), 1) for h, now in zip(histories, kept, strict=True)]
-
-
-def _grown(
-    histories: list[set[int]], kept: list[set[int]], k: int, m: int, values: Floats | None
-) -> list[set[int]]:
-    kept = [set(h) for h in kept]
-    terms = sorted({t for h in histories for t in h})
-    if values is not None:
-        terms.sort(key=lambda t: (-values[t], t))
-    for term in terms:
-        group = {u for u, h in enumerate(histories) if term in h}
-        while True:
-            count = Counter(
-                c
-                for u in group
-                for size in range(m)
-                for c in combinations(sorted(kept[u] - {term}), size)
-            )
-            rare = {
-                u
-                for u in group
-                if term not in kept[u]
-                and any(
-                    count[c] < k
-                    for size in range(m)
-                    for c in combinations(sorted(kept[u] - {term}), size)
-                )
-            }
-            if not rare:
-                break
-            group -= rare
-        for u in group:
-            kept[u].add(term)
-    return kept
 
 
 def _released(
