@@ -100,15 +100,11 @@ def _quick_greedy(profiles, k, m, target, values, ties, reinsert, rng):
 
 def _quick(profiles, k, m, target, table, rng):
     from ..histories import histories_of
-    from ..km_insertion import best_of
-    from ..km_orders import orders, score_of
+    from ..km_orders import most_kept
 
     h = histories_of(profiles)
-    tf = np.bincount(h.terms, profiles.weights.data, h.span)
     values = values_of(table, profiles.terms, target) if target in _MARKET else None
-    tried = orders(h, target, tf=tf, values=values, k=k, rng=rng)
-    score = score_of(h, target, weights=profiles.weights.data, values=values, m=m)
-    kept = best_of(h, score, tried, k=k, m=m)
+    kept = most_kept(h, target, weights=profiles.weights.data, values=values, k=k, m=m, rng=rng)
     return [
         dict.fromkeys(h.terms[a:b][~kept[a:b]].tolist(), 1) for a, b in zip(h.ends[:-1], h.ends[1:])
     ]
