@@ -87,7 +87,7 @@ class Shares:
         if not found:
             return None
         most, own = max(found.values()), OWN.get(measure, "")
-        if found.get(own, 0.0) >= most - ROUNDING:
+        if own in found and found[own] >= most - ROUNDING:
             return Best(own, found[own])
         return Best(max(found, key=lambda target: found[target]), most)
 
