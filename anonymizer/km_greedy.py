@@ -234,7 +234,7 @@ def _check_star(
             if ask(x, words, star.living if fresh else star.fresh, star):
                 low = log.first[star.pair[x]]
                 high = low + log.support[star.pair[x]]
-                tally(log.owner, low, high, words, rules.k, star)
+                tally(log.owner, low, high, x, words, rules.k, star)
                 _delete_open(user, 3, words, count, number, work, log, rules)
     clear(user, size, log.first, log, star)
 
@@ -264,7 +264,7 @@ def _check_fours(
             work.combination[2] = star.partner[y]
             low = log.first[star.pair[x]]
             users = pick(low, low + log.support[star.pair[x]], words, y, log, star)
-            tally(star.some, 0, users, words, rules.k, star)
+            tally(star.some, 0, users, y, words, rules.k, star)
             if _delete_open(user, 4, words, count, number, work, log, rules) < 2:
                 return
 

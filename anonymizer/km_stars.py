@@ -140,20 +140,20 @@ def ask(after: int, words: int, asked: Any, star: Any) -> Any:
 
 
 @compiled
-def tally(owner: Any, low: int, high: int, words: int, needed: int, star: Any) -> None:
-    """Leave open the positions asked for that fewer than so many of some users have.
+def tally(owner: Any, low: int, high: int, after: int, words: int, needed: int, star: Any) -> None:
+    """Leave open the positions asked for, after one, that fewer than so many of some users have.
 
     A counter starts so that it runs over when it has reached what is needed.
     """
-    bits, asked, digits, depth = star.bits, star.open, star.digits, 0
+    bits, asked, digits, begin, depth = star.bits, star.open, star.digits, after // WORD, 0
     while 1 << depth < needed:
         depth += 1
     for digit in range(depth):
-        for word in range(words):
+        for word in range(begin, words):
             digits[digit, word] = -(((1 << depth) - needed) >> digit & 1)
     for e in range(low, high):
         start, closed = owner[e] * words, False
-        for word in range(words):
+        for word in range(begin, words):
             carry, digit = bits[start + word] & asked[word], 0
             while carry != 0 and digit < depth:
                 old = digits[digit, word]
@@ -163,14 +163,14 @@ def tally(owner: Any, low: int, high: int, words: int, needed: int, star: Any) -
             if carry != 0:
                 asked[word] &= ~carry
                 closed = True
-        if closed and not _any(asked, words):
+        if closed and not _any(asked, begin, words):
             return
 
 
 @compiled
-def _any(row: Any, words: int) -> Any:
+def _any(row: Any, begin: int, words: int) -> Any:
     found = 0
-    for word in range(words):
+    for word in range(begin, words):
         found |= row[word]
     return found != 0
 
@@ -220,6 +220,7 @@ def _count_star(
     size = gather(user, i, low, count, rules.k, work, log, star)
     if size < 2:
         return
+    _sort(size, star.partner, star.pair, log.support)
     words, sign = -(-size // WORD), -1 if visit else 1
     work.counted_terms[0] = log.terms[work.cells[i]]
     spread(size, begin, log, star)
@@ -227,12 +228,26 @@ def _count_star(
         start, end = begin[star.pair[x]], star.last[x]
         if end - start >= rules.k and ask(x, words, star.living, star):
             work.counted_terms[1] = log.terms[work.cells[star.partner[x]]]
-            found = _count_exact(log.owner, start, end, words, 3, work, log, rules, sign)
+            found = _count_exact(log.owner, start, end, x, words, 3, work, log, rules, sign)
             if found and visit:
                 _disturb(start, end, words, visit, work, log)
             if rules.m > 3:
                 _count_fours(x, start, end, words, work, log, rules, sign)
     clear(user, size, begin, log, star)
+
+
+@compiled
+def _sort(size: int, partner: Any, pair: Any, support: Any) -> None:
+    """Sort partners, the rarest first: long lists then have few words to count (Shell 1959)."""
+    gap = size // 2 if size > WORD else 0
+    while gap > 0:
+        for i in range(gap, size):
+            one, other, j = partner[i], pair[i], i
+            while j >= gap and support[pair[j - gap]] > support[other]:
+                partner[j], pair[j] = partner[j - gap], pair[j - gap]
+                j -= gap
+            partner[j], pair[j] = one, other
+        gap = 1 if gap == 2 else gap * 5 // 11
 
 
 @compiled
@@ -256,7 +271,7 @@ def _count_fours(
         if star.enough[y // WORD] >> y % WORD & 1 and ask(y, words, star.enough, star):
             work.counted_terms[2] = log.terms[work.cells[star.partner[y]]]
             size = pick(start, end, words, y, log, star)
-            _count_exact(star.some, 0, size, words, 4, work, log, rules, sign)
+            _count_exact(star.some, 0, size, y, words, 4, work, log, rules, sign)
 
 
 @compiled
@@ -264,6 +279,7 @@ def _count_exact(
     owner: Any,
     low: int,
     high: int,
+    after: int,
     words: int,
     length: int,
     work: Any,
@@ -273,7 +289,7 @@ def _count_exact(
 ) -> Any:
     """Count the combinations of a length that exactly k of some users have."""
     star, counts, terms, found = work.counted, log.frequent[length], work.counted_terms, False
-    tally(owner, low, high, words, rules.k + 1, star)
+    tally(owner, low, high, after, words, rules.k + 1, star)
     depth = 0
     while 1 << depth < rules.k + 1:
         depth += 1
