@@ -316,6 +316,28 @@ def test_the_record_of_deletions_is_read_where_it_is_written_otherwise(tmp_path:
     assert breaches(release, tmp_path) == []
 
 
+@pytest.mark.parametrize("frequencies", ["keep", "drop"])
+def test_what_the_product_writes_is_not_read_strictly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frequencies: str
+) -> None:
+    """That would take longer than all else."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("read")
+
+    monkeypatch.setattr("anonymizer.measures.evidence.read_rows", refuse)
+    monkeypatch.setattr("anonymizer.measures.judging_deletions._read", refuse)
+    assert judged(small(frequencies=frequencies), tmp_path).holds
+    release = small(frequencies=frequencies)
+    release.rows[0]["terms"]["own1"] = 1.0
+    with pytest.raises(AssertionError, match="read"):
+        judged(release, tmp_path)
+    release = small(frequencies=frequencies)
+    deleted(release, "anna").clear()
+    with pytest.raises(AssertionError, match="read"):
+        judged(release, tmp_path)
+
+
 def test_others_must_not_read_what_was_deleted(tmp_path: Path) -> None:
     folder = small().write(tmp_path / "r")
     (folder / "private" / "deletions.jsonl").chmod(0o640)
