@@ -146,15 +146,17 @@ def _judge_support(parameters: Mapping[str, Any], rows: Rows) -> Findings:
     k, m = parameters["k"], parameters["m"]
     sets = sets_of(rows.cells.ends, rows.cells.columns)
     least = list(_least_supports(sets, k, m))
-    told = ", ".join(f"{support} of {size}" for size, support in enumerate(least, 1))
+    told = ", ".join(f"{support} for {size}" for size, support in enumerate(least, 1))
     if not least or not 0 < least[-1] < k:
-        line = f"up to m={m} terms stand in k={k} rows or none; the fewest rows, by size: {told}"
+        line = (
+            f"any m={m} terms of a row, or fewer, stand in k={k} rows; fewest rows by terms: {told}"
+        )
         yield Finding("k, m", True, ROWS, line)
         return
     size = len(least)
     rare = rows_of_rare(sets, size, k, len(rows.names))
     what = "a term" if size == 1 else f"{size} terms together"
-    line = f"has {what}, which fewer than k={k} rows have; the fewest rows, by size: {told}"
+    line = f"has {what}, which fewer than k={k} rows have; fewest rows by terms: {told}"
     yield from told_rows("k, m", rare, line, "")
 
 
