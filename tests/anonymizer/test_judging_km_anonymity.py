@@ -59,7 +59,7 @@ def test_a_release_that_holds(tmp_path: Path) -> None:
         "users": 4, "rows": 4, "terms": 8, "cells": 10, "users_left_out": 1,
     }  # fmt: skip
     told = {finding.claim: finding.line for finding in verdict.findings}
-    assert told["k, m"].endswith("the fewest rows, by size: 2 of 1, 2 of 2, 2 of 3")
+    assert told["k, m"].endswith("fewest rows by terms: 2 for 1, 2 for 2, 2 for 3")
     assert told["deletions"] == "3 terms of users were deleted, in 3 passes"
     assert "the weights, which are the user's own, are outside" in told["guarantee"]
     told = {f.claim: f.line for f in judged(small(frequencies="drop"), tmp_path).findings}
@@ -127,14 +127,14 @@ def whole(profiles: Rows, **parameters: Any) -> SmallRelease:
 @pytest.mark.parametrize(
     ("release", "told"),
     [
-        (lambda: small(k=3), "4 of 4 rows: has a term, which fewer than k=3 rows have; the fewest "
-         "rows, by size: 2 of 1"),
+        (lambda: small(k=3), "4 of 4 rows: has a term, which fewer than k=3 rows have; fewest rows "
+         "by terms: 2 for 1"),
         (lambda: whole(TRIANGLE, k=3, m=3), "line 3: has 3 terms together, which fewer than k=3 "
-         "rows have; the fewest rows, by size: 5 of 1, 3 of 2, 1 of 3"),
+         "rows have; fewest rows by terms: 5 for 1, 3 for 2, 1 for 3"),
         (lambda: whole(TRIANGLE, k=4, m=2), "7 of 7 rows: has 2 terms together, which fewer than "
-         "k=4 rows have; the fewest rows, by size: 5 of 1, 3 of 2"),
+         "k=4 rows have; fewest rows by terms: 5 for 1, 3 for 2"),
         (lambda: whole(PYRAMID, k=2, m=4), "line 2: has 4 terms together, which fewer than k=2 "
-         "rows have; the fewest rows, by size: 4 of 1, 3 of 2, 2 of 3, 1 of 4"),
+         "rows have; fewest rows by terms: 4 for 1, 3 for 2, 2 for 3, 1 for 4"),
     ],
 )  # fmt: skip
 def test_one_row_short(tmp_path: Path, release: Callable[[], SmallRelease], told: str) -> None:
@@ -316,6 +316,28 @@ def test_the_record_of_deletions_is_read_where_it_is_written_otherwise(tmp_path:
     assert breaches(release, tmp_path) == []
 
 
+@pytest.mark.parametrize("frequencies", ["keep", "drop"])
+def test_what_the_product_writes_is_not_read_strictly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frequencies: str
+) -> None:
+    """That would take longer than all else."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("read")
+
+    monkeypatch.setattr("anonymizer.measures.evidence.read_rows", refuse)
+    monkeypatch.setattr("anonymizer.measures.judging_deletions._read", refuse)
+    assert judged(small(frequencies=frequencies), tmp_path).holds
+    release = small(frequencies=frequencies)
+    release.rows[0]["terms"]["own1"] = 1.0
+    with pytest.raises(AssertionError, match="read"):
+        judged(release, tmp_path)
+    release = small(frequencies=frequencies)
+    deleted(release, "anna").clear()
+    with pytest.raises(AssertionError, match="read"):
+        judged(release, tmp_path)
+
+
 def test_others_must_not_read_what_was_deleted(tmp_path: Path) -> None:
     folder = small().write(tmp_path / "r")
     (folder / "private" / "deletions.jsonl").chmod(0o640)
@@ -362,7 +384,7 @@ def published(release: SmallRelease, place: Path) -> Verdict:
 def test_rows_of_one_user_each_are_published(tmp_path: Path) -> None:
     verdict = published(small(), tmp_path)
     assert verdict.breaches == []
-    assert "each row is one user's, whom k - 1 others have any m of its terms with" in str(verdict)
+    assert "each row is one user's, and any m of its terms stand in k rows" in str(verdict)
     content = (tmp_path / "out").read_text()
     assert "anna" not in content
     assert "own1" not in content

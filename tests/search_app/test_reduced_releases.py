@@ -52,7 +52,9 @@ def ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 def test_verify_says_who_is_left_out_and_what_is_not_promised(ready: Run) -> None:
     text = ready("verify")
     assert "release holds: 2 users (1 are left out) in 2 rows, 2 weights, each" in text
-    assert "up to m=2 terms stand in k=2 rows or none; the fewest rows, by size: 2 of 1" in text
+    assert (
+        "any m=2 terms of a row, or fewer, stand in k=2 rows; fewest rows by terms: 2 for 1" in text
+    )
     assert "the weights, which are the user's own, are outside of it" in text
     assert ready.json("verify")["checked"]["users_left_out"] == 1
 
