@@ -14,13 +14,15 @@ import numpy as np
 
 from ..model import BadParameter, Profiles, Progress, Release, silent
 from ..wordnet import WordNet
-from . import p_linkability
+from . import km_anonymity, p_linkability
 
 METHODS: dict[str, Callable[..., Release]] = {
     "p-linkability": p_linkability.anonymize,
+    "km-anonymity": km_anonymity.anonymize,
 }
 IDLE: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "p-linkability": p_linkability.idle,
+    "km-anonymity": km_anonymity.idle,
 }
 OFF = "off"
 _HANDED_IN = ("wordnet", "links", "sample", "table", "rng", "progress")

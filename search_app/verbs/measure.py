@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,17 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the release and print each measure's summary; rows go to the file."""
-    from anonymizer.measures import MEASURES
-    from anonymizer.measures.kept_value import kept_value
     from anonymizer.measures.summary import summarize
+
+    from ..lone_rows import lone_rows
 
     place, source = release_and_profiles(arguments, settings)
     _check_output(arguments.output, place, source)
     release, profiles = _read(place, source)
     table = _table(arguments.marketing, profiles)
-    measures = [measure for measure in MEASURES.values() if measure is not kept_value]
-    rows = [row for measure in measures for row in measure(profiles, release)]
-    rows += kept_value(profiles, release, table)
+    lone = lone_rows(release) is not None
+    rows = _measured(release, profiles, table)
     if arguments.output:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
     found = summarize(rows)
@@ -60,10 +60,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         shown = [summary._asdict() for summary in found]
         told = {"marketing": _told(table, profiles)} if table else {}
         console.show_json({"release": str(place), "measures": shown, **told})
+        return 0
+    if lone:
+        _print_lone(found)
     else:
         _print(found)
-        if table:
-            console.show(_in_words(_told(table, profiles)))
+    if table:
+        console.show(_in_words(_told(table, profiles)))
     return 0
 
 
@@ -92,6 +95,18 @@ def _told(table: MarketingTable, profiles: Profiles) -> dict[str, Any]:
 def _in_words(told: dict[str, Any]) -> str:
     kind = "synthetic (invented)" if told["synthetic"] else "given"
     return f"marketing table: {kind}, knows {told['known']:,} of {told['terms']:,} terms"
+
+
+def _measured(
+    release: Release, profiles: Profiles, table: MarketingTable | None
+) -> list[Measurement]:
+    """Take all measures; that of what is kept by the table, too."""
+    from anonymizer.measures import MEASURES
+    from anonymizer.measures.kept_value import kept_value
+
+    others = [measure for measure in MEASURES.values() if measure is not kept_value]
+    rows = [row for measure in others for row in measure(profiles, release)]
+    return rows + kept_value(profiles, release, table)
 
 
 def _check_output(output: Path | None, release: Path, profiles: Path) -> None:
@@ -140,8 +155,15 @@ _WORDS = {
     "share of own terms kept": "share of the own terms in the row",
     "cosine of user and row": "cosine of the own profile and the row",
 }
+_WORDS_OF_ROWS = {
+    "share of own terms kept": "share of the own terms that is left",
+    "cosine of user and row": "cosine of the own profile and what is left",
+    "terms of groups": "terms of the users who have a row",
+    "terms of groups released": "  of these left",
+    "terms of groups suppressed": "  of these deleted",
+}
 _BY_TERM = "share of members, by term"
-_WIDTH = 42
+_WIDTH = 46
 
 
 def _print(found: list[Summary]) -> None:
@@ -158,9 +180,25 @@ def _print(found: list[Summary]) -> None:
     quantiles = tuple(f"{once[f'{_BY_TERM}, {q}%']:.3f}" for q in (0, 50, 95, 100))
     _line(f"{once['terms of groups']:,.0f} terms of groups", heads)
     _line(f"  {_BY_TERM}", ("", *quantiles))
+    _print_once(once, {})
+
+
+def _print_lone(found: list[Summary]) -> None:
+    """Print a line a measure of rows of one person each; users without a row count as 0."""
+    users = [row for row in found if row.of == "users"]
+    _line(f"{users[0].values:,} users", ("mean", "least", "median", "95 %", "most"))
+    for row in users:
+        values = (row.mean, row.least, row.median, row.q95, row.most)
+        _line(f"  {_WORDS_OF_ROWS[row.name]}", tuple(f"{value:.3f}" for value in values))
+    _print_once({row.name: row.mean for row in found if row.of == "release"}, _WORDS_OF_ROWS)
+
+
+def _print_once(once: Mapping[str, float], words: Mapping[str, str]) -> None:
+    """Print what is measured once a release; quantiles are in JSON and CSV only."""
     for name, value in once.items():
         if not name.endswith("%"):
-            _line(name, (f"{value:,.0f}" if value.is_integer() else f"{value:,.3f}",))
+            shown = f"{value:,.0f}" if value.is_integer() and value != 1 else f"{value:,.3f}"
+            _line(words.get(name, name), (shown,))
 
 
 def _line(label: str, values: tuple[str, ...]) -> None:
