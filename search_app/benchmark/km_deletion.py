@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from anonymizer.marketing import VALUES, synthetic_table_of
+from anonymizer.marketing import VALUES, MarketingTable, synthetic_table_of
+from anonymizer.measures.kept_value import kept_value
 from anonymizer.methods import METHODS, anonymize
 from anonymizer.model import Profiles, Release
 from anonymizer.profile_file import read_profiles
@@ -34,7 +34,6 @@ METHOD = "km-anonymity"
 TARGETS = ("logsize", "users", "fis", "random", *VALUES)
 WARM_UP = 0.002  # share of the log in the call that compiles
 PAPER = {"2,2": "2 h 56 min", "2,3": "90 h"}  # its first pass alone, in 2010
-KEPT = ("users_kept", "distinct_terms_kept", "log_size_kept")
 
 
 class Case(NamedTuple):
@@ -138,21 +137,29 @@ def commands(place: Place, share: float) -> dict[str, Any]:
 
 
 def told_of(profiles: Profiles, case: Case) -> dict[str, Any]:
-    """Time the method once on the profiles, after a call that compiles."""
-    prepared(altavista_profiles(WARM_UP), case)()
+    """Time the method once on the profiles, after a call that compiles; tell what it keeps."""
+    released(altavista_profiles(WARM_UP), case)
+    table = table_of(profiles, case)
     releases: list[Release] = []
-    run = prepared(profiles, case)
-    seconds = seconds_of(lambda: releases.append(run()))
-    facts = releases[0].facts
-    return {"seconds": round(seconds, 3), **{name: facts[name] for name in KEPT if name in facts}}
+    seconds = seconds_of(lambda: releases.append(released(profiles, case, table)))
+    kept = kept_value(profiles, releases[0], table)
+    return {"seconds": round(seconds, 3), **{row.name: round(row.value, 4) for row in kept}}
 
 
-def prepared(profiles: Profiles, case: Case) -> Callable[[], Release]:
-    """Return a call of the method, with all that it is handed made before."""
-    handed_in: dict[str, Any] = {"wordnet": open_wordnet(load_settings().cache)}
-    if case.target in VALUES:
-        handed_in["table"] = synthetic_table_of(profiles)
-    return partial(anonymize, METHOD, profiles, case.parameters, **handed_in)
+def released(profiles: Profiles, case: Case, table: MarketingTable | None = None) -> Release:
+    """Call the method with all that it is handed."""
+    return anonymize(
+        METHOD,
+        profiles,
+        case.parameters,
+        wordnet=open_wordnet(load_settings().cache),
+        table=table or table_of(profiles, case),
+    )
+
+
+def table_of(profiles: Profiles, case: Case) -> MarketingTable | None:
+    """Invent the marketing table of a target that needs one."""
+    return synthetic_table_of(profiles) if case.target in VALUES else None
 
 
 def main(words: Iterable[str]) -> None:

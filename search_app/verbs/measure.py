@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--marketing",
         metavar="FILE|synthetic",
         help="measure what is kept of bids, clicks, impressions and revenue by this table "
-        "(term,bid,impressions,clicks), or by an invented one",
+        "(term,bid,impressions,clicks), or by the one invented by the release's seed",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     place, source = release_and_profiles(arguments, settings)
     _check_output(arguments.output, place, source)
     release, profiles = _read(place, source)
-    table = _table(arguments.marketing, profiles)
+    table = _table(arguments.marketing, profiles, place)
     lone = lone_rows(release) is not None
     rows = _measured(release, profiles, table)
     if arguments.output:
@@ -70,14 +70,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _table(named: str | None, profiles: Profiles) -> MarketingTable | None:
-    """Return the marketing table that is named; one that knows no term measures nothing."""
+def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTable | None:
+    """Return the marketing table that is named; the invented one is that of the release's seed."""
     from anonymizer.marketing import known_terms, read_table, synthetic_table_of
+    from anonymizer.release import read_manifest
 
     if named is None:
         return None
     if named == "synthetic":
-        return synthetic_table_of(profiles)
+        return synthetic_table_of(profiles, read_manifest(release)["seed"])
     table = read_table(Path(named))
     if not known_terms(table, profiles.terms):
         raise UsageError(f"--marketing {named} knows none of the profiles' terms; name another")
@@ -197,7 +198,8 @@ def _print_once(once: Mapping[str, float], words: Mapping[str, str]) -> None:
     """Print what is measured once a release; quantiles are in JSON and CSV only."""
     for name, value in once.items():
         if not name.endswith("%"):
-            shown = f"{value:,.0f}" if value.is_integer() and value != 1 else f"{value:,.3f}"
+            counted = value.is_integer() and not name.startswith("share ")
+            shown = f"{value:,.0f}" if counted else f"{value:,.3f}"
             _line(words.get(name, name), (shown,))
 
 

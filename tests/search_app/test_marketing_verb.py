@@ -73,10 +73,10 @@ def test_measure_tells_what_is_kept(ready: Run, tmp_path: Path) -> None:
     shown = {" ".join(line.split()[:-1]): line.split()[-1] for line in lines}
     assert shown["share of distinct terms kept"] == "0.333"  # coffee and java of six
     assert shown["share of log size kept"] == f"{(1 + 3 + 5 + 7) / 36:.3f}"
-    assert shown["share of users kept"] == "1"
+    assert shown["share of users kept"] == "1.000"
     assert shown["share of bid kept"] == f"{4 * 0.5 / (4 * 0.5 + 8 * 2):.3f}"
     assert shown["share of impressions kept"] == f"{4 * 10 / (4 * 10 + 8 * 10):.3f}"
-    assert shown["share of clicks kept"] == "0"
+    assert shown["share of clicks kept"] == "0.000"
     assert lines[-1] == "marketing table: given, knows 2 of 6 terms"
     assert "bid" not in ready("measure")
 

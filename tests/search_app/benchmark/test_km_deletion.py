@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anonymizer.marketing import VALUES
 from anonymizer.methods import METHODS
 from anonymizer.model import Profiles, Release
 from anonymizer.profile_file import read_profiles
@@ -20,6 +21,7 @@ from search_app.benchmark.plan import Place, Plan
 from search_app.errors import UsageError
 
 TINY = 0.001
+SIZES = ("log size", "users")
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +47,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     ) -> Release:
         chosen = {"k": k, "m": m, "algorithm": algorithm, "target": target, "ties": ties}
         called.append({**chosen, "marketing": marketing, "users": len(profiles), **handed_in})
-        facts = {"users_kept": 1.0, "log_size_kept": 0.5, "other": 7}
-        return Release(profiles, profiles.users, np.arange(len(profiles)), "test", chosen, facts)
+        return Release(profiles, profiles.users, np.arange(len(profiles)), "test", chosen)
 
     monkeypatch.setitem(METHODS, "km-anonymity", keeps_all)
     return called
@@ -73,13 +74,16 @@ def test_a_case_is_run_on_a_small_log_and_timed_on_the_whole(
     main([str(profiles), "greedy", "2", "3", "revenue"])
     told = json.loads(capsys.readouterr().out)
     assert told.pop("seconds") >= 0
-    assert told == {"users_kept": 1.0, "log_size_kept": 0.5}
+    assert told == {
+        **dict.fromkeys((f"share of {what} kept" for what in ("distinct terms", *SIZES)), 1.0),
+        **dict.fromkeys((f"share of {what} (synthetic table) kept" for what in VALUES), 1.0),
+    }
     assert [call["users"] for call in calls] == [WHOLE.part(0.002).users, WHOLE.part(TINY).users]
     assert calls[1]["table"].synthetic
     wanted = {"k": 2, "m": 3, "algorithm": "greedy", "target": "revenue", "ties": "first"}
     assert wanted.items() <= calls[1].items()
     main([str(profiles), "insert", "2", "2", "logsize"])
-    assert "table" not in calls[3]
+    assert calls[3]["table"] is None
     assert (calls[3]["marketing"], calls[3]["ties"]) == ("none", "random")
 
 
@@ -132,7 +136,7 @@ def test_the_real_method_and_the_real_commands(place: Place) -> None:
     assert set(found.values) == {"small km", "small km triples", "small km greedy"}
     assert all(value > 0 for value in found.values.values())
     assert set(found.facts["commands"]) == {"profiles", "anonymize", "verify"}
-    kept = [run["log_size_kept"] for run in found.facts["cases"].values()]
+    kept = [run["share of log size kept"] for run in found.facts["cases"].values()]
     assert all(0 < share < 1 for share in kept)
     assert not list(place.temporary.iterdir())
 
