@@ -88,7 +88,7 @@ ROWS = {
     "GET /groups/<row>": replace(SEARCH, path="/groups/g0001"),
     "GET /groups/<row>/terms.csv": replace(SEARCH, path="/groups/g0001/terms.csv"),
     "GET /groups/groups.csv": replace(SEARCH, path="/groups/groups.csv"),
-    "GET /groups/<any(sizes, shares, terms, support, belief):name>.csv": replace(
+    "GET /groups/<any(sizes, shares, terms, support, belief, left, lengths, usual, rarest):name>.csv": replace(
         SEARCH, path="/groups/sizes.csv"
     ),
     "GET /log": SEARCH,

@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 
 from anonymizer.release import write_release
 from search_app.ledger import Noted
+from search_app.lone_rows import lone_rows
 from search_app.modes import Modes
 from search_app.own_view import Population
 from search_app.serving import _facts, _name
@@ -182,7 +183,9 @@ def test_who_has_a_row_sees_what_is_left(rows: FlaskClient, read: Any) -> None:
     assert "This row is what a deletion has left of your own terms, so it stands for you" in text
     assert "What your row gives away" in text
     assert "Terms left of yours 1 of 1 They are your row" in text
-    assert "Rows with your rarest term 3 The fewest rows" in text
+    assert (
+        "Rows with your rarest term 3 Of your released terms, the rarest stands in 3 rows" in text
+    )
     assert "Left in your row 1" in text
     assert "Deleted 0" in text
     for wrong in ("hides nothing", "group", "blind guess", "Linked to"):
@@ -225,6 +228,17 @@ def test_a_persons_belief_counts_the_terms_of_the_row_only(lone: Site) -> None:
         "Releases so far",
     ]
     assert facts[4].value == "0.25"
+
+
+def test_a_term_that_stands_in_one_row_points_it_out(lone: Site) -> None:
+    """With k = 1 nothing is deleted, and coffee is Mira's alone."""
+    profiles = lone.modes.profiles
+    assert profiles is not None
+    release = lone_release(profiles, k=1)
+    for user, told in ((MIRA, "your row alone. Who knows that"), (OREN, "3 rows, yours among")):
+        view = Population(profiles, release).view(user, {})
+        fact = own_facts(view, Promise(rows=lone_rows(release)), ())[2]
+        assert told in fact.meaning
 
 
 def test_releases_are_counted_in_their_own_words(lone: Site) -> None:
