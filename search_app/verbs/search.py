@@ -72,7 +72,7 @@ def _add_asker(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         choices=("none", "own", "group"),
-        help="plain, by the own profile, or by the group's row "
+        help="plain, by the own profile, or by the released row "
         "(none if nobody is named; else group, or own where there is no release)",
     )
 

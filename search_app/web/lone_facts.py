@@ -112,10 +112,15 @@ def own_row_facts(view: OwnView, rows: LoneRows) -> list[Fact]:
     hidden = Fact(
         "Rows with your rarest term",
         f"{rare:,}",
-        f"The fewest rows that have a term of your row: {count(rare, 'row', 'rows')}, yours among "
-        "them. Who knows that term of you is left with these.",
+        f"Of your released terms, the rarest stands in {_rows_with_yours(rare)}.",
     )
     return [kept, promised_fact(rows), hidden, weights_fact(rows), _own_belief(view.group.belief)]
+
+
+def _rows_with_yours(rows: int) -> str:
+    if rows == 1:
+        return "your row alone. Who knows that term of you knows your row"
+    return f"{rows:,} rows, yours among them. Who knows that term of you is left with these"
 
 
 def _own_belief(belief: float) -> Fact:

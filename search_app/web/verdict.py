@@ -70,7 +70,7 @@ def _by_ap(group: Closeness, plain: Closeness, depth: int) -> str:
     better, more = group.ap > plain.ap, group.overlap > plain.overlap
     if values[0] == values[1] or (better == more and group.overlap != plain.overlap):
         return ""
-    order = "its order" if group.lone else "your group’s order"
+    order = group.holder if group.lone else "your group’s order"
     closer, (high, low) = (order, values) if better else (_PLAIN, values[::-1])
     looks = f"but AP, which looks for the first {depth} in the whole pool,"
     return f"; {looks} is higher for {closer} ({high} to {low})"
