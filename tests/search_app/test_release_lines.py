@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from anonymizer.methods import METHODS
+from anonymizer.methods import IDLE, METHODS
 from anonymizer.model import Profiles, Release
 from search_app.release_lines import release_lines, warning
 
@@ -66,6 +66,7 @@ def test_the_verb_prints_them(
         return lone_release(profiles, k)
 
     monkeypatch.setitem(METHODS, "km-anonymity", anonymize)
+    monkeypatch.delitem(IDLE, "km-anonymity", raising=False)
     run = Run(tmp_path / "ws", capsys)
     run("profiles", log_of(tmp_path / "log.tsv"))
     said = run("anonymize", "-m", "km-anonymity")
