@@ -14,7 +14,6 @@ from anonymizer.profile_file import fingerprint, write_profiles
 from anonymizer.publication import read_published
 from anonymizer.reduced import reduced_release
 from anonymizer.release import write_release
-from search_app.verbs.anonymize import _print
 from search_app.workspace import Workspace
 
 from .conftest import Run
@@ -77,14 +76,3 @@ def test_measure_counts_those_left_out_as_nothing_kept(ready: Run) -> None:
     measures = {m["name"]: m for m in ready.json("measure")["measures"]}
     assert measures["share of own terms kept"]["mean"] == (1 / 2 + 1 + 0) / 3
     assert measures["cosine of user and row"]["mean"] == pytest.approx((3 / 5 + 1 + 0) / 3)
-
-
-def test_anonymize_tells_what_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    release = reduced_release(PEOPLE, KEPT, np.where(KEPT, 0, 1), PARAMETERS)
-    _print({"release": "r", "facts": facts(PEOPLE, release)}, False)
-    assert capsys.readouterr().out.splitlines() == [
-        "2 users with a row each; 1 lost all their terms and have none: r",
-        "  users kept                                       66.7%",
-        "  distinct terms kept                              33.3%",
-        "  log size kept (sum of all weights)               40.0%",
-    ]
