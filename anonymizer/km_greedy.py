@@ -111,6 +111,7 @@ def _visit_all(low: int, high: int, number: int, work: Any, log: Any, rules: Any
         lost += count
         count = _check_terms(count, number, work, log, rules)
         _check_pairs(user, count, number, work, log, rules)
+        # From the second pass on each deletion says whose triples it broke.
         again = number > 2 and rules.m == 3
         calm = again and work.disturbed[user] <= _visit(user, number - 1, log)
         for length in range(3, 0 if calm else rules.m + 1):

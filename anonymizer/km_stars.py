@@ -229,7 +229,7 @@ def _count_star(
         if end - start >= rules.k and ask(x, words, star.living, star):
             work.counted_terms[1] = log.terms[work.cells[star.partner[x]]]
             found = _count_exact(log.owner, start, end, x, words, 3, work, log, rules, sign)
-            if found and visit:
+            if found and visit >= 2 * (log.ends.size - 1):  # in the first pass all are still open
                 _disturb(start, end, words, visit, work, log)
             if rules.m > 3:
                 _count_fours(x, start, end, words, work, log, rules, sign)
