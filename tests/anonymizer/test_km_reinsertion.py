@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from itertools import combinations
 
 import numpy as np
-import pytest
 
 from anonymizer.histories import Histories
 from anonymizer.km_greedy import delete_greedily
+from anonymizer.km_insertion import insert
 
 Sets = list[set[int]]
 
@@ -102,14 +102,13 @@ def test_what_is_given_back_to_a_greedy_log_leaves_it_anonymous() -> None:
 
 
 def test_insertion_that_starts_from_a_greedy_log_is_re_insertion() -> None:
-    insertion = pytest.importorskip("anonymizer.km_insertion")
     rng = np.random.default_rng(4)
     for seed in range(200):
         rows = random_rows(rng)
         k, m = int(rng.integers(2, 5)), int(rng.integers(1, 4))
         start, histories = greedy(rows, k, m, seed), histories_of(rows)
         order = rng.permutation(histories.span)
-        found = insertion.insert(
+        found = insert(
             histories, k=k, m=m, order=order, start=np.array(start, dtype=bool), once=True
         )
         expected = reinserted(rows, as_sets(rows, start), k, m, order.tolist())
