@@ -80,10 +80,9 @@ def _check(span: int, k: int, m: int, target: str, values: Floats | None, ties: 
 def _passes(histories: Histories, rules: Any, progress: Progress) -> Ints:
     """Visit all users, pass after pass, until a pass deletes nothing."""
     log = supports_of(histories, rules.k, rules.m)
-    counting = rules.target == FIS
-    work = work_for(log, rules.m, counting=counting)
+    work = work_for(log, rules.m)
     users, number, deletions = histories.users, 0, 1
-    if counting and rules.m > 2:
+    if rules.target == FIS and rules.m > 2:
         _count_all(users, work, log, rules)
     while deletions:
         number, deletions = number + 1, 0
@@ -112,7 +111,9 @@ def _visit_all(low: int, high: int, number: int, work: Any, log: Any, rules: Any
         lost += count
         count = _check_terms(count, number, work, log, rules)
         _check_pairs(user, count, number, work, log, rules)
-        for length in range(3, rules.m + 1):
+        again = number > 2 and rules.m == 3
+        calm = again and work.disturbed[user] <= _visit(user, number - 1, log)
+        for length in range(3, 0 if calm else rules.m + 1):
             for i in range(count):
                 if work.alive[i]:
                     _check_star(user, i, count, length, number, work, log, rules)
@@ -183,8 +184,8 @@ def _delete(user: int, i: int, count: int, number: int, work: Any, log: Any, rul
     """Delete a user's term and lower the supports of all it was in."""
     cell, k = work.cells[i], rules.k
     term, visit = log.terms[cell], _visit(user, number, log)
-    if rules.m > 2 and rules.target == FIS:
-        lose_larger(user, i, count, work, log, rules)
+    if rules.m > 2 and (rules.target == FIS or (number > 1 and rules.m == 3)):
+        lose_larger(user, i, count, visit, work, log, rules)
     work.alive[i] = False
     log.deleted[cell] = number
     log.frequent[1, term] -= 1
@@ -192,7 +193,7 @@ def _delete(user: int, i: int, count: int, number: int, work: Any, log: Any, rul
     for j in range(count):
         if work.alive[j] and work.lost[j] >= 0:
             pair = work.lost[j]
-            if rules.m > 2:
+            if rules.m > 2 and log.support[pair] > k:
                 lose_from_list(user, pair, log.first, log.owner, log.support)
                 log.changed[pair] = visit
             log.support[pair] -= 1
@@ -233,7 +234,7 @@ def _check_star(
             if ask(x, words, star.living if fresh else star.fresh, star):
                 low = log.first[star.pair[x]]
                 high = low + log.support[star.pair[x]]
-                tally(log.owner, low, high, words, rules.k, star)
+                tally(log.owner, low, high, x, words, rules.k, star)
                 _delete_open(user, 3, words, count, number, work, log, rules)
     clear(user, size, log.first, log, star)
 
@@ -263,7 +264,7 @@ def _check_fours(
             work.combination[2] = star.partner[y]
             low = log.first[star.pair[x]]
             users = pick(low, low + log.support[star.pair[x]], words, y, log, star)
-            tally(star.some, 0, users, words, rules.k, star)
+            tally(star.some, 0, users, y, words, rules.k, star)
             if _delete_open(user, 4, words, count, number, work, log, rules) < 2:
                 return
 

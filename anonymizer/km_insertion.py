@@ -32,14 +32,15 @@ def insert(
     m: int,
     order: Ints,
     start: Kept | None = None,
+    once: bool = False,
     owners: Owners | None = None,
     progress: Progress = silent,
 ) -> Kept:
     """Return which cells are kept: terms visited in order, each given to its largest group.
 
     The start, if any, must be (k,m)-anonymous. Terms of it that are visited late may gain owners
-    for whom earlier ones waited, so the order is gone through until nobody gets any more. Progress
-    counts the terms visited.
+    for whom earlier ones waited, so the order is gone through until nobody gets any more, unless it
+    is to be gone through only once. Progress counts the terms visited.
     """
     _check(histories, k, m, order, start)
     owners = owners or owners_of(histories)
@@ -52,7 +53,7 @@ def insert(
             given += give(terms, k, m, owners, log, room)
             done += terms.size
             progress(done)
-        if start is None:
+        if start is None or once:
             break
     kept: Kept = log.kept
     return kept

@@ -36,13 +36,44 @@ def most_kept(
 
     For users, those left without a term are rescued too. Progress counts the orders tried.
     """
-    tf = np.bincount(histories.terms, weights, minlength=histories.span)
     score = score_of(histories, target, weights=weights, values=values, m=m)
-    tried = orders(histories, target, tf=tf, values=values, k=k, rng=rng)
+    tried = _tried(histories, target, weights, values, k, rng)
     kept = best_of(histories, score, tried, k=k, m=m, progress=progress)
     if target == "users":
         kept = rescue(histories, kept, score, weights=weights, k=k, m=m, order=tried[0])
     return kept
+
+
+def give_back(
+    histories: Histories,
+    start: Kept,
+    target: str,
+    *,
+    weights: Floats,
+    values: Floats | None,
+    k: int,
+    m: int,
+    rng: np.random.Generator,
+) -> Kept:
+    """Return which cells are kept when terms are given back to an anonymous log, to groups at once.
+
+    Each order that may suit the target is tried, and what it counts as most is kept.
+    """
+    score = score_of(histories, target, weights=weights, values=values, m=m)
+    tried = _tried(histories, target, weights, values, k, rng)
+    return best_of(histories, score, tried, k=k, m=m, start=start)
+
+
+def _tried(
+    histories: Histories,
+    target: str,
+    weights: Floats,
+    values: Floats | None,
+    k: int,
+    rng: np.random.Generator,
+) -> list[Ints]:
+    tf: Floats = np.bincount(histories.terms, weights, histories.span).astype(np.float64)
+    return orders(histories, target, tf=tf, values=values, k=k, rng=rng)
 
 
 def orders(

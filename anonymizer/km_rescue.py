@@ -38,9 +38,9 @@ def rescue(
         owners = owners_of(histories, np.argsort(size, kind="stable"))
         if not _begin(terms, k, owners, lost, begun, seed):
             break
-        last = insert(histories, k=k, m=m, order=order, start=seed)
+        last = insert(histories, k=k, m=m, order=order, start=seed, once=True)
         best = max(best, (score(last), last), key=lambda scored: scored[0])
-    return best[1]
+    return kept if best[1] is kept else insert(histories, k=k, m=m, order=order, start=best[1])
 
 
 @compiled

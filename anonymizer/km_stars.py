@@ -22,6 +22,7 @@ class Star(NamedTuple):
 
     partner: Any  # position -> which of the user's cells at hand it is
     pair: Any  # position -> number of the pair with the star's own term
+    last: Any  # position -> where that pair's list ended when the star was spread
     living: Any  # words: positions whose terms are still kept
     fresh: Any  # words: positions whose pair lost a user since the last visit
     open: Any  # words: positions that are asked for and too few users have
@@ -41,18 +42,31 @@ class Work(NamedTuple):
     lost: Any  # the same of a cell that is deleted
     combination: Any  # positions among these cells, ascending
     terms: Any  # and their terms
+    counted_terms: Any  # of a combination that is counted
     checked: Any  # the star whose combinations are checked
     counted: Any  # the star whose frequent combinations are counted
+    disturbed: Any  # user -> the last visit at which a triple of theirs fell below k users
 
 
-def work_for(log: Supports, m: int, *, counting: bool) -> Work:
+def work_for(log: Supports, m: int) -> Work:
     """Return the room that visits need."""
     users, longest = log.ends.size - 1, int(np.diff(log.ends).max())
     cells, alive = np.empty(longest, dtype=np.int64), np.zeros(longest, dtype=np.bool_)
     checked = _star(users if m > 2 else 0, longest)
-    counted = _star(users if m > 2 and counting else 0, longest)
+    counted = _star(users if m > 2 else 0, longest)
     few = np.zeros(4, dtype=np.int64)
-    return Work(cells, alive, cells.copy(), cells.copy(), few, few.copy(), checked, counted)
+    return Work(
+        cells,
+        alive,
+        cells.copy(),
+        cells.copy(),
+        few,
+        few.copy(),
+        few.copy(),
+        checked,
+        counted,
+        np.zeros(users, dtype=np.int64),
+    )
 
 
 def _star(users: int, longest: int) -> Star:
@@ -60,6 +74,7 @@ def _star(users: int, longest: int) -> Star:
     row, ints = np.zeros(words, dtype=np.int64), np.empty(longest, dtype=np.int64)
     return Star(
         ints,
+        ints.copy(),
         ints.copy(),
         row,
         row.copy(),
@@ -93,17 +108,18 @@ def spread(size: int, begin: Any, log: Any, star: Any) -> None:
     words, owner, bits = -(-size // WORD), log.owner, star.bits
     for q in range(size):
         pair, word, bit = star.pair[q], q // WORD, 1 << q % WORD
-        for e in range(begin[pair], log.first[pair] + log.support[pair]):
+        star.last[q] = log.first[pair] + log.support[pair]
+        for e in range(begin[pair], star.last[q]):
             bits[owner[e] * words + word] |= bit
 
 
 @compiled
 def clear(user: int, size: int, begin: Any, log: Any, star: Any) -> None:
-    """Forget what was spread, also of the user visited, who may have lost a pair by now."""
+    """Forget what was spread, also of the user visited, who may stand in a list no longer."""
     words, owner, bits = -(-size // WORD), log.owner, star.bits
     for q in range(size):
         pair, word = star.pair[q], q // WORD
-        for e in range(begin[pair], log.first[pair] + log.support[pair]):
+        for e in range(begin[pair], star.last[q]):
             bits[owner[e] * words + word] = 0
     for word in range(words):
         bits[user * words + word] = 0
@@ -124,20 +140,20 @@ def ask(after: int, words: int, asked: Any, star: Any) -> Any:
 
 
 @compiled
-def tally(owner: Any, low: int, high: int, words: int, needed: int, star: Any) -> None:
-    """Leave open the positions asked for that fewer than so many of some users have.
+def tally(owner: Any, low: int, high: int, after: int, words: int, needed: int, star: Any) -> None:
+    """Leave open the positions asked for, after one, that fewer than so many of some users have.
 
     A counter starts so that it runs over when it has reached what is needed.
     """
-    bits, asked, digits, depth = star.bits, star.open, star.digits, 0
+    bits, asked, digits, begin, depth = star.bits, star.open, star.digits, after // WORD, 0
     while 1 << depth < needed:
         depth += 1
     for digit in range(depth):
-        for word in range(words):
+        for word in range(begin, words):
             digits[digit, word] = -(((1 << depth) - needed) >> digit & 1)
     for e in range(low, high):
         start, closed = owner[e] * words, False
-        for word in range(words):
+        for word in range(begin, words):
             carry, digit = bits[start + word] & asked[word], 0
             while carry != 0 and digit < depth:
                 old = digits[digit, word]
@@ -147,14 +163,14 @@ def tally(owner: Any, low: int, high: int, words: int, needed: int, star: Any) -
             if carry != 0:
                 asked[word] &= ~carry
                 closed = True
-        if closed and not _any(asked, words):
+        if closed and not _any(asked, begin, words):
             return
 
 
 @compiled
-def _any(row: Any, words: int) -> Any:
+def _any(row: Any, begin: int, words: int) -> Any:
     found = 0
-    for word in range(words):
+    for word in range(begin, words):
         found |= row[word]
     return found != 0
 
@@ -179,7 +195,7 @@ def count_larger(user: int, work: Any, log: Any, rules: Any, head: Any) -> None:
     for i in range(count):
         work.cells[i], work.alive[i] = log.ends[user] + i, True
     for i in range(count):
-        _count_star(user, i, i + 1, count, work, log, rules, head, 1)
+        _count_star(user, i, i + 1, count, 0, work, log, rules, head)
         pairs_of(user, i, i + 1, count, rules.k, log, work, work.pairs)
         for j in range(i + 1, count):
             if work.pairs[j] >= 0:
@@ -187,33 +203,61 @@ def count_larger(user: int, work: Any, log: Any, rules: Any, head: Any) -> None:
 
 
 @compiled
-def lose_larger(user: int, i: int, count: int, work: Any, log: Any, rules: Any) -> None:
-    """Count no longer the combinations that stop being frequent when this user loses a term."""
-    _count_star(user, i, 0, count, work, log, rules, log.first, -1)
+def lose_larger(user: int, i: int, count: int, visit: int, work: Any, log: Any, rules: Any) -> None:
+    """Count no longer the combinations that stop being frequent when this user loses a term.
+
+    Whoever else has such a triple is disturbed.
+    """
+    _count_star(user, i, 0, count, visit, work, log, rules, log.first)
 
 
 @compiled
 def _count_star(
-    user: int, i: int, low: int, count: int, work: Any, log: Any, rules: Any, begin: Any, sign: int
+    user: int, i: int, low: int, count: int, visit: int, work: Any, log: Any, rules: Any, begin: Any
 ) -> None:
-    """Add a sign to the counts for each combination of the star that exactly k users have."""
+    """Count each combination of the star that exactly k users have; in a visit, backwards."""
     star = work.counted
     size = gather(user, i, low, count, rules.k, work, log, star)
     if size < 2:
         return
-    words = -(-size // WORD)
-    work.terms[0] = log.terms[work.cells[i]]
+    _sort(size, star.partner, star.pair, log.support)
+    words, sign = -(-size // WORD), -1 if visit else 1
+    work.counted_terms[0] = log.terms[work.cells[i]]
     spread(size, begin, log, star)
     for x in range(size - 1):
-        pair = star.pair[x]
-        work.terms[1] = log.terms[work.cells[star.partner[x]]]
-        ask(x, words, star.living, star)
-        start, end = begin[pair], log.first[pair] + log.support[pair]
-        if end - start >= rules.k:
-            _count_exact(log.owner, start, end, words, 3, work, log, rules, sign)
+        start, end = begin[star.pair[x]], star.last[x]
+        if end - start >= rules.k and ask(x, words, star.living, star):
+            work.counted_terms[1] = log.terms[work.cells[star.partner[x]]]
+            found = _count_exact(log.owner, start, end, x, words, 3, work, log, rules, sign)
+            if found and visit:
+                _disturb(start, end, words, visit, work, log)
             if rules.m > 3:
                 _count_fours(x, start, end, words, work, log, rules, sign)
     clear(user, size, begin, log, star)
+
+
+@compiled
+def _sort(size: int, partner: Any, pair: Any, support: Any) -> None:
+    """Sort partners, the rarest first: long lists then have few words to count (Shell 1959)."""
+    gap = size // 2 if size > WORD else 0
+    while gap > 0:
+        for i in range(gap, size):
+            one, other, j = partner[i], pair[i], i
+            while j >= gap and support[pair[j - gap]] > support[other]:
+                partner[j], pair[j] = partner[j - gap], pair[j - gap]
+                j -= gap
+            partner[j], pair[j] = one, other
+        gap = 1 if gap == 2 else gap * 5 // 11
+
+
+@compiled
+def _disturb(start: int, end: int, words: int, visit: int, work: Any, log: Any) -> None:
+    """Note those of a list of users who have one of the combinations just found."""
+    bits, exact, owner = work.counted.bits, work.counted.exact, log.owner
+    for e in range(start, end):
+        for word in range(words):
+            if bits[owner[e] * words + word] & exact[word] != 0:
+                work.disturbed[owner[e]] = visit
 
 
 @compiled
@@ -224,11 +268,10 @@ def _count_fours(
     for word in range(words):
         star.enough[word] = star.living[word] & (star.exact[word] | ~star.open[word])
     for y in range(x + 1, words * WORD):
-        if star.enough[y // WORD] >> y % WORD & 1:
-            work.terms[2] = log.terms[work.cells[star.partner[y]]]
-            ask(y, words, star.enough, star)
+        if star.enough[y // WORD] >> y % WORD & 1 and ask(y, words, star.enough, star):
+            work.counted_terms[2] = log.terms[work.cells[star.partner[y]]]
             size = pick(start, end, words, y, log, star)
-            _count_exact(star.some, 0, size, words, 4, work, log, rules, sign)
+            _count_exact(star.some, 0, size, y, words, 4, work, log, rules, sign)
 
 
 @compiled
@@ -236,16 +279,17 @@ def _count_exact(
     owner: Any,
     low: int,
     high: int,
+    after: int,
     words: int,
     length: int,
     work: Any,
     log: Any,
     rules: Any,
     sign: int,
-) -> None:
-    """Add a sign for the combinations of a length that exactly k of some users have."""
-    star, counts = work.counted, log.frequent[length]
-    tally(owner, low, high, words, rules.k + 1, star)
+) -> Any:
+    """Count the combinations of a length that exactly k of some users have."""
+    star, counts, terms, found = work.counted, log.frequent[length], work.counted_terms, False
+    tally(owner, low, high, after, words, rules.k + 1, star)
     depth = 0
     while 1 << depth < rules.k + 1:
         depth += 1
@@ -254,8 +298,10 @@ def _count_exact(
         for digit in range(depth):
             exact &= star.digits[digit, word]
         star.exact[word] = exact
+        found |= exact != 0
         for bit in range(WORD if exact != 0 else 0):
             if exact >> bit & 1:
                 counts[log.terms[work.cells[star.partner[word * WORD + bit]]]] += sign
                 for place in range(length - 1):
-                    counts[work.terms[place]] += sign
+                    counts[terms[place]] += sign
+    return found

@@ -17,12 +17,12 @@ from ..wordnet import WordNet
 from . import km_anonymity, p_linkability
 
 METHODS: dict[str, Callable[..., Release]] = {
-    "km-anonymity": km_anonymity.anonymize,
     "p-linkability": p_linkability.anonymize,
+    "km-anonymity": km_anonymity.anonymize,
 }
 IDLE: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
-    "km-anonymity": km_anonymity.idle,
     "p-linkability": p_linkability.idle,
+    "km-anonymity": km_anonymity.idle,
 }
 OFF = "off"
 _HANDED_IN = ("wordnet", "links", "sample", "table", "rng", "progress")

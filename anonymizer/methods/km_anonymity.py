@@ -1,29 +1,66 @@
-# ruff: noqa
-# mypy: ignore-errors
-"""TEMPORARY: (k,m)-anonymity by deletion, small and slow, until the real file takes its place."""
+"""(k,m)-anonymity by deleting terms.
+
+Burghardt, Böhm, Guttman & Clifton, Anonymous Search Histories Featuring Personalized Advertisement
+(a four-page form of it is in CIKM 2010), definition 1: a log is (k,m)-anonymous if every
+combination of at most m terms of somebody's history stands in at least k histories. It speaks of
+sets of terms: how often somebody asked for a term is not covered; frequencies="drop" leaves it out.
+
+algorithm "greedy" is the paper's, user by user until nothing changes; with reinsert="groups" terms
+are then given back to as many users at once as can have them. "insert" is ours: it gives terms to
+groups of users in one pass, in several orders of which the best is kept. The target says what a
+term is worth; bid, clicks, impressions and revenue are read from a marketing table.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
-from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
-from ..marketing import MarketingTable, values_of
-from ..model import BadParameter, Floats, Profiles, Progress, Release, Unsatisfiable, silent
+from ..histories import Histories, histories_of
+from ..km_greedy import delete_greedily
+from ..km_orders import give_back, most_kept
+from ..marketing import VALUES, MarketingTable, values_of
+from ..model import (
+    BadInput,
+    BadParameter,
+    Floats,
+    Ints,
+    Profiles,
+    Progress,
+    Release,
+    Unsatisfiable,
+    silent,
+)
 from ..reduced import reduced_release
-from ..wordnet import WordNet
 
-_MARKET = ("bid", "clicks", "impressions", "revenue")
+TARGETS = ("logsize", "users", "fis", "random", *VALUES)
 _CHOICES = {
     "algorithm": ("insert", "greedy"),
-    "target": ("logsize", "users", "fis", "random", *_MARKET),
+    "target": TARGETS,
     "ties": ("random", "first"),
     "reinsert": ("none", "groups"),
     "frequencies": ("keep", "drop"),
 }
+MOST_TERMS = 4  # of a combination
+
+
+class Worth(NamedTuple):
+    """What terms are worth to a target."""
+
+    target: str
+    weights: Floats  # of each cell
+    tf: Floats  # term -> sum of its weights
+    df: Floats  # term -> users who have it
+    each: Floats | None  # term -> value of an occurrence, of targets that have one
+
+    @property
+    def utility(self) -> Floats | None:
+        """Return what a term is worth in the whole log; nothing where chance or sets decide."""
+        if self.each is not None:
+            return self.each * self.tf
+        return {"logsize": self.tf, "users": self.df}.get(self.target)
 
 
 def anonymize(
@@ -36,90 +73,117 @@ def anonymize(
     ties: str = "random",
     reinsert: str = "none",
     frequencies: str = "keep",
-    marketing: str = "none",
-    wordnet: WordNet,
+    marketing: str = "none",  # whoever calls reads it and hands the table in
     table: MarketingTable | None = None,
     rng: np.random.Generator,
     progress: Progress = silent,
+    **_others: object,
 ) -> Release:
-    """Delete terms until every combination of m terms stands in k histories."""
-    given = {"algorithm": algorithm, "target": target, "ties": ties}
-    given |= {"reinsert": reinsert, "frequencies": frequencies}
-    for name, value in given.items():
-        if value not in _CHOICES[name]:
-            raise BadParameter(f"{name}={value} must be one of {', '.join(_CHOICES[name])}")
-    values = _values(profiles, target, table)
-    histories = [set(profiles.slice(row)[0].tolist()) for row in range(len(profiles))]
+    """Delete terms until any m of a user are had by k users; release what is left of each."""
+    chosen = {"algorithm": algorithm, "target": target, "ties": ties}
+    chosen |= {"reinsert": reinsert, "frequencies": frequencies}
+    _refuse(profiles, k, m, chosen, marketing if table is None else "handed in")
+    histories, worth = histories_of(profiles), _worth(profiles, target, table)
     if algorithm == "greedy":
-        passes = _quick_greedy(profiles, k, m, target, values, ties, reinsert, rng)
+        passes = _greedily(histories, worth, k, m, ties, reinsert, rng, progress)
     else:
-        passes = _quick(profiles, k, m, target, table, rng)
-    parameters = {"k": k, "m": m, **given}
-    state = "none" if table is None else "synthetic" if table.synthetic else "given"
-    return _released(profiles, histories, passes, {**parameters, "marketing": state})
+        kept = most_kept(
+            histories,
+            target,
+            weights=worth.weights,
+            values=worth.each,
+            k=k,
+            m=m,
+            rng=rng,
+            progress=progress,
+        )
+        passes = np.where(kept, 0, 1).astype(np.int64)
+    told = "none"
+    if table is not None and target in VALUES:
+        told = "synthetic" if table.synthetic else "given"
+    parameters = {"k": k, "m": m, **chosen, "marketing": told}
+    return reduced_release(profiles, passes == 0, passes, parameters, frequencies=frequencies)
 
 
-def idle(given: Mapping[str, object]) -> list[str]:
+def idle(parameters: Mapping[str, object]) -> list[str]:
     """Name the parameters that have no effect beside the others."""
-    return ["ties", "reinsert"] if given["algorithm"] == "insert" else []
+    greedy = parameters["algorithm"] == "greedy"
+    effective = {
+        "ties": greedy,
+        "reinsert": greedy,
+        "marketing": parameters["target"] in VALUES,
+    }
+    return [name for name, has_effect in effective.items() if not has_effect]
 
 
-def _values(profiles: Profiles, target: str, table: MarketingTable | None) -> Floats | None:
-    weights, span = profiles.weights, len(profiles.terms)
-    users = np.bincount(weights.indices, minlength=span).astype(float)
-    frequency: Floats = np.bincount(weights.indices, weights.data, minlength=span)
-    if target == "random":
-        return None
-    if target in ("users", "fis"):
-        return users
-    if target == "logsize":
-        return frequency
-    if table is None:
-        raise BadParameter(f"target={target} needs a marketing table")
-    return frequency * values_of(table, profiles.terms, target)
-
-
-def _quick_greedy(profiles, k, m, target, values, ties, reinsert, rng):
-    from ..histories import histories_of
-    from ..km_greedy import delete_greedily
-    from ..km_insertion import insert
-
-    h = histories_of(profiles)
-    rule = target if target in ("random", "fis") else "value"
-    given = values if rule == "value" else None
-    at = delete_greedily(h, k=k, m=m, target=rule, values=given, ties=ties, rng=rng)
-    if reinsert == "groups":
-        tf = np.bincount(h.terms, profiles.weights.data, h.span)
-        order = np.argsort(-tf, kind="stable")
-        at = np.where(insert(h, k=k, m=m, order=order, start=at == 0), 0, at)
-    return [
-        {t: n for t, n in zip(h.terms[a:b].tolist(), at[a:b].tolist()) if n}
-        for a, b in zip(h.ends[:-1], h.ends[1:])
+def _refuse(profiles: Profiles, k: int, m: int, chosen: Mapping[str, str], marketing: str) -> None:
+    """Refuse what is not allowed, all of it at once; then what nobody could satisfy."""
+    faults = [
+        f"{name}={value} must be one of {', '.join(_CHOICES[name])}"
+        for name, value in chosen.items()
+        if value not in _CHOICES[name]
     ]
+    faults += [f"k={k} must be 1 or more"] * (k < 1)
+    faults += [f"m={m} must be from 1 to {MOST_TERMS}"] * (not 1 <= m <= MOST_TERMS)
+    if marketing not in ("none", "handed in"):
+        faults.append(f"marketing={marketing} needs that table handed in")
+    elif chosen["target"] in VALUES and marketing == "none":
+        faults.append(
+            f"target={chosen['target']} needs a marketing table: set marketing=FILE.csv, or "
+            "marketing=synthetic for an invented one"
+        )
+    if faults:
+        raise BadParameter("; ".join(faults))
+    if k > len(profiles):
+        raise Unsatisfiable(
+            f"k={k} is more than the {len(profiles)} users there are; take a smaller k"
+        )
 
 
-def _quick(profiles, k, m, target, table, rng):
-    from ..histories import histories_of
-    from ..km_orders import most_kept
+def _worth(profiles: Profiles, target: str, table: MarketingTable | None) -> Worth:
+    columns, weights = profiles.weights.indices, profiles.weights.data
+    span = len(profiles.terms)
+    with np.errstate(over="ignore"):
+        tf = np.bincount(columns, weights, minlength=span).astype(np.float64)
+        df = np.bincount(columns, minlength=span).astype(np.float64)
+        each = values_of(table, profiles.terms, target) if table and target in VALUES else None
+        total = tf.sum() if each is None else (each * tf).sum()
+    if not np.isfinite(total):
+        raise BadInput("weights are too large to be added up; divide them by a large number")
+    return Worth(target, weights, tf, df, each)
 
-    h = histories_of(profiles)
-    values = values_of(table, profiles.terms, target) if target in _MARKET else None
-    kept = most_kept(h, target, weights=profiles.weights.data, values=values, k=k, m=m, rng=rng)
-    return [
-        dict.fromkeys(h.terms[a:b][~kept[a:b]].tolist(), 1) for a, b in zip(h.ends[:-1], h.ends[1:])
-    ]
 
-
-def _released(
-    profiles: Profiles,
-    histories: list[set[int]],
-    passes: list[dict[int, int]],
-    parameters: dict[str, object],
-) -> Release:
-    weights = profiles.weights
-    owner = np.repeat(np.arange(len(profiles)), profiles.sizes)
-    cells = zip(owner.tolist(), weights.indices.tolist())
-    at = np.array([passes[u].get(t, 0) for u, t in cells], dtype=np.int64)
-    return reduced_release(
-        profiles, at == 0, at, parameters, frequencies=str(parameters["frequencies"])
+def _greedily(
+    histories: Histories,
+    worth: Worth,
+    k: int,
+    m: int,
+    ties: str,
+    reinsert: str,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Ints:
+    """Return the pass in which each cell was deleted, and 0 where it is kept, or given back."""
+    passes = delete_greedily(
+        histories,
+        k=k,
+        m=m,
+        target=worth.target if worth.utility is None else "value",
+        values=worth.utility,
+        ties=ties,
+        rng=rng,
+        progress=progress,
     )
+    if reinsert == "none":
+        return passes
+    kept = give_back(
+        histories,
+        passes == 0,
+        worth.target,
+        weights=worth.weights,
+        values=worth.each,
+        k=k,
+        m=m,
+        rng=rng,
+    )
+    return np.where(kept, 0, passes)

@@ -10,6 +10,7 @@ import pytest
 
 from anonymizer.histories import Histories
 from anonymizer.km_greedy import delete_greedily
+from anonymizer.model import BadParameter
 
 Sets = list[set[int]]
 Draw = Callable[[int], int]
@@ -214,3 +215,68 @@ def test_it_keeps_its_promise(target: str) -> None:
         assert set(range(1, max(passes, default=0) + 1)) <= set(passes)
         assert not any(deleted(left, k, m, target, ties="random", seed=seed))
         assert passes == deleted(rows, k, m, target, ties="random", seed=seed)
+
+
+@pytest.mark.parametrize("target", ["value", "fis"])
+def test_histories_of_more_terms_than_a_word_has_bits(target: str) -> None:
+    rng = np.random.default_rng(11)
+    rows = [set(np.flatnonzero(rng.random(90) < 0.85).tolist()) for _ in range(5)]
+    assert min(map(len, rows)) > 64
+    values = rng.permutation(90).astype(float).tolist()
+    assert deleted(rows, 4, 3, target, values) == twin(rows, 4, 3, target, values, lambda _: 0)
+
+
+def test_five_hundred_terms_of_each_user_at_m_3() -> None:
+    everything = set(range(500))
+    rows = [everything, everything, everything - {7}, everything - {7, 8}]
+    passes = deleted(rows, 3, 3, "fis")
+    assert kept(rows, passes) == [everything - {7}, everything - {7}, everything - {7}, rows[3]]
+    assert sum(passes) == 2
+
+
+def test_one_user_is_enough_at_k_1() -> None:
+    assert deleted([{0, 1}, {2}, set()], 1, 4) == [0, 0, 0]
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+def test_more_than_there_are_users_leaves_nothing(m: int) -> None:
+    assert deleted([{0, 1}, {0, 1}], 3, m) == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("rows", [[], [set()], [set(), set()]])
+def test_a_log_without_terms_is_anonymous(rows: Sets) -> None:
+    assert deleted(rows, 2, 3) == []
+
+
+def test_empty_histories_change_nothing() -> None:
+    rows = named("abc abd bcd ace")
+    assert deleted([set(), *rows, set()], 2, 2) == deleted(rows, 2, 2)
+
+
+def test_progress_counts_the_users_of_the_first_pass() -> None:
+    seen: list[int] = []
+    delete_greedily(
+        histories_of([{0, 1}] * 3000),
+        k=2,
+        m=2,
+        target="random",
+        values=None,
+        ties="first",
+        rng=np.random.default_rng(0),
+        progress=seen.append,
+    )
+    assert seen == [1024, 2048, 3000]
+
+
+def test_all_that_is_not_allowed_is_said_at_once() -> None:
+    with pytest.raises(
+        BadParameter, match=r"k=0 .*; m=5 .*; target='bid' .*; ties='last' "
+    ) as said:
+        deleted([{0}], 0, 5, "bid", ties="last")
+    assert "must be one of random, fis, value" in str(said.value)
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, float("nan")], [1.0, float("inf")]])
+def test_each_term_needs_a_finite_value(values: list[float]) -> None:
+    with pytest.raises(BadParameter, match="one finite number for each of 2 terms"):
+        deleted([{0, 1}], 2, 2, values=values)

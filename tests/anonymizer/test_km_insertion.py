@@ -6,12 +6,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from .small_logs import Log, cells_in, crowd, draw_rows, histories_from, is_anonymous, rows_of
 
 from anonymizer import compiled, km_insertion
 from anonymizer.histories import Histories
 from anonymizer.km_insertion import best_of, insert
 from anonymizer.model import BadParameter, Ints
+
+from .small_logs import Log, cells_in, crowd, draw_rows, histories_from, is_anonymous, rows_of
 
 A, B, C, D, E = range(5)
 
@@ -186,11 +187,13 @@ def test_what_is_kept_stays_as_it_is(m: int) -> None:
 
 
 def test_a_start_is_gone_through_until_nobody_gets_more() -> None:
-    """C waits for B: only when both users have B can they have C beside it."""
+    """C and A wait for B: only when both users have it can they have more beside it."""
     histories = histories_from([{A, B, C}, {A, B, C}, {B}, {B}], 3)
     start = cells_in(histories, [{B}, set(), {B}, {B}])
-    kept = insert(histories, k=2, m=2, order=order_of(C, A, B), start=start)
-    assert kept.all()
+    order = order_of(C, A, B)
+    assert insert(histories, k=2, m=2, order=order, start=start).all()
+    kept = insert(histories, k=2, m=2, order=order, start=start, once=True)
+    assert rows_of(histories, kept) == [{B}, {B}, {B}, {B}]
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4])

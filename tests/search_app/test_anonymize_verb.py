@@ -57,8 +57,9 @@ def manifest(run: Run) -> dict[str, object]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_help_explains_every_parameter_with_its_default(method: str) -> None:
-    explained = dict(re.findall(r"^  (\w+)=(\S*)", PARAMETERS, re.MULTILINE))
-    explained |= dict.fromkeys("klt", "off")  # in one line
+    explained = dict(re.findall(r"^  (\w+)=(\S*)", PARAMETERS[method], re.MULTILINE))
+    if method == "p-linkability":
+        explained |= dict.fromkeys("klt", "off")  # in one line
     defaults = parameters_of(method)
     assert explained.keys() == defaults.keys()
     for name, default in defaults.items():
