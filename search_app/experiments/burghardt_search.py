@@ -48,10 +48,11 @@ def search_table(summed: SummedUp) -> Table:
     about = (
         "AP by the row that serves the person; who has none gets Lucene's order. Of reduced "
         "profiles, k or more people share each pair of a row's terms, and each row is one "
-        "person's; of groups, k people share a row. p is corrected by Holm within a pool."
+        "person's; of groups, k people share a row. Belief is by how much it changes at most for "
+        "who knows whose row it is. p is corrected by Holm within a pool."
     )
     head = ("release", "k", "pool", "AP", "95 %", "AP_c",
-            "over groups of k", "p", "people served", "people a row")  # fmt: skip
+            "over groups of k", "p", "people served", "people a row", "belief")  # fmt: skip
     return Table("search", "Search by reduced profiles and by groups", about, head, tuple(rows))
 
 
@@ -105,6 +106,7 @@ def _row(
         p,
         cells.NONE if served is None else f"{served:.1%}",
         cells.NONE if size is None else f"{size:.2f}",
+        cells.number(fact(summed.outcomes, variant, "change_of_belief")),
     )
 
 

@@ -73,10 +73,13 @@ def facts_of(
             return {**INPUT, **whose, **others}
         given = dict(unit.parameters)
         if unit.method == "p-linkability":
-            return {"users": 24, "mean_group": given["k"] or 3, "kept_users": 1.0, **whose}
+            size = given["k"] or 3
+            belief = {"change_of_belief": 1 / size}
+            return {"users": 24, "mean_group": size, "kept_users": 1.0, **belief, **whose}
         kept = {f"kept_{name}": share(given, name) + change(given, name) for name in LEVELS}
         passes = 6 if given["m"] == 2 else 4
         first = {"passes": passes, "deletions": 1000, "deletions_pass_1": 900}
+        first["change_of_belief"] = 0.99
         return {"users": 24, "mean_group": 1.0, **kept, **first, **whose, **others}
 
     return facts

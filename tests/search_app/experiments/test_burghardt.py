@@ -121,9 +121,9 @@ def test_the_search_table_sets_reduced_profiles_beside_groups_of_k(made: Report)
     gap = "+0.200 (+0.200 to +0.200)"
     name = "reduced profiles, insert, m = 2"
     found = row(made, "search", name, "10", "100")
-    assert found == ("0.800", "0.775 to 0.825", "0.800", gap, "< 0.001", "89.0%", "1.00")
-    assert row(made, "search", "groups", "10", "100")[3:] == ("–", "–", "100.0%", "10.00")
-    assert row(made, "search", "groups, p = 0.4", "–", "100")[-1] == "3.00"
+    assert found == ("0.800", "0.775 to 0.825", "0.800", gap, "< 0.001", "89.0%", "1.00", "0.990")
+    assert row(made, "search", "groups", "10", "100")[3:] == ("–", "–", "100.0%", "10.00", "0.100")
+    assert row(made, "search", "groups, p = 0.4", "–", "100")[-2:] == ("3.00", "0.333")
     assert row(made, "search", "no personalization", "–", "100")[0] == "0.300"
 
 
