@@ -158,5 +158,5 @@ def _judge_passes(passes: Floats) -> Findings:
         line = "passes are not whole numbers from 1 without a gap"
         yield Finding("deletions", False, DELETIONS, line)
     else:
-        line = f"{passes.size} terms of users were deleted, in {numbers.size} passes"
+        line = f"{passes.size} terms of users were deleted, in {numbers.size} pass{'es' * (numbers.size > 1)}"
         yield Finding("deletions", True, DELETIONS, line)
