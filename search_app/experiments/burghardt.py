@@ -31,9 +31,9 @@ NOTHING_TO_RESAMPLE = (
     "compare numbers, and have no p. Claims on search are tested over people."
 )
 SYNTHETIC = (
-    "The marketing table is synthetic: drawn by the seed for the profiles' terms, with "
-    "correlations like those of the paper's table 3. Nobody bids these sums. Every number of bids, "
-    "clicks, impressions and revenue rests on it."
+    "The marketing table is synthetic: invented for such terms, with correlations like those of "
+    "the paper's table 3. Nobody bids these sums. Every number of bids, clicks, impressions and "
+    "revenue rests on it."
 )
 GIVEN = "Bids, clicks, impressions and revenue are those of the marketing table that was given."
 OUTSIDE = (

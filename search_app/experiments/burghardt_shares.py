@@ -11,7 +11,7 @@ from .design import Variant
 from .outcomes import Outcomes
 from .unit_facts import KEPT, MARKET
 
-INPUT, TABLES, REINSERT = "input", "tables", "reinsert"
+TABLES, REINSERT = "tables", "reinsert"
 BASELINES, SEARCH = "baselines", "search"
 GREEDY, INSERT, RANDOM, FIS = "greedy", "insert", "random", "fis"
 MEASURES = {  # as facts name them: as tables do
@@ -98,11 +98,9 @@ def _means(facts: list[Mapping[str, float]]) -> dict[str, float]:
 
 
 def input_facts(outcomes: Outcomes) -> Mapping[str, float]:
-    """Return what was measured of the input; nothing if nobody asked."""
-    for variant in outcomes.experiment.named(INPUT):
-        for facts in outcomes.facts_of(variant):
-            return facts
-    return {}
+    """Return what was measured of the input; nothing if each unit has a release."""
+    told = (outcomes.facts[unit.name] for unit in outcomes.units if not unit.method)
+    return next((facts for facts in told if "profiles" in facts), {})
 
 
 def is_synthetic(outcomes: Outcomes) -> bool:

@@ -16,14 +16,14 @@ _LEFT_OUT = ("AP@20",)  # it is in summary.csv; the table is wide enough
 def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
     """Say what was measured of each variant; summaries, if there are some, are not made again."""
     summed = SummedUp(outcomes, tuple(summarize(outcomes) if summaries is None else summaries))
-    drawn = _figure(summed)
+    drawn, listed = _figure(summed), _table(summed)
     return Report(
         name=outcomes.experiment.name,
         title=outcomes.experiment.title,
         notes=notes_on(outcomes),
         claims=(),
         figures=(drawn,) if drawn else (),
-        tables=(_table(summed),),
+        tables=(listed,) if listed.rows else (),
     )
 
 

@@ -16,7 +16,8 @@ def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
     )
     grouped = f"{users:.0f} people were grouped. " if users else ""
     if not outcomes.people:
-        return (f"{grouped}Nobody asked anything: the releases were made, and not searched.",)
+        told = "Nobody asked anything: units.csv tells what was measured of the releases."
+        return (f"{grouped}{told}",)
     few = (FEW,) if outcomes.people < 30 else ()
     return (
         f"{grouped}{outcomes.people} people asked {outcomes.person.size} queries, drawn from the "
