@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from anonymizer.model import Profiles
 from anonymizer.wordnet import WordNet, open_wordnet
@@ -13,6 +14,10 @@ from search_app.settings import load_settings
 
 MEMORY = 4 << 30  # bytes a worker may need: its own Java, one that it starts, and a browser
 MOST = 4  # workers: containers often tell of all cores of a machine whose smallest part is theirs
+
+
+settings.register_profile("no clock", deadline=None)  # no test fails on a clock
+settings.load_profile("no clock")
 
 
 @pytest.hookimpl(optionalhook=True)  # pytest -n auto: of pytest-xdist
