@@ -12,6 +12,7 @@ from .site import DEMO, PLAIN, PRIVATE, Site
 
 _PAGES = (  # endpoint, name, who may go there
     ("search.show", "Search", (DEMO, PRIVATE, PLAIN)),
+    ("device.show", "Device", (DEMO, PRIVATE, PLAIN)),
     ("me.show", "Me", (DEMO, PRIVATE)),
     ("groups.show", "Groups", (DEMO, PRIVATE, PLAIN)),
     ("log.show", "Log", (DEMO, PRIVATE, PLAIN)),
@@ -20,6 +21,7 @@ _PAGES = (  # endpoint, name, who may go there
     ("admin.show", "People", (PRIVATE,)),
     ("about.show", "About", (DEMO, PRIVATE, PLAIN)),
 )
+_OF_NOBODY = ("about.show", "device.show")  # open to who has not signed in
 _OPERATORS = ("admin.show", "experiments.index")  # for them alone, where people sign in
 _WITHIN = {"compare": "search", "why": "search"}  # pages one comes to from another
 
@@ -37,14 +39,18 @@ def navigation(site: Site) -> list[Link]:
     chosen = request.args.get("user", "") if site.access == DEMO else ""
     asked: dict[str, Any] = {"user": chosen} if chosen in site.people else {}
     return [
-        Link(name, link(endpoint, **asked), _current(endpoint))
+        Link(name, link(endpoint, **_told(endpoint, asked)), _current(endpoint))
         for endpoint, name, access in _PAGES
         if site.access in access and _admitted(site, endpoint)
     ]
 
 
+def _told(endpoint: str, asked: dict[str, Any]) -> dict[str, Any]:
+    return {} if endpoint == "device.show" else asked  # there the server knows of nobody
+
+
 def _admitted(site: Site, endpoint: str) -> bool:
-    if site.access != PRIVATE or endpoint == "about.show":
+    if site.access != PRIVATE or endpoint in _OF_NOBODY:
         return True
     who = visitor()
     return who.admin if endpoint in _OPERATORS else bool(who.user) or _impersonal(endpoint)

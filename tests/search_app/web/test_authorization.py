@@ -73,6 +73,8 @@ ROWS = {
     "GET /why": replace(SEARCH, path="/why?q=java&doc=doc00"),
     "GET /lecture": SHOW,
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
+    # -- on the own device: nobody is asked for, and `user` means nothing
+    "GET /device": replace(FOR_ALL, path="/device?q=java"),
     # -- the own page
     "GET /me": OWN_PAGE,
     "GET /me/download": replace(OWN_PAGE, demo=(404, 200)),
@@ -118,6 +120,7 @@ ROWS = {
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": OPEN_DATA,
     "GET /api/v1/openapi.json": FOR_ALL,
+    "GET /api/v1/candidates": replace(OPEN_DATA, path="/api/v1/candidates?q=java"),
     # -- the API
     "GET /api/v1/search": replace(ANSWER, path="/api/v1/search?q=java"),
     "GET /api/v1/compare": replace(ANSWER, path="/api/v1/compare?q=java"),

@@ -133,6 +133,8 @@ def name_what_is_there(case: Case, user: str, site: Site) -> None:
     """Ask for a person and a group there are: generated names hardly ever hit one."""
     if site.access == "demo" and "user" in case.query:
         case.query["user"] = user
+    if user and "row" in case.query:
+        case.query["row"] = "g0001"
     if "row" in case.path_parameters:
         case.path_parameters["row"] = "g0001"
     if "doc" in case.query:

@@ -1,0 +1,390 @@
+// Orders what a query finds by a profile that never leaves this browser.
+"use strict";
+
+const find = (name) => document.querySelector(`#${name}`);
+const KEY = "veilsearch.device";
+const SHOWN = 10;
+const NAMED = 2; // terms given as a reason
+const MOST_TERMS = 5000;
+const LONGEST_TERM = 1000;
+
+/* ---- what is kept ---- */
+
+let kept = read();
+
+function read() {
+  const nothing = { terms: new Map(), row: "", keep: 200, stages: false };
+  try {
+    const told = JSON.parse(localStorage.getItem(KEY)) ?? {};
+    return { ...nothing, ...told, terms: checked(told.terms ?? []) };
+  } catch {
+    return nothing;
+  }
+}
+
+function stored() {
+  try {
+    return localStorage.getItem(KEY) !== null;
+  } catch { // the browser lets no page keep anything
+    return false;
+  }
+}
+
+function keepAll() {
+  try {
+    localStorage.setItem(KEY, JSON.stringify({ ...kept, terms: [...kept.terms] }));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function checked(entries) {
+  const terms = new Map();
+  for (const [term, weight] of entries) {
+    const named = typeof term === "string" && term.trim() && term.length <= LONGEST_TERM;
+    if (!named) throw new Error(`A term must be a text of at most ${LONGEST_TERM} characters.`);
+    const heavy = typeof weight === "number" && Number.isFinite(weight) && weight > 0;
+    if (!heavy) throw new Error(`The weight of “${term}” must be a number above 0.`);
+    terms.set(term, weight);
+  }
+  if (terms.size > MOST_TERMS) throw new Error(`At most ${MOST_TERMS} terms can be kept.`);
+  return terms;
+}
+
+function fromText(text) {
+  return /^\s*[[{]/.test(text) ? fromJson(text) : { terms: checked(typed(text)), row: "" };
+}
+
+function fromJson(text) {
+  let told;
+  try {
+    told = JSON.parse(text);
+  } catch {
+    throw new Error("This is not one JSON object. Of a file of profiles, give one person’s line.");
+  }
+  const terms = told.terms;
+  if (typeof terms !== "object" || terms === null) throw new Error("This JSON has no terms.");
+  const pairs = Array.isArray(terms)
+    ? terms.map((each) => [each?.term, each?.weight])
+    : Object.entries(terms);
+  return { terms: checked(pairs), row: typeof told.row?.row === "string" ? told.row.row : "" };
+}
+
+function typed(text) {
+  return text.split(/[,;\n]/).filter((part) => part.trim()).map((part) => {
+    const [term, weight] = part.split("=").map((side) => side.trim());
+    return [term.toLowerCase(), weight === undefined ? 1 : Number(weight)];
+  });
+}
+
+/* ---- the order: the server's own arithmetic, to the last bit ---- */
+
+const STEP = 1e12; // 12 decimals
+const WHOLE = 2 ** 52; // above it every number is whole: adding rounds, halves to even
+const rounded = (value) => (value * STEP + WHOLE - WHOLE) / STEP;
+
+function prepare({ vocabulary, weights }, profile) {
+  const heaviest = [...profile.values()].reduce((most, each) => Math.max(most, each), 0) || 1;
+  const square = (each) => (each / heaviest) * (each / heaviest);
+  const squares = Float64Array.from(profile.values(), square).sort(); // smallest first, as there
+  const length = Math.sqrt(squares.reduce((sum, each) => sum + each, 0));
+  const own = (term) => (profile.get(term) ?? 0) / heaviest;
+  return { length, factors: Float64Array.from(weights, (each, at) => own(vocabulary[at]) * each) };
+}
+
+function cosine({ terms, counts, norm }, { factors, length }) {
+  const fours = terms.length - (terms.length % 4);
+  const sums = [0, 0, 0, 0];
+  for (let at = 0; at < terms.length; at += 1) {
+    sums[at < fours ? at % 4 : 0] += counts[at] * factors[terms[at]];
+  }
+  const lengths = norm * length;
+  return lengths > 0 ? rounded((sums[0] + sums[1] + (sums[2] + sums[3])) / lengths) : 0;
+}
+
+function ordered(answer, profile) {
+  const target = prepare(answer, profile);
+  const scores = answer.documents.map((each) => each.score);
+  const [low, high] = scores.reduce(([a, b], s) => [Math.min(a, s), Math.max(b, s)], [Infinity, -Infinity]);
+  const scaled = (score) => (high === low ? 1 : (score - low) / (high - low));
+  const { mix } = answer;
+  const value = (each) => {
+    const own = cosine(each, target);
+    return mix === 1 ? own : rounded(mix * own + (1 - mix) * scaled(each.score));
+  };
+  const found = answer.documents.map((each) => ({ ...each, value: value(each) }));
+  return { target, found: found.sort((one, other) => other.value - one.value) }; // ties stay
+}
+
+function shared({ terms, counts }, { factors }, vocabulary) {
+  const shares = terms.map((term, at) => [vocabulary[term], counts[at] * factors[term]]);
+  const best = shares.filter(([, share]) => share > 0).sort((a, b) => b[1] - a[1]);
+  return best.slice(0, NAMED).map(([term]) => term).join(" and ");
+}
+
+/* ---- asking ---- */
+
+const sent = []; // what the script has asked for, to the byte
+let answer = null;
+let ranking = null;
+let page = 1;
+let turn = 0;
+
+function question() {
+  const hash = new URLSearchParams(location.hash.slice(1));
+  const asked = hash.has("q") ? hash : new URLSearchParams(location.search);
+  const [q, pool, operators] = ["q", "pool", "operators"].map((name) => asked.get(name) ?? "");
+  return { q, pool: pool || find("pool").dataset.usual, operators };
+}
+
+// All that goes out is made of these: a query, numbers, and a row if two stages are wanted.
+function request({ q, pool, operators }) {
+  const asked = new URLSearchParams({ q, pool });
+  if (operators) asked.set("operators", operators);
+  if (kept.stages && kept.row) {
+    asked.set("row", kept.row);
+    asked.set("keep", kept.keep);
+  }
+  const url = new URL(`${find("hits").dataset.from}?${asked}`, location.href).href;
+  return { method: "GET", url, headers: { Accept: "application/json" } };
+}
+
+async function search() {
+  const asked = question();
+  find("q").value = asked.q;
+  find("pool").value = asked.pool;
+  if (!asked.q.trim()) return;
+  const mine = ++turn;
+  const out = request(asked);
+  sent.push({ ...out, q: asked.q, row: null });
+  tell("Asking …");
+  let told;
+  try {
+    const { method, url, headers } = out;
+    const quiet = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
+    told = await (await fetch(url, { method, headers, ...quiet })).json();
+  } catch {
+    told = { error: { message: "The server did not answer; please try again." } };
+  }
+  if (mine !== turn) return;
+  sent.at(-1).row = told.row ?? null;
+  showSent();
+  if (told.error) return tell(`${told.error.message} What stands below is not ordered by your profile.`);
+  answer = told;
+  page = 1;
+  order();
+}
+
+function order() {
+  if (!answer) return;
+  const start = performance.now();
+  ranking = ordered(answer, kept.terms);
+  ranking.took = performance.now() - start;
+  show();
+}
+
+/* ---- showing: text is only ever set as text ---- */
+
+function make(name, attributes = {}, ...inside) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...inside);
+  return made;
+}
+
+const tell = (text) => { find("told").textContent = text; };
+const number = (value) => value.toLocaleString("en");
+
+function show() {
+  const first = SHOWN * (page - 1);
+  const { found } = ranking;
+  const own = kept.terms.size > 0;
+  const places = found.length ? `${first + 1}–${Math.min(first + SHOWN, found.length)} of ${number(found.length)}` : "Nothing found";
+  const from = answer.row ? `, which row ${answer.row.name} chose from ${number(answer.found)}` : "";
+  const how = own ? `ordered by your own profile on this device in ${Math.max(ranking.took, 0.1).toFixed(1)} ms` : "in the plain order, for you keep no profile here yet";
+  const notices = answer.notices.map((each) => ` ${each}`).join("");
+  tell(found.length ? `${places}${from}, ${how}.${notices}` : `Nothing found. Try other words, or fewer.${notices}`);
+  find("hits").className = own ? "hits own" : "hits none";
+  find("hits").start = first + 1;
+  find("hits").replaceChildren(...found.slice(first, first + SHOWN).map((each, at) => hit(each, first + at + 1, own)));
+  find("paging").hidden = found.length <= SHOWN;
+  find("previous").disabled = page === 1;
+  find("next").disabled = first + SHOWN >= found.length;
+  find("paging").querySelector("span").textContent = `Page ${page} of ${Math.ceil(found.length / SHOWN)}`;
+}
+
+function hit(each, rank, own) {
+  const safe = /^https?:\/\//i.test(each.url);
+  const title = safe ? make("a", { href: each.url, rel: "noreferrer noopener" }, each.title) : each.title;
+  const source = make("p", { class: "source" }, make("span", { class: "rank" }, String(rank)));
+  if (own) source.append(" ", moved(rank, each.plain_rank));
+  source.append(" ", make("span", { class: "where", dir: "auto" }, each.source));
+  const item = make("li", { class: "hit", tabindex: "-1", "data-key": each.id });
+  item.append(make("h2", { dir: "auto" }, title), source, snippet(each));
+  const terms = own ? shared(each, ranking.target, answer.vocabulary) : "";
+  if (terms) item.append(make("p", { class: "reason", dir: "auto" }, `Shares ${terms} with your interests`));
+  return item;
+}
+
+function snippet({ snippet: text, marks }) {
+  const letters = [...text]; // places are of code points
+  const shown = make("p", { class: "snippet", dir: "auto" });
+  let at = 0;
+  for (const { start, end } of marks) {
+    shown.append(letters.slice(at, start).join(""), make("mark", {}, letters.slice(start, end).join("")));
+    at = end;
+  }
+  shown.append(letters.slice(at).join(""));
+  return shown;
+}
+
+function moved(rank, plain) {
+  const steps = Math.abs(plain - rank);
+  const kind = rank < plain ? "up" : rank > plain ? "down" : "same";
+  const label = steps ? `moved ${kind} ${steps}, from ${plain} to ${rank}` : `same place as in the plain order, ${rank}`;
+  const text = { up: `▲ ${steps}`, down: `▼ ${steps}`, same: "–" }[kind];
+  return make("span", { class: `move ${kind}`, role: "img", "aria-label": label, title: label }, text);
+}
+
+function showSent() {
+  const latest = sent.toReversed().map(({ method, url, headers, q, row }) => {
+    const lines = [`${method} ${url}`, ...Object.entries(headers).map((pair) => pair.join(": "))];
+    const box = make("pre", { class: "bytes", tabindex: "0", role: "region", "aria-label": "A request", dir: "ltr" }, lines.join("\n"));
+    return make("div", {}, box, make("p", { class: "soft" }, judged(url, q), row ? learned(row) : ""));
+  });
+  find("seen").replaceChildren(...latest);
+  const asked = ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind));
+  find("asked").replaceChildren(...asked.map(({ name }) => make("li", {}, name)));
+}
+
+// Beside the query only numbers and the row may stand in a request; this looks again.
+function judged(url, q) {
+  const asked = new URL(url).searchParams;
+  const digits = ["pool", "keep", "operators"].every((name) => /^\d*$/.test(asked.get(name) ?? ""));
+  const known = [...asked.keys()].every((name) => ["q", "pool", "operators", "row", "keep"].includes(name));
+  if (!digits || !known || asked.get("q") !== q) return "This is not what was to be sent. Please tell the operator.";
+  const words = ` ${q.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ")} `;
+  const own = [...kept.terms.keys()].filter((term) => words.includes(` ${term.toLowerCase()} `));
+  const none = `None of your ${number(kept.terms.size)} terms is in it`;
+  const body = "It had no body, and no cookie went along. ";
+  if (!kept.terms.size) return body;
+  return `${body}${own.length ? `${none}, but what you typed yourself: ${own.join(", ")}. ` : `${none}. `}`;
+}
+
+function learned({ name, users }) {
+  if (users === 1) return `The row ${name} is one person’s own profile: with it the server learned that it is you.`;
+  return `With the row ${name} the server learned that you may be one of the ${number(users)} people who share it.`;
+}
+
+function showProfile(said = "") {
+  const terms = [...kept.terms].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1));
+  find("number").textContent = terms.length ? number(terms.length) : "";
+  find("terms").replaceChildren(...terms.map(([term, weight]) => {
+    const remove = make("button", { class: "quiet", type: "button", "aria-label": `Remove ${term}` }, "Remove");
+    remove.addEventListener("click", () => removeTerm(term));
+    return make("li", {}, make("span", { dir: "auto" }, term), make("span", { class: "weight" }, String(Number(weight.toPrecision(3)))), remove);
+  }));
+  find("terms").hidden = !terms.length;
+  find("keeping").hidden = !stored() && !terms.length;
+  find("done").hidden = !said;
+  find("done").textContent = said;
+  if (find("row")) {
+    find("row").value = kept.row;
+    find("keep").value = kept.keep;
+    find("stages").checked = kept.stages;
+  }
+}
+
+/* ---- what the person does ---- */
+
+function changed(said) {
+  const done = keepAll() ? said : `${said} The browser can’t keep it: it is gone when this page closes.`;
+  showProfile(done);
+  order();
+}
+
+function removeTerm(term) {
+  const at = [...find("terms").querySelectorAll("button")].indexOf(document.activeElement);
+  kept.terms.delete(term);
+  changed(`“${term}” is removed.`);
+  const left = find("terms").querySelectorAll("button");
+  (left[Math.min(Math.max(at, 0), left.length - 1)] ?? find("more")).focus();
+}
+
+function take(text) {
+  try {
+    const { terms, row } = fromText(text);
+    if (!terms.size) throw new Error("There is no term in this.");
+    kept.terms = checked([...kept.terms, ...terms]);
+    kept.row = row || kept.row;
+    find("more").value = "";
+    changed(`${number(terms.size)} ${terms.size === 1 ? "term is" : "terms are"} kept here.`);
+  } catch (fault) {
+    showProfile(fault.message);
+  }
+}
+
+find("add").addEventListener("submit", (event) => {
+  event.preventDefault();
+  take(find("more").value);
+});
+find("file").addEventListener("change", async ({ target }) => {
+  const [file] = target.files;
+  if (file) take(await file.text());
+  target.value = "";
+});
+find("export").addEventListener("click", () => {
+  const line = `${JSON.stringify({ user: "me", terms: Object.fromEntries(kept.terms) })}\n`;
+  const href = URL.createObjectURL(new Blob([line], { type: "application/json" }));
+  make("a", { href, download: "veilsearch-profile.jsonl" }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 1000);
+});
+find("erase").addEventListener("click", () => {
+  if (stored()) localStorage.removeItem(KEY);
+  kept = read();
+  find("add").reset();
+  find("staging")?.reset();
+  find("erase").closest("details").open = false;
+  showProfile("Your profile is erased from this browser’s storage.");
+  order();
+  showSent();
+  find("more").focus();
+});
+find("staging")?.addEventListener("submit", (event) => event.preventDefault());
+find("staging")?.addEventListener("change", () => {
+  const keep = Number(find("keep").value);
+  const fits = Number.isInteger(keep) && keep >= 1 && keep <= Number(find("keep").max);
+  kept = { ...kept, row: find("row").value.trim(), keep: fits ? keep : 200, stages: find("stages").checked };
+  if (kept.stages && Number(find("pool").value) <= kept.keep) find("pool").value = find("pool").max;
+  const missing = kept.stages && !kept.row;
+  changed(missing ? "Name the row; until then the server is told none." : "");
+});
+
+// The address behind # is for this browser only: the page is not asked for again.
+find("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const asked = new URLSearchParams(new FormData(find("ask")));
+  history.pushState(null, "", `${location.pathname}#${asked}`);
+  search();
+});
+addEventListener("popstate", search);
+find("previous").addEventListener("click", () => turnTo(page - 1));
+find("next").addEventListener("click", () => turnTo(page + 1));
+addEventListener("storage", ({ key }) => { // another tab has added, removed or erased
+  if (key !== KEY && key !== null) return;
+  kept = read();
+  showProfile();
+  order();
+});
+
+function turnTo(chosen) {
+  page = chosen;
+  show();
+  find("hits").querySelector(".hit")?.focus({ preventScroll: true });
+  find("told").scrollIntoView({ block: "start" });
+}
+
+find("here").hidden = false;
+showProfile();
+search();
