@@ -21,7 +21,8 @@ _PAGES = (  # endpoint, name, who may go there
     ("admin.show", "People", (PRIVATE,)),
     ("about.show", "About", (DEMO, PRIVATE, PLAIN)),
 )
-_OF_NOBODY = ("about.show", "device.show")  # open to who has not signed in
+_NAMELESS = "device.show"  # there the server knows of nobody
+_OF_NOBODY = ("about.show", _NAMELESS)  # open to who has not signed in
 _OPERATORS = ("admin.show", "experiments.index")  # for them alone, where people sign in
 _WITHIN = {"compare": "search", "why": "search"}  # pages one comes to from another
 
@@ -36,7 +37,8 @@ class Link(NamedTuple):
 
 def navigation(site: Site) -> list[Link]:
     """List the pages open to who asks; in demo mode the chosen person comes along."""
-    chosen = request.args.get("user", "") if site.access == DEMO else ""
+    known = site.access == DEMO and request.endpoint != _NAMELESS
+    chosen = request.args.get("user", "") if known else ""
     asked: dict[str, Any] = {"user": chosen} if chosen in site.people else {}
     return [
         Link(name, link(endpoint, **_told(endpoint, asked)), _current(endpoint))
@@ -46,7 +48,7 @@ def navigation(site: Site) -> list[Link]:
 
 
 def _told(endpoint: str, asked: dict[str, Any]) -> dict[str, Any]:
-    return {} if endpoint == "device.show" else asked  # there the server knows of nobody
+    return {} if endpoint == _NAMELESS else asked
 
 
 def _admitted(site: Site, endpoint: str) -> bool:

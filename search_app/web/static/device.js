@@ -117,6 +117,8 @@ function ordered(answer, profile) {
   return { target, found: found.sort((one, other) => other.value - one.value) }; // ties stay
 }
 
+export { ordered };
+
 function shared({ terms, counts }, { factors }, vocabulary) {
   const shares = terms.map((term, at) => [vocabulary[term], counts[at] * factors[term]]);
   const best = shares.filter(([, share]) => share > 0).sort((a, b) => b[1] - a[1]);
@@ -207,10 +209,11 @@ function show() {
   tell(found.length ? `${places}${from}, ${how}.${notices}` : `Nothing found. Try other words, or fewer.${notices}`);
   find("hits").className = own ? "hits own" : "hits none";
   find("hits").start = first + 1;
+  find("how")?.remove();
   find("hits").replaceChildren(...found.slice(first, first + SHOWN).map((each, at) => hit(each, first + at + 1, own)));
   find("paging").hidden = found.length <= SHOWN;
-  find("previous").disabled = page === 1;
-  find("next").disabled = first + SHOWN >= found.length;
+  find("previous").hidden = page === 1;
+  find("next").hidden = first + SHOWN >= found.length;
   find("paging").querySelector("span").textContent = `Page ${page} of ${Math.ceil(found.length / SHOWN)}`;
 }
 
