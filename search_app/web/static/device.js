@@ -292,11 +292,15 @@ function showProfile(said = "") {
   find("keeping").hidden = !stored() && !terms.length;
   find("done").hidden = !said;
   find("done").textContent = said;
-  if (find("row")) {
-    find("row").value = kept.row;
-    find("keep").value = kept.keep;
-    find("stages").checked = kept.stages;
-  }
+  if (find("staging")) showStages();
+}
+
+function showStages() {
+  find("row").value = kept.row;
+  find("keep").value = kept.keep;
+  find("stages").checked = kept.stages;
+  const told = kept.row ? `With your next search the server is told row ${kept.row}.` : "Name the row; until then the server is told none.";
+  find("staged").textContent = kept.stages ? told : "The server is told no row.";
 }
 
 /* ---- what the person does ---- */
@@ -355,13 +359,16 @@ find("erase").addEventListener("click", () => {
   find("more").focus();
 });
 find("staging")?.addEventListener("submit", (event) => event.preventDefault());
-find("staging")?.addEventListener("change", () => {
+find("staging")?.addEventListener("change", ({ target }) => {
   const keep = Number(find("keep").value);
   const fits = Number.isInteger(keep) && keep >= 1 && keep <= Number(find("keep").max);
-  kept = { ...kept, row: find("row").value.trim(), keep: fits ? keep : 200, stages: find("stages").checked };
-  if (kept.stages && Number(find("pool").value) <= kept.keep) find("pool").value = find("pool").max;
-  const missing = kept.stages && !kept.row;
-  changed(missing ? "Name the row; until then the server is told none." : "");
+  const stages = find("stages").checked;
+  kept = { ...kept, row: find("row").value.trim(), keep: fits ? keep : 200, stages };
+  const pool = find("pool");
+  if (target === find("stages")) pool.value = stages ? pool.max : pool.dataset.usual;
+  keepAll();
+  showStages();
+  find("keeping").hidden = false;
 });
 
 // The address behind # is for this browser only: the page is not asked for again.
