@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, BrowserContext, Page, Request
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from anonymizer.model import Profiles, Release, ReleasedRow
 from index.forward import Forward
@@ -258,7 +258,7 @@ def test_the_query_of_a_search_is_not_in_the_pages_own_requests(
     page.locator("#told", has_text="ordered by").wait_for()
     search(page, "java code")
     page.go_back()
-    page.wait_for_function("document.querySelector('#q').value === 'java'")
+    expect(page.locator("#q")).to_have_value("java")
     pages = [each.url for each in sent if each.is_navigation_request()]
     assert {url.partition("#")[0] for url in pages} == {f"{address}/device"}
 
@@ -285,7 +285,7 @@ def test_erase_leaves_nothing_in_any_tab(page: Page, context: BrowserContext, ad
     page.locator("#more").fill("zyxsentinel2")
     page.get_by_text("Erase …").click()
     page.get_by_role("button", name="Erase all of it").click()
-    other.wait_for_function("!document.querySelector('#terms li')")
+    other.locator("#terms li").first.wait_for(state="detached")
     other.locator("#row").fill("g0001")  # what another tab keeps now has nothing of before
     assert page.evaluate(EVERYTHING) == {
         **{"local": [], "session": [], "cookies": "", "databases": [], "caches": []},

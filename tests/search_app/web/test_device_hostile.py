@@ -16,7 +16,7 @@ from .hostile_texts import HOSTILE
 
 pytestmark = in_browser
 SHOWN = 40  # documents of the toy index
-READY = "document.querySelector('#told').textContent.includes('on this device in')"
+READY = "#told:has-text('on this device in')"
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_documents_run_nothing(watched: Page, address: str, index: Any) -> None:
             for row, text in enumerate(HOSTILE[first : first + SHOWN])
         ]
         watched.goto(f"{address}/device?q=java")
-        watched.wait_for_function(READY)
+        watched.locator(READY).wait_for()
         while True:
             seen += watched.locator(".hit").count()
             assert watched.evaluate("window.ran") is None
@@ -61,17 +61,16 @@ def test_terms_run_nothing(watched: Page, address: str) -> None:
     assert watched.locator("#terms li").count() == len(HOSTILE) + 1
     watched.locator("#row").fill(HOSTILE[3])
     watched.goto(f"{address}/device?q=java")  # which reads all of it again
-    watched.wait_for_function(READY)
+    watched.locator(READY).wait_for()
     watched.locator("#terms button").nth(1).click()
     assert watched.evaluate("window.ran") is None
     assert watched.locator("#here :is(script, img, svg, iframe)").count() == 0
 
 
-@pytest.mark.parametrize("number", range(0, len(HOSTILE), 20))
-def test_addresses_of_the_page_run_nothing(watched: Page, address: str, number: int) -> None:
-    for text in HOSTILE[number : number + 20 : 5]:
+def test_addresses_of_the_page_run_nothing(watched: Page, address: str) -> None:
+    for text in HOSTILE[::7]:
         watched.goto(f"{address}/device")
         watched.evaluate("text => { location.hash = new URLSearchParams({ q: text }); }", text)
-        watched.wait_for_function("document.querySelector('#seen pre')")
+        watched.locator("#seen pre").wait_for()
         assert watched.evaluate("window.ran") is None
         assert watched.locator("#seen :is(script, img, svg, iframe)").count() == 0
