@@ -1,10 +1,13 @@
 // Orders what a query finds by a profile that never leaves this browser.
 "use strict";
 
+// The same version as this file's, whatever the browser has kept of others.
+const { search: version } = new URL(import.meta.url);
+const { closest, ordered, shared } = await import(new URL(`ranking.js${version}`, import.meta.url));
+
 const find = (name) => document.querySelector(`#${name}`);
 const KEY = "veilsearch.device";
 const SHOWN = 10;
-const NAMED = 2; // terms given as a reason
 const MOST_TERMS = 5000;
 const LONGEST_TERM = 1000;
 
@@ -76,53 +79,6 @@ function typed(text) {
     const [term, weight] = part.split("=").map((side) => side.trim());
     return [term.toLowerCase(), weight === undefined ? 1 : Number(weight)];
   });
-}
-
-/* ---- the order: the server's own arithmetic, to the last bit ---- */
-
-const STEP = 1e12; // 12 decimals
-const WHOLE = 2 ** 52; // above it every number is whole: adding rounds, halves to even
-const rounded = (value) => (value * STEP + WHOLE - WHOLE) / STEP;
-
-function prepare({ vocabulary, weights }, profile) {
-  const heaviest = [...profile.values()].reduce((most, each) => Math.max(most, each), 0) || 1;
-  const square = (each) => (each / heaviest) * (each / heaviest);
-  const squares = Float64Array.from(profile.values(), square).sort(); // smallest first, as there
-  const length = Math.sqrt(squares.reduce((sum, each) => sum + each, 0));
-  const own = (term) => (profile.get(term) ?? 0) / heaviest;
-  return { length, factors: Float64Array.from(weights, (each, at) => own(vocabulary[at]) * each) };
-}
-
-function cosine({ terms, counts, norm }, { factors, length }) {
-  const fours = terms.length - (terms.length % 4);
-  const sums = [0, 0, 0, 0];
-  for (let at = 0; at < terms.length; at += 1) {
-    sums[at < fours ? at % 4 : 0] += counts[at] * factors[terms[at]];
-  }
-  const lengths = norm * length;
-  return lengths > 0 ? rounded((sums[0] + sums[1] + (sums[2] + sums[3])) / lengths) : 0;
-}
-
-function ordered(answer, profile) {
-  const target = prepare(answer, profile);
-  const scores = answer.documents.map((each) => each.score);
-  const [low, high] = scores.reduce(([a, b], s) => [Math.min(a, s), Math.max(b, s)], [Infinity, -Infinity]);
-  const scaled = (score) => (high === low ? 1 : (score - low) / (high - low));
-  const { mix } = answer;
-  const value = (each) => {
-    const own = cosine(each, target);
-    return mix === 1 ? own : rounded(mix * own + (1 - mix) * scaled(each.score));
-  };
-  const found = answer.documents.map((each) => ({ ...each, value: value(each) }));
-  return { target, found: found.sort((one, other) => other.value - one.value) }; // ties stay
-}
-
-export { ordered };
-
-function shared({ terms, counts }, { factors }, vocabulary) {
-  const shares = terms.map((term, at) => [vocabulary[term], counts[at] * factors[term]]);
-  const best = shares.filter(([, share]) => share > 0).sort((a, b) => b[1] - a[1]);
-  return best.slice(0, NAMED).map(([term]) => term).join(" and ");
 }
 
 /* ---- asking ---- */
@@ -225,7 +181,7 @@ function hit(each, rank, own) {
   source.append(" ", make("span", { class: "where", dir: "auto" }, each.source));
   const item = make("li", { class: "hit", tabindex: "-1", "data-key": each.id });
   item.append(make("h2", { dir: "auto" }, title), source, snippet(each));
-  const terms = own ? shared(each, ranking.target, answer.vocabulary) : "";
+  const terms = own ? shared(each, ranking.target, answer.vocabulary).join(" and ") : "";
   if (terms) item.append(make("p", { class: "reason", dir: "auto" }, `Shares ${terms} with your interests`));
   return item;
 }
@@ -257,6 +213,10 @@ function showSent() {
     return make("div", {}, box, make("p", { class: "soft" }, judged(url, q), row ? learned(row) : ""));
   });
   find("seen").replaceChildren(...latest);
+  showAsked();
+}
+
+function showAsked() {
   const asked = ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind));
   find("asked").replaceChildren(...asked.map(({ name }) => make("li", {}, name)));
 }
@@ -295,12 +255,12 @@ function showProfile(said = "") {
   if (find("staging")) showStages();
 }
 
-function showStages() {
+function showStages(said = "") {
   find("row").value = kept.row;
   find("keep").value = kept.keep;
   find("stages").checked = kept.stages;
   const told = kept.row ? `With your next search the server is told row ${kept.row}.` : "Name the row; until then the server is told none.";
-  find("staged").textContent = kept.stages ? told : "The server is told no row.";
+  find("staged").textContent = `${said} ${kept.stages ? told : "The server is told no row."}`.trim();
 }
 
 /* ---- what the person does ---- */
@@ -370,7 +330,22 @@ find("staging")?.addEventListener("change", ({ target }) => {
   showStages();
   find("keeping").hidden = false;
 });
+find("rows")?.addEventListener("change", async ({ target }) => {
+  const [file] = target.files;
+  if (!file) return;
+  try {
+    const { row, users, cosine, rows } = closest(await file.text(), kept.terms);
+    kept.row = row;
+    keepAll();
+    const people = users === 1 ? "is one person’s own profile" : `is shared by ${number(users)} people`;
+    showStages(`Of ${number(rows)} rows ${row} is closest to your profile (cosine ${cosine.toFixed(2)}); it ${people}. This was found out here.`);
+  } catch (fault) {
+    showStages(fault.message);
+  }
+  target.value = "";
+});
 
+find("asked").closest("details").addEventListener("toggle", showAsked);
 // The address behind # is for this browser only: the page is not asked for again.
 find("ask").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,17 @@ def test_all_that_a_cosine_needs_is_handed_out(client: FlaskClient) -> None:
 
 def test_the_answer_has_no_blanks_between(client: FlaskClient) -> None:
     assert b'"found":40,"' in client.get(CANDIDATES).data
+
+
+def test_an_answer_is_compressed_for_who_can_take_it(client: FlaskClient) -> None:
+    whole = client.get(CANDIDATES)
+    short = client.get(CANDIDATES, headers={"Accept-Encoding": "br, gzip"})
+    assert short.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(short.data) == whole.data
+    assert "Content-Encoding" not in whole.headers
+    assert whole.headers["Vary"] == short.headers["Vary"] == "Accept-Encoding"
+    refused = client.get(f"{CANDIDATES}&mode=own", headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in refused.headers
 
 
 def test_a_row_keeps_the_documents_that_it_puts_first(client: FlaskClient) -> None:

@@ -15,6 +15,7 @@ from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from anonymizer.model import Profiles, Release, ReleasedRow
+from anonymizer.newcomer import closest_row
 from index.forward import Forward
 from index.lucene import LuceneIndex
 from search_app import personal_code
@@ -31,8 +32,7 @@ DOCUMENTS = 1200
 PEOPLE = {str(2000 + seed): fractional_profile(seed) for seed in range(4)}
 ROW = fractional_profile(9)
 RANK = """async ([query, profile]) => {
-  const source = document.querySelector("script[src*='device.js']").src;
-  const { ordered } = await import(source);
+  const { ordered } = await import("/static/ranking.js");
   const answer = await (await fetch(`/api/v1/candidates?${query}`)).json();
   return ordered(answer, new Map(profile)).found.map(({ id, value }) => [id, value]);
 }"""
@@ -139,20 +139,42 @@ def test_what_is_shown_is_that_order(page: Page, address: str, engine: Engine) -
 
 
 def test_with_a_mix_bm25_counts_as_it_does_on_the_server(
-    browser: Browser, site: Site, engine: Engine
+    page: Page, address: str, site: Site, engine: Engine
 ) -> None:
     mixed = replace(site, settings=replace(site.settings, mix=0.3))
     answer = create_app(mixed).test_client().get("/api/v1/candidates?q=java&pool=100").get_json()
-    context = browser.new_context()
-    page = context.new_page()
-    script = Path("search_app/web/static/device.js").read_text()
-    pure = script[script.index("const STEP") : script.index("export {")]
-    ranked = f"([answer, profile]) => {{ {pure} return ordered(answer, new Map(profile)).found; }}"
-    found = page.evaluate(ranked, [answer, list(PEOPLE["2000"].items())])
+    page.goto(f"{address}/device")
+    found = page.evaluate(
+        """async ([answer, profile]) => {
+          const { ordered } = await import("/static/ranking.js");
+          return ordered(answer, new Map(profile)).found;
+        }""",
+        [answer, list(PEOPLE["2000"].items())],
+    )
     ranking = engine.by_profile(engine.pool("q", 100), PEOPLE["2000"], 0.3)
     assert [each["value"] for each in found] == ranking.scores.tolist()
     assert [each["plain_rank"] for each in found] == ranking.plain_ranks.tolist()
-    context.close()
+
+
+def test_the_closest_row_is_found_here_as_the_library_finds_it(
+    page: Page, address: str, sent: list[Request], tmp_path: Path
+) -> None:
+    rows = {f"g{seed:04}": fractional_profile(seed, 90) for seed in range(40)}
+    lines = [{"format": "veilsearch published release 1"}]
+    lines += [{"row": name, "users": 5, "terms": terms} for name, terms in rows.items()]
+    (tmp_path / "published").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    choice = closest_row(PEOPLE["2003"], Profiles.from_rows(rows))
+    page.goto(f"{address}/device")
+    take(page, line_of(PEOPLE["2003"]))
+    before = len(sent)
+    page.locator("#rows").set_input_files(tmp_path / "published")
+    told = f"Of 40 rows g{choice.row:04} is closest to your profile (cosine {choice.cosine:.2f})"
+    expect(page.locator("#staged")).to_contain_text(told)
+    assert page.locator("#row").input_value() == f"g{choice.row:04}"
+    (tmp_path / "published").write_text("{}")
+    page.locator("#rows").set_input_files(tmp_path / "published")
+    expect(page.locator("#staged")).to_contain_text("it has no rows")
+    assert len(sent) == before
 
 
 def test_two_stages_are_the_rows_first_in_the_own_order(
@@ -289,7 +311,7 @@ def test_erase_leaves_nothing_in_any_tab(page: Page, context: BrowserContext, ad
     other.locator("#row").fill("g0001")  # what another tab keeps now has nothing of before
     assert page.evaluate(EVERYTHING) == {
         **{"local": [], "session": [], "cookies": "", "databases": [], "caches": []},
-        **{"fields": ["", "", False, "", "200"], "page": False, "state": None, "name": ""},
+        **{"fields": ["", "", False, "", "200", ""], "page": False, "state": None, "name": ""},
     }
     assert "in the plain order" in page.locator("#told").inner_text()
     page.reload()

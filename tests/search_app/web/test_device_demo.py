@@ -24,7 +24,7 @@ pytestmark = in_browser
 PEOPLE = 6
 QUERIES = ("java", "water animal", "light")
 RANK = """async ([asked, profile]) => {
-  const { ordered } = await import(document.querySelector("script[src*='device.js']").src);
+  const { ordered } = await import("/static/ranking.js");
   const answer = await (await fetch(`/api/v1/candidates?${new URLSearchParams(asked)}`)).json();
   return ordered(answer, new Map(profile)).found.map((each) => [each.id, each.value]);
 }"""
