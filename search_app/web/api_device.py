@@ -82,7 +82,7 @@ def candidates() -> records.Candidates:
 def _shorten(response: Response) -> Response:
     """Compress an answer where the device can take that; there is no secret in it to guess at."""
     response.vary.add("Accept-Encoding")
-    if response.status_code == 200 and "gzip" in request.accept_encodings:
+    if response.status_code == 200 and request.accept_encodings.quality("gzip"):
         response.data = gzip.compress(response.data, QUICK, mtime=0)
         response.content_encoding = "gzip"
     return response

@@ -73,9 +73,7 @@ def operation(
         @wraps(view)
         def answer(**path: str) -> Response:
             refuse_odd(request.args, told, this_site())
-            if told.body is not None:
-                path["body"] = read_body(told.body)
-            return _response(view(**path), told.compact)
+            return _response(view(**path, **_body(told)), told.compact)
 
         setattr(answer, _HOLDER, told)
         return answer
@@ -149,6 +147,10 @@ def _unknown(name: str, here: Sequence[Parameter]) -> str:
     shown = name if _NAME.fullmatch(name) else "this"  # never what may be a query
     allowed = f"allowed are {', '.join(each.name for each in here)}" if here else "there are none"
     return f"{shown} is not a parameter here; {allowed}"
+
+
+def _body(told: Operation) -> dict[str, Any]:
+    return {} if told.body is None else {"body": read_body(told.body)}
 
 
 def read_body(kind: Any) -> Any:

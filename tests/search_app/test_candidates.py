@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -81,7 +80,7 @@ def test_without_a_row_all_are_handed_out(forward: Forward) -> None:
     assert found.ranking.plain_ranks.tolist() == list(range(1, 301))
 
 
-def test_nothing_found_is_no_fault(tmp_path: Path, forward: Forward) -> None:
+def test_nothing_found_is_no_fault(forward: Forward) -> None:
     engine = Engine(cast(LuceneIndex, PoolOfAll(0)), forward)
     row = ReleasedRow("g0001", 3, {"w1": 1.0})
     for request in (Request("q", 10), Request("q", 10, row=row)):
