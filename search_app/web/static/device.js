@@ -159,7 +159,7 @@ function show() {
   const { found } = ranking;
   const own = kept.terms.size > 0;
   const places = found.length ? `${first + 1}–${Math.min(first + SHOWN, found.length)} of ${number(found.length)}` : "Nothing found";
-  const from = answer.row ? `, which row ${answer.row.name} chose from ${number(answer.found)}` : "";
+  const from = answer.row ? `, ${chosen(answer)}` : "";
   const how = own ? `ordered by your own profile on this device in ${Math.max(ranking.took, 0.1).toFixed(1)} ms` : "in the plain order, for you keep no profile here yet";
   const notices = answer.notices.map((each) => ` ${each}`).join("");
   tell(found.length ? `${places}${from}, ${how}.${notices}` : `Nothing found. Try other words, or fewer.${notices}`);
@@ -171,6 +171,11 @@ function show() {
   find("previous").hidden = page === 1;
   find("next").hidden = first + SHOWN >= found.length;
   find("paging").querySelector("span").textContent = `Page ${page} of ${Math.ceil(found.length / SHOWN)}`;
+}
+
+function chosen({ row, found, documents }) {
+  if (documents.length === found) return `too few for row ${row.name} to choose from`;
+  return `which row ${row.name} chose from ${number(found)}`;
 }
 
 function hit(each, rank, own) {
@@ -237,7 +242,7 @@ function judged(url, q) {
 
 function learned({ name, users }) {
   if (users === 1) return `The row ${name} is one person’s own profile: with it the server learned that it is you.`;
-  return `With the row ${name} the server learned that you may be one of the ${number(users)} people who share it.`;
+  return `With the row ${name} the server learned that you may be one of the ${number(users)} people who share it, or much like them.`;
 }
 
 function showProfile(said = "") {

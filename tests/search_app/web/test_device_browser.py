@@ -419,7 +419,10 @@ def test_keys_walk_and_print_has_the_results_alone(page: Page, address: str) -> 
     assert page.evaluate("document.activeElement.id") == "q"
     page.emulate_media(media="print")
     assert page.locator(".hit").first.is_visible()
-    hidden = page.locator("#here button, #here textarea, #paging, footer")
+    hidden = page.locator(
+        "#here button, #terms, #here textarea, #profile-head, #stages-head, #paging, footer"
+    )
+    assert page.locator("#seen pre").is_visible()
     assert not any(hidden.nth(at).is_visible() for at in range(hidden.count()))
 
 
