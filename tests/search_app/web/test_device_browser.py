@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
@@ -424,6 +425,27 @@ def test_keys_walk_and_print_has_the_results_alone(page: Page, address: str) -> 
     )
     assert page.locator("#seen pre").is_visible()
     assert not any(hidden.nth(at).is_visible() for at in range(hidden.count()))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_axe_finds_nothing_and_it_fits_with_all_of_it_there(
+    browser: Browser, address: str, scheme: Any, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{address}/device")
+    take(page, line_of({**PEOPLE["2000"], "a" * 900: 2.0}))
+    page.locator("#row").fill("g0001")
+    page.locator("#stages").check()
+    search(page, "java")
+    page.get_by_role("button", name="Next").click()
+    for summary in page.locator("summary").all():
+        summary.click()
+    violations = Axe().run(page).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"]) for each in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
 
 
 def test_without_script_it_is_the_plain_order(browser: Browser, address: str) -> None:
