@@ -38,6 +38,17 @@ class Target(NamedTuple):
     vectors: str
 
 
+class Vectors(NamedTuple):
+    """Documents' vectors, whole: what a cosine is made of where no profile can come."""
+
+    terms: list[str]  # those the documents have, each once
+    weights: Floats  # what a term's count in a document is times
+    ends: Ints  # where each document's part of the next two ends
+    places: Ints  # numbers of terms, in the order in which products are summed
+    counts: Ints
+    norms: Floats  # one a document, over all its terms
+
+
 class Forward:
     """A forward index, opened; safe to share between threads."""
 
@@ -103,8 +114,7 @@ class Forward:
         places: Ints = np.flatnonzero(columns >= 0)
         known = columns[places]
         factors = weights[places] * (1.0 if vectors == "tf" else self._idf[known])
-        length = float(np.linalg.norm(weights))
-        return Target(len(columns), places, known, factors, length, vectors)
+        return Target(len(columns), places, known, factors, length_of(weights), vectors)
 
     def cosines(self, rows: Ints, target: Target) -> Floats:
         """Compare a profile with the documents of some rows, rounded to 12 decimals."""
@@ -129,6 +139,23 @@ class Forward:
         parts /= np.where(lengths > 0, lengths, 1)[:, None]
         return parts
 
+    def vectors(self, rows: Ints, vectors: str = "tfidf") -> Vectors:
+        """Return the vectors of some rows, from which anybody can compute the same cosines."""
+        indptr, indices, tf = self._parts
+        rows = self._rows(rows)
+        none = np.empty(0, dtype=np.int64)  # else there would be nothing to join
+        parts = [slice(int(indptr[row]), int(indptr[row + 1])) for row in rows.tolist()]
+        columns = np.concatenate([none, *(indices[part] for part in parts)])
+        known, places = np.unique(columns, return_inverse=True)
+        return Vectors(
+            terms=[self.terms[column] for column in known.tolist()],
+            weights=np.ones(known.size) if vectors == "tf" else self._idf[known],
+            ends=np.cumsum([part.stop - part.start for part in parts], dtype=np.int64),
+            places=places,
+            counts=np.concatenate([none, *(tf[part] for part in parts)]),
+            norms=self._norms[vectors][rows],
+        )
+
     def _rows(self, rows: Ints) -> Ints:
         rows = np.asarray(rows, dtype=np.int64)
         if rows.size and not 0 <= rows.min() <= rows.max() < self.documents:
@@ -140,6 +167,13 @@ def _numbers(column: Mapping[str, int], terms: tuple[str, ...]) -> Ints:
     numbers = np.array([column.get(term, -1) for term in terms], dtype=np.int64)
     numbers.flags.writeable = False
     return numbers
+
+
+def length_of(weights: Floats) -> float:
+    """Return a profile's length: added from the smallest square up, so all machines get one."""
+    return (
+        float(np.sqrt(np.add.accumulate(np.sort(np.square(weights)))[-1])) if weights.size else 0.0
+    )
 
 
 def idf(documents: int, df: NDArray[Any]) -> Floats:

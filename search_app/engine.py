@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anonymizer.model import ReleasedRow
-from index.forward import Forward, Target
+from index.forward import Forward, Target, Vectors
 from index.lucene import LuceneIndex
 from index.model import Document, Part, Pool
 
@@ -97,6 +97,10 @@ class Engine:
     def contributions(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
         """Return each interest's share of the cosine of each document: rows x interests."""
         return self._forward.contributions(rows, self._target(interest))
+
+    def vectors(self, rows: Ints) -> Vectors:
+        """Return the documents' own vectors, to be compared with a profile elsewhere."""
+        return self._forward.vectors(rows, self._vectors)
 
     def warm_up(self) -> None:
         """Load what the first search would wait for: Lucene's classes and the compiled loops."""

@@ -38,6 +38,7 @@ class Settings:
     access: str = ""  # who may ask as whom; empty: demo if the people are invented, else plain
     hosts: tuple[str, ...] = ()  # names this server is asked under, beside those it is bound to
     https: bool = False  # browsers reach it by HTTPS only
+    device: bool = False  # where people sign in: who has not may search for their own device, too
     rate: float = 10.0  # requests a second from one client, in the mean; 0: as many as come
     proxy: str = ""  # address of the one proxy whose X-Forwarded headers are believed
     admin_token: str = field(default="", repr=False)  # from the environment only

@@ -11,7 +11,7 @@ from ..evaluation import DEPTH
 from .answering import Outcome, ask
 from .columns import Column, Look, boxes, columns, further_of, read_look, shown_modes, with_look
 from .facts import privacy_facts
-from .question import Question, address, counts, read_question
+from .question import Question, address, counts, device_address, read_question
 from .site import Site, this_site
 from .syntax import syntax
 from .verdict import Closeness, verdict
@@ -50,6 +50,7 @@ def _view(
     return {
         "question": question,
         "look": look,
+        "device": device_address(question, site),
         "switches": _switches(site, question, look) if len(made) > 1 else {},
         "notices": outcome.notices,
         "syntax": syntax(site, question, "compare.show"),

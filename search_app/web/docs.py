@@ -128,7 +128,8 @@ def _a_document(site: Site) -> str:
 def _answered(app: Flask, site: Site, route: Route, address: str) -> Any:
     """Return what the site answers to nobody in particular; None where that is not to be shown."""
     told = route.operation
-    if route.method != "GET" or (site.access == PRIVATE and not told.open):
+    closed = site.access == PRIVATE and (not told.open or told.parameters)  # no document either
+    if route.method != "GET" or closed:
         return None
     with app.app_context(), app.test_request_context(address):  # afresh: nobody has signed in
         try:

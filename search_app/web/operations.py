@@ -36,6 +36,7 @@ class Operation:
     refusals: tuple[int, ...]  # statuses that not every operation has
     unready: bool  # 503 is answered with the record itself
     open: bool  # to who has not signed in
+    compact: bool  # the answer is long, so no blanks stand in it
     example: Mapping[str, Any]  # parameters or body
 
 
@@ -47,6 +48,7 @@ def operation(
     refusals: Sequence[int] = (),
     unready: bool = False,
     open_to_all: bool = False,
+    compact: bool = False,
     example: Mapping[str, Any] | None = None,
 ) -> Callable[[View], Callable[..., Response]]:
     """Declare what a view takes; refuse what it does not take; answer its record as JSON."""
@@ -64,15 +66,14 @@ def operation(
             refusals=tuple(refusals),
             unready=unready,
             open=open_to_all,
+            compact=compact,
             example=example or {},
         )
 
         @wraps(view)
         def answer(**path: str) -> Response:
             refuse_odd(request.args, told, this_site())
-            if told.body is not None:
-                path["body"] = read_body(told.body)
-            return _response(view(**path))
+            return _response(view(**path, **_body(told)), told.compact)
 
         setattr(answer, _HOLDER, told)
         return answer
@@ -92,16 +93,17 @@ def _answer_of(view: View) -> Any:
     return getattr(answer, "__args__", (answer,))[0]
 
 
-def _response(answered: Any) -> Response:
+def _response(answered: Any, compact: bool) -> Response:
     if isinstance(answered, Response):
         return answered
     record, status = answered if isinstance(answered, tuple) else (answered, 200)
-    return as_json(record, status)
+    return as_json(record, status, compact)
 
 
-def as_json(record: Any, status: int = 200) -> Response:
+def as_json(record: Any, status: int = 200, compact: bool = False) -> Response:
     """Answer a record with its fields in the order in which they are declared."""
-    text = current_app.json.dumps(record, sort_keys=False, allow_nan=False)
+    between = (",", ":") if compact else None
+    text = current_app.json.dumps(record, sort_keys=False, allow_nan=False, separators=between)
     return Response(f"{text}\n", status, mimetype="application/json")
 
 
@@ -145,6 +147,10 @@ def _unknown(name: str, here: Sequence[Parameter]) -> str:
     shown = name if _NAME.fullmatch(name) else "this"  # never what may be a query
     allowed = f"allowed are {', '.join(each.name for each in here)}" if here else "there are none"
     return f"{shown} is not a parameter here; {allowed}"
+
+
+def _body(told: Operation) -> dict[str, Any]:
+    return {} if told.body is None else {"body": read_body(told.body)}
 
 
 def read_body(kind: Any) -> Any:

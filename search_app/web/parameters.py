@@ -10,6 +10,7 @@ from typing import Any
 
 from flask import abort
 
+from ..candidates import KEPT, MOST
 from ..modes import MODES
 from .site import Site
 
@@ -177,6 +178,23 @@ LOG_RELEASE = Parameter(
     "release", "text", "Only searches with the release of this name.", lambda _: ""
 )
 LOG_PAGE = Parameter("page", "whole", "Which page of the latest searches.", lambda _: 1, 1, 100)
+DEVICE_POOL = Parameter(
+    "pool",
+    "whole",
+    "How many documents are found by BM25 and handed to the device.",
+    lambda site: min(site.settings.pool, MOST),
+    1,
+    MOST,
+)
+DEVICE_ROW = Parameter(
+    "row",
+    "text",
+    "A group’s row that chooses which documents of the pool are handed out; left out: all are.",
+    lambda _: "",
+)
+KEEP = Parameter(
+    "keep", "whole", "How many documents that row chooses; needs row.", lambda _: KEPT, 1, MOST
+)
 ROW = Parameter("row", "text", "The name of a released row.", lambda _: "")
 DOC = Parameter("doc", "text", "The id of the document whose place is explained.", lambda _: "")
 FRAGMENT = Parameter(

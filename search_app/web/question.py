@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from flask import Request, abort
 
+from ..candidates import MOST
 from ..settings import Settings
 from .access import NOBODY_HERE, person
 from .addresses import link
@@ -97,6 +98,15 @@ def address(endpoint: str, question: Question, site: Site) -> str:
     """Return the address of a page that asks a question."""
     asked = urlencode(question.parameters(site.settings))
     return f"{link(endpoint)}?{asked}" if asked else link(endpoint)
+
+
+def device_address(question: Question, site: Site) -> str:
+    """Return where a device asks the same with its own profile; nowhere if that is closed."""
+    if not site.on_device:
+        return ""
+    pool = min(question.pool, MOST)
+    asked = replace(question, user="", pool=pool, mix=site.settings.mix, page=1)
+    return address("device.show", asked, site)
 
 
 def counts(request: Request) -> bool:

@@ -8,7 +8,7 @@ from flask import Blueprint, render_template, request
 
 from .answering import Outcome, ask
 from .facts import privacy_facts
-from .question import Question, address, counts, read_question
+from .question import Question, address, counts, device_address, read_question
 from .results import because, cards, results
 from .site import Site, this_site
 from .syntax import syntax
@@ -64,6 +64,7 @@ def _view(site: Site, question: Question, outcome: Outcome) -> dict[str, Any]:
         "tabs": _tabs(site, question, outcome, answer.mode),
         "paging": _paging(site, question, len(answer.ranking)),
         "comparison": address("compare.show", question, site),
+        "device": device_address(question, site),
         "facts": privacy_facts(site.facts_of(answer.mode), answer.users) if answer.row else [],
     }
 

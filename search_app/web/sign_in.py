@@ -34,6 +34,8 @@ API = "/api/"
 OPEN = {
     "sign_in",
     "about",
+    "device",
+    "api_device",
     "assets",
     "health",
     "docs",

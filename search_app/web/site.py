@@ -101,6 +101,11 @@ class Site:
         profiles = self.modes.profiles
         return Population(profiles, self.modes.release) if profiles is not None else None
 
+    @property
+    def on_device(self) -> bool:
+        """Tell whether a device is handed candidates; it never says who asks, so anybody is."""
+        return self.access != PRIVATE or self.settings.device
+
     def lone(self, mode: str = "group") -> LoneRows | None:
         """Return what the release behind a mode promises, if each of its rows is of one person."""
         return lone_rows(self.modes.release_of(mode))

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.forward import ARRAYS, Forward
+from index.forward import ARRAYS, Forward, length_of
 from index.forward_writing import ForwardWriter
 from index.model import SearchError
 
@@ -137,6 +138,35 @@ def test_shares_of_nothing_are_nothing(tmp_path: Path) -> None:
         shares(forward, [0], {"a": 1.0}, "bm25")
     with pytest.raises(SearchError, match="rows must be from 0 to 0"):
         shares(forward, [1], {"a": 1.0}, "tf")
+
+
+def test_vectors_are_whole_and_in_the_order_of_the_sums(tmp_path: Path) -> None:
+    forward = forward_of(["a a a b b b b", "c", "", "b"], tmp_path)
+    # columns: b has 2 documents, a and c have 1
+    found = forward.vectors(np.array([0, 2, 3]), "tf")
+    assert found.terms == ["b", "a"]
+    assert found.weights.tolist() == [1.0, 1.0]
+    assert found.ends.tolist() == [2, 2, 3]
+    assert sorted(zip(found.places[:2].tolist(), found.counts[:2].tolist(), strict=True)) == [
+        (0, 4),
+        (1, 3),
+    ]
+    assert (found.places[2], found.counts[2]) == (0, 1)
+    assert found.norms.tolist() == [5.0, 0.0, 1.0]
+    weighted = forward.vectors(np.array([3]))
+    assert weighted.weights.tolist() == pytest.approx([math.log1p(4 / 2)])
+    assert weighted.norms.tolist() == weighted.weights.tolist()
+    assert forward.vectors(np.empty(0, dtype=np.int64)).terms == []
+
+
+@given(st.lists(st.floats(1e-3, 1e3), max_size=30), st.randoms())
+def test_a_profiles_length_does_not_depend_on_the_order_of_its_terms(
+    weights: list[float], chance: Any
+) -> None:
+    length = length_of(np.array(weights))
+    chance.shuffle(weights)
+    assert length_of(np.array(weights)) == length
+    assert length == pytest.approx(math.hypot(*weights), rel=1e-12)
 
 
 def naive_shares(

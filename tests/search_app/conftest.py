@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from search_app.cli import main
+from search_app.cli import main, run
 
 
 class Run:
@@ -35,6 +35,14 @@ class Run:
         assert self.talk.startswith("veilsearch: ")
         assert self.talk.count("\n") == 1, self.talk
         return self.talk
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the whole demo once."""
+    folder = tmp_path_factory.mktemp("demo") / "workspace"
+    assert run(["--workspace", str(folder), "demo", "--no-serve"]) == 0
+    return folder
 
 
 THREE_PEOPLE = ("needle-mira", "needle-oren", "needle-ada")

@@ -20,14 +20,6 @@ from search_app.workspace import Workspace
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the whole demo once."""
-    folder = tmp_path_factory.mktemp("demo") / "workspace"
-    assert run(["--workspace", str(folder), "demo", "--no-serve"]) == 0
-    return folder
-
-
-@pytest.fixture(scope="session")
 def pair(demo: Path) -> dict[str, str]:
     """Return the coffee lover and the programmer of the lecture."""
     truth = json.loads((demo / "town.truth.json").read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ from playwright.sync_api import Page as Tab
 from werkzeug.serving import make_server
 
 from anonymizer.model import Profiles, Release
-from index.forward import Forward
+from index.forward import Forward, Vectors
 from index.lucene import LuceneIndex
 from index.model import Document, Part, Pool, SearchError, TooSlow
 from search_app.engine import Engine
@@ -110,6 +110,11 @@ class ToyForward:
         columns, weights = target
         has = np.asarray(rows)[:, None] % 2 == columns
         return np.where(has, weights / float(np.linalg.norm(weights)), 0.0)
+
+    def vectors(self, rows: Any, vectors: str) -> Vectors:
+        assert vectors == "tfidf"
+        each = np.ones(len(rows), dtype=np.int64)
+        return Vectors(TERMS, np.ones(2), np.cumsum(each), rows % 2, each, each.astype(float))
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ ANSWER = Row((401, 200, 404, 200), (200, 200), (200, 403))
 NUMBERS = Row((SIGN_IN, 200, 200, 200), (200, 200), (200, 200))  # of nobody: `user` means nothing
 DATA = Row((401, 200, 400, 200), (200, 400), (200, 400))  # of nobody: `user` is refused
 OPEN_DATA = Row((200, 200, 400, 200), (200, 400), (200, 400))
+CLOSED = (404, 404, 404, 404)  # until the operator opens it to all
 OWN_PAGE = Row((SIGN_IN, 200, 404, 403), (200, 200), (403, 403))  # in demo mode: choose somebody
 OWN_FORM = Row((SIGN_IN, 303, 404, 403), (400, 303), (403, 403))
 OWN_DATA = Row((401, 200, 404, 403), (400, 200), (403, 403))
@@ -74,6 +75,8 @@ ROWS = {
     "GET /why": replace(SEARCH, path="/why?q=java&doc=doc00"),
     "GET /lecture": SHOW,
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
+    # -- on the own device: nobody is asked for, and `user` means nothing
+    "GET /device": replace(FOR_ALL, path="/device?q=java", private=CLOSED),
     # -- the own page
     "GET /me": OWN_PAGE,
     "GET /me/download": replace(OWN_PAGE, demo=(404, 200)),
@@ -117,6 +120,7 @@ ROWS = {
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": OPEN_DATA,
     "GET /api/v1/openapi.json": FOR_ALL,
+    "GET /api/v1/candidates": replace(OPEN_DATA, path="/api/v1/candidates?q=java", private=CLOSED),
     # -- the API
     "GET /api/v1/search": replace(ANSWER, path="/api/v1/search?q=java"),
     "GET /api/v1/compare": replace(ANSWER, path="/api/v1/compare?q=java"),

@@ -33,6 +33,7 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
         "/compare?q=java&user=1001",
         "/compare?q=java&user=1001&blind=1",
     ],
+    "device.show": ["/device", "/device?q=java", "/device?q=unheard", "/device?q=java&pool=0"],
     "why.show": ["/why?q=java&user=1001&mode=own&doc=doc02", "/why?q=java&doc=doc00"],
     "me.show": ["/me", "/me?user=1001"],
     "me.forget": ["/me/forget?user=1001"],
@@ -56,8 +57,17 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
 }
 NO_PAGES = {"assets.file", "me.download", "log.table", "openapi.show", "health.show"}
 NO_PAGES |= {"experiments.figure", "experiments.download"}
-PRIVATE = ["/sign-in", "/about"]
-SIGNED_IN = ["/", "/?q=java", "/compare?q=java", "/me", "/groups", "/log", "/about"]
+PRIVATE = ["/sign-in", "/about", "/device?q=java"]
+SIGNED_IN = [
+    "/",
+    "/?q=java",
+    "/compare?q=java",
+    "/device?q=java",
+    "/me",
+    "/groups",
+    "/log",
+    "/about",
+]
 OPERATOR = ["/admin", "/groups", "/about", "/experiments", "/experiments/toy"]
 
 pytestmark = in_browser

@@ -11,6 +11,7 @@ import pytest
 
 from index.forward import Forward
 from index.lucene import LuceneIndex
+from search_app import personal_code
 from search_app.engine import Engine
 from search_app.modes import Modes
 from search_app.web import Site, create_app
@@ -110,3 +111,25 @@ def test_the_pages_send_the_same_too(site: Site, path: str) -> None:
     assert mine["none"].as_bytes() == theirs["none"].as_bytes()
     assert mine["own"].as_bytes() != theirs["own"].as_bytes()
     assert replace(mine["group"], row=None) == theirs["none"] == mine["none"]
+
+
+@pytest.mark.parametrize("more", ["", "&row=g0001&keep=7"])
+def test_a_device_has_the_engine_told_the_same_whoever_asks(
+    private: Site, monkeypatch: pytest.MonkeyPatch, more: str
+) -> None:
+    """Nobody, and two people who have signed in and differ in everything."""
+    monkeypatch.setattr(personal_code, "_COST", 16)
+    told, answers = [], []
+    for user in ("", "1001", "1003"):
+        calls: Calls = []
+        engine = cast(Engine, Overheard(private.modes.engine, calls))
+        heard = Modes(engine, private.modes.profiles, private.modes.release)
+        client = create_app(replace(private, modes=heard, clock=lambda: 1e9)).test_client()
+        if user:
+            client.post("/sign-in", data={"code": private.store.new_code(user)})
+        answers.append(client.get(f"/api/v1/candidates?q=java{more}").data)
+        told.append(calls)
+    assert told[0] == told[1] == told[2] != []
+    assert answers[0] == answers[1] == answers[2]
+    names = [name for name, _ in told[0]]
+    assert names == ["pool", "plain", *(["rank"] if more else []), "vectors", "documents"]

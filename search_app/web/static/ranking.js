@@ -1,0 +1,76 @@
+// Cosines with a profile, by the server's own arithmetic to the last bit: pure, nothing is asked.
+"use strict";
+
+const NAMED = 2; // terms given as a reason
+
+const STEP = 1e12; // 12 decimals
+const WHOLE = 2 ** 52; // above it every number is whole: adding rounds, halves to even
+const rounded = (value) => (value * STEP + WHOLE - WHOLE) / STEP;
+
+function prepare({ vocabulary, weights }, profile) {
+  const heaviest = [...profile.values()].reduce((most, each) => Math.max(most, each), 0) || 1;
+  const square = (each) => (each / heaviest) * (each / heaviest);
+  const squares = Float64Array.from(profile.values(), square).sort(); // smallest first, as there
+  const length = Math.sqrt(squares.reduce((sum, each) => sum + each, 0));
+  const own = (term) => (profile.get(term) ?? 0) / heaviest;
+  return { length, factors: Float64Array.from(weights, (each, at) => own(vocabulary[at]) * each) };
+}
+
+function cosine({ terms, counts, norm }, { factors, length }) {
+  const fours = terms.length - (terms.length % 4);
+  const sums = [0, 0, 0, 0];
+  for (let at = 0; at < terms.length; at += 1) {
+    sums[at < fours ? at % 4 : 0] += counts[at] * factors[terms[at]];
+  }
+  const lengths = norm * length;
+  return lengths > 0 ? rounded((sums[0] + sums[1] + (sums[2] + sums[3])) / lengths) : 0;
+}
+
+// Order the documents of an answer by a profile; equal ones stay as they are.
+export function ordered(answer, profile) {
+  const target = prepare(answer, profile);
+  const scores = answer.documents.map((each) => each.score);
+  const [low, high] = scores.reduce(([a, b], s) => [Math.min(a, s), Math.max(b, s)], [Infinity, -Infinity]);
+  const scaled = (score) => (high === low ? 1 : (score - low) / (high - low));
+  const { mix } = answer;
+  const value = (each) => {
+    const own = cosine(each, target);
+    return mix === 1 ? own : rounded(mix * own + (1 - mix) * scaled(each.score));
+  };
+  const found = answer.documents.map((each) => ({ ...each, value: value(each) }));
+  return { target, found: found.sort((one, other) => other.value - one.value) }; // ties stay
+}
+
+// Name the terms with the largest shares of a document's cosine.
+export function shared({ terms, counts }, { factors }, vocabulary) {
+  const shares = terms.map((term, at) => [vocabulary[term], counts[at] * factors[term]]);
+  const best = shares.filter(([, share]) => share > 0).sort((a, b) => b[1] - a[1]);
+  return best.slice(0, NAMED).map(([term]) => term);
+}
+
+// Find the row with the largest cosine in the text of a published release; of equal ones the first.
+export function closest(text, profile) {
+  let best = { cosine: 0 };
+  let rows = 0;
+  const length = Math.hypot(...profile.values());
+  for (const line of text.split("\n").filter((each) => each.trim())) {
+    const told = parsed(line);
+    if (typeof told?.row !== "string") continue; // the first line is about the release
+    rows += 1;
+    const weights = Object.entries(told.terms ?? {});
+    const product = weights.reduce((sum, [term, weight]) => sum + weight * (profile.get(term) ?? 0), 0);
+    const cosine = rounded(product / (length * Math.hypot(...weights.map(([, weight]) => weight))));
+    if (cosine > best.cosine) best = { row: told.row, users: told.users, cosine };
+  }
+  if (!rows) throw new Error("This is no published release: it has no rows.");
+  if (!best.cosine) throw new Error("No row has a term of your profile.");
+  return { ...best, rows };
+}
+
+function parsed(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new Error("This is no published release: a line is not JSON.");
+  }
+}
