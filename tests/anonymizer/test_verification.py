@@ -416,7 +416,7 @@ def test_it_is_told_that_users_are_sessions(tmp_path: Path, choices: dict[str, A
     )
     crossed = {user: SESSIONS[user] for user in ("anna#1", "be#ta#1", "anna#2", "be#ta#2")}
     (line,) = told_of_sessions(crossed, tmp_path, **choices)
-    assert line.endswith("speak of sessions, not of people")
+    assert line.endswith("promised to sessions, not to people")
 
 
 @pytest.mark.parametrize(
