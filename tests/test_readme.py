@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from anonymizer.methods import read_parameters
+from anonymizer.methods import METHODS, parameters_of, read_parameters
 from search_app.settings import Settings
 from search_app.verbs import VERBS
 
@@ -45,4 +45,7 @@ def test_parameters_it_names_exist() -> None:
     assert {"refine=swap", "augment=none", "guarantee=every-term"} <= set(texts)
     pairs = (text.split("=") for text in texts)
     for name, value in pairs:
-        read_parameters("p-linkability", {name: value})
+        having = [method for method in METHODS if name in parameters_of(method)]
+        assert having, f"no method has a parameter {name}"
+        for method in having:
+            read_parameters(method, {name: value})
