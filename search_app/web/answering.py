@@ -90,7 +90,8 @@ def ask(site: Site, question: Question, counted: bool, also: Sequence[str] = ())
         for mode, answer in answers.items():
             site.transcripts.note(asked.user, mode, answer.request, generation())
     if counted and question.page == 1:
-        notices += _kept(site, asked, answers.values())
+        rowless = any(site.leaves_out(mode, asked.user) for mode in modes)
+        notices += _kept(site, asked, () if rowless else answers.values())
     return Outcome(answers, tuple(notices), took)
 
 
@@ -129,7 +130,11 @@ def _halted(site: Site, question: Question) -> list[str]:
 
 
 def _kept(site: Site, question: Question, answers: Iterable[Answer]) -> list[str]:
-    """Log a search, and remember it if the person chose so; say what did not work."""
+    """Log a search, and remember it if the person chose so; say what did not work.
+
+    Of whom a release has left nothing no search is logged: without a line of the group, or with one
+    that is always the plain order's, the log would tell which searches are theirs.
+    """
     notices = [] if _log(site, question, answers) else [NOT_LOGGED]
     try:
         if question.user:

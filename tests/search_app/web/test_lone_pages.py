@@ -153,6 +153,14 @@ def test_the_api_names_the_column_as_the_pages_do(rows: FlaskClient) -> None:
     assert columns[2]["sees"] == "the query and what a deletion has left of the own profile"
 
 
+def test_no_search_is_logged_of_whom_nothing_is_left(rows: FlaskClient) -> None:
+    """Their lines would differ from everybody else's."""
+    assert rows.get(f"/?q=java&user={MIRA}").status_code == 200
+    assert len(table(rows, "/log.csv")) == 1
+    assert rows.get(f"/?q=java&user={OREN}").status_code == 200
+    assert {line[0] for line in table(rows, "/log.csv")[1:]} == {"1"}
+
+
 def test_the_log_names_the_mode_by_the_release_that_served(
     rows: FlaskClient, client: FlaskClient, read: Any
 ) -> None:
