@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core.event import Listener, install_listener
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,6 +25,24 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     except (RuntimeError, AttributeError):  # nowhere to write to, or another numba
         made = njit(nogil=True)(function)
     return cast(Callable[..., Any], made)
+
+
+@contextmanager
+def when_compiling(tell: Callable[[], object]) -> Iterator[None]:
+    """Tell once if a loop is compiled meanwhile, as no machine code of it was kept."""
+    with install_listener("numba:compile", _Once(tell)):
+        yield
+
+
+class _Once(Listener):
+    def __init__(self, tell: Callable[[], object]) -> None:
+        self._tell: list[Callable[[], object]] = [tell]
+
+    def on_start(self, _event: Any) -> None:
+        if self._tell:
+            self._tell.pop()()
+
+    def on_end(self, _event: Any) -> None: ...
 
 
 @cache

@@ -31,7 +31,7 @@ from .km_stars import (
     tally,
     work_for,
 )
-from .km_supports import lose_from_list, pairs_of, supports_of
+from .km_supports import FOUR, THREE, TWO, ZERO, lose_from_list, pairs_of, supports_of
 from .model import BadParameter, Floats, Ints, Progress, silent
 
 MOST_TERMS = 4  # of a combination
@@ -163,7 +163,7 @@ def _check_pairs(user: int, count: int, number: int, work: Any, log: Any, rules:
             for j in range(i + 1, count):
                 if alive[j] and pairs[j] < 0:
                     combination[1] = j
-                    if _delete_one(user, 2, count, number, work, log, rules) == 0:
+                    if _delete_one(user, TWO, count, number, work, log, rules) == 0:
                         break
 
 
@@ -190,7 +190,7 @@ def _delete(user: int, i: int, count: int, number: int, work: Any, log: Any, rul
     work.alive[i] = False
     log.deleted[cell] = number
     log.frequent[1, term] -= 1
-    pairs_of(user, i, 0, count, k, log, work, work.lost)
+    pairs_of(user, i, ZERO, count, k, log, work, work.lost)
     for j in range(count):
         if work.alive[j] and work.lost[j] >= 0:
             pair = work.lost[j]
@@ -236,7 +236,7 @@ def _check_star(
                 low = log.first[star.pair[x]]
                 high = low + log.support[star.pair[x]]
                 tally(log.owner, low, high, x, words, rules.k, star)
-                _delete_open(user, 3, words, count, number, work, log, rules)
+                _delete_open(user, THREE, words, count, number, work, log, rules)
     clear(user, size, log.first, log, star)
 
 
@@ -265,8 +265,8 @@ def _check_fours(
             work.combination[2] = star.partner[y]
             low = log.first[star.pair[x]]
             users = pick(low, low + log.support[star.pair[x]], words, y, log, star)
-            tally(star.some, 0, users, y, words, rules.k, star)
-            if _delete_open(user, 4, words, count, number, work, log, rules) < 2:
+            tally(star.some, ZERO, users, y, words, rules.k, star)
+            if _delete_open(user, FOUR, words, count, number, work, log, rules) < 2:
                 return
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compiled import compiled
-from .km_supports import Supports, pairs_of
+from .km_supports import FOUR, THREE, ZERO, Supports, pairs_of
 
 WORD = 64
 
@@ -195,7 +195,7 @@ def count_larger(user: int, work: Any, log: Any, rules: Any, head: Any) -> None:
     for i in range(count):
         work.cells[i], work.alive[i] = log.ends[user] + i, True
     for i in range(count):
-        _count_star(user, i, i + 1, count, 0, work, log, rules, head)
+        _count_star(user, i, i + 1, count, ZERO, work, log, rules, head)
         pairs_of(user, i, i + 1, count, rules.k, log, work, work.pairs)
         for j in range(i + 1, count):
             if work.pairs[j] >= 0:
@@ -208,7 +208,7 @@ def lose_larger(user: int, i: int, count: int, visit: int, work: Any, log: Any, 
 
     Whoever else has such a triple is disturbed.
     """
-    _count_star(user, i, 0, count, visit, work, log, rules, log.first)
+    _count_star(user, i, ZERO, count, visit, work, log, rules, log.first)
 
 
 @compiled
@@ -228,7 +228,7 @@ def _count_star(
         start, end = begin[star.pair[x]], star.last[x]
         if end - start >= rules.k and ask(x, words, star.living, star):
             work.counted_terms[1] = log.terms[work.cells[star.partner[x]]]
-            found = _count_exact(log.owner, start, end, x, words, 3, work, log, rules, sign)
+            found = _count_exact(log.owner, start, end, x, words, THREE, work, log, rules, sign)
             if found and visit >= 2 * (log.ends.size - 1):  # in the first pass all are still open
                 _disturb(start, end, words, visit, work, log)
             if rules.m > 3:
@@ -271,7 +271,7 @@ def _count_fours(
         if star.enough[y // WORD] >> y % WORD & 1 and ask(y, words, star.enough, star):
             work.counted_terms[2] = log.terms[work.cells[star.partner[y]]]
             size = pick(start, end, words, y, log, star)
-            _count_exact(star.some, 0, size, y, words, 4, work, log, rules, sign)
+            _count_exact(star.some, ZERO, size, y, words, FOUR, work, log, rules, sign)
 
 
 @compiled

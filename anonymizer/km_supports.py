@@ -15,6 +15,8 @@ from .compiled import compiled
 from .histories import Histories
 
 NONE = -1  # the number of a pair that too few users have
+# Handed on, these are plain numbers: numba compiles a function anew for each literal it is given.
+ZERO, TWO, THREE, FOUR = (np.int64(number) for number in (0, 2, 3, 4))
 
 
 class Supports(NamedTuple):

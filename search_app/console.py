@@ -40,6 +40,14 @@ def show_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=1).translate(_ESCAPED))
 
 
+def remark(text: str) -> None:
+    """Print one line of talk on a terminal, above a bar; nothing elsewhere."""
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        tqdm.write(printable(text), file=sys.stderr)
+
+
 @contextmanager
 def corpus_progress(
     label: str, done_of: Callable[[], tuple[int, int]]

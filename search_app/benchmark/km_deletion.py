@@ -1,34 +1,33 @@
-"""R7: (k,m)-anonymity of an invented log of AltaVista's shape, each case a process. [I/O]
+"""R7: (k,m)-anonymity of an invented log of AltaVista's shape. [I/O]
 
-usage: python -m search_app.benchmark.km_deletion PROFILES.npz ALGORITHM K M TARGET
+usage: python -m search_app.benchmark.km_deletion PROFILES.npz ROUNDS ALGORITHM,K,M,TARGET ...
 
-A case reads the profiles, runs the method once on a small log, which compiles, and is timed on
-the whole one. Beside it the commands are timed: log -> profiles -> release -> verified.
+A process reads the profiles, runs each of its cases once on a small log, which compiles, and then
+times them in turns on the whole one. The bars' cases, a process for each algorithm, give medians
+of all rounds; every other case has a process of its own and one call.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from anonymizer.marketing import VALUES, MarketingTable, synthetic_table_of
 from anonymizer.measures.kept_value import kept_value
-from anonymizer.methods import METHODS, anonymize
+from anonymizer.methods import anonymize
 from anonymizer.model import Profiles, Release
 from anonymizer.profile_file import read_profiles
 from anonymizer.wordnet import open_wordnet
 
-from ..errors import UsageError
 from ..settings import load_settings
 from .altavista_shape import altavista_profiles
 from .bars import Measured
 from .plan import Place, Plan
-from .processes import process, verb
-from .timing import seconds_of
+from .processes import process
+from .timing import seconds_of, times_of
 
 METHOD = "km-anonymity"
 TARGETS = ("logsize", "users", "fis", "random", *VALUES)
@@ -69,32 +68,37 @@ EVERY = tuple(
 
 
 def measure(plan: Plan, place: Place) -> Measured:
-    """Run the bars' cases, and with the whole log those of every target; then the commands."""
-    if METHOD not in METHODS:
-        raise UsageError(f"needs the method {METHOD}, which is not built yet")
+    """Run the bars' cases in turns, and with the whole log those of every target once."""
     share = plan.reduced
-    profiles = made(place.kept, share, ".npz")
-    cases = EVERY if share >= 1 else tuple(BAR_OF.values())
-    runs = {case: timed_case(profiles, case) for case in cases}
+    profiles, whole = made(place.kept, share, ".npz"), share >= 1
+    runs: dict[Case, dict[str, Any]] = {}
+    for algorithm in dict.fromkeys(case.algorithm for case in BAR_OF.values()):
+        cases = [case for case in BAR_OF.values() if case.algorithm == algorithm]
+        runs |= timed_cases(profiles, cases, plan.rounds)
+    for case in EVERY if whole else ():
+        if case not in runs:
+            runs |= timed_cases(profiles, [case], 1)
     return Measured(
-        values_of(runs, whole=share >= 1),
+        values_of(runs, whole=whole),
         {
             "share of AltaVista's log": share,
             "cases": {str(case): run for case, run in runs.items()},
-            "commands": commands(place, share),
             "the paper's first pass": PAPER,
         },
-        calls=dict.fromkeys(values_of(runs, whole=share >= 1), 1),
+        calls={_sized(name, whole): runs[case]["calls"] for name, case in BAR_OF.items()},
     )
 
 
 def values_of(runs: Mapping[Case, Mapping[str, Any]], *, whole: bool) -> dict[str, float]:
     """Return the bars' figures."""
-    size = "" if whole else "small "
-    values = {f"{size}{name}": float(runs[case]["seconds"]) for name, case in BAR_OF.items()}
+    values = {_sized(name, whole): float(runs[case]["seconds"]) for name, case in BAR_OF.items()}
     if whole:
         values["km memory"] = max(float(run["gigabytes"]) for run in runs.values())
     return values
+
+
+def _sized(name: str, whole: bool) -> str:
+    return name if whole else f"small {name}"
 
 
 def made(folder: Path, share: float, suffix: str) -> Path:
@@ -108,42 +112,47 @@ def made(folder: Path, share: float, suffix: str) -> Path:
     return path
 
 
-def timed_case(profiles: Path, case: Case) -> dict[str, Any]:
-    """Run a case in a process of its own, as memory is counted for each."""
+def timed_cases(profiles: Path, cases: Sequence[Case], rounds: int) -> dict[Case, dict[str, Any]]:
+    """Run cases in turns in a process of their own, whose memory is told of each of them."""
     command = [sys.executable, "-m", "search_app.benchmark.km_deletion", str(profiles)]
-    run, answer = process([*command, *map(str, case)])
-    told: dict[str, Any] = json.loads(answer)
-    return {**told, "gigabytes": round(run.gigabytes, 3)}
+    texts = [",".join(map(str, case)) for case in cases]
+    run, answer = process([*command, str(rounds), *texts])
+    told: list[dict[str, Any]] = json.loads(answer)
+    size = {"gigabytes": round(run.gigabytes, 3)}
+    return {case: {**each, **size} for case, each in zip(cases, told, strict=True)}
 
 
-def commands(place: Place, share: float) -> dict[str, Any]:
-    """Run log -> profiles -> release -> verified by the verbs; return what each took."""
-    log = made(place.kept, share, ".tsv")
-    chosen = ["--terms", "letters-digits", "--weights", "tf", "--drop-robots", "100"]
-    settings = [word for text in ("k=2", "m=2") for word in ("--set", text)]
-    with TemporaryDirectory(dir=place.temporary, prefix="km.") as folder:
-        run = Path(folder)
-        profiles, release = run / "profiles.npz", run / "release"
-        steps = {
-            "profiles": ("profiles", log, *chosen, "-o", profiles),
-            "anonymize": ("anonymize", profiles, "-m", METHOD, *settings, "-o", release),
-            "verify": ("verify", release, "--against", profiles),
-        }
-        taken = {name: verb(run, *words)[0] for name, words in steps.items()}
-    return {
-        name: {"seconds": round(run.seconds, 2), "gigabytes": round(run.gigabytes, 3)}
-        for name, run in taken.items()
-    }
+def told_of(profiles: Profiles, cases: Sequence[Case], rounds: int) -> list[dict[str, Any]]:
+    """Time the method on the profiles, after calls that compile; tell what each case keeps."""
+    small = altavista_profiles(WARM_UP)
+    for case in cases:
+        released(small, case)
+    tables = [table_of(profiles, case) for case in cases]
+    taken: list[list[float]] = [[] for _ in cases]
+    kept: list[dict[str, float]] = [{} for _ in cases]
+    for _ in range(rounds):
+        for at, (case, table) in enumerate(zip(cases, tables, strict=True)):
+            seconds, release = timed_release(profiles, case, table)
+            taken[at].append(seconds)
+            rows = kept_value(profiles, release, table)
+            kept[at] = {row.name: round(row.value, 4) for row in rows}
+    return [{**summed_up(each), **left} for each, left in zip(taken, kept, strict=True)]
 
 
-def told_of(profiles: Profiles, case: Case) -> dict[str, Any]:
-    """Time the method once on the profiles, after a call that compiles; tell what it keeps."""
-    released(altavista_profiles(WARM_UP), case)
-    table = table_of(profiles, case)
+def timed_release(
+    profiles: Profiles, case: Case, table: MarketingTable | None
+) -> tuple[float, Release]:
+    """Call the method once; return how long it took, and its release."""
     releases: list[Release] = []
     seconds = seconds_of(lambda: releases.append(released(profiles, case, table)))
-    kept = kept_value(profiles, releases[0], table)
-    return {"seconds": round(seconds, 3), **{row.name: round(row.value, 4) for row in kept}}
+    return seconds, releases[0]
+
+
+def summed_up(seconds: Sequence[float]) -> dict[str, Any]:
+    """Return the median of some calls, the quartiles, and how many calls they were."""
+    times = times_of(seconds)
+    quartiles = [round(times.low, 3), round(times.high, 3)]
+    return {"seconds": round(times.median, 3), "quartiles": quartiles, "calls": times.calls}
 
 
 def released(profiles: Profiles, case: Case, table: MarketingTable | None = None) -> Release:
@@ -163,10 +172,16 @@ def table_of(profiles: Profiles, case: Case) -> MarketingTable | None:
 
 
 def main(words: Iterable[str]) -> None:
-    """Run one case and print what it took as JSON."""
-    profiles, algorithm, k, m, target = words
-    case = Case(algorithm, int(k), int(m), target)
-    print(json.dumps(told_of(read_profiles(Path(profiles)), case)))
+    """Run some cases in turns and print what each took as JSON."""
+    profiles, rounds, *texts = words
+    cases = [case_of(text) for text in texts]
+    print(json.dumps(told_of(read_profiles(Path(profiles)), cases, int(rounds))))
+
+
+def case_of(text: str) -> Case:
+    """Read a case, as it stands in a command."""
+    algorithm, k, m, target = text.split(",")
+    return Case(algorithm, int(k), int(m), target)
 
 
 if __name__ == "__main__":

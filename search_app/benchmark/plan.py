@@ -72,3 +72,5 @@ class Step(NamedTuple):
     ratios: tuple[str, ...]
     doing: str
     measure: Callable[[Plan, Place], Measured]
+    bars: tuple[str, ...] = ()  # of these ratios, where other steps measure the others
+    label: str = ""  # told instead of the ratios, where another step has the same

@@ -20,6 +20,7 @@ from ..errors import UsageError
 from . import (
     clustering,
     index_building,
+    km_commands,
     km_deletion,
     load,
     pages,
@@ -33,8 +34,20 @@ from .machine import Load, Spent, busy, load_average, now
 from .plan import Place, Plan, Step
 
 STEPS = (
-    Step(("R6", "R9"), "logs -> profiles -> releases -> verified", whole_logs.measure),
+    Step(
+        ("R6", "R9"),
+        "logs -> profiles -> releases -> verified",
+        whole_logs.measure,
+        whole_logs.MEASURED,
+    ),
     Step(("R7",), "deleting terms until m of them are k people's", km_deletion.measure),
+    Step(
+        ("R9",),
+        "verifying what deletion leaves",
+        km_commands.measure,
+        tuple(km_commands.MOST),
+        "R9 km",
+    ),
     Step(("R10",), "reading a log", reading.measure),
     Step(("R11",), "saying --help", starting.measure),
     Step(("index",), "building indexes", index_building.measure),
@@ -75,14 +88,14 @@ def run(plan: Plan, note: Callable[[str], object], steps: Sequence[Step] = STEPS
             asked = [ratio for ratio in step.ratios if plan.wants(ratio)]
             if not asked or not _may_run(plan, asked):
                 continue
-            label = " ".join(asked)
+            label = step.label or " ".join(asked)
             note(f"bench: {label}, {step.doing} ...")
             start, before = now(), load_average()
             measured, fault = _measured(step, plan, place)
             taken[label], loads[label] = now().since(start), Load(before, load_average())
             facts[label] = dict(measured.facts)
             others = busy(taken[label], loads[label])
-            for name in _names(asked, plan):
+            for name in _names(asked, plan, step.bars):
                 told = judged(name, measured, taken[label], others)
                 found[name] = missing(name, fault) if fault else told
     rest = _names(plan.only, plan)
@@ -103,12 +116,14 @@ def _measured(step: Step, plan: Plan, place: Place) -> tuple[Measured, str]:
         return Measured(), " ".join(str(fault).split())
 
 
-def _names(ratios: Sequence[str], plan: Plan) -> list[str]:
-    """Return the bars of some ratios, in their order."""
+def _names(ratios: Sequence[str], plan: Plan, some: Sequence[str] = ()) -> list[str]:
+    """Return the bars of some ratios, or of these those named, in their order."""
     return [
         name
         for name, bar in BARS.items()
-        if bar.ratio in ratios and not (plan.whole and name.startswith("small "))
+        if bar.ratio in ratios
+        and (not some or name in some)
+        and not (plan.whole and name.startswith("small "))
     ]
 
 

@@ -17,6 +17,8 @@ P = 0.4
 RELEASES = {"raw": ["augment=none"], "WordNet": ["augment=wordnet", "a=1"]}
 FEW = 3  # rounds of whole processes at most: each takes seconds
 _VERBS = ("anonymize", "verify")
+_SUMMED = [f"{size} {name}" for size in ("small", "whole") for name in RELEASES]
+MEASURED = (*_SUMMED, "memory", *(f"verify {name}" for name in RELEASES))  # of the bars
 WARM_UP = 500  # users of a first run, which compiles what is compiled once a machine
 
 

@@ -54,6 +54,9 @@ parameters of km-anonymity (Burghardt et al.): terms are deleted, nobody is grou
   frequencies=keep     rows have the profiles' weights, which nothing is promised of; drop: all 1
   marketing=none       the table: a file of term,bid,impressions,clicks, or synthetic
 """
+COMPILING = (
+    "The method is being compiled, which takes up to a minute: once, until veilsearch is updated."
+)
 PARAMETERS = {"p-linkability": P_LINKABILITY, "km-anonymity": KM_ANONYMITY}
 
 
@@ -180,12 +183,14 @@ def _released(
     """Run the method on the workspace's index and add the measured facts."""
     from dataclasses import replace
 
+    from anonymizer.compiled import when_compiling
     from anonymizer.measures.release_facts import facts
     from anonymizer.wordnet import open_wordnet
 
     from ..releasing import release_of
 
-    with console.progress(method, len(profiles)) as progress:
+    waiting = when_compiling(lambda: console.remark(COMPILING))
+    with console.progress(method, len(profiles)) as progress, waiting:
         release = release_of(
             profiles,
             method,

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--full",
         action="store_true",
         help="R6 on a log of AOL's whole size: 657,000 people, 36 million lines; R7 on one of "
-        "AltaVista's: 367,803 people, 251,115 terms, each target of the method",
+        "AltaVista's: 367,803 people, 251,115 terms, each target of the method once",
     )
     what.add_argument(
         "--load", action="store_true", help="R13 alone: pages under load, a minute and a half"

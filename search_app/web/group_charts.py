@@ -7,7 +7,7 @@ import numpy as np
 from ..binning import quantile, share_counts
 from ..group_figures import Figures
 from . import lone_charts
-from .histograms import Counted, Words, share_histogram, whole_histogram
+from .histograms import Counted, Words, share_histogram, spread_histogram, whole_histogram
 from .wording import count, two_decimals
 
 NAMES = ("sizes", "shares", "terms", "support", "belief", *lone_charts.NAMES)
@@ -31,15 +31,14 @@ def _sizes(figures: Figures) -> Counted:
         "groups",
         ("people", "groups"),
     )
-    counts = np.bincount(figures.people)
-    low, half, high = (quantile(counts, share) for share in (1e-12, 0.5, 1))
-    of_one = int(counts[1]) if counts.size > 1 else 0
+    of_one = int(np.count_nonzero(figures.people == 1))
     alone = f" {count(of_one, 'row is', 'rows are')} one person’s own profile." if of_one else ""
     sentence = (
-        f"The smallest of {count(len(figures.people), 'group', 'groups')} has {low:,}, the largest "
-        f"{high:,}; half of them have at most {half:,}.{alone}"
+        "The smallest of {groups} has {low}, the largest {high}; half of them have at most {half}."
+        + alone
     )
-    return whole_histogram(words, counts, sentence)
+    groups = count(len(figures.people), "group", "groups")
+    return spread_histogram(words, figures.people, sentence, groups=groups)
 
 
 def _shares(figures: Figures) -> Counted:

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..binning import SHARES, Bar, exact, share_bars, whole_bars
+from ..binning import SHARES, Bar, exact, quantile, share_bars, whole_bars
 from .drawing import About, Chart, Column, Tick, few, histogram
 
 _TICKS = 8
+_LEAST = 1e-12  # the share at which a quantile is the least number there is
 _QUARTERS = [Tick(SHARES * n / 4, f"{n / 4:.2f}") for n in range(5)]
 
 
@@ -32,6 +33,17 @@ class Words(NamedTuple):
     across: str
     up: str
     head: tuple[str, ...]
+
+
+def spread_histogram(words: Words, values: np.ndarray, sentence: str, **told: str) -> Counted:
+    """Draw how often each whole number occurs; the sentence may name {low}, {half} and {high}.
+
+    These are the least of the numbers, one that half of them do not exceed, and the largest.
+    """
+    counts = np.bincount(values)
+    low, half, high = (quantile(counts, share) for share in (_LEAST, 0.5, 1))
+    text = sentence.format(low=f"{low:,}", half=f"{half:,}", high=f"{high:,}", **told)
+    return whole_histogram(words, counts, text)
 
 
 def whole_histogram(words: Words, counts: np.ndarray, sentence: str) -> Counted:

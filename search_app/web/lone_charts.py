@@ -7,7 +7,7 @@ import numpy as np
 from ..binning import quantile, share_counts
 from ..group_figures import Figures
 from ..lone_figures import RowFigures
-from .histograms import Counted, Words, share_histogram, whole_histogram
+from .histograms import Counted, Words, share_histogram, spread_histogram, whole_histogram
 from .lone_facts import percent
 from .wording import count
 
@@ -41,13 +41,11 @@ def _lengths(figures: Figures) -> Counted:
     words = Words(
         "lengths", "How many terms a row has", "terms of a row", "rows", ("terms", "rows")
     )
-    counts = np.bincount(figures.terms)
-    low, half, high = (quantile(counts, share) for share in (1e-12, 0.5, 1))
     sentence = (
-        f"The shortest of {count(len(figures.terms), 'row', 'rows')} has {low:,}, the longest "
-        f"{high:,}; half of them have at most {half:,}."
+        "The shortest of {rows} has {low}, the longest {high}; half of them have at most {half}."
     )
-    return whole_histogram(words, counts, sentence)
+    rows = count(len(figures.terms), "row", "rows")
+    return spread_histogram(words, figures.terms, sentence, rows=rows)
 
 
 def _usual(rows: RowFigures) -> Counted:
@@ -58,13 +56,11 @@ def _usual(rows: RowFigures) -> Counted:
         "released terms",
         ("rows", "released_terms"),
     )
-    counts = np.bincount(rows.having)
-    low, half, high = (quantile(counts, share) for share in (1e-12, 0.5, 1))
     sentence = (
-        f"Every released term stands in {low:,} or more of the {rows.rarest.size:,} rows; half of "
-        f"these {rows.having.size:,} terms stand in at most {half:,}, the most usual in {high:,}."
+        f"Every released term stands in {{low}} or more of the {rows.rarest.size:,} rows; half of "
+        f"these {rows.having.size:,} terms stand in at most {{half}}, the most usual in {{high}}."
     )
-    return whole_histogram(words, counts, sentence)
+    return spread_histogram(words, rows.having, sentence)
 
 
 def _rarest(rows: RowFigures) -> Counted:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from anonymizer import compiled
 from anonymizer.methods import METHODS, parameters_of
-from search_app.verbs.anonymize import PARAMETERS
+from search_app.verbs.anonymize import COMPILING, PARAMETERS
 
 from .conftest import Run
 
@@ -65,6 +69,23 @@ def test_help_explains_every_parameter_with_its_default(method: str) -> None:
     for name, default in defaults.items():
         shown = {None: "off", "": "USER"}.get(default, str(default))
         assert explained[name] == shown, name
+
+
+def test_who_waits_for_compiling_is_told_why_on_a_terminal(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def compiles(tell: Callable[[], object]) -> Iterator[None]:
+        tell()
+        yield
+
+    monkeypatch.setattr(compiled, "when_compiling", compiles)
+    asked = ("anonymize", "--set", "p=off", "--set", "k=2", "--set", "augment=none")
+    run(*asked)
+    assert COMPILING not in run.talk
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    run(*asked)
+    assert COMPILING in run.talk
 
 
 def test_release_json_names_every_choice(run: Run) -> None:

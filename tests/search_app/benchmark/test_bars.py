@@ -49,6 +49,11 @@ def test_no_busy_machine_excuses_what_is_wrong() -> None:
     assert judged("obvious", wrong, Spent(1, 1, 9), "others").verdict == "MISSED"
 
 
+def test_memory_of_deleting_terms_is_told_without_a_bar() -> None:
+    found = judged("km memory", Measured({"km memory": 9.0}))
+    assert (found.verdict, found.reason) == ("no bar", "nothing is asked of R7's memory")
+
+
 def test_what_has_no_figure_says_why() -> None:
     assert judged("whole raw", Measured()).verdict == "not measured"
     assert "--full" in judged("whole raw", Measured()).reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,16 @@ from anonymizer.profile_file import read_profiles
 from search_app.benchmark import km_deletion
 from search_app.benchmark.altavista_shape import WHOLE
 from search_app.benchmark.bars import BARS
-from search_app.benchmark.km_deletion import BAR_OF, EVERY, Case, made, main, values_of
+from search_app.benchmark.km_deletion import (
+    BAR_OF,
+    EVERY,
+    Case,
+    case_of,
+    made,
+    main,
+    values_of,
+)
 from search_app.benchmark.plan import Place, Plan
-from search_app.errors import UsageError
 
 TINY = 0.001
 SIZES = ("log size", "users")
@@ -71,9 +79,12 @@ def test_a_case_is_run_on_a_small_log_and_timed_on_the_whole(
 ) -> None:
     profiles = made(place.kept, TINY, ".npz")
     assert len(read_profiles(profiles)) == WHOLE.part(TINY).users
-    main([str(profiles), "greedy", "2", "3", "revenue"])
-    told = json.loads(capsys.readouterr().out)
-    assert told.pop("seconds") >= 0
+    main([str(profiles), "1", "greedy,2,3,revenue"])
+    (told,) = json.loads(capsys.readouterr().out)
+    seconds = told.pop("seconds")
+    assert seconds >= 0
+    assert told.pop("quartiles") == [seconds, seconds]
+    assert told.pop("calls") == 1
     assert told == {
         **dict.fromkeys((f"share of {what} kept" for what in ("distinct terms", *SIZES)), 1.0),
         **dict.fromkeys((f"share of {what} (synthetic table) kept" for what in VALUES), 1.0),
@@ -82,9 +93,36 @@ def test_a_case_is_run_on_a_small_log_and_timed_on_the_whole(
     assert calls[1]["table"].synthetic
     wanted = {"k": 2, "m": 3, "algorithm": "greedy", "target": "revenue", "ties": "first"}
     assert wanted.items() <= calls[1].items()
-    main([str(profiles), "insert", "2", "2", "logsize"])
+    main([str(profiles), "1", "insert,2,2,logsize"])
     assert calls[3]["table"] is None
     assert (calls[3]["marketing"], calls[3]["ties"]) == ("none", "random")
+
+
+def test_cases_of_a_process_take_turns_after_a_warm_up_of_each(
+    place: Place,
+    calls: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken = iter([1.0, 10.0, 2.0, 20.0, 6.0, 90.0])
+
+    def seconds_of(call: Callable[[], object]) -> float:
+        call()
+        return next(taken)
+
+    monkeypatch.setattr(km_deletion, "seconds_of", seconds_of)
+    profiles = made(place.kept, TINY, ".npz")
+    main([str(profiles), "3", "insert,2,2,logsize", "insert,2,3,logsize"])
+    two, three = json.loads(capsys.readouterr().out)
+    assert (two["seconds"], two["quartiles"], two["calls"]) == (2.0, [1.5, 4.0], 3)
+    assert (three["seconds"], three["calls"]) == (20.0, 3)
+    small, large = WHOLE.part(0.002).users, WHOLE.part(TINY).users
+    assert [call["users"] for call in calls] == [small] * 2 + [large] * 6
+    assert [call["m"] for call in calls] == [2, 3] * 4
+
+
+def test_a_case_stands_in_a_command() -> None:
+    assert [case_of(",".join(map(str, case))) for case in EVERY] == list(EVERY)
 
 
 def test_the_figures_of_the_bars() -> None:
@@ -109,39 +147,35 @@ def test_the_figures_of_the_bars() -> None:
 
 @pytest.mark.usefixtures("calls")
 def test_what_each_size_measures(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[Case] = []
+    ran: list[tuple[int, list[Case]]] = []
 
-    def timed(_profiles: Path, case: Case) -> dict[str, Any]:
-        ran.append(case)
-        return {"seconds": 2.0, "gigabytes": 1.0}
+    def timed(_profiles: Path, cases: list[Case], rounds: int) -> dict[Case, dict[str, Any]]:
+        ran.append((rounds, cases))
+        return {case: {"seconds": 2.0, "calls": rounds, "gigabytes": 1.0} for case in cases}
 
-    monkeypatch.setattr(km_deletion, "timed_case", timed)
+    monkeypatch.setattr(km_deletion, "timed_cases", timed)
     monkeypatch.setattr(km_deletion, "made", lambda folder, *_: folder)
-    monkeypatch.setattr(km_deletion, "commands", lambda *_: {"verify": 1})
+    pairs, triples, greedy = BAR_OF.values()
+    barred = [(5, [pairs, triples]), (5, [greedy])]
     small = km_deletion.measure(Plan(place.kept), place)
-    assert ran == list(BAR_OF.values())
+    assert ran == barred
     assert set(small.values) == {"small km", "small km triples", "small km greedy"}
     assert small.facts["share of AltaVista's log"] == 0.1
     ran.clear()
     whole = km_deletion.measure(Plan(place.kept, reduced=1.0), place)
-    assert ran == list(EVERY)
+    others = [case for case in EVERY if case not in BAR_OF.values()]
+    assert ran == [*barred, *((1, [case]) for case in others)]
     assert set(whole.values) == {*BAR_OF, "km memory"}
-    assert whole.facts["cases"]["greedy (2,3) fis"] == {"seconds": 2.0, "gigabytes": 1.0}
-    assert set(whole.calls) == set(whole.values)
+    once = {"seconds": 2.0, "calls": 1, "gigabytes": 1.0}
+    assert whole.facts["cases"]["greedy (2,3) fis"] == once
+    assert whole.calls == dict.fromkeys(BAR_OF, 5)
+    assert small.calls == {f"small {name}": 5 for name in BAR_OF}
 
 
-@pytest.mark.skipif("km-anonymity" not in METHODS, reason="the method is not there yet")
-def test_the_real_method_and_the_real_commands(place: Place) -> None:
-    found = km_deletion.measure(Plan(place.kept, reduced=TINY), place)
+def test_the_real_method(place: Place) -> None:
+    found = km_deletion.measure(Plan(place.kept, reduced=TINY, rounds=2), place)
     assert set(found.values) == {"small km", "small km triples", "small km greedy"}
     assert all(value > 0 for value in found.values.values())
-    assert set(found.facts["commands"]) == {"profiles", "anonymize", "verify"}
     kept = [run["share of log size kept"] for run in found.facts["cases"].values()]
     assert all(0 < share < 1 for share in kept)
-    assert not list(place.temporary.iterdir())
-
-
-def test_without_the_method_nothing_is_made(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(METHODS, "km-anonymity", raising=False)
-    with pytest.raises(UsageError, match="needs the method km-anonymity"):
-        km_deletion.measure(Plan(place.kept), place)
+    assert {run["calls"] for run in found.facts["cases"].values()} == {2}

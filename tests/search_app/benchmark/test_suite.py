@@ -11,7 +11,7 @@ import pytest
 
 from anonymizer.methods import METHODS
 from search_app.benchmark import machine, suite, telling
-from search_app.benchmark.bars import Measured
+from search_app.benchmark.bars import BARS, Measured
 from search_app.benchmark.machine import Spent
 from search_app.benchmark.plan import USERS, Place, Plan, Step
 from search_app.errors import UsageError
@@ -54,11 +54,11 @@ def test_every_bar_is_told_whatever_fails(tmp_path: Path) -> None:
 def test_methods_to_come_are_asked_for_by_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for ratio, method in {"R7": "km-anonymity", "R8": "vocabulary-k"}.items():
-        monkeypatch.delitem(METHODS, method, raising=False)
-        found = suite.run(Plan(tmp_path, only=(ratio,)), lambda _: None).findings
-        reason = f"needs the method {method}, which is not built yet"
-        assert {each.reason for each in found} == {reason}
+    monkeypatch.delitem(METHODS, "vocabulary-k", raising=False)
+    found = suite.run(Plan(tmp_path, only=("R8",)), lambda _: None).findings
+    assert [each.reason for each in found] == [
+        "needs the method vocabulary-k, which is not built yet"
+    ]
     monkeypatch.setitem(METHODS, "vocabulary-k", lambda: None)
     (found_r8,) = suite.run(Plan(tmp_path, only=("R8",)), lambda _: None).findings
     assert found_r8.verdict == "not measured"
@@ -69,6 +69,35 @@ def test_only_what_is_asked_for_is_measured(tmp_path: Path) -> None:
     report = suite.run(Plan(tmp_path, only=("R2",)), lambda _: None, steps({}))
     assert [finding.name for finding in report.findings] == ["rerank"]
     assert list(report.taken) == ["R2"]
+
+
+def test_two_steps_of_a_ratio_measure_each_their_own_bars(tmp_path: Path) -> None:
+    names = ("verify km",), ("verify raw", "verify WordNet")
+
+    def fails(_plan: Plan, _place: Place) -> Measured:
+        raise UsageError("no disk")
+
+    made = (
+        Step(("R9",), "one", lambda _plan, _place: Measured({"verify km": 0.2}), names[0], "R9 km"),
+        Step(("R6", "R9"), "other", fails, names[1]),
+    )
+    report = suite.run(Plan(tmp_path, only=("R9",)), lambda _: None, made)
+    told = {finding.name: finding.verdict for finding in report.findings}
+    assert told["verify km"] == "ok"
+    assert told["verify raw"] == told["verify WordNet"] == "not measured"
+    assert set(report.taken) == {"R9 km", "R9"}
+
+
+def test_each_bar_belongs_to_one_step() -> None:
+    measured = [
+        name
+        for step in suite.STEPS
+        for name, bar in BARS.items()
+        if bar.ratio in step.ratios and (not step.bars or name in step.bars)
+    ]
+    assert sorted(measured) == sorted(
+        name for name, bar in BARS.items() if bar.ratio not in {"R8", "R12"}
+    )
 
 
 def test_the_small_log_is_not_told_beside_the_whole(tmp_path: Path) -> None:
