@@ -14,7 +14,7 @@ from ..candidates import Candidates
 from ..candidates import candidates as find
 from ..modes import FURTHER
 from ..request import Request
-from . import records
+from . import device_records as records
 from .answering import CUT, MANY
 from .api import marks
 from .groups import NO_GROUP, NO_RELEASE
