@@ -8,8 +8,10 @@ correlation of two users' scores, from -1 to 1. No query is needed, and none is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from .model import BadInput, Floats, Profiles
@@ -18,6 +20,17 @@ _BLOCK = 4096  # users
 _NOISE = (
     1e-12  # of the scores' own length: all that rounding leaves of equal scores less their mean
 )
+
+MOST_PAIRS = 30_000  # users of whom all pairs are kept: 3.6 GB
+DIMENSIONS = 256  # of a user's vector where there are more
+Singles = NDArray[np.float32]
+
+
+class Likeness(NamedTuple):
+    """How alike users are: all pairs, or vectors whose products are nearly that."""
+
+    pairs: Singles  # users x users, or 0 x 0
+    vectors: Singles  # users x dimensions, or users x 0
 
 
 def document_vectors(profiles: Profiles, documents: csr_matrix, terms: Sequence[str]) -> Floats:
