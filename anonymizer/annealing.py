@@ -14,11 +14,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from .compiled import compiled
-from .model import Floats, Ints, Numbers, Progress, silent
+from .model import BadParameter, Ints, Numbers, Progress, silent
 from .similarity import Likeness
 
 BLOCKS = 600
@@ -41,7 +40,7 @@ class Limits(NamedTuple):
 class Annealed(NamedTuple):
     """A partition, how good it is, and by how much all counts are beyond their limits."""
 
-    group_of: Ints
+    group_of: Ints  # -1: not among the users who were dealt out
     objective: float
     excess: int
 
@@ -76,11 +75,18 @@ def anneal(
     rng: np.random.Generator,
     *,
     steps: int,
+    users: Ints | None = None,
     limits: Limits | None = None,
     progress: Progress = silent,
 ) -> Annealed:
-    """Draw a partition into groups of these sizes and make it better; return the best one."""
-    state = _state(likeness, sizes, rng, limits)
+    """Deal users, all if none are named, out to groups of these sizes; return the best partition.
+
+    It is the one of the least excess, and among these that of the highest objective.
+    """
+    everybody = likeness.vectors.shape[0]
+    users = np.arange(everybody) if users is None else users
+    _refuse(sizes, users)
+    state = _state(likeness, sizes, rng.permutation(users), limits)
     block = max(1, steps // BLOCKS)
     best = Annealed(np.empty(0, dtype=np.int64), -np.inf, -1)
     for number in range(BLOCKS + (0 if limits is None else _REPAIRS)):
@@ -93,7 +99,7 @@ def anneal(
         _measure(state)
         found = _found(state)
         if best.excess < 0 or (-found.excess, found.objective) > (-best.excess, best.objective):
-            best = found._replace(group_of=_group_of(state))
+            best = found._replace(group_of=_group_of(state, everybody))
         progress(min(number, BLOCKS) * int(sizes.sum()) // BLOCKS)
     return best
 
@@ -103,21 +109,24 @@ def _found(state: _State) -> Annealed:
     return Annealed(np.empty(0, dtype=np.int64), objective, int(state.excess.sum()))
 
 
-def _group_of(state: _State) -> Ints:
-    group_of = np.empty(state.place.size, dtype=np.int64)
+def _refuse(sizes: Ints, users: Ints) -> None:
+    if not sizes.size or sizes.min() < 1 or int(sizes.sum()) != users.size:
+        raise BadParameter(f"groups of {sizes.sum()} members can't be made of {users.size} users")
+
+
+def _group_of(state: _State, everybody: int) -> Ints:
+    group_of = np.full(everybody, -1, dtype=np.int64)
     group_of[state.place] = state.group_at
     return group_of
 
 
-def _state(
-    likeness: Likeness, sizes: Ints, rng: np.random.Generator, limits: Limits | None
-) -> _State:
-    users, groups = int(sizes.sum()), sizes.size
+def _state(likeness: Likeness, sizes: Ints, dealt: Ints, limits: Limits | None) -> _State:
+    groups = sizes.size
     if limits is None:
         none = np.zeros((2, 0), dtype=np.int32)
-        limits = Limits(csr_matrix((users, 0)), none, none)
+        limits = Limits(csr_matrix((likeness.vectors.shape[0], 0)), none, none)
     state = _State(
-        place=rng.permutation(users).astype(np.int32),
+        place=dealt.astype(np.int32),
         starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         group_at=np.repeat(np.arange(groups, dtype=np.int32), sizes),
         insides=np.empty(groups),
@@ -225,7 +234,7 @@ def _beyond(state: Any, group: int, column: int, count: int) -> int:
     """Return by how much a count is beyond the limits of its group."""
     kind = state.kind[group]
     over, under = count - state.most[kind, column], state.least[kind, column] - count
-    return max(0, over, under)
+    return int(max(0, over, under))
 
 
 @compiled
