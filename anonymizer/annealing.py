@@ -92,16 +92,22 @@ def anneal(
     for number in range(BLOCKS + (0 if limits is None else _REPAIRS)):
         if number >= BLOCKS and not state.excess.any():
             break
-        done = min(1.0, number / (BLOCKS - 1))
-        heat, weight = HOT * (COLD / HOT) ** done, LIGHT * (HEAVY / LIGHT) ** done
+        heat, weight = _schedule(number)
         places = rng.integers(sizes.sum(), size=(block, 2), dtype=np.int32)
         _exchange(state, places, heat * np.log1p(-rng.random(block)), weight)
         _measure(state)
         found = _found(state)
         if best.excess < 0 or (-found.excess, found.objective) > (-best.excess, best.objective):
             best = found._replace(group_of=_group_of(state, everybody))
-        progress(min(number, BLOCKS) * int(sizes.sum()) // BLOCKS)
+        progress(min(number + 1, BLOCKS) * users.size // BLOCKS)
     return best
+
+
+def _schedule(number: int) -> tuple[float, float]:
+    """Return T and the penalty of a block; in repairs, all else gives way to the limits."""
+    done = min(1.0, number / (BLOCKS - 1))
+    repairs = max(0, number + 1 - BLOCKS)
+    return HOT * (COLD / HOT) ** done, LIGHT * (HEAVY / LIGHT) ** done * 2 ** (repairs / 8)
 
 
 def _found(state: _State) -> Annealed:

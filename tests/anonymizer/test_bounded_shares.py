@@ -42,7 +42,9 @@ def test_limits_of_a_group_of_five() -> None:
 def test_only_terms_that_could_be_beyond_are_limited() -> None:
     people = {f"u{i}": {"all": 1.0} for i in range(10)}
     people["u0"]["one"] = 1.0  # at most 2 of 5 may have it, and 1 does
-    people["u1"]["three"] = people["u2"]["three"] = people["u3"]["three"] = 2.0  # at most 3, as many
+    people["u1"]["three"] = people["u2"]["three"] = people["u3"]["three"] = (
+        2.0  # at most 3, as many
+    )
     for i in range(6, 10):
         people[f"u{i}"]["four"] = 1.0  # at most 5 (0.4 + 0.4) = 4 of 5, at least 0
     limits = limits_of(Profiles.from_rows(people), P, 5)
