@@ -6,8 +6,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from anonymizer.counting import TermCounter
-from anonymizer.methods.p_linkability import Documents
 from anonymizer.model import QueryLog
+from anonymizer.similarity import Documents
 from index.forward import Forward
 
 

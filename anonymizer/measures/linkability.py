@@ -57,8 +57,9 @@ def _released(counts: GroupCounts, profiles: Profiles, release: Release) -> floa
     number = {term: at for at, term in enumerate(profiles.terms)}
     column = np.array([number[term] for term in release.rows.terms])[cells.indices]
     keys = np.repeat(np.arange(len(release.rows)) * span, release.rows.sizes) + column
-    at = np.searchsorted(counts.group * span + counts.term, keys)
-    return float(counts.share[at].max())
+    had = counts.group * span + counts.term
+    at = np.minimum(np.searchsorted(had, keys), had.size - 1)
+    return float(np.where(had[at] == keys, counts.share[at], 0.0).max())  # pools release more
 
 
 def readings(counts: GroupCounts) -> dict[str, Floats]:

@@ -15,10 +15,10 @@ from anonymizer.cooccurrence import Network
 from anonymizer.measures.linkability import facts
 from anonymizer.measures.verification import verify
 from anonymizer.methods import anonymize
-from anonymizer.methods.p_linkability import Documents
 from anonymizer.model import Profiles, Release, Unsatisfiable
 from anonymizer.profile_file import fingerprint, write_profiles
 from anonymizer.release import write_release
+from anonymizer.similarity import Documents
 from anonymizer.wordnet import WordNet
 
 TERMS = ("cat", "coffee", "dog", "java", "kitten", "mocha", "pup", "tea", "object lens", '"ü\\')
