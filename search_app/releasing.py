@@ -33,19 +33,20 @@ def release_of(
     forward: Callable[[], Forward],
     queries: Callable[[], Contexts] | None = None,
     table: MarketingTable | None = None,
+    key: bytes | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Run a method; the seed settles its draws, and which documents or bids it is shown.
 
     A marketing table that is handed in takes the place of the one that `marketing` names. A method
-    that keeps a secret is handed a key that was never used before.
+    that keeps a secret is handed a key that was never used before, unless one is handed in.
     """
     values = {**parameters_of(method), **parameters}
     learnt = _handed_in(values, seed, forward, queries)
     if "marketing" in values:
         learnt["table"] = table or _table(profiles, str(values["marketing"]), seed)
     if takes(method, "key"):
-        learnt["key"] = fresh_key()
+        learnt["key"] = key or fresh_key()
     return anonymize(
         method, profiles, parameters, wordnet=wordnet, seed=seed, progress=progress, **learnt
     )

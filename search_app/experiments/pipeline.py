@@ -30,6 +30,7 @@ from .data import (
     table_for,
 )
 from .design import Inputs
+from .measuring_key import measuring_key
 from .outcomes import Block, Floats, Unit
 from .ranking import Gold, block_of
 from .unit_facts import facts_of_input, facts_of_release
@@ -125,4 +126,5 @@ def release_for(world: World, unit: Unit) -> Release | None:
         wordnet=world.wordnet,
         forward=lambda: world.forward,
         table=world.data.table,
+        key=measuring_key(unit.seed),
     )
