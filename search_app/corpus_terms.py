@@ -39,10 +39,10 @@ def document_vectors_over(forward: Forward, terms: Sequence[str]) -> csr_matrix:
     weights = counts.data * idf(forward.documents, np.maximum(found, 1))[counts.indices]
     row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     lengths = np.sqrt(np.bincount(row, weights**2, counts.shape[0]))
-    entries = (weights / lengths[row], counts.indices, counts.indptr)
+    vectors = csr_matrix((weights / lengths[row], counts.indices, counts.indptr), counts.shape)
     columns = forward.columns(terms)
     known = np.flatnonzero(columns >= 0)
-    some = csr_matrix(csr_matrix(entries, shape=counts.shape).tocsc()[:, columns[known]])
+    some = csr_matrix(vectors.tocsc()[:, columns[known]])
     entries = (some.data, known[some.indices], some.indptr)
     return csr_matrix(entries, shape=(counts.shape[0], len(terms)))
 

@@ -7,9 +7,9 @@ documents of the public corpus as those which the row has more of:
 
     w = prior + beta Z + gamma |Z| unit(Z N K N)
 
-K = D'D tells of each two terms how much they stand together in the documents D of the corpus, and N
-divides by the lengths of D's columns. It is post-processing of what is published: no profile, no user and no
-group's members are asked for, so whatever a release promises is promised of its smoothed rows too.
+K = D'D tells of each two terms how much they stand together in the documents D of the corpus, N
+divides by the lengths of D's columns. It is post-processing of what is published: no profile, no
+user and no group's members are asked for, so whatever a release promises holds of smoothed rows.
 """
 
 from __future__ import annotations

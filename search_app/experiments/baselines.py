@@ -151,7 +151,7 @@ def _clipped(situation: Situation) -> Interests:
     return Interests(csr_matrix(near), rows.terms, _row_of(situation))
 
 
-def _random_groups(situation: Situation) -> Interests:
+def random_groups(situation: Situation) -> Interests:
     """Serve by random groups of the release's sizes, whose rows are made by its own rules.
 
     They are drawn of those who have a row; who was left out is served by nobody here too.
@@ -232,7 +232,7 @@ MODES: dict[str, Mode] = {
     "own": Mode(_by(_own)),
     "average": Mode(_by(_everybodys("centroid"))),
     "union": Mode(_by(_everybodys("union"))),
-    "random-groups": Mode(_by(_random_groups), needs_release=True),
+    "random-groups": Mode(_by(random_groups), needs_release=True),
     "group": Mode(_by(_group), needs_release=True),
     "left-out": Mode(_by(_left_out), needs_release=True),
     "smoothed": Mode(_by(_smoothed), needs_release=True),
