@@ -11,6 +11,16 @@ the share of all users, for terms that the row does not hold, too.
 That holds because groups are equally large, numbered at random, and equal shares stand in a random
 order. These draws and the users left over come from a secret key, not from the seed; who has the
 key could replay them. One key serves one release, and one release one set of profiles.
+What the key settles, so that a judge can settle it once more: SHAKE-256 of the key and of a name
+in UTF-8 gives each of a list of items 8 bytes, a number with its lowest byte first, and items stand
+in ascending order of their numbers. Users in the order of the profiles, "left over": the first
+n mod m are left over. Groups in the order of their first members, "groups": the group at place i
+of that order gets row number order[i]. Rows, "ties of TERM": of equal counts the row of the smaller
+number stands first, for the pool from the lower end last.
+Key 00 01 .. 1f, "groups", three items: 18196744385391566406, 9215127205093378510,
+12916560353276332279, thus the order 1, 2, 0. "ties of tea": 7035573845584675592,
+520046053104225255, 37503385224193059.
+
 Not promised: an attacker with a model of which terms go together can learn more.
 """
 
@@ -121,9 +131,16 @@ def _counts(profiles: Profiles, group_of: Ints) -> csr_matrix:
 
 
 def _renumbered(key: bytes, group_of: Ints) -> Ints:
-    """Give groups secret numbers: those they were made under tell how they were made."""
-    number = secret_order(key, "groups", int(group_of.max()) + 1)
-    return np.where(group_of < 0, -1, number[group_of])
+    """Give groups secret numbers, in the order of their first members.
+
+    Those they were made under tell how they were made.
+    """
+    _, first, group = np.unique(group_of[group_of >= 0], return_index=True, return_inverse=True)
+    number = np.empty_like(first)
+    number[np.argsort(first)] = secret_order(key, "groups", first.size)
+    numbered = group_of.copy()
+    numbered[group_of >= 0] = number[group]
+    return numbered
 
 
 def _rows(task: _Task, group_of: Ints) -> tuple[Profiles, Ints]:
