@@ -139,7 +139,7 @@ def _smoothed(situation: Situation) -> Interests:
     return Interests(csr_matrix(vectors), rows.terms, _row_of(situation))
 
 
-def _clipped(situation: Situation) -> Interests:
+def clipped_rows(situation: Situation) -> Interests:
     """Serve by the released rows with each share, 0 included, brought within p of the prior."""
     release, rows = situation.released, situation.released.rows
     refuse_unlike_shares(release.method, release.parameters, rows.weights)
@@ -236,5 +236,5 @@ MODES: dict[str, Mode] = {
     "group": Mode(_by(_group), needs_release=True),
     "left-out": Mode(_by(_left_out), needs_release=True),
     "smoothed": Mode(_by(_smoothed), needs_release=True),
-    "clipped": Mode(_by(_clipped), needs_release=True),
+    "clipped": Mode(_by(clipped_rows), needs_release=True),
 }

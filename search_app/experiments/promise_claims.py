@@ -56,8 +56,9 @@ def papers_do_not(summed: SummedUp) -> list[Draft]:
     changes, shares = [each[0] for each in found], [each[1] for each in found]
     text = "The paper's rows change what is believed about some term by more than p, at each p."
     finding = (
-        f"Belief changes by more than p in {len(above)} of {len(found)} releases: at "
-        f"most by {min(changes):.3f} to {max(changes):.3f}, and by more than p in {min(shares):.2%} to {max(shares):.2%} of the cells."
+        f"Belief changes by more than p in {len(above)} of {len(found)} releases; their largest "
+        f"changes are {min(changes):.3f} to {max(changes):.3f}, and {min(shares):.2%} to "
+        f"{max(shares):.2%} of the cells are beyond p."
     )
     verdict = HOLDS if len(above) == len(found) else FAILS
     return [stated(Wording("papers-rows-do-not", text, _OURS), finding, verdict)]
