@@ -72,8 +72,8 @@ def as_good(summed: SummedUp) -> list[Draft]:
             pairs = _pairs(summed, series, PAPER, pool)
             if pairs:
                 text = (
-                    f"At small p, {series.name} serves at least as well as the paper's rows: not "
-                    f"{SLIGHT:.3f} AP worse (pool {pool})."
+                    f"At small p, {series.name} serves at least as well as the paper's rows (pool "
+                    f"{pool}): surely not {SLIGHT:.3f} AP worse, and not surely worse by less."
                 )
                 words = Wording(f"{_plain(series)}-as-good-pool-{pool}", text, _OURS)
                 pairs = [(high, _less(low)) for high, low in pairs]
