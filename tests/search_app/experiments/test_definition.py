@@ -97,7 +97,7 @@ modes = "group"
         "least_hits=many must be a whole number from 31 to 10000: in a pool of 30",
         "variant a/b: unknown pool; allowed are name, method",
         "variant a/b: name must be letters",
-        "variant a/b: no method k-means; there are: p-linkability, km-anonymity",
+        "variant a/b: no method k-means; there are: composition, p-linkability, km-anonymity",
         "variant a/b: no modes best, ['x']; there are none, random, own",
         "variant a/b: pools must be different whole numbers from 31 to 10000: in a pool of 30",
         "variant a/b: seeds must be different whole numbers from 0",
