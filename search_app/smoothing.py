@@ -40,21 +40,28 @@ AS_RELEASED = Strength(1.0, 0.0)
 _BY_P = ((0.1, Strength(1.3, 0.2)), (0.2, Strength(1.3, 0.1)))  # up to such a p
 
 
-def strength_for(p: float | None) -> Strength:
-    """Return how much to smooth rows that were released at p; not at all above 0.2."""
-    if p is None:
+def strength_for(p: object) -> Strength:
+    """Return how much to smooth rows that were released at p; not at all above 0.2 or without."""
+    if not isinstance(p, int | float):
         return AS_RELEASED
     return next((strength for most, strength in _BY_P if p <= most), AS_RELEASED)
 
 
-def refuse_unlike_shares(method: str, parameters: Mapping[str, Any], rows: csr_matrix) -> None:
-    """Refuse rows that are no shares of a group's members: there is no prior of them."""
+def unlike_shares(method: str, parameters: Mapping[str, Any], rows: csr_matrix) -> str:
+    """Say why rows are no shares of a group's members; nothing if they are."""
     if method == METHOD:
-        raise UsageError("a row of one person has no shares; this needs the rows of groups")
+        return "a row of one person has no shares; this needs the rows of groups"
     if parameters.get("representative", "centroid") != "centroid":
-        raise UsageError("a union has no shares; release with representative=centroid")
+        return "a union has no shares; release with representative=centroid"
     if rows.data.max(initial=0) > 1:
-        raise UsageError("weights above 1 are no shares; release profiles of weights binary")
+        return "weights above 1 are no shares; release profiles of weights binary"
+    return ""
+
+
+def refuse_unlike_shares(method: str, parameters: Mapping[str, Any], rows: csr_matrix) -> None:
+    """Refuse rows that are no shares: there is no prior of them."""
+    if why := unlike_shares(method, parameters, rows):
+        raise UsageError(why)
 
 
 def prior_of(shares: csr_matrix, users: Ints) -> Floats:
