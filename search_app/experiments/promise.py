@@ -19,8 +19,7 @@ from .promise_series import (
     AVERAGE,
     Series,
     at,
-    average,
-    average_summary,
+    baseline,
     belief,
     broken,
     by_p,
@@ -28,7 +27,7 @@ from .promise_series import (
 )
 from .report import Figure, Line, Point, Report, Table
 from .summaries import Summary, SummedUp, summarize
-from .zhu_xiong_variants import fact
+from .zhu_xiong_variants import NAMES, fact
 
 ATTACKER = (
     "The change of belief is that of equation 1, |posterior - prior|, for an attacker who knows "
@@ -86,7 +85,7 @@ def tradeoff(summed: SummedUp, pool: int) -> Figure:
             if change is not None
         ]
         lines.append(Line(series.name, tuple(point for point in points if point is not None)))
-    lines.append(Line(AVERAGE, _average(summed, 0.0, pool)))
+    lines.append(Line(NAMES[AVERAGE], _average(summed, 0.0, pool)))
     return Figure(
         f"promise-{pool}",
         f"Search against the largest change of belief (pool {pool})",
@@ -107,7 +106,7 @@ def precision(summed: SummedUp, pool: int) -> Figure:
         ]
         lines.append(Line(series.name, tuple(point for point in points if point is not None)))
     every = sorted({p for series in ALL for p, _ in by_p(outcomes, series)})
-    lines.append(Line(AVERAGE, tuple(p for x in every for p in _average(summed, x, pool))))
+    lines.append(Line(NAMES[AVERAGE], tuple(p for x in every for p in _average(summed, x, pool))))
     full = tuple(line for line in lines if line.points)
     ends = [
         f"{line.name} {line.points[0].value:.3f} to {line.points[-1].value:.3f}" for line in full
@@ -117,7 +116,7 @@ def precision(summed: SummedUp, pool: int) -> Figure:
 
 
 def _average(summed: SummedUp, x: float, pool: int) -> tuple[Point, ...]:
-    point = summed.point(x, average(summed.outcomes, pool), "average", pool)
+    point = summed.point(x, baseline(summed.outcomes, AVERAGE, pool), AVERAGE, pool)
     return () if point is None else (point,)
 
 
@@ -131,12 +130,7 @@ def table(summed: SummedUp, pool: int) -> Table:
             variant = at(outcomes, series, p, pool)
             if variant is not None:
                 rows.append(_row(summed, series, p, variant, pool))
-    one = average_summary(summed, pool)
-    if one is not None and rows:
-        both = [one, average_summary(summed, pool, "AP_c")]
-        rows.append(
-            (AVERAGE, "any", *map(cells.mean, both), cells.ends(one), "0.000", "0", cells.NONE)
-        )
+    rows += [row for mode in (AVERAGE, "none") if rows for row in _baseline(summed, mode, pool)]
     about = (
         f"AP and AP_c over pool {pool}. Belief: the largest change of belief of all rows and "
         "terms, which a kept promise holds at p or below; cells beyond p: the share of rows and "
@@ -162,6 +156,17 @@ def _row(
         _share(broken(outcomes, series, variant)),
         cells.number(fact(outcomes, variant, "mean_group")),
     )
+
+
+def _baseline(summed: SummedUp, mode: str, pool: int) -> list[tuple[str, ...]]:
+    """Return the row of what tells nothing of anybody, if it was measured."""
+    variant = baseline(summed.outcomes, mode, pool)
+    ap = summed.find(variant, mode, pool) if variant else None
+    if variant is None or ap is None:
+        return []
+    corrected = cells.mean(summed.find(variant, mode, pool, "AP_c"))
+    means = (cells.mean(ap), corrected, cells.ends(ap))
+    return [(NAMES[mode], "any", *means, "0.000", "0", cells.NONE)]
 
 
 def _share(value: float | None) -> str:

@@ -12,7 +12,7 @@ from .promise_series import (
     POOLED,
     SMOOTHED,
     Series,
-    average,
+    baseline,
     by_p,
     pools,
     releases,
@@ -20,6 +20,7 @@ from .promise_series import (
 )
 from .report import FAILS, HOLDS, Claim
 from .summaries import SummedUp, by_people
+from .zhu_xiong_variants import NAMES
 
 _OURS = "ours, not a paper's"
 _LOW = 0.2  # p up to which rows are smoothed, and ours are held against the paper's
@@ -103,11 +104,11 @@ def better_than_average(summed: SummedUp) -> list[Draft]:
     outcomes, drafts = summed.outcomes, []
     for series in (POOLED, COMPOSITION):
         for pool in pools(outcomes):
-            one = average(outcomes, pool)
+            one = baseline(outcomes, AVERAGE, pool)
             found = [side(summed, series, p, pool) for p, _ in by_p(outcomes, series)]
             there = [each for each in found if each is not None]
             if one is not None and there:
-                low = Side(AVERAGE, by_people(outcomes, one, "average", pool))
+                low = Side(NAMES[AVERAGE], by_people(outcomes, one, AVERAGE, pool))
                 text = f"{_begun(series)} beats the global average at each p (pool {pool})."
                 words = Wording(f"{series.name}-over-average-pool-{pool}", text, _OURS)
                 pairs = [(high, low) for high in there]

@@ -8,10 +8,10 @@ from .beliefs import beyond, largest
 from .claims import Side
 from .design import Variant
 from .outcomes import Outcomes
-from .summaries import Summary, SummedUp, by_people, measured
+from .summaries import SummedUp, by_people, measured
 from .zhu_xiong_variants import BASELINES, complete, fact, ordered
 
-AVERAGE = "global average"
+AVERAGE = "average"
 
 
 class Series(NamedTuple):
@@ -64,18 +64,12 @@ def side(summed: SummedUp, series: Series, p: float, pool: int) -> Side | None:
     return Side(f"{series.name} at p = {p:g}", people)
 
 
-def average(outcomes: Outcomes, pool: int) -> Variant | None:
-    """Return who was searched by the global average over a pool."""
+def baseline(outcomes: Outcomes, mode: str, pool: int) -> Variant | None:
+    """Return who was searched over a pool in a mode that needs no release."""
     for variant in outcomes.experiment.named(BASELINES):
-        if "average" in variant.modes and measured(outcomes, variant, "average", pool):
+        if mode in variant.modes and measured(outcomes, variant, mode, pool):
             return variant
     return None
-
-
-def average_summary(summed: SummedUp, pool: int, measure: str = "AP") -> Summary | None:
-    """Return what search by the global average comes to."""
-    variant = average(summed.outcomes, pool)
-    return summed.find(variant, "average", pool, measure) if variant else None
 
 
 def belief(outcomes: Outcomes, series: Series, variant: Variant) -> float | None:

@@ -86,7 +86,7 @@ def test_every_kind_of_rows_stands_beside_the_others(make_outcomes: MakeOutcomes
     assert [each.name for each in found.tables] == ["promise-100", "promise-1000"]
     table = found.tables[0]
     rows = {row[:2]: dict(zip(table.head, row, strict=True)) for row in table.rows}
-    assert len(rows) == 7 * len(PS) + 1
+    assert len(rows) == 7 * len(PS) + 2
     paper = rows["the paper's rows", "0.1"]
     assert paper["AP"] == "0.650"  # 0.6 + 0.1 / 2
     assert (paper["belief"], paper["cells beyond p"]) == ("0.350", "1.0000%")
@@ -98,6 +98,7 @@ def test_every_kind_of_rows_stands_beside_the_others(make_outcomes: MakeOutcomes
     assert rows["random groups", "0.4"]["AP"] == "0.750"
     average = rows["global average", "any"]
     assert (average["AP"], average["belief"]) == ("0.500", "0.000")
+    assert rows["no personalization", "any"]["AP"] == "0.300"
     assert from_record(as_record(found)) == found
 
 
