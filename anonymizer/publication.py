@@ -135,7 +135,7 @@ def _alone(case: Case) -> list[Finding]:
     if not rows.size:
         return [Finding("groups", True, "rows.jsonl", "no row stands for one person alone")]
     where = f"rows.jsonl, line {rows[0] + 1}"
-    remedy = "anonymize with --set k=2"
+    remedy = case.promise.lone_remedy if case.promise else ""
     if "people" in case.checked:  # users are sessions, two of which may be of one person
         remedy = "users are sessions, so make profiles with --granularity user, or take a larger k"
     line = f"{rows.size} rows stand for one person, whose profile they are; {remedy}"

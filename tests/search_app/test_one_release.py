@@ -191,3 +191,13 @@ def test_forgetting_makes_and_publishes_anew(
     first, second = (e for e in read_ledger(Workspace(root)) if e.event == "published")
     assert (first.people == second.people) == (terms is not None)
     run("publish", "-o", root / "f")  # what was published last may be published again
+
+
+def test_one_user_left_over_is_not_published(run: Run, tmp_path: Path, wordnet: WordNet) -> None:
+    """Their profile is what all users' shares have beside the groups'."""
+    people = {**PEOPLE, "person-12": {"tea": 1.0, "x12": 1.0}}
+    write(run, wordnet, "pooled", b"k" * 32, people=people)
+    text = run("verify")
+    assert "the shares of the 1 left over: belief about them changes by up to 0.9231" in text
+    text = run("publish", "-o", tmp_path / "f", code=1)
+    assert "one user is left over; take another p, or a user more or less" in text
