@@ -18,7 +18,7 @@ import numpy as np
 
 from .finding import Floats, Ints
 
-_HALVINGS = 50
+_NEAR = 0.5  # of the owners that chances expect
 _DIRECT = 200_000  # multiplications of two polynomials, up to which no transform pays
 
 
@@ -67,14 +67,13 @@ def _tilted(owners: int, kinds: Sequence[Kind]) -> Floats:
         ways[row, : c.size] = factorials[kind.size] - factorials[c] - factorials[kind.size - c]
     groups = np.array([kind.groups for kind in kinds])
     low, high = -80.0, 80.0
-    for _ in range(_HALVINGS):
+    while True:  # near is enough: what is left changes no ratio
         middle = (low + high) / 2
         chances = _chances(ways + middle * counts)
-        if groups @ (chances * counts).sum(axis=1) < owners:
-            low = middle
-        else:
-            high = middle
-    return _chances(ways + (low + high) / 2 * counts)
+        expected = groups @ (chances * counts).sum(axis=1)
+        if abs(expected - owners) < _NEAR or high - low < 1e-9:
+            return chances
+        low, high = (middle, high) if expected < owners else (low, middle)
 
 
 def _chances(logs: Floats) -> Floats:

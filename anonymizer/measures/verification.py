@@ -40,6 +40,7 @@ class Promise(NamedTuple):
     # Why rows of one person must not be published, by parameters and whether users are sessions;
     # nothing where they may be. Without it they are that person's profile.
     lone_rows: Callable[[Mapping[str, Any], bool], str] | None = None
+    lone_remedy: str = "anonymize with --set k=2"  # where rows of one person must not be published
 
 
 PROMISES: dict[str, Promise] = {
@@ -65,6 +66,7 @@ PROMISES: dict[str, Promise] = {
         keeps_key=True,
         hides_shares=True,
         once=True,
+        lone_remedy="one user is left over; take another p, or a user more or less",
     ),
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *judging_choices.WORDS}
