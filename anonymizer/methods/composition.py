@@ -61,7 +61,8 @@ def anonymize(
     if size is not None and size < 2:
         raise BadParameter(f"size={size} must be at least 2, or off")
     sample = refuse_bad_sampling(sample, documents, steps)
-    least = size or max(2, math.ceil(1 / share))
+    most = len(profiles) // 2
+    least = size or max(2, min(math.ceil(1 / share), most))
     if len(profiles) < 2 * least:
         raise Unsatisfiable(
             f"{len(profiles)} users make no two groups of {least}; take a larger p, or more users"

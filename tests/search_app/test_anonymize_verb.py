@@ -57,8 +57,10 @@ def manifest(run: Run) -> dict[str, object]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_help_explains_every_parameter_with_its_default(method: str) -> None:
-    explained = dict(re.findall(r"^  (\w+)=(\S*)", PARAMETERS, re.MULTILINE))
-    explained |= dict.fromkeys("klt", "off")  # in one line
+    (part,) = re.findall(rf"^parameters of {method} .*?(?=^parameters|\Z)", PARAMETERS, re.M | re.S)
+    explained = dict(re.findall(r"^  (\w+)=(\S*)", part, re.MULTILINE))
+    if method == "p-linkability":
+        explained |= dict.fromkeys("klt", "off")  # in one line
     defaults = parameters_of(method)
     assert explained.keys() == defaults.keys()
     for name, default in defaults.items():
@@ -125,6 +127,28 @@ def test_the_same_seed_twice_is_the_same_release(indexed: Run, tmp_path: Path) -
         files = sorted(path for path in (tmp_path / name).rglob("*") if path.is_file())
         made.append([path.read_bytes() for path in files])
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("method", ["composition", "pooled"])
+def test_groups_that_keep_their_promise(indexed: Run, method: str) -> None:
+    indexed("anonymize", "-m", method, "--set", "p=0.5", "--set", "steps=1000")
+    made = manifest(indexed)
+    assert made["method"] == method
+    assert made["parameters"]["documents"] == 4  # type: ignore[index]
+    assert made["facts"]["groups"] == 2  # type: ignore[index]
+
+
+def test_a_key_is_drawn_afresh_and_never_printed(indexed: Run) -> None:
+    keys = set()
+    for _ in range(2):
+        sets = ("--set", "p=0.5", "--set", "steps=1000")
+        said = indexed("anonymize", "-m", "pooled", *sets, "--json")
+        private = indexed.workspace / "release" / "private" / "key.json"
+        assert private.stat().st_mode & 0o777 == 0o600
+        keys.add(json.loads(private.read_text())["key"])
+        assert not any(key in said + indexed.talk for key in keys)
+        assert not any(key in json.dumps(manifest(indexed)) for key in keys)
+    assert len(keys) == 2
 
 
 def test_rows_of_one_person_are_warned_of(run: Run) -> None:
