@@ -44,7 +44,7 @@ parameters of p-linkability (Zhu & Xiong 2010), each set by --set name=value:
 parameters of composition (ours): alike people, none of whose groups has any term, present or
 absent, by more than p oftener or seldomer than all people have it:
   p=0.4                the most that a group's share may differ from all people's
-  size=off             members a group; off: the least of growing sizes that works
+  size=off             members a group; off: of growing sizes that work, the one of closest groups
   documents=2000       alike are who score a sample of the index's documents alike; its size
   steps=off            exchanges tried while groups are annealed; off: 8,000 a person
 
