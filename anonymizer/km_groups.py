@@ -47,7 +47,7 @@ class Room(NamedTuple):
 class Round(NamedTuple):
     """The members' terms that must be looked at, numbered from the rarest among them."""
 
-    members: int
+    members: int  # how many there are
     counts: Any  # number -> how many members have it, ascending
     at_least: Any  # count -> the first number that as many members have
     rows: Any  # numbers, member by member, ascending
@@ -283,8 +283,8 @@ def _number_by_count(terms: Any, size: int, room: Any) -> Any:
 def _thin_holders(places: Any, holders: Any, k: int, most: int, now: Any) -> Any:
     """Among holders of some terms, mark whoever has one more, or two, that fewer than k share.
 
-    Return how many were marked. Fewer than k holders who are still unmarked were more: one who had
-    all of these terms was marked, so the next round sees to the rest.
+    Return how many were marked. If fewer than k are unmarked, none of them is now: one who had the
+    same terms was marked, so the next round looks at these again.
     """
     tally, limit = now.tallies[most - 1], _tally(places, holders, k, most, now)
     thrown = 0

@@ -21,6 +21,7 @@ from .model import BadParameter, Ints, Progress, silent
 
 Kept = NDArray[np.bool_]
 Score = Callable[[Kept], tuple[float, float]]
+MOST = 4  # terms in a combination
 TERMS = 4096  # between two reports of progress
 
 
@@ -31,15 +32,17 @@ def insert(
     m: int,
     order: Ints,
     start: Kept | None = None,
+    once: bool = False,
     owners: Owners | None = None,
     progress: Progress = silent,
 ) -> Kept:
     """Return which cells are kept: terms visited in order, each given to its largest group.
 
-    From 1 to 4 terms make a combination. The start, if any, must be (k,m)-anonymous. Its terms that
-    are visited late may gain owners for whom earlier ones waited, so the order is gone through until
-    nobody gets any more. Progress counts the terms visited.
+    The start, if any, must be (k,m)-anonymous. Terms of it that are visited late may gain owners
+    for whom earlier ones waited, so the order is gone through until nobody gets any more, unless it
+    is to be gone through only once. Progress counts the terms visited.
     """
+    _check(histories, k, m, order, start)
     owners = owners or owners_of(histories)
     log, room = _growing(histories, start), _room(owners)
     given, done = 1, 0
@@ -50,7 +53,7 @@ def insert(
             given += give(terms, k, m, owners, log, room)
             done += terms.size
             progress(done)
-        if start is None:
+        if start is None or once:
             break
     kept: Kept = log.kept
     return kept
@@ -87,6 +90,17 @@ def best_of(
     if best is None:
         raise BadParameter("there must be at least one order to try")
     return best[1]
+
+
+def _check(histories: Histories, k: int, m: int, order: Ints, start: Kept | None) -> None:
+    if k < 1:
+        raise BadParameter(f"k={k} must be at least 1")
+    if not 1 <= m <= MOST:
+        raise BadParameter(f"m={m} must be from 1 to {MOST}")
+    if order.size and not 0 <= order.min() <= order.max() < histories.span:
+        raise BadParameter(f"an order must be of terms from 0 to {histories.span - 1}")
+    if start is not None and start.size != histories.terms.size:
+        raise BadParameter(f"the start must tell of {histories.terms.size} cells, not {start.size}")
 
 
 def _growing(histories: Histories, start: Kept | None) -> Growing:

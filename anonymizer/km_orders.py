@@ -16,8 +16,64 @@ from scipy.special import comb
 from .compiled import compiled, cores, in_parallel
 from .histories import Histories
 from .km_groups import owners_of
-from .km_insertion import Kept, Score
-from .model import Floats, Ints
+from .km_insertion import Kept, Score, best_of
+from .km_rescue import rescue
+from .model import Floats, Ints, Progress, silent
+
+
+def most_kept(
+    histories: Histories,
+    target: str,
+    *,
+    weights: Floats,
+    values: Floats | None,
+    k: int,
+    m: int,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+) -> Kept:
+    """Return which cells are kept by the order, of those to try, that is the best for the target.
+
+    For users, those left without a term are rescued too. Progress counts the orders tried.
+    """
+    score = score_of(histories, target, weights=weights, values=values, m=m)
+    tried = _tried(histories, target, weights, values, k, rng)
+    kept = best_of(histories, score, tried, k=k, m=m, progress=progress)
+    if target == "users":
+        kept = rescue(histories, kept, score, weights=weights, k=k, m=m, order=tried[0])
+    return kept
+
+
+def give_back(
+    histories: Histories,
+    start: Kept,
+    target: str,
+    *,
+    weights: Floats,
+    values: Floats | None,
+    k: int,
+    m: int,
+    rng: np.random.Generator,
+) -> Kept:
+    """Return which cells are kept when terms are given back to an anonymous log, to groups at once.
+
+    Each order that may suit the target is tried, and what it counts as most is kept.
+    """
+    score = score_of(histories, target, weights=weights, values=values, m=m)
+    tried = _tried(histories, target, weights, values, k, rng)
+    return best_of(histories, score, tried, k=k, m=m, start=start)
+
+
+def _tried(
+    histories: Histories,
+    target: str,
+    weights: Floats,
+    values: Floats | None,
+    k: int,
+    rng: np.random.Generator,
+) -> list[Ints]:
+    tf: Floats = np.bincount(histories.terms, weights, histories.span).astype(np.float64)
+    return orders(histories, target, tf=tf, values=values, k=k, rng=rng)
 
 
 def orders(
@@ -31,23 +87,26 @@ def orders(
 ) -> list[Ints]:
     """Return the orders to try for a target; equal terms stand by number.
 
-    A term's weights sum to tf. Values, if any, are of one occurrence of each term: of targets that
-    count no value, there are none.
+    A term's weights sum to tf. Values, which may be 0, are of one occurrence of each term; targets
+    that count no value come without.
     """
     if target == "random":
         return [rng.permutation(histories.span)]
     df = np.bincount(histories.terms, minlength=histories.span).astype(np.float64)
+    each, both = tf / np.maximum(df, 1), np.sqrt(df * tf)
     partners = frequent_partners(histories, k).astype(np.float64)
-    spread, mean = partners * np.sqrt(tf / np.maximum(df, 1)), np.sqrt(partners * tf)
+    spread, mean = partners * np.sqrt(each), np.sqrt(partners * tf)
     if values is not None:
-        firsts = [values * tf, values * spread, values * mean, values * np.sqrt(df * tf)]
+        some = np.sqrt(values)
+        firsts = [tf * values, df * values, both * values]
+        firsts += [spread * values, spread * some, mean * some]
         return [np.lexsort((-mean, -first)) for first in firsts]
     if target == "users":
-        firsts = [df, spread]
+        firsts = [df, mean]
     elif target == "fis":
-        firsts = [spread, partners, mean, df]
+        firsts = [partners, spread, mean, df]
     else:
-        firsts = [spread, mean, df, np.sqrt(df * tf)]
+        firsts = [spread, mean, partners, partners * each]
     return [np.argsort(-first, kind="stable") for first in firsts]
 
 

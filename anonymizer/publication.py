@@ -99,7 +99,7 @@ def _alone(case: Case) -> list[Finding]:
         return []
     if case.promise is not None and case.promise.lone_rows is not None:
         fault = case.promise.lone_rows(case.manifest["parameters"], "people" in case.checked)
-        line = fault or "each row is one user's, whom k - 1 others have any m of its terms with"
+        line = fault or "each row is one user's, and any m of its terms stand in k rows"
         return [Finding("groups", not fault, "rows.jsonl", line)]
     rows = np.flatnonzero(case.people == 1)
     if not rows.size:

@@ -41,10 +41,19 @@ def check_topics(modes: Modes, topics: Sequence[Topic], mode: str | None) -> Non
             modes.refuse((asked,), topic.user)
             if asked == "own" and modes.profiles:
                 modes.profiles.row(topic.user)
-            if asked == "group" and modes.release:
-                modes.release.row_for(topic.user)
+            if asked == "group":
+                modes.row_for(topic.user)
         except (UsageError, AnonymizerError) as fault:
             raise type(fault)(f"topic {topic.qid}, line {topic.line}: {fault}") from fault
+
+
+def without_row(modes: Modes, topics: Sequence[Topic], mode: str | None) -> list[str]:
+    """Return the topics of people of whom nothing is left: they are answered in the plain order."""
+    return [
+        topic.qid
+        for topic in topics
+        if (mode or modes.usual_mode(topic.user)) == "group" and modes.leaves_out(topic.user)
+    ]
 
 
 def rank_topics(

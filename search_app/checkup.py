@@ -199,7 +199,8 @@ def _release(folder: Path) -> str:
     from anonymizer.release import read_release
 
     release = read_release(folder)
-    return f"{release.method}, {len(release.users):,} users in {len(release.rows):,} rows"
+    left_out = f", {release.left_out:,} left out" if release.left_out else ""
+    return f"{release.method}, {len(release.users):,} users in {len(release.rows):,} rows{left_out}"
 
 
 def _town(workspace: Workspace) -> str:

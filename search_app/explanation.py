@@ -18,7 +18,7 @@ from index.model import Document, Part, Pool
 from . import rerank
 from .decisive import decisive
 from .engine import Engine, Ranking
-from .explanation_words import in_common, sentence
+from .explanation_words import in_common, sentence, whose
 from .request import Request
 
 Floats = NDArray[np.float64]
@@ -61,6 +61,7 @@ class Explanation:
     bm25_share: float
     movers: tuple[str, ...]  # the terms by which it passed others, or others it
     without: Without | None  # none: it has not moved
+    lone: bool = False  # the row is of one person, whom it is what is left of
 
 
 def explain(engine: Engine, request: Request, document: str) -> Explanation | None:
@@ -177,15 +178,24 @@ def leave_out(request: Request, terms: set[str]) -> Request:
 
 
 def reasons(
-    engine: Engine, request: Request, ranking: Ranking, first: int = 0, count: int = 10
+    engine: Engine,
+    request: Request,
+    ranking: Ranking,
+    first: int = 0,
+    count: int = 10,
+    *,
+    lone: bool = False,
 ) -> list[str]:
-    """Say of each document of a page which terms have the largest shares of its cosine."""
+    """Say of each document of a page which terms have the largest shares of its cosine.
+
+    lone: the row is of one person.
+    """
     rows = ranking.rows[first : first + count]
     if not request.interest:
         return [""] * rows.size
     shares = engine.contributions(rows, request.interest)
-    group = request.row is not None
-    return [in_common(named, group) for named in _all_named(request.interest, shares)]
+    held = whose("group" if request.row else "own", lone)
+    return [in_common(named, held) for named in _all_named(request.interest, shares)]
 
 
 def _all_named(interest: Mapping[str, float], shares: Floats) -> list[list[str]]:

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 FIELDS = {"contents": "text", "title": "title"}
 MANY = 6  # terms named in one sentence
-_WHOSE = {True: "your group’s", False: "your"}
 _WORDS = 3  # of the query named for a field
 
 
@@ -21,11 +20,11 @@ def sentence(explanation: Explanation) -> str:
         return f"Number {e.rank} in the plain order: {_found(e)}."
     if e.rank < e.plain_rank:
         moved = f"Moved up {e.plain_rank - e.rank}, from {e.plain_rank} to {e.rank}"
-        return f"{moved}: {whose(e)} interest{in_terms(_reasons(e))}."
+        return f"{moved}: {_whose(e)} interest{in_terms(_reasons(e))}."
     if e.rank > e.plain_rank:
         moved = f"Moved down {e.rank - e.plain_rank}, from {e.plain_rank} to {e.rank}"
         above_all = f", above all {join(_reasons(e))}" if _reasons(e) else ""
-        return f"{moved}: other documents share more with {whose(e)} interests{above_all}."
+        return f"{moved}: other documents share more with {_whose(e)} interests{above_all}."
     return f"In the same place as in the plain order, {e.rank}: {_stayed(e)}."
 
 
@@ -34,7 +33,7 @@ def without_in_words(explanation: Explanation) -> str:
     e = explanation
     if e.without is None:
         return ""
-    held = f"{whose(e)} {'row' if e.kind == 'group' else 'profile'}"
+    held = f"{_whose(e)} {'row' if e.kind == 'group' else 'profile'}"
     terms = join(shortened(e.without.terms))
     smallest = (
         "No smaller set of terms would do."
@@ -45,14 +44,20 @@ def without_in_words(explanation: Explanation) -> str:
     return f"Without {terms} in {held} it would stand at {e.without.rank}, not {e.rank}. {smallest}"
 
 
-def in_common(terms: Sequence[str], group: bool) -> str:
+def in_common(terms: Sequence[str], held: str) -> str:
     """Say which terms a document shares with the interests that order it; nothing if none."""
-    return f"Shares {join(terms)} with {_WHOSE[group]} interests" if terms else ""
+    return f"Shares {join(terms)} with {held} interests" if terms else ""
 
 
-def whose(explanation: Explanation) -> str:
-    """Say whose interests order the ranking."""
-    return _WHOSE[explanation.kind == "group"]
+def whose(kind: str, lone: bool = False) -> str:
+    """Say whose interests order a ranking; lone: by a row that is of one person."""
+    if kind != "group":
+        return "your"
+    return "your released" if lone else "your group’s"
+
+
+def _whose(e: Explanation) -> str:
+    return whose(e.kind, e.lone)
 
 
 def in_terms(terms: Sequence[str]) -> str:
@@ -84,9 +89,9 @@ def _stayed(e: Explanation) -> str:
     if e.mix == 0:
         return "the interests count nothing here, BM25 alone does"
     if not e.terms:
-        return f"it shares no term with {whose(e)} interests"
+        return f"it shares no term with {_whose(e)} interests"
     terms = [share.term for share in e.terms[:2]]
-    return f"{whose(e)} interest{in_terms(terms)} leaves it there"
+    return f"{_whose(e)} interest{in_terms(terms)} leaves it there"
 
 
 def _found(e: Explanation) -> str:

@@ -10,7 +10,7 @@ from anonymizer.measures.verification import verify
 from anonymizer.model import AnonymizerError, Release
 from anonymizer.publication import publish, published_hash
 from anonymizer.records import read_object
-from anonymizer.release import MANIFEST, MEMBERS, read_hash, read_manifest
+from anonymizer.release import DELETIONS, MANIFEST, MEMBERS, read_hash, read_manifest
 from index.model import SearchError
 
 from .errors import UsageError
@@ -114,12 +114,19 @@ def _readable(workspace: Workspace) -> Iterator[Path]:
 
 
 def _serves(folder: Path, user: str, choices: dict[str, object]) -> bool:
-    """Tell whether a person, or a session of theirs, has a row; if that can't be read, they may."""
+    """Tell whether a person, or a session of theirs, has a row or has lost terms in a release.
+
+    If that can't be read, they may.
+    """
+    return any(_names(folder / part, user, choices) for part in (MEMBERS, DELETIONS))
+
+
+def _names(part: Path, user: str, choices: dict[str, object]) -> bool:
     try:
-        with (folder / MEMBERS).open("rb") as lines:
+        with part.open("rb") as lines:
             users = [str(read_object(line)["user"]) for line in lines]
     except (OSError, ValueError, KeyError, RecursionError):
-        return (folder / MEMBERS).exists()
+        return part.exists()
     return bool(owners_of(user, users, choices))
 
 

@@ -18,6 +18,8 @@ from anonymizer.measures.linkability import readings
 from anonymizer.model import Floats, Ints, Profiles, Release
 
 from .binning import share_counts
+from .lone_figures import RowFigures, row_figures
+from .lone_rows import lone_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,7 @@ class Figures:
     shares: Ints  # pairs of a group and a term of its members, by the share who have it, in bars
     certain: int  # of these, the pairs whose term every member has
     support: Ints  # pairs of a group and a released term, by the members who have it
+    lone: RowFigures | None = None  # of rows of one person each, which have no figures of groups
 
     @property
     def measured(self) -> bool:
@@ -71,6 +74,10 @@ def figures(release: Release, profiles: Profiles | None, *, singles: bool) -> Fi
     people = release.grouping.sizes
     told = np.arange(people.size) if singles else np.flatnonzero(people > 1)
     nothing = np.zeros(0, dtype=np.int64)
+    if lone_rows(release):
+        rows = row_figures(release, profiles)
+        terms = release.rows.sizes
+        return Figures(release, people, terms, told, {}, nothing, 0, nothing, rows)
     served = _served(release, profiles)
     if served is None:
         return Figures(release, people, release.rows.sizes, told, {}, nothing, 0, nothing)

@@ -57,6 +57,7 @@ class Judged:
     values: Mapping[str, Mapping[str, Floats]]  # mode -> measure -> values, query by query
     left_out: Mapping[str, int]  # why -> queries
     cut: int  # queries of which only the beginning was searched
+    unserved: int = 0  # queries of people of whom a release has left nothing: in the plain order
 
     @property
     def people(self) -> int:
@@ -92,12 +93,14 @@ def judge(
     known, left_out = _whom(modes, topics, asked)
     answers = _answers(modes, known, asked, search, left_out)
     qids: list[str] = []
+    asking: list[str] = []
     people: dict[str, int] = {}
     person, hits, parts, cut = [], [], [], 0
     while block := list(islice(answers, BLOCK)):
         for answer in block:
             on_answer(answer)
             qids.append(answer.topic.qid)
+            asking.append(answer.topic.user)
             person.append(people.setdefault(answer.topic.user, len(people) + 1))
             hits.append(len(answer.pool))
             cut += answer.pool.cut
@@ -109,18 +112,30 @@ def judge(
         {mode: _joined([part[mode] for part in parts]) for mode in asked},
         left_out,
         cut,
+        sum(any(modes.leaves_out(user, mode) for mode in asked) for user in asking),
     )
 
 
 def _whom(
     modes: Modes, topics: Sequence[Topic], asked: Sequence[str]
 ) -> tuple[list[Topic], dict[str, int]]:
-    """Return the topics of people who have a profile and rows, and how many others there are."""
+    """Return the topics of people who can be answered, and how many others there are.
+
+    Who has a profile, of which a release has left nothing, is answered in the plain order: to leave
+    them out of the means would flatter a release that deletes.
+    """
     profiles = modes.profiles.row_of if modes.profiles else {}
-    releases = [release for mode in asked if (release := modes.release_of(mode))]
-    users = set(profiles).intersection(*(release.users for release in releases))
+    served = [(mode, release) for mode in asked if (release := modes.release_of(mode))]
     no_profile = sum(topic.user not in profiles for topic in topics)
-    known = [topic for topic in topics if topic.user in users]
+    known = [
+        topic
+        for topic in topics
+        if topic.user in profiles
+        and all(
+            release.serves(topic.user) or modes.leaves_out(topic.user, mode)
+            for mode, release in served
+        )
+    ]
     no_row = len(topics) - len(known) - no_profile
     return known, {NO_PROFILE: no_profile, NO_ROW: no_row, NO_HITS: 0, FEW_HITS: 0}
 

@@ -141,9 +141,16 @@ class Modes:
         if self.newcomer and mode == "group":
             return self.newcomer.row
         release = self.release_of(mode)
-        if release is None or not user or (release.left_out and not release.serves(user)):
+        if release is None or not user or self.leaves_out(user, mode):
             return None
         return release.row_for(user)
+
+    def leaves_out(self, user: str | None, mode: str = "group") -> bool:
+        """Tell whether a person has a profile but, as nothing of it is left, no row in a mode."""
+        release = self.release_of(mode)
+        if release is None or not release.left_out or not user or self.profiles is None:
+            return False
+        return user in self.profiles.row_of and not release.serves(user)
 
     def release_of(self, mode: str) -> Release | None:
         """Return the release whose rows serve a mode."""

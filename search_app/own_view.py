@@ -7,13 +7,15 @@ with anonymizer.measures.linkability, which measures all groups at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from anonymizer.model import Ints, Profiles, Release, ReleasedRow
+
+from .lone_rows import lone_rows, rows_having
 
 if TYPE_CHECKING:
     from anonymizer.origins import Origin
@@ -60,6 +62,7 @@ class OwnGroup:
     worst_released: Share  # the same of the terms in the row
     known: int  # terms that every member has
     belief: float  # the largest change of belief about any term, present or absent
+    rarest: int | None = None  # of a row that is of one person: rows that have its rarest term
 
     @property
     def average(self) -> float:
@@ -135,7 +138,10 @@ class Population:
             OwnTerm(term, weight, origins.get(term), released.get(term), int(near), int(all_))
             for term, weight, near, all_ in counts
         )
-        return OwnView(own, self._group(row, members) if row else None)
+        if row is None:
+            return OwnView(own, None)
+        group = self._group(row, members)
+        return OwnView(own, self._lone(group) if lone_rows(self.release) else group)
 
     def _row(self, user: str) -> ReleasedRow | None:
         """Return the released row of a person; none where they are in no group."""
@@ -166,6 +172,19 @@ class Population:
             known=int(np.count_nonzero(members == of)),
             belief=float(np.abs(members / of - self.having / len(self.profiles)).max()),
         )
+
+    def _lone(self, group: OwnGroup) -> OwnGroup:
+        """Return what a row of one person tells: nothing of the terms that were deleted."""
+        terms = [self._column[term] for term in group.row.weights]
+        belief = 1 - float(self.having[terms].min()) / len(self.profiles)
+        having = [self._rows_having[term] for term in group.row.weights]
+        return replace(group, belief=belief, rarest=min(having))
+
+    @cached_property
+    def _rows_having(self) -> dict[str, int]:
+        if self.release is None:
+            return {}
+        return dict(zip(self.release.rows.terms, rows_having(self.release).tolist(), strict=True))
 
     @cached_property
     def _column(self) -> dict[str, int]:

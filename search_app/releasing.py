@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from anonymizer.cooccurrence import Network, learn
+from anonymizer.marketing import MarketingTable, read_table, synthetic_table_of
 from anonymizer.methods import anonymize, parameters_of, takes
 from anonymizer.model import Profiles, Progress, Release, silent
 from anonymizer.secret_order import fresh_key
@@ -30,19 +32,32 @@ def release_of(
     wordnet: WordNet,
     forward: Callable[[], Forward],
     queries: Callable[[], Contexts] | None = None,
+    table: MarketingTable | None = None,
     progress: Progress = silent,
 ) -> Release:
-    """Run a method; the seed settles its draws, and which documents it is shown.
+    """Run a method; the seed settles its draws, and which documents or bids it is shown.
 
-    A method that keeps a secret is handed a key that was never used before.
+    A marketing table that is handed in takes the place of the one that `marketing` names. A method
+    that keeps a secret is handed a key that was never used before.
     """
     values = {**parameters_of(method), **parameters}
     learnt = _handed_in(values, seed, forward, queries)
+    if "marketing" in values:
+        learnt["table"] = table or _table(profiles, str(values["marketing"]), seed)
     if takes(method, "key"):
         learnt["key"] = fresh_key()
     return anonymize(
         method, profiles, parameters, wordnet=wordnet, seed=seed, progress=progress, **learnt
     )
+
+
+def _table(profiles: Profiles, marketing: str, seed: int) -> MarketingTable | None:
+    """Return the table that is named: none, one drawn for these profiles, or a file."""
+    if marketing == "none":
+        return None
+    if marketing != "synthetic":
+        return read_table(Path(marketing))
+    return synthetic_table_of(profiles, seed)
 
 
 def _handed_in(

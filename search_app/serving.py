@@ -20,6 +20,7 @@ from anonymizer.release import read_hash
 from .admission import DEMO, PLAIN, PRIVATE, access_of
 from .errors import UsageError
 from .ledger import read_ledger
+from .lone_rows import lone_rows
 from .modes import FURTHER
 from .opening import Opened, as_of_one_moment, open_once, people_of, stamp
 from .people_file import FILE as PEOPLE
@@ -186,13 +187,16 @@ class Serving:
 
 def _name(folder: Path, release: Release) -> str:
     """Name a release so that no two different ones share a line of the log."""
-    p = release.parameters.get("p")
-    shown = release.method if p is None else f"{release.method} p={p}"
-    return f"{shown} {read_hash(folder)[:8]}"
+    promised = ("k", "m") if lone_rows(release) else ("p",)
+    given = {name: release.parameters.get(name) for name in promised}
+    shown = [f"{name}={value}" for name, value in given.items() if value is not None]
+    return " ".join([release.method, *shown, read_hash(folder)[:8]])
 
 
 def _facts(release: Release) -> dict[str, Any]:
-    return {**release.facts, "p": release.parameters.get("p")}
+    """Return what is measured of a release, and what it promises."""
+    promised = ("k", "m", "frequencies") if lone_rows(release) else ("p",)
+    return {**release.facts, **{name: release.parameters.get(name) for name in promised}}
 
 
 def _examples(truth: Mapping[str, Any], release: Release) -> tuple[Example, ...]:

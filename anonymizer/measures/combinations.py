@@ -60,7 +60,7 @@ def least_support(sets: Sets, size: int) -> int:
     least = 0
     for block in _blocks(sets, size):
         if isinstance(block, _Block):
-            found = _shortest_run(block.keys)
+            found = int(_runs(block.keys)[1].min()) if block.keys.size else 0
         else:
             found = least_support(block, size - 1)
         least = min(least or found, found or least)
@@ -73,18 +73,20 @@ def rows_of_rare(sets: Sets, size: int, k: int, rows: int) -> Marks:
     for block in _blocks(sets, size):
         if not isinstance(block, _Block):
             rare |= rows_of_rare(block, size - 1, k, rows)
-        elif 0 < _shortest_run(block.keys) < k:
-            _, number, counts = np.unique(block.keys, return_inverse=True, return_counts=True)
-            rare[sets.row[block.last[counts[number] < k]]] = True
+        elif block.keys.size:
+            different, counts = _runs(block.keys)
+            short = different[counts < k]
+            if short.size:
+                at = np.minimum(np.searchsorted(short, block.keys), short.size - 1)
+                rare[sets.row[block.last[short[at] == block.keys]]] = True
     return rare
 
 
-def _shortest_run(keys: Keys) -> int:
-    if not keys.size:
-        return 0
-    keys = np.sort(keys)
-    edges = np.flatnonzero(keys[1:] != keys[:-1])
-    return int(np.diff(edges, prepend=-1, append=keys.size - 1).min())
+def _runs(keys: Keys) -> tuple[Keys, Ints]:
+    """Return the different keys, ascending, and how often each occurs."""
+    keys = np.sort(keys)  # and no np.unique, which takes far longer
+    ends = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+    return keys[ends], np.diff(ends, prepend=-1)
 
 
 def _blocks(sets: Sets, size: int) -> Iterator[_Block | Sets]:

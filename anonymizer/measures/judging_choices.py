@@ -93,8 +93,8 @@ def people_of_rows(person: Ints, group_of: Ints) -> Ints:
 def tell_sessions(person: Ints, people: Ints) -> Findings:
     """Tell that what is promised is promised to sessions, and which rows hold but one person."""
     line = (
-        f"users are {person.size} sessions of {int(person.max()) + 1} people: p, k, l and t speak "
-        "of sessions, not of people"
+        f"users are {person.size} sessions of {int(person.max()) + 1} people: what is promised is "
+        "promised to sessions, not to people"
     )
     alone = np.count_nonzero(people == 1)
     more = f"; {alone} rows stand for one person" if alone else ""

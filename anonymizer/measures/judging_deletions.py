@@ -6,7 +6,6 @@ held against it byte for byte; where that does not fit, it is read strictly.
 
 from __future__ import annotations
 
-import json
 from io import BytesIO
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from .evidence import DELETIONS
 from .finding import Broken, Finding, Findings, Floats, Ints, Marks
 from .grounds import Grounds
 from .people import People, keys_of
-from .rewriting import is_written
+from .rewriting import is_written, quoted
 from .strict_lines import CellReader, Cells, Fault, read_lines
 
 _RECORD = {"user": "u1", "terms": {"smith": 1.0}}
@@ -83,10 +82,8 @@ def _foreseen(people: People, gone: Marks, content: bytes) -> Floats | None:
     kept_ends = np.append(0, np.cumsum(gone))[people.cells.ends]
     sizes = np.diff(kept_ends)
     losers = np.flatnonzero(sizes)
-    quoted = json.JSONEncoder(ensure_ascii=False).encode
-    heads = [
-        f'{{"user": {quoted(people.users[user])}, "terms": {{'.encode() for user in losers.tolist()
-    ]
+    users = quoted([people.users[user] for user in losers.tolist()])
+    heads = [b'{"user": ' + user + b', "terms": {' for user in users]
     cells = Cells(np.append(0, np.cumsum(sizes[losers])), people.cells.columns[gone], passes)
     return passes if is_written(content, heads, people.terms, cells) else None
 
@@ -161,5 +158,5 @@ def _judge_passes(passes: Floats) -> Findings:
         line = "passes are not whole numbers from 1 without a gap"
         yield Finding("deletions", False, DELETIONS, line)
     else:
-        line = f"{passes.size} terms of users were deleted, in {numbers.size} passes"
+        line = f"{passes.size} terms of users were deleted, in {numbers.size} pass{'es' * (numbers.size > 1)}"
         yield Finding("deletions", True, DELETIONS, line)

@@ -6,10 +6,7 @@ is that of their content, terms before weights, so that it tells nothing.
 
 from __future__ import annotations
 
-import json
-from array import array
 from collections.abc import Iterator, Mapping
-from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -24,6 +21,7 @@ from .judging_rows import find
 from .people import People
 from .strict_lines import is_whole
 from .tally import Tally
+from .term_spotting import spot_terms
 
 _WORDS = {
     "algorithm": ("insert", "greedy"),
@@ -39,7 +37,8 @@ _NUMBERS: Numbers = {
 }
 FACTS = ("users_left_out", "users_kept", "distinct_terms_kept", "log_size_kept")
 WORDS = {*_WORDS, *_NUMBERS, *FACTS, *(word for words in _WORDS.values() for word in words)}
-_decode = json.JSONDecoder().decode
+
+_TEXTS_BEFORE = 4  # the terms of a row: "row", its name, "users", "terms"
 
 
 def judge_km_anonymity(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
@@ -65,8 +64,8 @@ def foresee_km_anonymity(
 ) -> tuple[Marks, Floats]:
     """Return which of their users' cells the rows say that they release, and every cell's weight.
 
-    The rows are read for their terms alone, and not strictly: what they must look like with these
-    terms is held against them afterwards.
+    The rows are looked at for their terms alone, and not strictly: what they must look like with
+    these terms is held against them afterwards.
     """
     _check_parameters(parameters)
     if tally.sizes.max() > 1:
@@ -113,17 +112,11 @@ def _check_parameters(parameters: Mapping[str, Any]) -> None:
 
 def _keys_said(content: bytes, people: People) -> Ints:
     """Return row * terms + term for each term that a row seems to have, ascending."""
-    number = {term: at for at, term in enumerate(people.terms)}
-    columns, sizes = array("i"), array("q")
-    try:
-        for line in BytesIO(content):
-            terms = _decode(line.decode())["terms"]
-            columns.extend(list(map(number.__getitem__, terms)))
-            sizes.append(len(terms))
-    except (ValueError, KeyError, TypeError, RecursionError) as fault:
-        raise Broken("rows", ROWS, "can't be read") from fault
-    row = np.repeat(np.arange(len(sizes)) * len(number), sizes)
-    return np.sort(row + np.array(columns, dtype=np.int64))
+    spotted = spot_terms(content, people.terms, _TEXTS_BEFORE)
+    if spotted is None:
+        raise Broken("rows", ROWS, "can't be read at a glance")
+    row = np.repeat(np.arange(spotted.ends.size - 1) * len(people.terms), np.diff(spotted.ends))
+    return np.sort(row + spotted.columns)
 
 
 def _weights(parameters: Mapping[str, Any], tally: Tally) -> Floats:
@@ -153,15 +146,17 @@ def _judge_support(parameters: Mapping[str, Any], rows: Rows) -> Findings:
     k, m = parameters["k"], parameters["m"]
     sets = sets_of(rows.cells.ends, rows.cells.columns)
     least = list(_least_supports(sets, k, m))
-    told = ", ".join(f"{support} of {size}" for size, support in enumerate(least, 1))
+    told = ", ".join(f"{support} for {size}" for size, support in enumerate(least, 1))
     if not least or not 0 < least[-1] < k:
-        line = f"up to m={m} terms stand in k={k} rows or none; the fewest rows, by size: {told}"
+        line = (
+            f"any m={m} terms of a row, or fewer, stand in k={k} rows; fewest rows by terms: {told}"
+        )
         yield Finding("k, m", True, ROWS, line)
         return
     size = len(least)
     rare = rows_of_rare(sets, size, k, len(rows.names))
     what = "a term" if size == 1 else f"{size} terms together"
-    line = f"has {what}, which fewer than k={k} rows have; the fewest rows, by size: {told}"
+    line = f"has {what}, which fewer than k={k} rows have; fewest rows by terms: {told}"
     yield from told_rows("k, m", rare, line, "")
 
 

@@ -27,13 +27,18 @@ class _Pieces(NamedTuple):
     lengths: Ints
 
 
+def quoted(texts: Sequence[str]) -> list[bytes]:
+    """Return texts as JSON has them, all at once: no newline stands in one."""
+    encode = json.JSONEncoder(ensure_ascii=False, separators=("\n", ": ")).encode
+    return encode([*texts])[1:-1].encode().split(b"\n")
+
+
 def is_written(content: bytes, heads: Sequence[bytes], names: Sequence[str], cells: Cells) -> bool:
     """Tell whether a file has exactly these heads and cells, over terms of these names."""
     values, value = _numbered(cells.weights)
     terms, texts = len(names), [repr(number) for number in values.tolist()]
-    quoted = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one for each text
     pieces = _pieces(
-        [f"{quoted(term)}: ".encode() for term in names]
+        [name + b": " for name in quoted(names)]
         + [f"{text}, ".encode() for text in texts]
         + [f"{text}}}}}\n".encode() for text in texts]
         + [*heads]

@@ -16,19 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import evidence, judging_choices
+from . import judging_km_anonymity as km
 from .finding import Broken, Finding, Findings, Ints, Verdict
 from .foresight import Expected, foresee
 from .grounds import Grounds
 from .judging_facts import FACTS, judge_facts
-from .judging_km_anonymity import (
-    WORDS as KM_WORDS,
-)
-from .judging_km_anonymity import (
-    fault_of_lone_rows,
-    foresee_km_anonymity,
-    judge_km_anonymity,
-    km_facts,
-)
 from .judging_p_linkability import WORDS, foresee_p_linkability, judge_p_linkability
 from .people import People, read_people
 from .tally import tally
@@ -50,12 +42,12 @@ class Promise(NamedTuple):
 PROMISES: dict[str, Promise] = {
     "p-linkability": Promise(judge_p_linkability, foresee_p_linkability, WORDS),
     "km-anonymity": Promise(
-        judge_km_anonymity,
-        foresee_km_anonymity,
-        KM_WORDS,
+        km.judge_km_anonymity,
+        km.foresee_km_anonymity,
+        km.WORDS,
         deletes=True,
-        facts=km_facts,
-        lone_rows=fault_of_lone_rows,
+        facts=km.km_facts,
+        lone_rows=km.fault_of_lone_rows,
     ),
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *judging_choices.WORDS}

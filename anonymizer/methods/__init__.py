@@ -14,15 +14,17 @@ import numpy as np
 
 from ..model import BadParameter, Profiles, Progress, Release, silent
 from ..wordnet import WordNet
-from . import composition, p_linkability, pooled
+from . import composition, km_anonymity, p_linkability, pooled
 
 METHODS: dict[str, Callable[..., Release]] = {
     "composition": composition.anonymize,
     "p-linkability": p_linkability.anonymize,
+    "km-anonymity": km_anonymity.anonymize,
     "pooled": pooled.anonymize,
 }
 IDLE: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "p-linkability": p_linkability.idle,
+    "km-anonymity": km_anonymity.idle,
 }
 OFF = "off"
 _HANDED_IN = ("wordnet", "links", "sample", "table", "key", "rng", "progress")

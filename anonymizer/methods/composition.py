@@ -8,8 +8,8 @@ believes of each term that the victim has it with probability c_gt / m: at most 
 N_t / n told already.
 
 Where no size is given, sizes grow until a short annealing finds groups without a cell beyond p, and
-on while groups of alike users get better by it: room to keep the promise is worth more members, up
-to a point. Groups have n // g or one more members, g their number: each keeps the promise with its own size,
+on while that makes closer groups: room to keep the promise is worth more members, up to a point.
+Groups have n // g or one more members, g their number: each keeps the promise with its own size,
 and as all members of a group look alike to the attacker, what other groups have plays no part.
 """
 

@@ -41,6 +41,7 @@ class Plan:
     clustered: tuple[int, ...] = SIZES  # users of R4
     obvious: int = 20_000  # users of R5
     logged: tuple[int, ...] = (SMALL,)  # users of the prefixes of R6's log
+    reduced: float = 0.1  # share of AltaVista's log in R7
     read: int = 8_000_000  # lines of R10 at most
     folder: Path | None = None  # keeps what takes long to make
     corpora: tuple[Path, ...] = ()

@@ -17,13 +17,24 @@ from anonymizer.model import AnonymizerError
 from index.model import SearchError
 
 from ..errors import UsageError
-from . import clustering, index_building, load, pages, reading, searching, starting, whole_logs
+from . import (
+    clustering,
+    index_building,
+    km_deletion,
+    load,
+    pages,
+    reading,
+    searching,
+    starting,
+    whole_logs,
+)
 from .bars import BARS, Finding, Measured, judged, missing
 from .machine import Load, Spent, busy, load_average, now
 from .plan import Place, Plan, Step
 
 STEPS = (
     Step(("R6", "R9"), "logs -> profiles -> releases -> verified", whole_logs.measure),
+    Step(("R7",), "deleting terms until m of them are k people's", km_deletion.measure),
     Step(("R10",), "reading a log", reading.measure),
     Step(("R11",), "saying --help", starting.measure),
     Step(("index",), "building indexes", index_building.measure),
@@ -33,7 +44,7 @@ STEPS = (
     Step(("R3",), "asking for pages", pages.measure),
     Step(("R13",), "asking for pages from many clients", load.measure),
 )
-METHOD_OF = {"R7": "km-anonymity", "R8": "vocabulary-k"}
+METHOD_OF = {"R8": "vocabulary-k"}
 WHY_NOT = {
     "R12": "it begins before there is a veilsearch; time scripts/demo in a fresh clone",
     "R13": "it takes minutes; ask for it with --load",

@@ -127,14 +127,19 @@ def _group(situation: Situation) -> Interests:
 
 
 def _random_groups(situation: Situation) -> Interests:
-    """Serve by random groups of the release's sizes, whose rows are made by its own rules."""
-    release, profiles = situation.released, situation.profiles
-    drawn = Grouping(situation.rng(2).permutation(release.row_of_user))
-    given = release.parameters
+    """Serve by random groups of the release's sizes, whose rows are made by its own rules.
+
+    They are drawn of those who have a row; who was left out is served by nobody here too.
+    """
+    profiles, given = situation.profiles, situation.released.parameters
+    row_of = _row_of(situation)
+    served = np.flatnonzero(row_of >= 0)
+    drawn = Grouping(situation.rng(2).permutation(row_of[served]))
     most = given.get("p") if given.get("guarantee") == "every-term" else None
     representative = str(given.get("representative", "centroid"))
-    rows = represent(profiles, drawn, representative, most_share=most)
-    return Interests(rows.weights, rows.terms, drawn.group_of)
+    rows = represent(_some(profiles, served), drawn, representative, most_share=most)
+    row_of[served] = drawn.group_of
+    return Interests(rows.weights, rows.terms, row_of)
 
 
 def _left_out(situation: Situation) -> Interests:
@@ -167,13 +172,15 @@ def _made(
     make: Callable[[Profiles, Grouping], csr_matrix], profiles: Profiles, rows: Ints, kept: Ints
 ) -> csr_matrix:
     """Return the representative of some users, over some terms only."""
-    some = Profiles(
-        tuple(profiles.users[row] for row in rows.tolist()), profiles.terms, profiles.weights[rows]
-    )
-    row = make(some, Grouping(np.zeros(rows.size, dtype=np.int64)))
+    row = make(_some(profiles, rows), Grouping(np.zeros(rows.size, dtype=np.int64)))
     stays = np.isin(row.indices, kept)
     ends = np.array([0, np.count_nonzero(stays)])
     return csr_matrix((row.data[stays], row.indices[stays], ends), shape=row.shape)
+
+
+def _some(profiles: Profiles, rows: Ints) -> Profiles:
+    users = tuple(profiles.users[row] for row in rows.tolist())
+    return Profiles(users, profiles.terms, profiles.weights[rows])
 
 
 def _stacked(parts: list[csr_matrix], terms: int) -> csr_matrix:
@@ -189,7 +196,7 @@ def _row_of(situation: Situation) -> Ints:
     """Return the released row that serves each user of the profiles; -1 where none does."""
     release, profiles = situation.released, situation.profiles
     if release.users == profiles.users:
-        return release.row_of_user
+        return release.row_of_user.copy()
     rows = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
     return np.array([rows.get(user, -1) for user in profiles.users], dtype=np.int64)
 

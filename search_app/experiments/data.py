@@ -9,14 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.counting import TermCounter
+from anonymizer.marketing import MarketingTable, synthetic_table
+from anonymizer.methods import parameters_of
 from anonymizer.model import Profiles, QueryLog
 from anonymizer.profile_file import fingerprint
-from anonymizer.profiles import build_profiles
+from anonymizer.profiles import build_profiles, without_robots
 from index.model import Pool
 
 from ..errors import UsageError
-from .design import Inputs
-from .outcomes import Ints
+from .design import MARKETING, Inputs
+from .outcomes import Ints, Unit
+from .unit_facts import frequencies
 
 TRIED = 4  # held-out queries tried for each that is wanted of a person
 Search = Callable[[Sequence[str], int], Iterable[Pool]]  # queries, and documents for each at most
@@ -37,10 +40,12 @@ class Questions:
 
 @dataclass(frozen=True)
 class Data:
-    """Profiles of the same people by each kind of weights, and the questions."""
+    """Profiles of the same people by each kind of weights, the questions, and what terms earn."""
 
     profiles: Mapping[str, Profiles]
     questions: Questions
+    table: MarketingTable | None = None  # the one of all releases, if a method values terms by one
+    robots: int = 0  # people left out for the length of a session
 
     def digest(self) -> str:
         """Return a hash of all of it."""
@@ -49,7 +54,15 @@ class Data:
             whole.update(f"{name} {fingerprint(self.profiles[name])}\n".encode())
         for part in (self.questions.user, self.questions.pools):
             whole.update(np.ascontiguousarray(part).tobytes())
+        if self.table is not None:
+            whole.update(_content(self.table))
         return whole.hexdigest()
+
+
+def _content(table: MarketingTable) -> bytes:
+    columns = np.stack([table.bid, table.impressions, table.clicks])
+    terms = "\n".join(table.terms).encode("utf-8", "surrogatepass")
+    return b"\n".join([str(table.synthetic).encode(), terms, columns.tobytes()])
 
 
 def people_and_queries(
@@ -70,12 +83,43 @@ def people_and_queries(
     return made, held_out
 
 
+def drop_robots(log: QueryLog, inputs: Inputs) -> tuple[QueryLog, int]:
+    """Leave out who has a longer session than people have, if asked to; count them."""
+    if inputs.robots is None:
+        return log, 0
+    rest, dropped = without_robots(log, robots=inputs.robots)
+    if not len(rest):
+        raise UsageError(f"robots={inputs.robots} leaves nobody; raise it, or turn it off")
+    return rest, dropped
+
+
+def table_for(
+    units: Sequence[Unit],
+    profiles: Mapping[str, Profiles],
+    given: MarketingTable | None,
+    inputs: Inputs,
+) -> MarketingTable | None:
+    """Return the table by which methods value terms: a given one, or one drawn if any wants it."""
+    wanted = any(unit.method and MARKETING in parameters_of(unit.method) for unit in units)
+    if given is not None or not wanted:
+        return given
+    some = profiles.get("tf", profiles[min(profiles)])
+    rng = np.random.default_rng([inputs.seed, 1])  # not the draw of questions
+    return synthetic_table(some.terms, *frequencies(some), rng)
+
+
 def _most_users(log: QueryLog, counter: TermCounter, inputs: Inputs) -> int | None:
     """Return how many people to take; None where there are no more than may be taken."""
     if inputs.users is None:
         return None
     everybody, _ = build_profiles(log, counter, size=inputs.size, test_share=inputs.test_share)
     return inputs.users if len(everybody) > inputs.users else None
+
+
+def no_questions() -> Questions:
+    """Return what is asked where no unit asks anything."""
+    none = np.zeros(0, dtype=np.int64)
+    return Questions(none, none, np.zeros((0, 0), dtype=np.int64), none)
 
 
 def draw_questions(

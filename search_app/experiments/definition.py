@@ -9,7 +9,7 @@ method = "p-linkability"
 [[variant]]
 name = "by-p"
 parameters = { p = [0.1, 0.4] }   # a list: one variant for each value
-modes = ["group", "random-groups"]
+modes = ["group", "random-groups"]   # [] makes the release, and asks it nothing
 pools = [100]
 seeds = [0, 1, 2]
 """
@@ -31,7 +31,17 @@ from anonymizer.model import BadParameter
 from ..errors import UsageError
 from .baselines import MODES
 from .derived import REPORTS
-from .design import GENERAL, LEAST_POOL, MOST_POOL, VECTORS, WEIGHTS, Experiment, Inputs, Variant
+from .design import (
+    GENERAL,
+    LEAST_POOL,
+    MARKETING,
+    MOST_POOL,
+    VECTORS,
+    WEIGHTS,
+    Experiment,
+    Inputs,
+    Variant,
+)
 
 SUFFIX = ".toml"
 MOST_VARIANTS = 1000  # that one table may stand for
@@ -155,6 +165,7 @@ _ALLOWED = {
     "users": "a whole number from 2 to 10000000, or off",
     "test_share": "above 0 and below 1",
     "terms": "wordnet, all or letters-digits",
+    "robots": "a whole number from 1 to 1000000, or off",
     "queries_per_user": "a whole number from 1 to 1000",
     "least_hits": f"a whole number from {LEAST_POOL} to {MOST_POOL}: {_WHY}",
     "seed": "a whole number from 0 to 4294967295",
@@ -162,6 +173,7 @@ _ALLOWED = {
 _RANGES = {
     "size": (1, 100_000),
     "users": (2, 10_000_000),
+    "robots": (1, 1_000_000),
     "queries_per_user": (1, 1000),
     "least_hits": (LEAST_POOL, MOST_POOL),
     "seed": (0, 2**32 - 1),
@@ -174,7 +186,7 @@ def _number(name: str, value: Any) -> Any:
         if value not in ("wordnet", "all", "letters-digits"):
             raise ValueError
         return value
-    if value == "off" and name in ("size", "users"):
+    if value == "off" and name in ("size", "users", "robots"):
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError
@@ -242,7 +254,7 @@ def _list_faults(given: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} must be different whole numbers from {low} to {high}{why}"
     for name in ("modes", "weights", "vectors"):
         several = _listed(given.get(name, "one"))
-        if not given.get(name, "one"):
+        if name != "modes" and not given.get(name, "one"):
             yield f"{name} is empty"
         elif any(each in several[:at] for at, each in enumerate(several)):
             yield f"{name} names one twice"
@@ -251,6 +263,8 @@ def _list_faults(given: Mapping[str, Any]) -> Iterator[str]:
 def _parameter_faults(method: str, given: Mapping[str, Any]) -> Iterator[str]:
     if given.get("first_seed", "") != "":
         yield "first_seed names a person, so it can't be in an experiment"
+    if MARKETING in given:
+        yield "marketing is no variant's: all share one table, synthetic or given by --marketing"
     if "log" in _listed(given.get("network")):
         yield "network=log would learn from the queries that are held out"
     lists = [_listed(value) for value in given.values()]
@@ -318,7 +332,7 @@ def _spread(given: Mapping[str, Any]) -> Iterator[Variant]:
 
 def _complete(method: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters; one without effect has its default: a release is written one way."""
-    usual = parameters_of(method)
+    usual = {name: value for name, value in parameters_of(method).items() if name != MARKETING}
     typed = read_parameters(method, {name: _text(value) for name, value in values.items()})
     complete = {**usual, **typed}
     return complete | {name: usual[name] for name in idle_parameters(method, complete)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from anonymizer.records import as_json
 
-from . import general, plots, zhu_xiong
+from . import burghardt, general, plots, zhu_xiong
 from .design import GENERAL
 from .outcomes import Outcomes
 from .page import standalone
@@ -15,7 +15,11 @@ from .report import Report, as_record
 from .summaries import Summary, as_csv
 
 Reporter = Callable[[Outcomes, Sequence[Summary]], Report]
-REPORTS: dict[str, Reporter] = {GENERAL: general.report, "zhu-xiong": zhu_xiong.report}
+REPORTS: dict[str, Reporter] = {
+    GENERAL: general.report,
+    "burghardt": burghardt.report,
+    "zhu-xiong": zhu_xiong.report,
+}
 
 
 def report_of(outcomes: Outcomes, summaries: Sequence[Summary]) -> Report:

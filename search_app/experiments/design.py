@@ -13,6 +13,7 @@ from typing import Any
 WEIGHTS = ("binary", "tf", "tfidf", "recency")
 VECTORS = ("tfidf", "tf")
 LEAST_POOL, MOST_POOL = 31, 10_000  # of 30 documents all are relevant: nothing can be measured
+MARKETING = "marketing"  # the parameter that the table takes the place of, when handed in
 GENERAL = "general"  # the report of an experiment of one's own
 
 
@@ -24,6 +25,7 @@ class Inputs:
     users: int | None = 720  # at most, the first who have that many
     test_share: float = 0.2  # of each person's queries, the last by time
     terms: str = "wordnet"
+    robots: int | None = None  # queries of a session: who has one with more is left out
     queries_per_user: int = 5  # held-out queries drawn of each person
     least_hits: int = 100  # documents a drawn query must find
     seed: int = 0  # of that draw
@@ -38,7 +40,7 @@ class Variant:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # those that tell it from others
     weights: str = "binary"  # of the profiles
     vectors: str = "tfidf"  # of the documents
-    modes: tuple[str, ...] = ("group",)
+    modes: tuple[str, ...] = ("group",)  # none: a release is made, and nobody asks it
     pools: tuple[int, ...] = (100,)
     seeds: tuple[int, ...] = (0,)
     complete: Mapping[str, Any] = field(default_factory=dict)  # parameters with their defaults

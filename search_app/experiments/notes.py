@@ -15,6 +15,8 @@ def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
         (facts["users"] for facts in outcomes.facts.values() if "users" in facts), default=0
     )
     grouped = f"{users:.0f} people were grouped. " if users else ""
+    if not outcomes.people:
+        return (f"{grouped}Nobody asked anything: the releases were made, and not searched.",)
     few = (FEW,) if outcomes.people < 30 else ()
     return (
         f"{grouped}{outcomes.people} people asked {outcomes.person.size} queries, drawn from the "

@@ -8,22 +8,31 @@ to the rows of one unit. What they call is named after the step it takes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from anonymizer.counting import TermCounter
-from anonymizer.measures.release_facts import facts
+from anonymizer.marketing import MarketingTable
 from anonymizer.model import QueryLog, Release
 from anonymizer.wordnet import WordNet
 from index.forward import Forward
 
 from ..releasing import release_of
 from .baselines import MODES, Situation
-from .data import Data, Search, draw_questions, people_and_queries
+from .data import (
+    Data,
+    Search,
+    draw_questions,
+    drop_robots,
+    no_questions,
+    people_and_queries,
+    table_for,
+)
 from .design import Inputs
 from .outcomes import Block, Floats, Unit
 from .ranking import Gold, block_of
+from .unit_facts import facts_of_input, facts_of_release
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class World:
     data: Data
     forward: Forward
     wordnet: WordNet
+    clock: Callable[[], float] = lambda: 0.0  # seconds; nothing of the rows depends on it
     _golds: dict[tuple[str, str], Gold] = field(default_factory=dict)
 
     def gold(self, unit: Unit) -> Gold:
@@ -49,30 +59,46 @@ class Measured(NamedTuple):
 
     facts: dict[str, float]
     blocks: list[Block]
+    seconds: float = 0.0  # that its release took
 
 
 def prepare(
-    log: QueryLog, counter: TermCounter, search: Search, inputs: Inputs, units: Sequence[Unit]
+    log: QueryLog,
+    counter: TermCounter,
+    search: Search,
+    inputs: Inputs,
+    units: Sequence[Unit],
+    table: MarketingTable | None = None,
 ) -> Data:
-    """Take a log to profiles, held-out questions and their pools."""
+    """Take a log to profiles, held-out questions and their pools, and what terms earn."""
     weights = sorted({unit.weights for unit in units})
+    log, robots = drop_robots(log, inputs)
     profiles, held_out = people_and_queries(log, counter, inputs, weights)
-    sizes = {pool for unit in units for _, pool in unit.asked}
-    questions = draw_questions(held_out, profiles[weights[0]].users, search, inputs, sizes)
-    return Data(profiles, questions)
+    users, sizes = profiles[weights[0]].users, {pool for unit in units for _, pool in unit.asked}
+    questions = draw_questions(held_out, users, search, inputs, sizes) if sizes else no_questions()
+    return Data(profiles, questions, table_for(units, profiles, table, inputs), robots)
 
 
 def measure(world: World, unit: Unit) -> Measured:
     """Take a unit to its release, search by it, and judge every order by the own profile's."""
+    began = world.clock()
     release = release_for(world, unit)
+    seconds = world.clock() - began
     gold = world.gold(unit)
     blocks = []
     for mode in dict.fromkeys(mode for mode, _ in unit.asked):
         pools = [pool for asked, pool in unit.asked if asked == mode]
         scores = list(scored(world, unit, release, mode, max(pools)))
         blocks += [block_of(unit.name, mode, pool, scores, gold) for pool in pools]
-    profiles = world.data.profiles[unit.weights]
-    return Measured(dict(facts(profiles, release)) if release else {}, blocks)
+    return Measured(facts_of(world, unit, release), blocks, seconds)
+
+
+def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, float]:
+    """Measure a unit's release; a unit without one tells of the input."""
+    data, profiles = world.data, world.data.profiles[unit.weights]
+    if release is not None:
+        return facts_of_release(profiles, release, data.table)
+    return facts_of_input(profiles, data.table, world.forward, data.robots)
 
 
 def scored(
@@ -98,4 +124,5 @@ def release_for(world: World, unit: Unit) -> Release | None:
         seed=unit.seed,
         wordnet=world.wordnet,
         forward=lambda: world.forward,
+        table=world.data.table,
     )

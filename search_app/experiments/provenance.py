@@ -65,13 +65,16 @@ def files_hash(paths: Iterable[Path]) -> str:
     return whole.hexdigest()
 
 
-def inputs_of(logs: Sequence[Path], index_folder: Path, cache: Path) -> dict[str, str]:
+def inputs_of(
+    logs: Sequence[Path], index_folder: Path, cache: Path, marketing: Path | None = None
+) -> dict[str, str]:
     """Return the hashes of what a run is about to read, its own code among it."""
     return {
         "log_sha256": files_hash(logs),
         "index_sha256": files_hash([index_folder / "manifest.json"]),
         "wordnet_sha256": hashlib.sha256(wordnet_sums(cache)).hexdigest(),
         "code_sha256": code_hash(),
+        **({"marketing_sha256": files_hash([marketing])} if marketing else {}),
     }
 
 

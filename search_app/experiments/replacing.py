@@ -19,6 +19,7 @@ from .run_folder import MANIFEST, PRIVATE, UNITS, unit_of
 
 _REMEDY = "name another folder with -o, or give --replace"
 Asked = set[tuple[str, int]]
+_NOT_TOLD = {"robots": None}  # inputs that older runs don't tell of: as it was for them
 
 
 def refuse_loss(
@@ -33,20 +34,23 @@ def refuse_loss(
     if manifest is None or replace:
         return
     inputs, before = asdict(experiment.inputs), manifest.get("inputs")
-    if before != inputs:
-        others = before.items() if isinstance(before, Mapping) else ()
-        named = [f"{n}={'off' if v is None else v}" for n, v in others if inputs.get(n, "") != v]
+    others = {**_NOT_TOLD, **before} if isinstance(before, Mapping) else {}
+    if others != inputs:
+        named = [
+            f"{n}={'off' if v is None else v}" for n, v in others.items() if inputs.get(n, "") != v
+        ]
         raise UsageError(f"{folder} holds a run of other inputs ({', '.join(named)}); {_REMEDY}")
     made: dict[str, Asked] = {}
     for unit in units:
         made.setdefault(_identity(unit), set()).update(unit.asked)
     for unit in _units(folder):
-        lost = sorted(set(unit.asked) - made.get(_identity(unit), set()))
-        if lost:
-            mode, pool = lost[0]
+        again = made.get(_identity(unit))
+        lost = sorted(set(unit.asked) - (again or set()))
+        if lost or again is None:
+            asked = f", mode {lost[0][0]}, pool {lost[0][1]}" if lost else ""
             raise UsageError(
                 f"{folder} holds a run of what this one doesn't make, such as {unit.label} (seed "
-                f"{unit.seed}, mode {mode}, pool {pool}); {_REMEDY}"
+                f"{unit.seed}{asked}); {_REMEDY}"
             )
     if (folder / PRIVATE).is_dir() and not orders:
         raise UsageError(f"{folder} holds {PRIVATE}, which would be lost; give --runs or --replace")

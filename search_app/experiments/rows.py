@@ -85,6 +85,8 @@ def read_csv_rows(path: Path, units: Sequence[Unit]) -> Blocks:
     if not text.startswith((",".join(COLUMNS) + "\n").encode()):
         raise UsageError(f"{path} has other columns than {', '.join(COLUMNS)}")
     lines = list(csv.reader(io.StringIO(text.decode())))[1:]
+    if not asked and not lines:
+        return {}
     if not asked or not lines or len(lines) % len(asked):
         raise UsageError(f"{path} does not hold as many rows of each unit, mode and pool")
     size = len(lines) // len(asked)

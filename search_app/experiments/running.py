@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anonymizer.counting import TermCounter
+from anonymizer.marketing import MarketingTable
 from anonymizer.model import QueryLog
 from anonymizer.wordnet import open_wordnet
 from index.build import open_index
@@ -59,6 +60,8 @@ class Sources:
     counter: Callable[[], TermCounter]
     index: Path
     index_name: str = ""
+    marketing: Path | None = None  # a table; None: one is drawn where a method wants it
+    table: Callable[[], MarketingTable | None] = lambda: None  # of that path
     command: str = ""  # as it was given, without the places of files
 
 
@@ -103,7 +106,8 @@ def run_experiment(
                 tell(len(found), len(units))
         refuse_changes(inputs, _inputs(sources, settings))
         outcomes = _outcomes(experiment, units, found, data)
-        told = _provenance(sources, inputs, settings, workers) | _times(began, units, seconds)
+        told = _provenance(sources, inputs, settings, workers, data)
+        told |= _times(began, units, seconds, found)
         orders = _runs(outcomes, choices.runs, data, place, settings)
         report, derive = _derived(outcomes, told, orders)
         write_run(folder, room, outcomes, Marks(keys, data.digest(), told), derive)
@@ -180,7 +184,7 @@ def _locked(room: Path, folder: Path) -> int:
 
 def _inputs(sources: Sources, settings: Settings) -> dict[str, str]:
     open_wordnet(settings.cache)  # compiled, where it was not yet
-    return inputs_of(sources.logs, sources.index, settings.cache)
+    return inputs_of(sources.logs, sources.index, settings.cache, sources.marketing)
 
 
 def _prepared(
@@ -201,6 +205,7 @@ def _prepared(
             lambda queries, most: lucene.pools(queries, most, threads=2),
             experiment.inputs,
             units,
+            sources.table(),
         )
     finally:
         lucene.close()
@@ -214,7 +219,7 @@ def _affordable(workers: int, data: Data) -> int:
             f"{queries:,} queries with pools of {depth:,} documents take too much memory; lower "
             f"queries_per_user or the largest pool: their product may be {MOST_CELLS:,}"
         )
-    return min(workers, max(1, 2 * MOST_CELLS // (queries * depth)))
+    return min(workers, max(1, 2 * MOST_CELLS // max(queries * depth, 1)))
 
 
 def _runs(
@@ -262,9 +267,10 @@ def _outcomes(
 
 
 def _provenance(
-    sources: Sources, inputs: Mapping[str, str], settings: Settings, workers: int
+    sources: Sources, inputs: Mapping[str, str], settings: Settings, workers: int, data: Data
 ) -> dict[str, Any]:
     """Tell what was asked, of what, and by which versions on which machine."""
+    drawn = data.table is not None and data.table.synthetic
     documents = read_manifest(sources.index)["counts"]["documents"]
     chosen = {name: getattr(settings, name) for name in ("k1", "b", "title_boost")}
     return {
@@ -272,18 +278,29 @@ def _provenance(
         "versions": versions(),
         "index": {"name": sources.index_name, "documents": documents},
         "inputs": dict(inputs),
+        "marketing": "none" if data.table is None else "synthetic" if drawn else "given",
         "settings": chosen,  # None: as the index was built
         "machine": machine(),
         "workers": workers,
     }
 
 
-def _times(began: float, units: Sequence[Unit], seconds: Mapping[str, float]) -> dict[str, Any]:
-    """Tell when it was, how long it took, and how busy the machine was; last, unit by unit."""
+def _times(
+    began: float,
+    units: Sequence[Unit],
+    seconds: Mapping[str, float],
+    found: Mapping[str, Measured],
+) -> dict[str, Any]:
+    """Tell when it was, how long it took, and how busy the machine was; last, unit by unit.
+
+    Of a release it is the method alone; of a unit, facts and searches too.
+    """
+    made = [unit for unit in units if unit.name in seconds and unit.method]
     return {
         "units_reused": len(units) - len(seconds),
         "load_average": [round(load, 2) for load in os.getloadavg()],
         "seconds": round(time.monotonic() - began, 1),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "unit_seconds": {name: round(took, 3) for name, took in seconds.items()},
+        "release_seconds": {unit.name: round(found[unit.name].seconds, 3) for unit in made},
     }

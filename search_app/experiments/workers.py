@@ -56,7 +56,7 @@ def measured(
 
 def open_world(data: Data, place: Place) -> World:
     """Open what units are made and searched with."""
-    return World(data, open_forward(place.index), open_wordnet(place.cache))
+    return World(data, open_forward(place.index), open_wordnet(place.cache), time.monotonic)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from index.forward import Forward
 
 
-PARAMETERS = """\
+P_LINKABILITY = """\
 parameters of p-linkability (Zhu & Xiong 2010), each set by --set name=value:
   p=0.4                |U|avg / p distinct terms or more in each group; off: no such bound
   k, l, t=off          beside it: members; l-diversity; t-closeness of term weights
@@ -40,14 +40,16 @@ parameters of p-linkability (Zhu & Xiong 2010), each set by --set name=value:
                        named by --log)
   neighbours=5         cooccurrence: terms that a term brings
   refine=none          swap: exchange members for closer groups while every bound holds
-
+"""
+COMPOSITION = """\
 parameters of composition (ours): alike people, none of whose groups has any term, present or
 absent, by more than p oftener or seldomer than all people have it:
   p=0.4                the most that a group's share may differ from all people's
   size=off             members a group; off: of growing sizes that work, the one of closest groups
   documents=2000       alike are who score a sample of the index's documents alike; its size
   steps=off            exchanges tried while groups are annealed; off: 8,000 a person
-
+"""
+POOLED = """\
 parameters of pooled (ours): groups of 1/p alike people, who publish the mean of a pool of groups
 where a share would be more than p off; a secret key is drawn and kept in the private part:
   p=0.4                the most that a published share may differ from all people's
@@ -55,12 +57,31 @@ where a share would be more than p off; a secret key is drawn and kept in the pr
   documents=2000       as above
   steps=off            as above
 """
+KM_ANONYMITY = """\
+parameters of km-anonymity (Burghardt et al.): terms are deleted, nobody is grouped
+  k=5                  rows in which what is promised stands: k of them or more
+  m=2                  it is promised of any m terms of a row together, and of fewer; 1 to 4
+  algorithm=insert     starts from nothing and gives terms back; greedy: the paper's, which deletes
+  target=logsize       what is kept most of: logsize (uses of terms), users, fis (frequent
+                       combinations), random (nothing), or what a marketing table says of terms:
+                       bid, clicks, impressions, revenue
+  ties=random          greedy: of equal terms one is drawn by --seed; first: the smallest goes
+  reinsert=none        greedy: groups gives terms back where k people or more can have them
+  frequencies=keep     rows have the profiles' weights, which nothing is promised of; drop: all 1
+  marketing=none       the table: a file of term,bid,impressions,clicks, or synthetic
+"""
+PARAMETERS = {
+    "p-linkability": P_LINKABILITY,
+    "km-anonymity": KM_ANONYMITY,
+    "composition": COMPOSITION,
+    "pooled": POOLED,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = PARAMETERS
+    parser.epilog = "\n".join(PARAMETERS.values())
     parser.add_argument("profiles", type=Path, nargs="?", metavar="PROFILES")
     parser.add_argument("-m", "--method", default="p-linkability", metavar="METHOD")
     parser.add_argument(
@@ -159,6 +180,8 @@ def remake_release(folder: Path, profiles: Profiles, output: Path, settings: Set
     values = dict(manifest["parameters"])
     if values.pop("first_seed", "drawn") != "drawn":
         raise UsageError(f"{folder}: nobody knows any more whom first_seed named; make it by hand")
+    if values.get("marketing") == "given":
+        raise UsageError(f"{folder}: nobody knows its marketing table any more; make it by hand")
     release = _released(profiles, method, values, seed, settings, choices=choices)
     made_from = fingerprint(profiles)
     write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
@@ -242,28 +265,12 @@ def _make_current(workspace: Workspace, source: Path, output: Path) -> None:
 
 
 def _print(made: dict[str, Any], as_json: bool) -> None:
+    from ..release_lines import release_lines, warning
+
     if as_json:
         console.show_json(made)
         return
-    facts = made["facts"]
-    console.show(
-        f"{facts['users']} users in {facts['groups']} groups of {facts['smallest_group']} to "
-        f"{facts['largest_group']} (mean {facts['mean_group']:.2f}): {made['release']}"
-    )
-    for label, name in _FACTS.items():
-        console.show(f"  {label:<48} {facts[name]:.3f}")
-    if facts["single_person_rows"]:
-        console.say(
-            f"Warning: {facts['single_person_rows']} groups have one member, whose own profile is "
-            "the row, and can't be published. Avoid it by --set k=2, or by profiles of equal "
-            "length: veilsearch profiles LOG --size N"
-        )
-
-
-_FACTS = {
-    "mean profile over a group's terms, worst group": "average_linkability",
-    "mean share of members a term, worst group": "share_linkability",
-    "share of members, worst term": "worst_linkability",
-    "share of members, worst released term": "released_linkability",
-    "largest change of belief": "change_of_belief",
-}
+    for line in release_lines(made):
+        console.show(line)
+    if warned := warning(made):
+        console.say(warned)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 MODES = ("none", "own", "group")
 _LISTED = (
     "R1 a pool, R2 its re-ranking, R3 pages, R4 clustering as users double, R5 against its obvious "
-    "version, R6 a log to verified releases, R9 verifying them, R10 reading a log, R11 --help; "
-    "and, told as not measured: R7, R8 (methods to come), R12 (a fresh clone), R13 (see --load)"
+    "version, R6 a log to verified releases, R7 deleting terms, R9 verifying releases, R10 reading "
+    "a log, R11 --help; and, told as not measured: R8 (a method to come), R12 (a fresh clone), R13 "
+    "(see --load)"
 )
 
 
@@ -36,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--full",
         action="store_true",
-        help="R6 on a log of AOL's whole size: 657,000 people, 36 million lines",
+        help="R6 on a log of AOL's whole size: 657,000 people, 36 million lines; R7 on one of "
+        "AltaVista's: 367,803 people, 251,115 terms, each target of the method",
     )
     what.add_argument(
         "--load", action="store_true", help="R13 alone: pages under load, a minute and a half"
@@ -169,6 +171,7 @@ def plan_of(arguments: argparse.Namespace, settings: Settings, only: tuple[str, 
         pool=arguments.pool,
         queries=arguments.queries,
         logged=PREFIXES if arguments.full else (SMALL,),
+        reduced=1.0 if arguments.full else Plan.reduced,
         folder=arguments.folder,
         corpora=tuple(arguments.index or ()),
         threads=arguments.threads or os.cpu_count() or 1,

@@ -262,6 +262,7 @@ def _as_json(
         "queries": len(judged.qids),
         "people": judged.people,
         "left_out": dict(judged.left_out),
+        "unserved": judged.unserved,
         "pool": settings.pool,
         "smaller_pools": _smaller(judged, settings),
         "mix": settings.mix,
@@ -333,6 +334,11 @@ def _print(
         + ("" if settings.mix == 1 else f"; mix {settings.mix:g}")
     )
     console.show(_why(judged))
+    if judged.unserved:
+        console.show(
+            f"judged in the plain order: {judged.unserved:,} of people of whom a release has left "
+            "nothing"
+        )
     console.show("")
     names = [name for name in modes[0].means if name != "AP"]
     wide = _width(modes)

@@ -28,12 +28,15 @@ inputs of an experiment, each set by --set name=value over what its file says:
   queries_per_user=5   drawn of these
   least_hits=100       documents that a drawn query must find
   terms=wordnet        or all, letters-digits
+  robots=off           N: leave out who has over N queries in a session (gap: 30 minutes)
   seed=0               of that draw
 
 A run that is there is replaced only by one of the same data that makes all its releases; give
 --replace for any other. A killed run goes on where it stopped when the same command is given
 again; what is measured already, here or in the run it replaces, is taken over if nothing it
 depends on has changed.
+Methods that value terms by what advertisers pay share one marketing table: that of --marketing, or
+one drawn for the profiles' terms by the seed, which is called synthetic wherever its numbers stand.
 A definition of your own is a TOML file; --show prints one to begin with.
 """
 
@@ -42,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = INPUTS
-    parser.add_argument("experiment", metavar="NAME|FILE.toml", help="zhu-xiong, or your own")
+    parser.add_argument(
+        "experiment", metavar="NAME|FILE.toml", help="zhu-xiong, burghardt, or your own"
+    )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="default: WORKSPACE/experiments/NAME"
     )
@@ -52,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--index", metavar="NAME", help="an index of the workspace")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an input, as below"
+    )
+    parser.add_argument(
+        "--marketing", type=Path, metavar="CSV", help="a table term,bid,impressions,clicks"
     )
     parser.add_argument(
         "--workers", type=int, metavar="N", help="processes beside each other (default: the cores)"
@@ -87,13 +95,18 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     logs = arguments.log or [_town(workspace)]
     index = workspace.index_named(arguments.index) if arguments.index else workspace.find("index")
     folder = arguments.output or workspace.root / EXPERIMENTS / experiment.name
-    _check_output(folder, logs, workspace)
+    _check_output(folder, workspace)
+    for what, file in (*(("log", log) for log in logs), ("marketing", arguments.marketing)):
+        if file is not None:
+            _check_input(what, file, folder)
     sources = Sources(
         logs,
         lambda: _log(logs),
         lambda: _counter(experiment, settings),
         index.resolve(),
         name_of(index),
+        arguments.marketing,
+        lambda: _table(arguments.marketing),
         _command(arguments),
     )
     choices = Choices(workers, arguments.runs, arguments.replace)
@@ -113,6 +126,7 @@ def _command(arguments: argparse.Namespace) -> str:
     words += [word for each in arguments.set for word in ("--set", each)]
     words += ["--index", arguments.index] if arguments.index else []
     words += ["--log", *(path.name for path in arguments.log)] if arguments.log else []
+    words += ["--marketing", arguments.marketing.name] if arguments.marketing else []
     words += ["--runs", *arguments.runs] if arguments.runs else []
     return shlex.join(words)
 
@@ -147,7 +161,7 @@ def _town(workspace: Workspace) -> Path:
     return log
 
 
-def _check_output(folder: Path, logs: Sequence[Path], workspace: Workspace) -> None:
+def _check_output(folder: Path, workspace: Workspace) -> None:
     """Refuse a place where a run can't be put, or would break what is there."""
     if not folder.name or folder.name in (".", ".."):
         raise UsageError(f"-o {folder} must be a folder of its own, like out")
@@ -157,11 +171,14 @@ def _check_output(folder: Path, logs: Sequence[Path], workspace: Workspace) -> N
     inside = [each for each in full.parents if (each / "release.json").exists()]
     if inside or full.is_relative_to(workspace.indexes.resolve()):
         raise UsageError(f"-o {folder} lies in a release or among indexes; name another folder")
-    for log in logs:
-        if not log.is_file():
-            raise UsageError(f"--log {log} must be a plain file that is there")
-        if log.resolve().is_relative_to(full):
-            raise UsageError(f"-o {folder} would replace the folder of the log; name another")
+
+
+def _check_input(what: str, file: Path, folder: Path) -> None:
+    """Refuse an input that can't be read, or that the run's folder would take the place of."""
+    if not file.is_file():
+        raise UsageError(f"--{what} {file} must be a plain file that is there")
+    if file.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"-o {folder} would replace the folder of the {what}; name another")
 
 
 def _log(logs: Sequence[Path]) -> Any:
@@ -172,6 +189,12 @@ def _log(logs: Sequence[Path]) -> Any:
     if report.rejected:
         console.say(f"{report.rejected:,} of {report.lines:,} lines of the log are no query")
     return log
+
+
+def _table(path: Path | None) -> Any:
+    from anonymizer.marketing import read_table
+
+    return read_table(path) if path else None
 
 
 def _counter(experiment: Experiment, settings: Settings) -> Any:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import console
 from ..errors import UsageError
@@ -16,6 +17,7 @@ from ..workspace import write_whole
 from .verify import add_release, release_and_profiles
 
 if TYPE_CHECKING:
+    from anonymizer.marketing import MarketingTable
     from anonymizer.measures import Measurement
     from anonymizer.measures.summary import Summary
     from anonymizer.model import Profiles, Release
@@ -30,27 +32,82 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--users", action="store_true", help="name the users in FILE.csv, which is personal then"
     )
+    parser.add_argument(
+        "--marketing",
+        metavar="FILE|synthetic",
+        help="measure what is kept of bids, clicks, impressions and revenue by this table "
+        "(term,bid,impressions,clicks), or by the one invented by the release's seed",
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the release and print each measure's summary; rows go to the file."""
-    from anonymizer.measures import MEASURES
     from anonymizer.measures.summary import summarize
+
+    from ..lone_rows import lone_rows
 
     place, source = release_and_profiles(arguments, settings)
     _check_output(arguments.output, place, source)
     release, profiles = _read(place, source)
-    rows = [row for measure in MEASURES.values() for row in measure(profiles, release)]
+    table = _table(arguments.marketing, profiles, place)
+    lone = lone_rows(release) is not None
+    rows = _measured(release, profiles, table)
     if arguments.output:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
     found = summarize(rows)
     if arguments.json:
-        measures = [summary._asdict() for summary in found]
-        console.show_json({"release": str(place), "measures": measures})
+        shown = [summary._asdict() for summary in found]
+        told = {"marketing": _told(table, profiles)} if table else {}
+        console.show_json({"release": str(place), "measures": shown, **told})
+        return 0
+    if lone:
+        _print_lone(found)
     else:
         _print(found)
+    if table:
+        console.show(_in_words(_told(table, profiles)))
     return 0
+
+
+def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTable | None:
+    """Return the marketing table that is named; the invented one is that of the release's seed."""
+    from anonymizer.marketing import known_terms, read_table, synthetic_table_of
+    from anonymizer.release import read_manifest
+
+    if named is None:
+        return None
+    if named == "synthetic":
+        return synthetic_table_of(profiles, read_manifest(release)["seed"])
+    table = read_table(Path(named))
+    if not known_terms(table, profiles.terms):
+        raise UsageError(f"--marketing {named} knows none of the profiles' terms; name another")
+    return table
+
+
+def _told(table: MarketingTable, profiles: Profiles) -> dict[str, Any]:
+    """Say whose numbers these are, and how many of the terms they are for."""
+    from anonymizer.marketing import known_terms
+
+    known = known_terms(table, profiles.terms)
+    return {"synthetic": table.synthetic, "known": known, "terms": len(profiles.terms)}
+
+
+def _in_words(told: dict[str, Any]) -> str:
+    kind = "synthetic (invented)" if told["synthetic"] else "given"
+    return f"marketing table: {kind}, knows {told['known']:,} of {told['terms']:,} terms"
+
+
+def _measured(
+    release: Release, profiles: Profiles, table: MarketingTable | None
+) -> list[Measurement]:
+    """Take all measures; that of what is kept by the table, too."""
+    from anonymizer.measures import MEASURES
+    from anonymizer.measures.kept_value import kept_value
+
+    others = [measure for measure in MEASURES.values() if measure is not kept_value]
+    rows = [row for measure in others for row in measure(profiles, release)]
+    return rows + kept_value(profiles, release, table)
 
 
 def _check_output(output: Path | None, release: Path, profiles: Path) -> None:
@@ -99,8 +156,15 @@ _WORDS = {
     "share of own terms kept": "share of the own terms in the row",
     "cosine of user and row": "cosine of the own profile and the row",
 }
+_WORDS_OF_ROWS = {
+    "share of own terms kept": "share of the own terms that is left",
+    "cosine of user and row": "cosine of the own profile and what is left",
+    "terms of groups": "terms of the users who have a row",
+    "terms of groups released": "  of these left",
+    "terms of groups suppressed": "  of these deleted",
+}
 _BY_TERM = "share of members, by term"
-_WIDTH = 42
+_WIDTH = 46
 
 
 def _print(found: list[Summary]) -> None:
@@ -117,9 +181,26 @@ def _print(found: list[Summary]) -> None:
     quantiles = tuple(f"{once[f'{_BY_TERM}, {q}%']:.3f}" for q in (0, 50, 95, 100))
     _line(f"{once['terms of groups']:,.0f} terms of groups", heads)
     _line(f"  {_BY_TERM}", ("", *quantiles))
+    _print_once(once, {})
+
+
+def _print_lone(found: list[Summary]) -> None:
+    """Print a line a measure of rows of one person each; users without a row count as 0."""
+    users = [row for row in found if row.of == "users"]
+    _line(f"{users[0].values:,} users", ("mean", "least", "median", "95 %", "most"))
+    for row in users:
+        values = (row.mean, row.least, row.median, row.q95, row.most)
+        _line(f"  {_WORDS_OF_ROWS[row.name]}", tuple(f"{value:.3f}" for value in values))
+    _print_once({row.name: row.mean for row in found if row.of == "release"}, _WORDS_OF_ROWS)
+
+
+def _print_once(once: Mapping[str, float], words: Mapping[str, str]) -> None:
+    """Print what is measured once a release; quantiles are in JSON and CSV only."""
     for name, value in once.items():
         if not name.endswith("%"):
-            _line(name, (f"{value:,.0f}" if value.is_integer() else f"{value:,.3f}",))
+            counted = value.is_integer() and not name.startswith("share ")
+            shown = f"{value:,.0f}" if counted else f"{value:,.3f}"
+            _line(words.get(name, name), (shown,))
 
 
 def _line(label: str, values: tuple[str, ...]) -> None:

@@ -15,6 +15,8 @@ from ..settings import Settings, changed
 from ..workspace import Workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..modes import Answer, Modes
     from ..newcomer import Newcomer
     from ..runs import RunWriter
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 MOST_HITS = 10_000  # in a pool
 DEEP = 1000  # hits a topic, as runs usually have
 NAMED = 20  # topics named in one line of talk
+ROWLESS = "no row stands for who asks, as all of their terms were deleted: plain order for"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +72,7 @@ def _add_asker(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         choices=("none", "own", "group"),
-        help="plain, by the own profile, or by the group's row "
+        help="plain, by the own profile, or by the released row "
         "(none if nobody is named; else group, or own where there is no release)",
     )
 
@@ -162,6 +165,8 @@ def _open(arguments: argparse.Namespace, settings: Settings, personal: bool) -> 
 
 
 def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
+    from ..search_lines import is_lone, notice
+
     modes = _open(arguments, settings, bool(_user(arguments)))
     user = _user(arguments)
     mode = arguments.mode or modes.usual_mode(user)
@@ -181,13 +186,13 @@ def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
     if answer.cut:
         console.say("the query is very long; only its beginning was searched")
     served = _served(modes, mode)
-    if served and served.notice:
-        console.say(served.notice)
+    if told := notice(modes, mode, user):
+        console.say(told)
     if arguments.json:
         found = _as_json(arguments, answer, hits, settings, milliseconds)
         console.show_json({**found, **_choice(served)})
     else:
-        _print(answer, hits, lines, settings, served)
+        _print(answer, hits, lines, settings, served, lone=is_lone(modes))
     return 0
 
 
@@ -228,11 +233,14 @@ def _explain(answer: Answer, hits: list[dict[str, Any]], modes: Modes) -> list[l
     """Add to each hit what gives it its BM25 and its place; return the same in lines."""
     from ..explanation import as_json, explain_places
     from ..explanation_words import in_lines
+    from ..search_lines import is_lone
 
     told = answer.request
     pool = modes.engine.pool(told.query, told.pool, operators=told.operators)
     places = [hit["plain_rank"] - 1 for hit in hits]
-    explained = explain_places(modes.engine, told, pool, places)
+    lone = is_lone(modes)
+    placed = explain_places(modes.engine, told, pool, places)
+    explained = [replace(each, lone=lone and each.kind == "group") for each in placed]
     for hit, found in zip(hits, explained, strict=True):
         hit["parts"] = [vars(part) for part in found.parts]
         hit["why"] = as_json(found)
@@ -268,11 +276,15 @@ def _print(
     lines: list[list[str]],
     settings: Settings,
     served: Newcomer | None,
+    *,
+    lone: bool,
 ) -> None:
+    from ..search_lines import headline
+
     if not hits:
         console.show("nothing found")
         return
-    console.show(_headline(answer, settings))
+    console.show(headline(answer, settings, lone))
     if served and served.row:
         console.show(served.in_words())
     for hit, explained in zip(hits, lines, strict=True):
@@ -286,29 +298,12 @@ def _print(
             console.show(f"      {line}")
 
 
-def _shared_row(name: str, users: int) -> str:
-    return f"by row {name}, shared by {users:,} {'person' if users == 1 else 'people'}"
-
-
-def _headline(answer: Answer, settings: Settings) -> str:
-    who = {
-        "none": "plain BM25 order",
-        "own": "by the own profile",
-        "group": _shared_row(answer.row, answer.users),
-    }[answer.mode]
-    if answer.precision is None:
-        return f"{who}, pool {settings.pool}"
-    precision = answer.precision
-    corrected = "" if precision.ap_c is None else f", AP_c {precision.ap_c:.3f}"
-    return f"{who}; AP {precision.ap:.3f}{corrected} over a pool of {precision.pool}"
-
-
 # -- many topics ---------------------------------------------------------------------------------
 
 
 def _answer_topics(arguments: argparse.Namespace, settings: Settings) -> int:
     """Answer all topics, and only then put the run in its place."""
-    from ..batch import check_topics, rank_topics
+    from ..batch import check_topics, rank_topics, without_row
     from ..runs import writing_run
 
     topics = _topics(arguments)
@@ -317,6 +312,7 @@ def _answer_topics(arguments: argparse.Namespace, settings: Settings) -> int:
     with writing_run(arguments.run_file, tag) as run_file:  # before anything else takes time
         modes = _open(arguments, settings, any(topic.user for topic in topics))
         check_topics(modes, topics, arguments.mode)
+        rowless = without_row(modes, topics, arguments.mode)
         began = time.perf_counter()
         ranked = rank_topics(
             modes,
@@ -337,7 +333,9 @@ def _answer_topics(arguments: argparse.Namespace, settings: Settings) -> int:
     seconds = time.perf_counter() - began
     _tell("nothing found for", empty)
     _tell("only the beginning was searched of the very long", cut)
-    _tell_run(arguments, run_file, seconds, empty, cut, _served(modes, arguments.mode))
+    _tell(ROWLESS, rowless)
+    found = {"empty": empty, "cut": cut, "no_row": rowless}
+    _tell_run(arguments, run_file, seconds, found, _served(modes, arguments.mode))
     return 0
 
 
@@ -363,19 +361,20 @@ def _tell_run(
     arguments: argparse.Namespace,
     run: RunWriter,
     seconds: float,
-    empty: list[str],
-    cut: list[str],
+    found: Mapping[str, list[str]],
     served: Newcomer | None,
 ) -> None:
+    from ..search_lines import shared_row
+
     if served and served.notice:
         console.say(served.notice)
     if arguments.json:
         facts = {"topics": run.topics, "rows": run.rows, "seconds": round(seconds, 3)}
-        written = {"run": str(arguments.run_file), **facts, "empty": empty, "cut": cut}
+        written = {"run": str(arguments.run_file), **facts, **found}
         console.show_json({**written, **_choice(served)})
         return
     console.show(
         f"{run.topics:,} topics, {run.rows:,} rows in {seconds:.1f} s: {arguments.run_file}"
     )
     if served and served.row:
-        console.show(f"{_shared_row(served.row.name, served.row.users)}, {served.in_words()}")
+        console.show(f"{shared_row(served.row.name, served.row.users)}, {served.in_words()}")

@@ -60,11 +60,14 @@ def as_dict(release: Path, verdict: Verdict) -> dict[str, Any]:
 
 
 def whom(verdict: Verdict) -> str:
-    """Say how many users there are, and how many people if users are but their sessions."""
+    """Say how many users have a row and how many none, and how many people if they are sessions."""
     checked = verdict.checked
+    users = f"{checked['users']} users"
+    if checked.get("users_left_out"):
+        users += f" ({checked['users_left_out']} are left out)"
     if "people" in checked:
-        return f"{checked['users']} users, who are sessions of {checked['people']} people"
-    return f"{checked['users']} users"
+        users += f", who are sessions of {checked['people']} people"
+    return users
 
 
 def show(release: Path, verdict: Verdict) -> None:

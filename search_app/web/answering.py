@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from index.model import TooSlow
 
-from ..modes import MODES, Answer
+from ..modes import FURTHER, MODES, Answer
 from ..precision_log import Entry
 from .question import Question
 from .site import Site, generation
@@ -21,6 +21,10 @@ from .site import Site, generation
 NOT_PERSONAL = (
     "Personalization failed for this search: in its place you see the plain order. "
     "Nobody else’s profile was used."
+)
+NO_ROW = (
+    "No row stands for you{}, because all of your terms were deleted: instead of “{}” you get the "
+    "plain order. Nobody else’s row is used."
 )
 NOT_LOGGED = "The average precision of this search could not be written to the log."
 NOT_REMEMBERED = "This search could not be added to the list of your searches."
@@ -79,8 +83,7 @@ def ask(site: Site, question: Question, counted: bool, also: Sequence[str] = ())
     took = round(1000 * max(site.clock() - start, 0))
     notices = [CUT] * question.cut + [MANY] * any(answer.cut for answer in answers.values())
     notices += halted
-    if set(answers) != set(modes):
-        notices.append(NOT_PERSONAL)
+    notices += _not_personal(site, asked.user, [mode for mode in modes if mode not in answers])
     if question.mode != "none" and not question.user:
         notices.append(NOBODY)
     if asked.user:
@@ -98,6 +101,17 @@ def _modes(site: Site, question: Question, also: Sequence[str]) -> tuple[str, ..
     here = site.modes.modes
     asked = (question.mode, *also)
     return tuple(mode for mode in dict.fromkeys((*MODES, *asked)) if mode in here or mode in asked)
+
+
+def _not_personal(site: Site, user: str, missing: Sequence[str]) -> list[str]:
+    """Say why a person is not answered in some modes: nothing is left of them, or a fault."""
+    rowless = [mode for mode in missing if site.leaves_out(mode, user)]
+    told = [
+        NO_ROW.format(f" in the release {mode.removeprefix(FURTHER)}" * (":" in mode), name)
+        for mode in rowless
+        for name in [site.name_of(mode)]
+    ]
+    return told + [NOT_PERSONAL] * (len(rowless) < len(missing))
 
 
 def _halted(site: Site, question: Question) -> list[str]:

@@ -23,7 +23,7 @@ from .question import Question, read_question
 from .results import Cards, cards, gone, results
 from .site import Site, this_site
 from .why import told_of
-from .wording import mode_name, sees
+from .wording import sees
 
 pages = Blueprint("api", __name__, url_prefix="/api/v1")
 ASKED = (QUERY, USER, MODE, POOL, MIX, OPERATORS, PAGE)
@@ -105,8 +105,8 @@ def _column(site: Site, answer: Answer, known: Cards) -> records.Column:
     agreement = answer.agreement
     return {
         "mode": answer.mode,
-        "name": mode_name(answer.mode),
-        "sees": sees(answer.mode, answer.users or None),
+        "name": site.name_of(answer.mode),
+        "sees": sees(answer.mode, answer.users or None, lone=site.lone(answer.mode) is not None),
         "precision": precision(answer.precision),
         "agreement": cast(records.Agreement, asdict(agreement)) if agreement else None,
         "row": shared_row(answer),

@@ -52,8 +52,8 @@ def groups() -> records.GroupList:
 def group(row: str) -> records.Group:
     """Return a group’s released row: its terms, never its members.
 
-    Where people are real, the terms of a group of one person are not told: they are that
-    person’s own profile.
+    Where people are real, the terms of a row of one person are not told: they are that person’s
+    own.
     """
     values = read_parameters(request.args, (RELEASE, PAGE), this_site())
     shown = group_of(_figures(values["release"]), row, values["page"])
@@ -82,6 +82,7 @@ def _summary(line: Line) -> records.GroupSummary:
         "share": line.share,
         "worst": line.worst,
         "belief": line.belief,
+        "rarest": line.rarest,
     }
 
 

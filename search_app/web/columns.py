@@ -17,7 +17,7 @@ from .parameters import BLIND, REVEAL, SHOW, read_parameters
 from .question import Question, address
 from .results import Cards, Gone, Result, because, cards, gone, results
 from .site import Site
-from .wording import kind, mode_name, sees
+from .wording import kind, sees
 
 MOST = 4  # columns unless others are asked for
 SNIPPET = 120
@@ -105,7 +105,7 @@ def boxes(site: Site, modes: Sequence[str]) -> list[Box]:
     if not site.further:
         return []
     return [
-        Box(mode, mode_name(mode), _release(site, mode), mode in modes)
+        Box(mode, site.name_of(mode), _release(site, mode), mode in modes)
         for mode in site.modes.modes
         if mode != "none"
     ]
@@ -148,10 +148,10 @@ def _column(
     reasons = because(site, question, answer, count=count) if why else None
     return Column(
         kind=kind(answer.mode),
-        name=mode_name(answer.mode),
+        name=site.name_of(answer.mode),
         letter="",
         release=_release(site, answer.mode),
-        sees=sees(answer.mode, answer.users or None),
+        sees=sees(answer.mode, answer.users or None, lone=site.lone(answer.mode) is not None),
         precision=answer.precision,
         agreement=answer.agreement,
         results=results(answer.ranking, known, count=count, shown=count, because=reasons),

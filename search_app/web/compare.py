@@ -15,7 +15,6 @@ from .question import Question, address, counts, read_question
 from .site import Site, this_site
 from .syntax import syntax
 from .verdict import Closeness, verdict
-from .wording import mode_name
 
 pages = Blueprint("compare", __name__)
 SHOWN = 10
@@ -59,24 +58,30 @@ def _view(
         "depth": min(DEPTH, found),
         "shown": min(SHOWN, found),
         "columns": made,
-        "verdict": _verdict(made, modes, found, group.users if group else None),
+        "verdict": _verdict(site, made, modes, found, group.users if group else None),
         "boxes": boxes(site, modes),
         "pools": _pools(site, question, look),
         "facts": privacy_facts(site.facts, group.users) if group and not look.hidden else [],
     }
 
 
-def _verdict(made: Sequence[Column], modes: tuple[str, ...], found: int, users: int | None) -> str:
+def _verdict(
+    site: Site, made: Sequence[Column], modes: tuple[str, ...], found: int, users: int | None
+) -> str:
     """Say how close the groups shown come; nothing while which is which is hidden."""
-    releases = {mode_name(mode): mode.partition(":")[2] for mode in modes}
+    by_name = {site.name_of(mode): mode for mode in modes}
     near = [
-        (each.kind, Closeness(each.precision.ap, each.agreement.overlap, releases[each.name]))
+        (each.kind, _closeness(site, by_name[each.name], each.precision.ap, each.agreement.overlap))
         for each in made
         if each.precision and each.agreement
     ]
     groups = sorted((close for of, close in near if of == "group"), key=lambda c: c.release)
     plain = next((close for of, close in near if of == "none"), None)
     return verdict(plain, groups, found, users) if plain else ""
+
+
+def _closeness(site: Site, mode: str, ap: float, overlap: int) -> Closeness:
+    return Closeness(ap, overlap, mode.partition(":")[2], site.lone(mode) is not None)
 
 
 def _switches(site: Site, question: Question, look: Look) -> dict[str, str]:

@@ -9,7 +9,14 @@ from .experiment_runs import Pairs, Run
 
 NOT_THERE = "–"
 # How long it took, when, and beside what: never the same, and no setting.
-_ALWAYS_OTHERS = ("seconds", "finished", "load_average", "unit_seconds", "units_reused")
+_ALWAYS_OTHERS = (
+    "seconds",
+    "finished",
+    "load_average",
+    "unit_seconds",
+    "release_seconds",
+    "units_reused",
+)
 _DEFINITION = "experiment.toml"
 _SHOWN = 12  # digits of a hash
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..lone_rows import promised
+from .fact import Fact
+from .lone_facts import release_facts
 from .wording import count, hundredths, two_decimals
 
 _SAME = 1e-9
 
 
-class Fact(NamedTuple):
-    """A measured value and its meaning."""
-
-    name: str
-    value: str
-    meaning: str
-
-
 def privacy_facts(facts: Mapping[str, Any], sharing: int | None = None) -> list[Fact]:
     """Explain the facts a release has; sharing = how many people have the row in question."""
+    if rows := promised(facts):
+        return release_facts(facts, rows, served=sharing is not None)
     told = (
         *(_sharing(facts, sharing), _single(facts)),
         *(_average(facts), _worst(facts), _belief(facts)),

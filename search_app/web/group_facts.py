@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .facts import Fact
+from .fact import Fact
 from .wording import count, hundredths, two_decimals
 
 if TYPE_CHECKING:

@@ -10,12 +10,15 @@ from weakref import WeakKeyDictionary
 from flask import Blueprint, Response, abort, render_template, request, url_for
 
 from ..group_figures import Figures, figures
+from ..lone_rows import lone_rows
 from ..modes import FURTHER
 from .access import person
 from .csv_file import download
-from .facts import Fact, privacy_facts
+from .fact import Fact
+from .facts import privacy_facts
 from .group_charts import NAMES, charts
 from .group_facts import group_facts
+from .lone_facts import row_facts
 from .parameters import GROUP_SORT, PAGE, RELEASE, read_parameters
 from .site import DEMO, Site, this_site
 
@@ -24,6 +27,7 @@ SHOWN = 50  # groups or terms a page
 PATIENCE = 5.0  # seconds; all threads waiting for one count would stop every search
 COUNTING = "The groups are being counted for the first time. Try again in a few seconds."
 NO_RELEASE = "There is no release here, so there are no groups."
+NO_PICTURE = "There is no such picture of this release, or no profiles to measure it by."
 NO_GROUP = "There is no such group here."
 _HEAD = ("row", "people", "released_terms", "average", "share", "worst", "belief")
 _counted: WeakKeyDictionary[Site, dict[str, Figures]] = WeakKeyDictionary()
@@ -40,6 +44,7 @@ class Line(NamedTuple):
     share: float | None  # of members who have a term, mean over the group's terms
     worst: float | None  # the same for the term that most have
     belief: float | None  # largest change of belief about a term
+    rarest: int | None = None  # where each row is of one person: rows that have its rarest term
 
 
 class Listed(NamedTuple):
@@ -57,6 +62,7 @@ class Term(NamedTuple):
     name: str
     weight: float
     width: int
+    rows: int | None = None  # that have it, where each is of one person
 
 
 class Group(NamedTuple):
@@ -93,7 +99,8 @@ def show() -> str:
     found = figures_of(site, asked.release)
     if found is None:
         return render_template("groups/none.html")
-    return render_template("groups/show.html", **_view(site, asked, found))
+    template = "groups/rows.html" if found.lone else "groups/show.html"
+    return render_template(template, **_view(site, asked, found))
 
 
 @pages.get(f"/groups/<any({', '.join(NAMES)}):name>.csv")
@@ -102,7 +109,7 @@ def numbers(name: str) -> Response:
     site = this_site()
     counted = {chart.name: told for chart, told in charts(_figures(site, _asked(site)))}
     if name not in counted:
-        abort(404, "There are no profiles here to measure the groups by.")
+        abort(404, NO_PICTURE)
     return download(f"{name}.csv", counted[name].head, counted[name].rows)
 
 
@@ -111,8 +118,11 @@ def table() -> Response:
     """Send the list of groups."""
     site = this_site()
     found = _figures(site, _asked(site))
-    rows = (_line(found, group) for group in range(len(found.people)))
-    return download("groups.csv", _HEAD, rows)
+    lines = (_line(found, group) for group in range(len(found.people)))
+    if found.lone:
+        rows = ((line.name, line.people, line.terms, line.rarest) for line in lines)
+        return download("groups.csv", (*_HEAD[:3], "having_rarest_term"), rows)
+    return download("groups.csv", _HEAD, (line[: len(_HEAD)] for line in lines))
 
 
 @pages.get("/groups/<row>")
@@ -123,7 +133,8 @@ def one(row: str) -> str:
     found = _figures(site, asked)
     shown = group_of(found, row, asked.page)
     links = _links("groups.one", asked, shown.page, shown.pages, row=row)
-    return render_template("groups/one.html", group=shown, asked=asked, paging=links)
+    template = "groups/row.html" if found.lone else "groups/one.html"
+    return render_template(template, group=shown, asked=asked, paging=links)
 
 
 @pages.get("/groups/<row>/terms.csv")
@@ -172,11 +183,29 @@ def group_of(found: Figures, row: str, page: int = 1) -> Group:
     if page > last:
         abort(404, f"There is no such page of the terms; the last one is {last}.")
     most = max(weights.values(), default=1.0)
-    shown = [Term(term, weight, round(100 * weight / most)) for term, weight in weights.items()]
     told = found.is_told(number)
+    terms = list(weights.items())[(page - 1) * SHOWN : page * SHOWN]
+    having = _rows_having(found, number)
+    shown = [
+        Term(term, weight, round(100 * weight / most), having.get(term)) for term, weight in terms
+    ]
+    return Group(line, told, shown, page, last, _facts_of(found, line, told))
+
+
+def _facts_of(found: Figures, line: Line, told: bool) -> list[Fact]:
+    if rows := lone_rows(found.release):
+        return row_facts(rows, line.rarest, told)
     bound = found.release.parameters.get("p")
-    facts = group_facts(line, told, bound if isinstance(bound, float) else None)
-    return Group(line, told, shown[(page - 1) * SHOWN : page * SHOWN], page, last, facts)
+    return group_facts(line, told, bound if isinstance(bound, float) else None)
+
+
+def _rows_having(found: Figures, number: int) -> dict[str, int]:
+    """Count the rows that have each term of a row, where each is of one person."""
+    if found.lone is None:
+        return {}
+    columns, _ = found.release.rows.slice(number)
+    terms = map(found.release.rows.terms.__getitem__, columns.tolist())
+    return dict(zip(terms, found.lone.having[columns].tolist(), strict=True))
 
 
 def _asked(site: Site) -> Asked:
@@ -202,9 +231,11 @@ def _view(site: Site, asked: Asked, found: Figures) -> dict[str, Any]:
         "facts": privacy_facts(_facts(site, asked.release)),
         "releases": _releases(site, asked),
         "hidden": len(found.people) - found.told.size,
+        "rows": lone_rows(found.release),
         "sorts": [
             (name, words, url_for("groups.show", **asked.parameters(sort=name, page=1)))
             for name, words in (("name", "name"), ("people", "people"), ("terms", "terms"))
+            if name != "people" or found.lone is None
         ],
         "paging": _links("groups.show", asked, listed.page, listed.pages),
     }
@@ -244,9 +275,13 @@ def _line(found: Figures, group: int) -> Line:
     if not found.is_told(group):
         return Line(name, people, None, None, None, None, None)
     terms = int(found.terms[group])
+    if found.lone:
+        rarest = int(found.lone.rarest[group])
+        return Line(name, people, terms, None, None, None, None, rarest)
     if not found.measured:
         return Line(name, people, terms, None, None, None, None)
-    return Line(name, people, terms, *(float(v[group]) for v in found.readings.values()))
+    average, share, worst, belief = (float(values[group]) for values in found.readings.values())
+    return Line(name, people, terms, average, share, worst, belief)
 
 
 def _number(found: Figures, row: str) -> int:

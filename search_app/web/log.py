@@ -18,7 +18,7 @@ from .log_charts import compared, over_time, spread
 from .log_figures import Pictured, Seen, patience, pictured, summaries
 from .parameters import LOG_CORPUS, LOG_MIX, LOG_POOL, LOG_RELEASE, read_parameters
 from .site import DEMO, Site, this_site
-from .wording import count, kind, mode_name
+from .wording import count, kind, logged_name
 
 pages = Blueprint("log", __name__)
 RECENT = 30
@@ -109,7 +109,7 @@ def _view(site: Site, chosen: Chosen) -> dict[str, Any]:
         "filters": _filters(every, chosen),
         "setting": setting,
         "source": _source(setting.corpus, setting.release) if setting else "",
-        "charts": _charts(drawn.value, time) if setting else [],
+        "charts": _charts(drawn.value, time, setting.release or "") if setting else [],
         "recent": [_search(row, time) for row in log.recent(RECENT, chosen)] if shown else [],
         "age": count(oldest, "second", "seconds") if oldest else "",
         "exact": site.access == DEMO,
@@ -117,11 +117,12 @@ def _view(site: Site, chosen: Chosen) -> dict[str, Any]:
     }
 
 
-def _charts(drawn: Pictured, time: Time) -> list[Chart]:
+def _charts(drawn: Pictured, time: Time, release: str) -> list[Chart]:
     courses, found = drawn
-    charts = [over_time(courses, time)]
+    charts = [over_time(courses, time, release)]
     if found:
-        charts += [compared(found), *(spread(each, at) for at, each in enumerate(found))]
+        charts += [compared(found, release)]
+        charts += [spread(each, at, release) for at, each in enumerate(found)]
     return charts
 
 
@@ -177,7 +178,7 @@ def _average(summary: Summary) -> Average:
     low = None if half is None else max(summary.ap - half, 0.0)
     high = None if half is None else min(summary.ap + half, 1.0)
     at, start, end = (_place(v) for v in (summary.ap, low, high))
-    named = mode_name(summary.mode), kind(summary.mode)
+    named = logged_name(summary.mode, summary.release), kind(summary.mode)
     return Average(summary, *named, low, high, at, start, max(end - start, 0))
 
 
@@ -187,5 +188,5 @@ def _place(value: float | None) -> int:
 
 def _search(row: Any, time: Time) -> dict[str, Any]:
     source = _source(row["corpus"], row["release"])
-    named = {"name": mode_name(row["mode"]), "kind": kind(row["mode"])}
+    named = {"name": logged_name(row["mode"], row["release"]), "kind": kind(row["mode"])}
     return {**row, **named, "time": time(row["at"]), "source": source}

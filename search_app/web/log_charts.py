@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ..precision_history import STEP, STEPS, Course, Difference, Point
 from .drawing import About, Chart, Column, Line, Spot, Tick, course, histogram, means
-from .wording import NO_VALUE, count, kind, mode_name, two_decimals
+from .wording import NO_VALUE, count, kind, logged_name, two_decimals
 
 _LIMITS = (0.1, 0.2, 0.5, 1.0)
 _TICKS = 3
@@ -18,12 +18,14 @@ _INDEPENDENT = (
 Time = Callable[[int], str]
 
 
-def over_time(courses: Sequence[Course], time: Time) -> Chart:
+def over_time(courses: Sequence[Course], time: Time, release: str) -> Chart:
     """Draw each mode's mean AP, point by point in equally many searches."""
     points = 1 + max(point.point for each in courses for point in each.points)
     lines = [
         Line(
-            _colour(each.mode), mode_name(each.mode), [_spot(p, points, time) for p in each.points]
+            _colour(each.mode),
+            logged_name(each.mode, release),
+            [_spot(p, points, time) for p in each.points],
         )
         for each in courses
     ]
@@ -39,16 +41,21 @@ def over_time(courses: Sequence[Course], time: Time) -> Chart:
     )
     drawing = course(about, lines, _times(courses, points, time))
     head = ("From", "Mode", "Searches", "AP", "95 % interval")
-    rows = [_told(point, mode_name(each.mode), time) for each in courses for point in each.points]
+    rows = [
+        _told(point, logged_name(each.mode, release), time)
+        for each in courses
+        for point in each.points
+    ]
     return Chart(about.name, about.title, drawing, sentence, head, rows)
 
 
-def compared(differences: Sequence[Difference]) -> Chart:
+def compared(differences: Sequence[Difference], release: str) -> Chart:
     """Draw the mean difference of each pair of modes with its interval."""
     ends = [abs(d.mean) + (d.half or 0) for d in differences]
     limit = next((limit for limit in _LIMITS if max(ends) <= limit), 1.0)
     lines = [
-        Line(_colour(_row(d)), f"{_signed(d.mean)}  {_name(d)}", [_mean(d)]) for d in differences
+        Line(_colour(_row(d)), f"{_signed(d.mean)}  {_name(d, release)}", [_mean(d)])
+        for d in differences
     ]
     sentence = (
         "Each search is compared with itself in another mode, so that easy and hard queries count "
@@ -58,13 +65,13 @@ def compared(differences: Sequence[Difference]) -> Chart:
     about = About("compared", "One mode against another", sentence, "mean difference of AP")
     head = ("Difference", "Searches", "Mean", "95 % interval")
     rows = [
-        (_name(d), f"{d.searches:,}", _signed(d.mean), _interval(d.mean, d.half, -1.0))
+        (_name(d, release), f"{d.searches:,}", _signed(d.mean), _interval(d.mean, d.half, -1.0))
         for d in differences
     ]
     return Chart(about.name, about.title, means(about, lines, limit), sentence, head, rows)
 
 
-def spread(difference: Difference, number: int) -> Chart:
+def spread(difference: Difference, number: int, release: str) -> Chart:
     """Draw how the differences of single searches are spread."""
     worse, same = sum(difference.counts[:STEPS]), difference.counts[STEPS]
     better = sum(difference.counts[STEPS + 1 :])
@@ -72,7 +79,7 @@ def spread(difference: Difference, number: int) -> Chart:
         f"Of {count(difference.searches, 'search', 'searches')}, {better:,} have an AP that is "
         f"higher by more than 0.05, {worse:,} one that is lower, and {same:,} about the same."
     )
-    heading = f"Search by search: {_name(difference)}"
+    heading = f"Search by search: {_name(difference, release)}"
     about = About(f"spread-{number}", heading, sentence, "difference of AP", "searches")
     labels = [_around(at - STEPS) for at in range(2 * STEPS + 1)]
     told = list(zip(labels, difference.counts, strict=True))
@@ -121,12 +128,12 @@ def _colour(mode: str) -> str:
     return f"{kind(mode)} further" if kind(mode) != mode else mode
 
 
-def _name(difference: Difference) -> str:
-    return f"{_short(difference.mode)} − {_short(difference.other)}"
+def _name(difference: Difference, release: str) -> str:
+    return f"{_short(difference.mode, release)} − {_short(difference.other, release)}"
 
 
-def _short(mode: str) -> str:
-    return mode_name(mode) if kind(mode) == mode else mode.partition(":")[2]
+def _short(mode: str, release: str) -> str:
+    return logged_name(mode, release) if kind(mode) == mode else mode.partition(":")[2]
 
 
 def _ends(mean: float, half: float | None, least: float) -> tuple[float | None, float | None]:

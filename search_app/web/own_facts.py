@@ -7,11 +7,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..own_view import OwnGroup, OwnTerm, OwnView, Share
-from .facts import Fact
+from .fact import Fact
+from .lone_facts import own_row_facts
 from .wording import count, hundredths, two_decimals
 
 if TYPE_CHECKING:
     from ..ledger import Noted
+    from ..lone_rows import LoneRows
 
 NAMED = 8  # terms named in a sentence
 EVERY_TERM = "every-term"  # the guarantee that holds for each released term
@@ -19,15 +21,22 @@ _AVERAGE_ONLY = "An average protects no single term."
 
 
 class Promise(NamedTuple):
-    """What the release promises: at most p, on average or for every released term."""
+    """What the release promises: at most p, on average or for every released term.
+
+    Where each row is of one person: what is promised of these.
+    """
 
     p: float | None = None
     guarantee: str = ""
+    rows: LoneRows | None = None
 
 
 def own_facts(view: OwnView, promise: Promise, ledger: Sequence[Noted] | None) -> list[Fact]:
     """Explain what the group and the own terms tell about a person."""
     group = view.group
+    if promise.rows is not None:
+        told = own_row_facts(view, promise.rows)
+        return [*told, _only_mine(view, "your row"), _releases(ledger, "releases")]
     of_group = [] if group is None else _group_facts(view, group, promise)
     return [_size(group), *of_group, _only_mine(view), _releases(ledger)]
 
@@ -147,7 +156,7 @@ def _belief(group: OwnGroup) -> Fact:
     return Fact("Change of belief, at worst", two_decimals(group.belief), meaning)
 
 
-def _only_mine(view: OwnView) -> Fact:
+def _only_mine(view: OwnView, row: str = "your group’s row") -> Fact:
     only = view.only_mine
     if not only:
         return Fact("Terms only you have", "0", "Every term of yours is in another profile too.")
@@ -158,13 +167,11 @@ def _only_mine(view: OwnView) -> Fact:
     )
     if view.group is not None:
         stand = "None stands" if not released else count(released, "stands", "stand")
-        meaning += f" {stand} in your group’s row" + (
-            ", because of you alone." if released else "."
-        )
+        meaning += f" {stand} in {row}" + (", because of you alone." if released else ".")
     return Fact("Terms only you have", f"{len(only):,}", meaning)
 
 
-def _releases(ledger: Sequence[Noted] | None) -> Fact:
+def _releases(ledger: Sequence[Noted] | None, kind: str = "groupings") -> Fact:
     if not ledger:
         meaning = "No ledger of releases is kept here."
         if ledger is None:
@@ -176,7 +183,7 @@ def _releases(ledger: Sequence[Noted] | None) -> Fact:
     )
     told = f"{count(published, 'of them was', 'of them were')}" if published else "None of them was"
     meaning = (
-        f"{told} published. Who sees two different groupings of the same people can often tell "
+        f"{told} published. Who sees two different {kind} of the same people can often tell "
         "who is who, so only one should ever be published."
     )
     return Fact("Releases so far", f"{made:,} made", meaning)

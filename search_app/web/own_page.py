@@ -12,10 +12,10 @@ from anonymizer.model import AnonymizerError
 
 from ..errors import UsageError
 from ..own_view import OwnTerm, OwnView
-from .facts import Fact
+from .fact import Fact
 from .own_facts import Promise, own_facts
 from .site import Site
-from .wording import count, mode_name
+from .wording import count
 
 if TYPE_CHECKING:
     from anonymizer.origins import Origin
@@ -124,7 +124,7 @@ def own_page(site: Site, view: OwnView, listing: Listing) -> OwnPage:
         people=group.row.users if group else 0,
         heaviest=weighed[:HEAVIEST],
         others=weighed[HEAVIEST:],
-        parts=_parts(view),
+        parts=_parts(view, lone=site.lone() is not None),
         facts=own_facts(view, promise_of(site), ledger_of(site)),
     )
 
@@ -156,7 +156,8 @@ def promise_of(site: Site) -> Promise:
     release = site.modes.release
     if release is None:
         return Promise()
-    return Promise(release.parameters.get("p"), release.parameters.get("guarantee", "average"))
+    p, guarantee = release.parameters.get("p"), release.parameters.get("guarantee", "average")
+    return Promise(p, guarantee, site.lone())
 
 
 def _weighed(row: Sequence[tuple[str, float]]) -> list[tuple[str, str, float]]:
@@ -228,7 +229,7 @@ def origin_text(origin: Origin | None) -> str:
     return f"{searches}, {first.day}{month}{year} to {last.day} {last:%B %Y}"
 
 
-def _parts(view: OwnView) -> list[Part]:
+def _parts(view: OwnView, *, lone: bool) -> list[Part]:
     """Name the own terms the row has, those it lacks, and those nobody else has."""
     only = [_part("Terms only you have", _ONLY, view.only_mine)]
     if view.group is None:
@@ -237,9 +238,14 @@ def _parts(view: OwnView) -> list[Part]:
         "In the row too", "The row has them too; it does not say whose they are.", view.common
     )
     lost = _part("Not in the row", "Your interests that the group’s row has lost.", view.lost)
+    if lone:
+        common = _part("Left in your row", _LEFT, view.common)
+        lost = _part("Deleted", _DELETED, view.lost)
     return [common, lost, *only]
 
 
+_LEFT = "The row has them; it does not say that it is yours."
+_DELETED = "Terms of yours that were taken out so that the promise holds."
 _ONLY = "In nobody else’s profile: whoever learns one of these can tell that it is you."
 
 
@@ -252,7 +258,7 @@ def kept(site: Site, user: str) -> KeptSearches:
     """Return the searches this person wanted kept, newest first."""
     searches = site.store.searches(user)
     latest = [
-        Kept(each.id, each.query, mode_name(each.mode), _time(each.at))
+        Kept(each.id, each.query, site.name_of(each.mode), _time(each.at))
         for each in searches[:LISTED]
     ]
     return KeptSearches(latest, len(searches))

@@ -112,7 +112,7 @@ USER = Parameter("user", "text", "The invented person who asks; in demo mode onl
 MODE = Parameter(
     "mode",
     "choice",
-    "How the pool is ordered; left out: for a person by the group’s row.",
+    "How the pool is ordered; left out: for a person by the row that stands for them.",
     lambda _: "",
     choices=_modes,
 )
@@ -177,7 +177,7 @@ LOG_RELEASE = Parameter(
     "release", "text", "Only searches with the release of this name.", lambda _: ""
 )
 LOG_PAGE = Parameter("page", "whole", "Which page of the latest searches.", lambda _: 1, 1, 100)
-ROW = Parameter("row", "text", "The name of a group’s row.", lambda _: "")
+ROW = Parameter("row", "text", "The name of a released row.", lambda _: "")
 DOC = Parameter("doc", "text", "The id of the document whose place is explained.", lambda _: "")
 FRAGMENT = Parameter(
     "fragment", "switch", "Whether only the explanation is sent, to open in place.", lambda _: False

@@ -12,6 +12,10 @@ MOST_TERMS = 5000
 Text = Annotated[str, Rule("minLength", 1), Rule("maxLength", LONGEST_TERM)]
 Count = Annotated[int, Rule("minimum", 0)]
 Place = Annotated[int, Rule("minimum", 1)]
+ALONE = (
+    "How many people share it. 1: it is one person’s profile, it hides nothing; in a release by "
+    "km-anonymity every row is of 1, and is what a deletion has left of their terms."
+)
 Share = Annotated[float, Rule("minimum", 0), Rule("maximum", 1)]
 
 
@@ -34,7 +38,9 @@ class Health(TypedDict):
     status: Annotated[str, Rule("enum", ("ok", "failing"))]
     version: Annotated[str, "The version of veilsearch."]
     index: Annotated[str, "The index by name and number."]
-    release: Annotated[str, "The release by method, p and the beginning of its hash."]
+    release: Annotated[
+        str, "The release by method, p or else k and m, and the beginning of its hash."
+    ]
 
 
 class Mark(TypedDict):
@@ -103,9 +109,7 @@ class SharedRow(TypedDict):
     """The released row that ordered the pool."""
 
     name: str
-    users: Annotated[
-        Place, "How many people share it. 1: it is one person’s profile, it hides nothing."
-    ]
+    users: Annotated[Place, ALONE]
 
 
 class Sent(TypedDict):
@@ -241,11 +245,12 @@ class OwnProfile(TypedDict):
     """What the system knows of a person, and the row that stands for them."""
 
     terms: Annotated[list[OwnTerm], "All terms, heaviest first."]
-    row: Annotated[SharedRow | None, "None for who is in no group."]
+    row: Annotated[SharedRow | None, "None for who has no row in the release."]
     worst_linkability: Annotated[
         Share | None,
         "The largest share of the group’s members who have the same term: how surely an outsider "
-        "who knows the group guesses it of one of them. None for who is in no group.",
+        "who knows the group guesses it of one of them. None for who is in no group; 1 where a "
+        "row is of one person.",
     ]
 
 
@@ -278,7 +283,7 @@ class GroupSummary(TypedDict):
     """A group of people who share a row; what may not be told, or can’t be measured, is none."""
 
     row: Annotated[str, "The row’s name."]
-    people: Annotated[Place, "How many share it. 1: it is one person’s profile, it hides nothing."]
+    people: Annotated[Place, ALONE]
     terms: Annotated[Count | None, "Released terms."]
     average: Annotated[
         float | None, "The mean size of all profiles over the number of the group’s terms."
@@ -286,6 +291,11 @@ class GroupSummary(TypedDict):
     share: Annotated[float | None, "Members who have a term, as a share, mean over the terms."]
     worst: Annotated[float | None, "The same for the term that most members have."]
     belief: Annotated[float | None, "The largest change of belief about a term."]
+    rarest: Annotated[
+        int | None,
+        "Where each row is what is left of one person’s terms: the rows that have its rarest term. "
+        "Such rows have no figures of groups.",
+    ]
 
 
 class GroupList(TypedDict):

@@ -146,7 +146,8 @@ def because(
     site: Site, question: Question, answer: Answer, *, first: int = 0, count: int = 10
 ) -> Because:
     """Give the reasons for a page of an answer."""
-    told = reasons(site.modes.engine, answer.request, answer.ranking, first, count)
+    lone = site.lone(answer.mode) is not None
+    told = reasons(site.modes.engine, answer.request, answer.ranking, first, count, lone=lone)
     return Because(told, address("why.show", question.in_mode(answer.mode), site))
 
 

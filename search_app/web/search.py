@@ -12,7 +12,7 @@ from .question import Question, address, counts, read_question
 from .results import because, cards, results
 from .site import Site, this_site
 from .syntax import syntax
-from .wording import kind, mode_name, two_decimals
+from .wording import kind, two_decimals
 
 pages = Blueprint("search", __name__)
 
@@ -61,18 +61,18 @@ def _view(site: Site, question: Question, outcome: Outcome) -> dict[str, Any]:
         "syntax": syntax(site, question, "search.show"),
         "milliseconds": outcome.milliseconds,
         "results": results(answer.ranking, known, first=first, count=size, because=told),
-        "tabs": _tabs(question, outcome, answer.mode),
+        "tabs": _tabs(site, question, outcome, answer.mode),
         "paging": _paging(site, question, len(answer.ranking)),
         "comparison": address("compare.show", question, site),
-        "facts": privacy_facts(site.facts, answer.users) if answer.row else [],
+        "facts": privacy_facts(site.facts_of(answer.mode), answer.users) if answer.row else [],
     }
 
 
-def _tabs(question: Question, outcome: Outcome, shown: str) -> list[Tab]:
+def _tabs(site: Site, question: Question, outcome: Outcome, shown: str) -> list[Tab]:
     if not question.user:
         return []
     return [
-        Tab(mode, kind(mode), mode_name(mode), mode == shown, two_decimals(_ap(outcome, mode)))
+        Tab(mode, kind(mode), site.name_of(mode), mode == shown, two_decimals(_ap(outcome, mode)))
         for mode in outcome.answers
     ]
 

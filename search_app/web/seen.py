@@ -8,7 +8,11 @@ from typing import NamedTuple
 
 from ..request import Request
 from .site import Site
-from .wording import count, kind, mode_name, sees
+from .wording import count, kind, sees
+
+NOTHING_LEFT = "the query only: all terms of the own profile were deleted, so no row stands for it"
+_YET = "Nothing was sent in this mode yet. Search for something and come back."
+_PLAIN = "Nothing is sent in this mode: in its place you get the plain order."
 
 
 class Sent(NamedTuple):
@@ -22,22 +26,26 @@ class Sent(NamedTuple):
     pretty: str
     size: str
     sha256: str
+    nothing: str = ""  # why there are no bytes
 
 
 def sent(site: Site, user: str, sharing: int | None) -> list[Sent]:
     """Return for each mode what the engine was told in this person's last search."""
     last = site.transcripts.of(user)
-    return [_sent(mode, last.get(mode), sharing) for mode in site.modes.modes]
+    return [_sent(site, user, mode, last.get(mode), sharing) for mode in site.modes.modes]
 
 
-def _sent(mode: str, request: Request | None, sharing: int | None) -> Sent:
+def _sent(site: Site, user: str, mode: str, request: Request | None, sharing: int | None) -> Sent:
     line = request.as_bytes() if request else b""
     people = request.row.users if request and request.row else sharing
-    told = sees(kind(mode), people)
+    lone, name = site.lone(mode) is not None, site.name_of(mode)
+    if site.leaves_out(mode, user):
+        return Sent(mode, kind(mode), name, NOTHING_LEFT, "", "", "", "", _PLAIN)
+    told = sees(kind(mode), people, lone=lone)
     if not request:
-        return Sent(mode, kind(mode), mode_name(mode), told, "", "", "", "")
+        return Sent(mode, kind(mode), name, told, "", "", "", "", _YET)
     text = line.decode("utf-8", "surrogatepass")
     pretty = json.dumps(json.loads(text), ensure_ascii=False, indent=1)
     digest = hashlib.sha256(line).hexdigest()
     size = count(len(line), "byte", "bytes")
-    return Sent(mode, kind(mode), mode_name(mode), told, text, pretty, size, digest)
+    return Sent(mode, kind(mode), name, told, text, pretty, size, digest)

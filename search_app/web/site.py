@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flask import current_app, g
 
 from ..errors import UsageError
+from ..lone_rows import LoneRows, lone_rows
 from ..modes import Modes
 from ..own_view import Population
 from ..people_store import PeopleStore
@@ -17,6 +18,7 @@ from ..precision_log import PrecisionLog
 from ..prepared import Lecture
 from ..settings import Settings
 from .transcripts import Transcripts
+from .wording import mode_name
 
 if TYPE_CHECKING:
     from anonymizer.origins import Origin
@@ -98,6 +100,22 @@ class Site:
         """Return who all the people are of whom each sees their own part."""
         profiles = self.modes.profiles
         return Population(profiles, self.modes.release) if profiles is not None else None
+
+    def lone(self, mode: str = "group") -> LoneRows | None:
+        """Return what the release behind a mode promises, if each of its rows is of one person."""
+        return lone_rows(self.modes.release_of(mode))
+
+    def leaves_out(self, mode: str, user: str) -> bool:
+        """Tell whether the release behind a mode has left nothing of a person."""
+        return self.modes.leaves_out(user, mode)
+
+    def name_of(self, mode: str) -> str:
+        """Name a mode by what its release's rows are."""
+        return mode_name(mode, lone=self.lone(mode) is not None)
+
+    def facts_of(self, mode: str) -> Mapping[str, Any]:
+        """Return the facts of the release behind a mode."""
+        return self.further[mode].facts if mode in self.further else self.facts
 
 
 def this_site() -> Site:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..evaluation import DEPTH, FIRST
 from .wording import count, two_decimals
 
-_GROUP, _PLAIN = "your group’s order", "the plain order"
+_PLAIN = "the plain order"
 
 
 class Closeness(NamedTuple):
@@ -17,6 +17,12 @@ class Closeness(NamedTuple):
     ap: float
     overlap: int  # of the first ten
     release: str = ""  # whose row ordered it, where it is a further one
+    lone: bool = False  # that row is of one person
+
+    @property
+    def holder(self) -> str:
+        """Say whose order it is, in the middle of a sentence."""
+        return "your reduced profile" if self.lone else "your group"
 
 
 def verdict(
@@ -30,16 +36,17 @@ def verdict(
         return f"Only {only} found, so every order shows the same first page."
     first, *others = groups
     brings = (
-        f"{_named(first.release)} brings {first.overlap} of the {FIRST} documents "
+        f"{_named(first)} brings {first.overlap} of the {FIRST} documents "
         f"that your own profile puts first{_others(others)}"
     )
     sentence = f"{brings}; {_against(first, plain)}{_by_ap(first, plain, min(DEPTH, found))}."
-    alone = users == 1 and not first.release
+    alone = users == 1 and not first.release and not first.lone
     return f"{sentence} But its row is your own profile: it hides nothing." if alone else sentence
 
 
-def _named(release: str) -> str:
-    return f"Your group in {release}" if release else "Your group"
+def _named(group: Closeness) -> str:
+    name = group.holder.capitalize()
+    return f"{name} in {group.release}" if group.release else name
 
 
 def _others(others: Sequence[Closeness]) -> str:
@@ -53,7 +60,8 @@ def _against(group: Closeness, plain: Closeness) -> str:
     brings = f"{_PLAIN} brings {plain.overlap}"
     if group.overlap > plain.overlap:
         return brings
-    return f"{brings}: here the group does worse than {_PLAIN}"
+    holder = "it" if group.lone else "the group"
+    return f"{brings}: here {holder} does worse than {_PLAIN}"
 
 
 def _by_ap(group: Closeness, plain: Closeness, depth: int) -> str:
@@ -62,6 +70,7 @@ def _by_ap(group: Closeness, plain: Closeness, depth: int) -> str:
     better, more = group.ap > plain.ap, group.overlap > plain.overlap
     if values[0] == values[1] or (better == more and group.overlap != plain.overlap):
         return ""
-    closer, (high, low) = (_GROUP, values) if better else (_PLAIN, values[::-1])
+    order = group.holder if group.lone else "your group’s order"
+    closer, (high, low) = (order, values) if better else (_PLAIN, values[::-1])
     looks = f"but AP, which looks for the first {depth} in the whole pool,"
     return f"; {looks} is higher for {closer} ({high} to {low})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -15,7 +16,7 @@ from .answering import ask
 from .parameters import DOC, FRAGMENT, read_parameters
 from .question import Question, address, read_question
 from .site import Site, this_site
-from .wording import count, kind, mode_name
+from .wording import count, kind
 
 pages = Blueprint("why", __name__)
 LINES = 6  # terms with a line of their own in the part that opens under a result
@@ -69,7 +70,8 @@ def told_of(site: Site, question: Question, doc: str) -> Told:
     found = explain_place(site.modes.engine, answer.request, doc)
     if found is None:
         abort(404, NOT_FOUND)
-    return Told(found, answer.mode, outcome.notices)
+    lone = site.lone(answer.mode) is not None
+    return Told(replace(found, lone=lone), answer.mode, outcome.notices)
 
 
 def _view(site: Site, question: Question, told: Told, whole: bool) -> dict[str, Any]:
@@ -80,8 +82,8 @@ def _view(site: Site, question: Question, told: Told, whole: bool) -> dict[str, 
         "notices": told.notices,
         "why": found,
         "kind": kind(told.mode),
-        "mode": mode_name(told.mode),
-        "holder": "the group’s row" if found.kind == "group" else "your profile",
+        "mode": site.name_of(told.mode),
+        "holder": _holder(found),
         "sentence": sentence(found),
         "without": without_in_words(found),
         "all_terms": _all_terms(found.without),
@@ -102,6 +104,12 @@ def _alone(site: Site, question: Question, found: Explanation) -> str:
     return f"{address('why.show', question.on_page(1), site)}&doc={quote(found.document, safe='')}"
 
 
+def _holder(found: Explanation) -> str:
+    if found.kind == "group":
+        return "the released row" if found.lone else "the group’s row"
+    return "your profile"
+
+
 def _made(found: Explanation) -> str:
     """Say what an explanation is made of."""
     if found.kind == "none":
@@ -109,6 +117,8 @@ def _made(found: Explanation) -> str:
     if found.kind == "own":
         return "All this is made of the query, the documents and your own profile."
     row = f"All this is made of the query, the documents and the released row {found.row}"
+    if found.lone:
+        return f"{row}, which is what a deletion has left of one person’s own terms."
     if found.users == 1:
         return f"{row}. That row is one person’s own profile: it hides nothing."
     shared = count(found.users, "person", "people")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from anonymizer.reduced import METHOD
+
 MODE_NAMES = {"none": "Plain", "own": "My own profile", "group": "My group"}
+REDUCED = "My reduced profile"  # names the mode where each row is of one person
 NO_VALUE = "–"
 
 
@@ -13,10 +16,16 @@ def kind(mode: str) -> str:
     return mode.partition(":")[0]
 
 
-def mode_name(mode: str) -> str:
-    """Name a mode; a further release by its folder's name."""
+def mode_name(mode: str, *, lone: bool = False) -> str:
+    """Name a mode, a further release by its folder's name; lone: its rows are of one person."""
     base, _, release = mode.partition(":")
-    return f"{MODE_NAMES[base]}, {release}" if release else MODE_NAMES[base]
+    name = REDUCED if lone and base == "group" else MODE_NAMES[base]
+    return f"{name}, {release}" if release else name
+
+
+def logged_name(mode: str, release: str) -> str:
+    """Name a mode as it is in the log, by the name of the release that served it."""
+    return mode_name(mode, lone=release.startswith(METHOD))
 
 
 class Move(NamedTuple):
@@ -59,12 +68,14 @@ def unparted(name: str) -> str:
     return name.replace(" · ", "\u00a0· ")
 
 
-def sees(mode: str, sharing: int | None) -> str:
-    """Say what the ranking in a mode sees of a person."""
+def sees(mode: str, sharing: int | None, *, lone: bool = False) -> str:
+    """Say what the ranking in a mode sees of a person; lone: a row is of one person."""
     if mode == "none":
         return "the query only"
     if mode == "own":
         return "the query and the whole own profile"
+    if lone:
+        return "the query and what a deletion has left of the own profile"
     if sharing is None:
         return "the query and the group’s row"
     if sharing == 1:

@@ -96,3 +96,26 @@ def is_anonymous(rows: Collection[Collection[str]], k: int, m: int) -> bool:
     return all(
         support >= k for size in range(1, m + 1) for support in supports(rows, size).values()
     )
+
+
+# Two pairs with the same terms; what is one user's own is deleted, and lena has nothing else.
+PROFILES: Rows = {
+    "anna": {"apple": 1.0, "banana": 2.0, "own1": 4.0},
+    "berta": {"apple": 3.0, "banana": 1.0, "own2": 1.0},
+    "carla": {"cherry": 1.0, "date": 1.0, "elder": 5.0},
+    "dora": {"cherry": 1.0, "date": 1.0, "elder": 1.0},
+    "lena": {"own3": 7.0},
+}
+KEPT = {
+    "anna": ["apple", "banana"],
+    "berta": ["apple", "banana"],
+    "carla": ["cherry", "date", "elder"],
+    "dora": ["cherry", "date", "elder"],
+    "lena": [],
+}
+PASSES = {("anna", "own1"): 1, ("berta", "own2"): 2, ("lena", "own3"): 3}
+
+
+def small(**parameters: Any) -> SmallRelease:
+    """Make a release of four of these five users, who are two and two alike."""
+    return reduced(PROFILES, KEPT, parameters, PASSES)

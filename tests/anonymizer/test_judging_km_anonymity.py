@@ -10,32 +10,9 @@ import pytest
 
 from anonymizer.measures.finding import Verdict
 from anonymizer.measures.verification import verify
-from anonymizer.publication import publish, read_published
 
-from .small_reduced import reduced
+from .small_reduced import PROFILES, reduced, small
 from .small_release import Rows, SmallRelease
-
-# Everybody of a pair has the same two or three terms, and one of their own; lena has only that.
-# The trio is together three times, four by four.
-PROFILES: Rows = {
-    "anna": {"apple": 1.0, "banana": 2.0, "own1": 4.0},
-    "berta": {"apple": 3.0, "banana": 1.0, "own2": 1.0},
-    "carla": {"cherry": 1.0, "date": 1.0, "elder": 5.0},
-    "dora": {"cherry": 1.0, "date": 1.0, "elder": 1.0},
-    "lena": {"own3": 7.0},
-}
-KEPT = {
-    "anna": ["apple", "banana"],
-    "berta": ["apple", "banana"],
-    "carla": ["cherry", "date", "elder"],
-    "dora": ["cherry", "date", "elder"],
-    "lena": [],
-}
-PASSES = {("anna", "own1"): 1, ("berta", "own2"): 2, ("lena", "own3"): 3}
-
-
-def small(**parameters: Any) -> SmallRelease:
-    return reduced(PROFILES, KEPT, parameters, PASSES)
 
 
 def judged(release: SmallRelease, place: Path) -> Verdict:
@@ -59,7 +36,7 @@ def test_a_release_that_holds(tmp_path: Path) -> None:
         "users": 4, "rows": 4, "terms": 8, "cells": 10, "users_left_out": 1,
     }  # fmt: skip
     told = {finding.claim: finding.line for finding in verdict.findings}
-    assert told["k, m"].endswith("the fewest rows, by size: 2 of 1, 2 of 2, 2 of 3")
+    assert told["k, m"].endswith("fewest rows by terms: 2 for 1, 2 for 2, 2 for 3")
     assert told["deletions"] == "3 terms of users were deleted, in 3 passes"
     assert "the weights, which are the user's own, are outside" in told["guarantee"]
     told = {f.claim: f.line for f in judged(small(frequencies="drop"), tmp_path).findings}
@@ -127,14 +104,14 @@ def whole(profiles: Rows, **parameters: Any) -> SmallRelease:
 @pytest.mark.parametrize(
     ("release", "told"),
     [
-        (lambda: small(k=3), "4 of 4 rows: has a term, which fewer than k=3 rows have; the fewest "
-         "rows, by size: 2 of 1"),
+        (lambda: small(k=3), "4 of 4 rows: has a term, which fewer than k=3 rows have; fewest rows "
+         "by terms: 2 for 1"),
         (lambda: whole(TRIANGLE, k=3, m=3), "line 3: has 3 terms together, which fewer than k=3 "
-         "rows have; the fewest rows, by size: 5 of 1, 3 of 2, 1 of 3"),
+         "rows have; fewest rows by terms: 5 for 1, 3 for 2, 1 for 3"),
         (lambda: whole(TRIANGLE, k=4, m=2), "7 of 7 rows: has 2 terms together, which fewer than "
-         "k=4 rows have; the fewest rows, by size: 5 of 1, 3 of 2"),
+         "k=4 rows have; fewest rows by terms: 5 for 1, 3 for 2"),
         (lambda: whole(PYRAMID, k=2, m=4), "line 2: has 4 terms together, which fewer than k=2 "
-         "rows have; the fewest rows, by size: 4 of 1, 3 of 2, 2 of 3, 1 of 4"),
+         "rows have; fewest rows by terms: 4 for 1, 3 for 2, 2 for 3, 1 for 4"),
     ],
 )  # fmt: skip
 def test_one_row_short(tmp_path: Path, release: Callable[[], SmallRelease], told: str) -> None:
@@ -316,6 +293,28 @@ def test_the_record_of_deletions_is_read_where_it_is_written_otherwise(tmp_path:
     assert breaches(release, tmp_path) == []
 
 
+@pytest.mark.parametrize("frequencies", ["keep", "drop"])
+def test_what_the_product_writes_is_not_read_strictly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frequencies: str
+) -> None:
+    """That would take longer than all else."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("read")
+
+    monkeypatch.setattr("anonymizer.measures.evidence.read_rows", refuse)
+    monkeypatch.setattr("anonymizer.measures.judging_deletions._read", refuse)
+    assert judged(small(frequencies=frequencies), tmp_path).holds
+    release = small(frequencies=frequencies)
+    release.rows[0]["terms"]["own1"] = 1.0
+    with pytest.raises(AssertionError, match="read"):
+        judged(release, tmp_path)
+    release = small(frequencies=frequencies)
+    deleted(release, "anna").clear()
+    with pytest.raises(AssertionError, match="read"):
+        judged(release, tmp_path)
+
+
 def test_others_must_not_read_what_was_deleted(tmp_path: Path) -> None:
     folder = small().write(tmp_path / "r")
     (folder / "private" / "deletions.jsonl").chmod(0o640)
@@ -346,56 +345,3 @@ def test_other_methods_delete_nothing_and_leave_nobody_out(tmp_path: Path) -> No
         "private/deletions.jsonl: its method deletes nothing; remove the file",
     ) in found
     assert ("partition", "private/members.jsonl: 1 users of the profiles have no row") in found
-
-
-# -- publication -----------------------------------------------------------------------------------
-
-
-def published(release: SmallRelease, place: Path) -> Verdict:
-    (place / "out").unlink(missing_ok=True)
-    profiles = release.write_profiles(place / "p.jsonl")
-    verdict = publish(release.write(place / "r"), profiles, place / "out")
-    assert (place / "out").exists() == verdict.holds
-    return verdict
-
-
-def test_rows_of_one_user_each_are_published(tmp_path: Path) -> None:
-    verdict = published(small(), tmp_path)
-    assert verdict.breaches == []
-    assert "each row is one user's, whom k - 1 others have any m of its terms with" in str(verdict)
-    content = (tmp_path / "out").read_text()
-    assert "anna" not in content
-    assert "own1" not in content
-    read = read_published(tmp_path / "out")
-    assert read.sizes.tolist() == [1, 1, 1, 1]
-    assert read.rows.row("g0001") == {"apple": 1.0, "banana": 2.0}
-    assert read.about["parameters"]["marketing"] == "none"
-
-
-def test_k_1_is_not_published(tmp_path: Path) -> None:
-    (breach,) = published(small(k=1), tmp_path).breaches
-    assert breach.line == "k=1 hides nobody; anonymize with --set k=2, or more"
-
-
-@pytest.mark.parametrize("choices", [{"granularity": "session"}, {}])
-def test_rows_of_sessions_are_not_published(tmp_path: Path, choices: dict[str, Any]) -> None:
-    """Two rows with the same terms may be one person's; without choices the names say so."""
-    users = ["anna#1", "anna#2", "carla#1", "carla#2", "lena#1"]
-    names = dict(zip(PROFILES, users, strict=True))
-    profiles = {names[user]: row for user, row in PROFILES.items()}
-    release = reduced(profiles, {names[user]: terms for user, terms in KEPT.items()})
-    release.choices = choices
-    assert judged(release, tmp_path).holds
-    (breach,) = published(release, tmp_path).breaches
-    assert breach.claim == "groups"
-    assert breach.line == (
-        "users are sessions, so that k rows may be of one person; make profiles with "
-        "--granularity user"
-    )
-
-
-def test_a_broken_release_is_not_published(tmp_path: Path) -> None:
-    assert published(small(k=3), tmp_path).breaches
-    release = small()
-    del release.parameters["k"]
-    assert "k is missing" in str(published(release, tmp_path).breaches)

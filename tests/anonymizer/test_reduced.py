@@ -129,7 +129,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(ROWS, st.data(), st.sampled_from(["u{}", "g{:04d}", 'ü "\\{}']))
 def test_what_is_made_is_what_naive_code_makes_and_verifies_if_it_is_anonymous(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, float]], data: Any, name: str

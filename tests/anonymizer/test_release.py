@@ -531,9 +531,9 @@ def test_a_key_that_is_none_is_refused_without_being_shown(tmp_path: Path, conte
     sums = (folder / "private/checksums.sha256").read_text()
     old = hashlib.sha256((folder / "private/key.json").read_bytes()).hexdigest()
     (folder / "private/key.json").write_bytes(content)
-    with pytest.raises(BadInput, match="key.json: changed since it was written"):
+    with pytest.raises(BadInput, match=r"key\.json: changed since it was written"):
         read_release(folder)
     new = hashlib.sha256(content).hexdigest()
     (folder / "private/checksums.sha256").write_text(sums.replace(old, new))
-    with pytest.raises(BadInput, match="key.json: holds no key; make the release again"):
+    with pytest.raises(BadInput, match=r"key\.json: holds no key; make the release again"):
         read_release(folder)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.text import STOP_WORDS, Analysis, tokens
+from anonymizer.text import STOP_WORDS, Analysis, Words, tokens
 from anonymizer.wordnet import WordNet
 
 
@@ -34,3 +36,23 @@ def test_wordnet_knows_more(wordnet: WordNet) -> None:
 @given(st.text())
 def test_any_text_gives_terms_of_the_vocabulary(text: str) -> None:
     assert set(Analysis(Plurals()).terms(text)) <= {"cat", "dog"}
+
+
+def test_letters_and_digits_are_those_of_burghardts_section_5_1_and_more() -> None:
+    """Of their last letter, ž, and before, they lack a few that Unicode has; none the other way."""
+    theirs = re.compile("[A-Za-z0-9À-ÖÛ-Ýß-öü-ž]")
+    table = Words(digits=True).characters
+    up_to_theirs = map(chr, range(ord("ž") + 1))
+    differ = {char for char in up_to_theirs if bool(theirs.match(char)) != table[ord(char)]}
+    assert differ == set("ØÙÚÞøùúû") | set("ªº²³¹µ¼½¾")
+    assert all(table[ord(char)] for char in differ)
+    assert Words(digits=True).terms("Où? 1²_3 smørrebrød ×÷ žena") == [
+        "où", "1²", "3", "smørrebrød", "žena",
+    ]  # fmt: skip
+
+
+def test_stop_words_stay_among_letters_and_digits_alone() -> None:
+    assert Words().terms("This OR that 7up") == ["up"]
+    assert Words(digits=True).terms("This OR that 7up") == ["this", "or", "that", "7up"]
+    assert Words(digits=True).term("or") == "or"
+    assert Words().term("or") == ""

@@ -411,8 +411,8 @@ def test_it_is_told_that_users_are_sessions(tmp_path: Path, choices: dict[str, A
     """Whatever the choices say: whose names are all sessions' are sessions."""
     (line,) = told_of_sessions(SESSIONS, tmp_path, **choices)
     assert line == (
-        "users are 4 sessions of 2 people: p, k, l and t speak of sessions, not of people; "
-        "2 rows stand for one person"
+        "users are 4 sessions of 2 people: what is promised is promised to sessions, not to "
+        "people; 2 rows stand for one person"
     )
     crossed = {user: SESSIONS[user] for user in ("anna#1", "be#ta#1", "anna#2", "be#ta#2")}
     (line,) = told_of_sessions(crossed, tmp_path, **choices)

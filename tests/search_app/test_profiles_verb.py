@@ -49,12 +49,51 @@ def rows(run: Run) -> dict[str, set[str]]:
         ([], {"programming", "language", "java", "q"}),
         (["--phrases"], {"programming language", "java", "q"}),
         (["--terms", "all"], {"programming", "languages", "java", "q"}),
-        (["--terms", "letters-digits"], {"programming", "languages", "1970", "java", "9q9"}),
+        (
+            ["--terms", "letters-digits"],
+            {"programming", "languages", "of", "1970", "java", "9q9"},
+        ),
     ],
 )
 def test_choices_of_terms(run: Run, log: Path, options: list[str], of_seven: set[str]) -> None:
     run("profiles", log, *options)
     assert rows(run)["7"] == of_seven
+
+
+def test_preprocessing_is_that_of_section_5_1_of_burghardt_et_al(run: Run, tmp_path: Path) -> None:
+    """Robots are users of a session of over 100 queries; all but letters and digits is blank.
+
+    A query that comes again at once is a next page and no query of its own. Stop words stay ("or"
+    is the paper's most frequent term), upper case is lower case, an occurrence in one query counts
+    as often as it stands there, and who has no term left is no user.
+    """
+    at, minute = 1_031_443_200, 60
+    asked = [
+        *[("robot", f"crawl {n}", at + n) for n in range(101)],
+        *[("busy", f"look {n}", at + n) for n in range(100)],
+        *[("busy", f"look {n}", at + 30 * minute + n) for n in range(100, 200)],  # 1,801 s later
+        *[("edge", f"look {n}", at + n) for n in range(100)],
+        *[("edge", f"look {n}", at + 30 * minute - 1 + n) for n in range(100, 101)],  # 1,800 s
+        *[("patient", f"wait {n}", at + 30 * minute * n + n) for n in range(150)],
+        *[("pager", "same", at + n) for n in range(150)],
+        ("anna", "ad-placement", at),
+        ("anna", "AD placement", at + minute),
+        ("anna", "Müller's caf\xe9_x OR ora-01555 or C++ or", at + 2 * minute),
+        ("mute", "+++ !?", at),
+    ]
+    log = tmp_path / "log.tsv"
+    log.write_text("".join(f"{user}\t{query}\t{time}\n" for user, query, time in asked))
+    chosen = ("--drop-robots", "100", "--terms", "letters-digits", "--weights", "tf")
+    made = run.json("profiles", log, *chosen)
+    assert made["robots_dropped"] == 2
+    profiles = read_profiles(run.workspace / "profiles.jsonl")
+    assert set(profiles.users) == {"busy", "patient", "pager", "anna"}
+    assert profiles.row("pager") == {"same": 1}
+    assert profiles.row("busy")["look"] == 200
+    assert profiles.row("anna") == {
+        "ad": 2, "placement": 2, "müller": 1, "s": 1, "café": 1, "x": 1, "or": 3, "ora": 1,
+        "01555": 1, "c": 1,
+    }  # fmt: skip
 
 
 def test_phrases_are_wordnets_only(run: Run, log: Path) -> None:

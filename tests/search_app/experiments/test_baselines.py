@@ -108,6 +108,33 @@ def test_random_groups_have_the_releases_sizes_and_their_own_members_rows() -> N
         assert sum(found.values()) == pytest.approx(total / members.size)
 
 
+def left_out() -> Situation:
+    """Return a situation in which bob and dan have no row; ann's and cid's are theirs alone."""
+    rows = Profiles.from_rows({"g0001": {"saw": 1.0}, "g0002": {"tea": 1.0}})
+    release = Release(rows, ("ann", "cid"), np.array([1, 0]), "km-anonymity", {})
+    usual = situation()
+    return Situation(usual.questions, PROFILES, release, usual.forward, "tfidf", 1, 0)
+
+
+def test_who_has_no_row_is_served_by_nobody() -> None:
+    served = baselines._group(left_out())
+    rows = [row(served, user) for user in range(4)]
+    assert rows == [{"tea": 1.0}, None, {"saw": 1.0}, None]
+    (scores,) = MODES["group"].scores(left_out())
+    # ann's tea of "tea saw" is 1 / sqrt(2); bob and dan keep the engine's order
+    assert scores.ravel().tolist() == pytest.approx([1 / np.sqrt(2), 0, 0])
+    assert not any(scores.any() for scores in MODES["left-out"].scores(left_out()))
+
+
+def test_random_groups_are_drawn_of_those_who_have_a_row() -> None:
+    served = baselines._random_groups(left_out())
+    assert sorted(served.row_of.tolist()) == [-1, -1, 0, 1]
+    assert [row(served, user) for user in (1, 3)] == [None, None]
+    # each row is that of one of the two, so each of them has their own profile's
+    assert row(served, 0) == PROFILES.at(0)
+    assert row(served, 2) == PROFILES.at(2)
+
+
 def test_none_keeps_the_order_and_random_draws_several() -> None:
     (scores,) = MODES["none"].scores(situation())
     assert not scores.any()

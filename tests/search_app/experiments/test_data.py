@@ -9,12 +9,22 @@ import numpy as np
 import pytest
 
 from anonymizer.counting import TermCounter
+from anonymizer.marketing import MarketingTable
 from anonymizer.model import QueryLog
 from anonymizer.text import Words
 from index.model import Pool
 from search_app.errors import UsageError
-from search_app.experiments.data import Data, Questions, draw_questions, people_and_queries
+from search_app.experiments.data import (
+    Data,
+    Questions,
+    draw_questions,
+    drop_robots,
+    no_questions,
+    people_and_queries,
+    table_for,
+)
 from search_app.experiments.design import WEIGHTS, Inputs
+from search_app.experiments.outcomes import Unit
 
 DAY = 86_400
 LETTERS = "abcdefghij"
@@ -144,3 +154,50 @@ def test_the_digest_tells_other_profiles_people_and_pools() -> None:
     seeded = replace(INPUTS, seed=1)
     assert digest() == digest()
     assert len({digest(), digest(seeded), digest(replace(INPUTS, size=2)), digest(size=4)}) == 4
+
+
+def test_who_has_too_long_a_session_is_left_out_and_counted() -> None:
+    # the first person asks four queries in a minute, all others one a day
+    busy = [
+        (f"needle-{person}", word(person, day), day * DAY, 0) for person in (1, 2) for day in (0, 1)
+    ]
+    log = QueryLog.from_events([*[("needle-0", word(0, n), n * 20, 0) for n in range(4)], *busy])
+    for robots, users, dropped in ((None, 3, 0), (4, 3, 0), (3, 2, 1)):
+        rest, count = drop_robots(log, replace(INPUTS, robots=robots))
+        assert (len(rest.users), count) == (users, dropped)
+    with pytest.raises(UsageError, match="robots=1 leaves nobody; raise it"):
+        drop_robots(QueryLog.from_events([("u", "a", 0, 0), ("u", "b", 1, 0)]), Inputs(robots=1))
+
+
+def unit(method: str) -> Unit:
+    return Unit("u001", "one", method, {}, "binary", "tfidf", 0, ())
+
+
+def test_one_table_is_drawn_by_the_seed_if_a_method_values_terms() -> None:
+    made, _ = people_and_queries(log_of(), TermCounter(Words()), INPUTS, ["binary", "tf"])
+    for units in ([unit("")], [unit("p-linkability")]):
+        assert table_for(units, made, None, INPUTS) is None
+    units = [unit("p-linkability"), unit("km-anonymity")]
+    table = table_for(units, made, None, INPUTS)
+    assert table is not None
+    assert table.synthetic
+    assert set(table.terms) <= set(made["tf"].terms)
+    again, other = (
+        table_for(units, made, None, replace(INPUTS, seed=seed)) for seed in (INPUTS.seed, 1)
+    )
+    assert (again is not None, other is not None) == (True, True)
+    assert Data(made, no_questions(), table).digest() == Data(made, no_questions(), again).digest()
+    assert Data(made, no_questions(), table).digest() != Data(made, no_questions(), other).digest()
+    assert Data(made, no_questions(), table).digest() != Data(made, no_questions()).digest()
+
+
+def test_a_table_that_is_given_is_the_one_of_all() -> None:
+    made, _ = people_and_queries(log_of(), TermCounter(Words()), INPUTS, ["binary"])
+    given = MarketingTable(("tea",), np.ones(1), np.ones(1), np.ones(1), synthetic=False)
+    for method in ("", "km-anonymity"):
+        assert table_for([unit(method)], made, given, INPUTS) is given
+
+
+def test_where_nobody_asks_there_are_no_people_and_no_pools() -> None:
+    none = no_questions()
+    assert (len(none), none.pools.shape, none.hits.size) == (0, (0, 0), 0)

@@ -90,14 +90,14 @@ modes = "group"
     for fault in (
         "unknown titel; allowed are name, title, report, inputs, defaults, variant",
         'name must be letters, digits and hyphens, like name = "mine"',
-        "no report thesis; there are: general, zhu-xiong",
+        "no report thesis; there are: general, burghardt, zhu-xiong",
         "size=0 must be a whole number from 1 to 100000, or off",
-        "no input queries; there are least_hits, queries_per_user, seed",
+        "no input queries; there are least_hits, queries_per_user, robots, seed",
         "test_share=1.0 must be above 0 and below 1",
         "least_hits=many must be a whole number from 31 to 10000: in a pool of 30",
         "variant a/b: unknown pool; allowed are name, method",
         "variant a/b: name must be letters",
-        "variant a/b: no method k-means; there are: p-linkability",
+        "variant a/b: no method k-means; there are: p-linkability, km-anonymity",
         "variant a/b: no modes best, ['x']; there are none, random, own",
         "variant a/b: pools must be different whole numbers from 31 to 10000: in a pool of 30",
         "variant a/b: seeds must be different whole numbers from 0",
@@ -127,6 +127,10 @@ modes = "group"
         (SMALL.replace("0.1, 0.4", "0.1," * 1001), "stand for more than 1,000 variants"),
         (SMALL.replace("0, 7", "true"), "seeds must be different whole numbers"),
         (SMALL + "[inputs]\nsize = true", "size=True must be a whole number"),
+        (
+            SMALL + "[inputs]\nrobots = 0",
+            "robots=0 must be a whole number from 1 to 1000000, or off",
+        ),
         ("x = " + "[" * 5000, "can't be read as TOML"),
     ],
 )
@@ -257,6 +261,27 @@ def test_any_experiment_reads_as_it_was(
 ) -> None:
     inputs = replace(Inputs(), test_share=share, size=size)
     assert_reads_as_it_was(Experiment(name, title, inputs, tuple(made), report))
+
+
+def test_a_release_may_be_made_that_nobody_asks() -> None:
+    experiment = read_definition(f"{SMALL}modes = []\n", "mine.toml", {"robots": "100"})
+    assert {each.modes for each in experiment.variants} == {()}
+    assert experiment.inputs.robots == 100
+    assert all(unit.asked == () for unit in units_of(experiment.variants))
+    assert_reads_as_it_was(experiment)
+    text = 'name = "mine"\n[[variant]]\nname = "input"\nmodes = []\n'  # no release either
+    assert_reads_as_it_was(read_definition(text, "mine.toml"))
+
+
+def test_no_variant_names_a_table_of_its_own() -> None:
+    for table in ('"none"', '"synthetic"', '"mine.csv"', '["none", "synthetic"]'):
+        text = SMALL.replace('"p-linkability"', '"km-anonymity"')
+        given = text.replace('p = [0.1, 0.4], representative = "union"', f"marketing = {table}")
+        assert "marketing is no variant's: all share one table" in refused(given)
+    text = SMALL.replace('"p-linkability"', '"km-anonymity"')
+    plain = text.replace('p = [0.1, 0.4], representative = "union"', 'target = ["bid", "clicks"]')
+    for variant in read_definition(plain, "mine.toml").variants:
+        assert "marketing" not in variant.complete
 
 
 def refusal(variant: str, tables: int = 1) -> str:

@@ -68,7 +68,7 @@ def test_a_run_folder_holds_what_it_says(run: Run, place: Place, whole: Path) ->
     units = [json.loads(line) for line in (out / "units.jsonl").read_bytes().splitlines()]
     assert [unit["name"] for unit in units] == ["u001", "u002", "u003", "u004"]
     assert [unit["seed"] for unit in units] == [0, 1, 0, 0]
-    assert units[2]["facts"] == {}
+    assert units[2]["facts"]["profiles"] == 12  # it has no release, and tells of the input
     assert sorted({int(row["person"]) for row in rows}) == list(range(1, 13))
     provenance = json.loads((out / "provenance.json").read_bytes())
     log_hash = sha256(place.log.read_bytes()).hexdigest()

@@ -15,7 +15,7 @@ from search_app.experiments import provenance, running
 from search_app.experiments.data import Data, Questions
 from search_app.experiments.provenance import context, inputs_of, refuse_changes
 from search_app.experiments.running import _room
-from search_app.verbs.experiment import _check_output
+from search_app.verbs.experiment import _check_input, _check_output
 from search_app.workspace import Workspace
 
 
@@ -48,6 +48,13 @@ def test_other_inputs_are_another_context(place: Path, monkeypatch: pytest.Monke
     assert context(inputs(place), "data") in found  # it draws, it does not measure
 
 
+def test_a_given_marketing_table_is_an_input(place: Path) -> None:
+    (place / "bids.csv").write_text("term,bid,impressions,clicks\n")
+    found = inputs_of([place / "log.tsv"], place / "index", place / "cache", place / "bids.csv")
+    assert found.keys() - inputs(place).keys() == {"marketing_sha256"}
+    assert context(found, "data") != context(inputs(place), "data")
+
+
 def test_what_changes_while_a_run_is_made_is_named(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,7 +69,7 @@ def test_what_changes_while_a_run_is_made_is_named(
 def test_a_log_that_can_be_read_once_only_is_refused(place: Path) -> None:
     os.mkfifo(place / "pipe")
     with pytest.raises(UsageError, match="pipe must be a plain file"):
-        _check_output(place / "out", [place / "pipe"], Workspace(place))
+        _check_input("log", place / "pipe", place / "out")
 
 
 @pytest.mark.parametrize("name", ["release/run", "release/deep/run", "indexes/run"])
@@ -70,8 +77,8 @@ def test_a_run_is_not_put_where_it_breaks_something(place: Path, name: str) -> N
     (place / "release").mkdir()
     (place / "release" / "release.json").write_text("{}")
     with pytest.raises(UsageError, match="lies in a release or among indexes"):
-        _check_output(place / name, [place / "log.tsv"], Workspace(place))
-    _check_output(place / "experiments" / "run", [place / "log.tsv"], Workspace(place))
+        _check_output(place / name, Workspace(place))
+    _check_output(place / "experiments" / "run", Workspace(place))
 
 
 def test_a_mount_point_is_refused_before_the_work(
@@ -79,7 +86,7 @@ def test_a_mount_point_is_refused_before_the_work(
 ) -> None:
     monkeypatch.setattr(os.path, "ismount", lambda path: path == place / "out")
     with pytest.raises(UsageError, match="is a mount point; name a folder inside it"):
-        _check_output(place / "out", [place / "log.tsv"], Workspace(place))
+        _check_output(place / "out", Workspace(place))
 
 
 def test_workers_are_as_many_as_there_is_memory_for() -> None:

@@ -75,3 +75,13 @@ def test_rows_of_something_else_are_refused(tmp_path: Path, old: str, new: str, 
     ))  # fmt: skip
     with pytest.raises(UsageError, match=fault):
         read_csv_rows(path, UNITS)
+
+
+def test_of_units_that_nobody_asked_there_are_no_rows(tmp_path: Path) -> None:
+    none, path = [Unit("u001", "one", "m", {}, "binary", "tfidf", 0, ())], tmp_path / "rows.csv"
+    path.write_bytes(b"".join(csv_rows([], PERSON)))
+    assert read_csv_rows(path, none) == {}
+    with pytest.raises(UsageError, match="does not hold as many rows"):
+        read_csv_rows(path, UNITS)
+    with pytest.raises(UsageError, match="does not hold as many rows"):
+        read_csv_rows(written(path), none)

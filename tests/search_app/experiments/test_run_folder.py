@@ -193,3 +193,19 @@ def test_what_is_derived_knows_the_hash_of_the_rows(tmp_path: Path) -> None:
         tmp_path / "out", tmp_path / ".room", outcomes, marks, lambda rows: given.append(rows) or {}
     )
     assert given == [sha256((tmp_path / "out" / "rows.csv").read_bytes()).hexdigest()]
+
+
+def test_releases_that_nobody_asked_are_written_and_found_again(tmp_path: Path) -> None:
+    only = [Variant("a", "m", {"k": k}, modes=(), complete={"k": k}) for k in (2, 3)]
+    outcomes = outcomes_of(only, lambda *_: 0.5, lambda unit: {"kept": 1 / unit.parameters["k"]})
+    (tmp_path / ".room").mkdir()
+    keys = {unit.name: f"key of {unit.name}" for unit in outcomes.units}
+    out = tmp_path / "out"
+    write_run(out, tmp_path / ".room", outcomes, Marks(keys, "data", {}), lambda _rows: {})
+    assert len((out / "rows.csv").read_text().splitlines()) == 1
+    assert (out / "rows.jsonl").read_bytes() == b""
+    found = kept_in_run(out, {f"key of {unit.name}": unit for unit in outcomes.units})
+    assert {key: (made.facts, made.blocks) for key, made in found.items()} == {
+        "key of u001": ({"kept": 1 / 2}, []),
+        "key of u002": ({"kept": 1 / 3}, []),
+    }

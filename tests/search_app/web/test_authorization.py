@@ -22,6 +22,7 @@ from search_app.forgetting import Forgotten
 from search_app.modes import Modes
 from search_app.people_store import Choices
 from search_app.web import Example, Site, create_app
+from search_app.web.group_charts import NAMES
 
 from .conftest import ADMIN_TOKEN, PEOPLE
 from .run_folders import with_runs
@@ -88,9 +89,7 @@ ROWS = {
     "GET /groups/<row>": replace(SEARCH, path="/groups/g0001"),
     "GET /groups/<row>/terms.csv": replace(SEARCH, path="/groups/g0001/terms.csv"),
     "GET /groups/groups.csv": replace(SEARCH, path="/groups/groups.csv"),
-    "GET /groups/<any(sizes, shares, terms, support, belief):name>.csv": replace(
-        SEARCH, path="/groups/sizes.csv"
-    ),
+    f"GET /groups/<any({', '.join(NAMES)}):name>.csv": replace(SEARCH, path="/groups/sizes.csv"),
     "GET /log": SEARCH,
     "GET /log.csv": NUMBERS,
     # -- experiments

@@ -23,6 +23,28 @@ def near(overlap: int, ap: float, release: str = "") -> Closeness:
 
 
 @pytest.mark.parametrize(
+    ("release", "expected"),
+    [
+        (
+            "",
+            "Your reduced profile brings 3 of the 10 documents that your own profile puts first; "
+            "the plain order brings 5: here it does worse than the plain order; but AP, which "
+            "looks for the first 30 in the whole pool, is higher for your reduced profile (0.60 to "
+            "0.50).",
+        ),
+        ("km", "Your reduced profile in km brings 3 of the 10 documents"),
+    ],
+)
+def test_what_is_left_of_a_person_is_no_group_and_hides_something(
+    release: str, expected: str
+) -> None:
+    told = verdict(near(5, 0.5), [Closeness(0.6, 3, release, lone=True)], 100, users=1)
+    assert told.startswith(expected)
+    assert "hides nothing" not in told
+    assert "group" not in told
+
+
+@pytest.mark.parametrize(
     ("group", "plain", "expected"),
     [
         (near(9, 0.8), near(4, 0.5), BRINGS.format(9, "4.")),

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from search_app.web.facts import privacy_facts
-from search_app.web.wording import hundredths, move, moved_because, sees, two_decimals, unparted
+from search_app.web.wording import (
+    hundredths,
+    logged_name,
+    mode_name,
+    move,
+    moved_because,
+    sees,
+    two_decimals,
+    unparted,
+)
 
 FACTS = {
     "groups": 1200,
@@ -67,6 +76,17 @@ def test_what_the_server_sees_names_how_many_share_the_row() -> None:
     )
     assert sees("group", 1200) == "the query and a row shared by 1,200 people"
     assert sees("group", None) == "the query and the group’s row"
+
+
+def test_a_row_of_one_person_is_named_for_what_it_is() -> None:
+    left = "the query and what a deletion has left of the own profile"
+    assert {sees("group", sharing, lone=True) for sharing in (1, None)} == {left}
+    assert sees("none", None, lone=True) == "the query only"
+    assert mode_name("group", lone=True) == "My reduced profile"
+    assert mode_name("group:km", lone=True) == "My reduced profile, km"
+    assert mode_name("own", lone=True) == mode_name("own")
+    assert logged_name("group", "km-anonymity k=5 m=2 0a1b") == "My reduced profile"
+    assert logged_name("group", "p-linkability p=0.4 0a1b") == "My group"
 
 
 def test_facts_say_what_they_mean() -> None:

@@ -1,0 +1,61 @@
+"""What `veilsearch anonymize` says of a release it has made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from anonymizer.reduced import METHOD
+
+_LINKABILITY = {
+    "mean profile over a group's terms, worst group": "average_linkability",
+    "mean share of members a term, worst group": "share_linkability",
+    "share of members, worst term": "worst_linkability",
+    "share of members, worst released term": "released_linkability",
+    "largest change of belief": "change_of_belief",
+}
+_KEPT = {"distinct terms kept": "distinct_terms_kept", "log size kept": "log_size_kept"}
+_WIDTH = 48
+
+
+def release_lines(made: Mapping[str, Any]) -> list[str]:
+    """Say what a release is like: its size, then what is measured of its method's promise."""
+    facts = made["facts"]
+    if made["method"] == METHOD:
+        return _of_rows(made, facts)
+    groups = (
+        f"{facts['users']} users in {facts['groups']} groups of {facts['smallest_group']} to "
+        f"{facts['largest_group']} (mean {facts['mean_group']:.2f}): {made['release']}"
+    )
+    return [groups, *(_line(label, f"{facts[name]:.3f}") for label, name in _LINKABILITY.items())]
+
+
+def _of_rows(made: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
+    given = made["parameters"]
+    users, left_out = facts["users"], facts["users_left_out"]
+    chosen = ", ".join(
+        f"{name}={given[name]}" for name in ("algorithm", "target", "marketing", "frequencies")
+    )
+    return [
+        f"{users} of {users + left_out} users have a row of their own: {made['release']}",
+        _line("promised: any m terms of a row stand in k rows", f"k={given['k']} m={given['m']}"),
+        _line("made by", chosen),
+        _line("users left out, of whom no term is left", f"{left_out}"),
+        *(_line(label, f"{facts[name]:.1%}") for label, name in _KEPT.items()),
+    ]
+
+
+def _line(label: str, value: str) -> str:
+    return f"  {label:<{_WIDTH}} {value}"
+
+
+def warning(made: Mapping[str, Any]) -> str:
+    """Warn of rows that are one person's whole profile; elsewhere a row of one is no fault."""
+    single = made["facts"]["single_person_rows"]
+    if made["method"] == METHOD or not single:
+        return ""
+    return (
+        f"Warning: {single} groups have one member, whose own profile is "
+        "the row, and can't be published. Avoid it by --set k=2, or by profiles of equal "
+        "length: veilsearch profiles LOG --size N"
+    )

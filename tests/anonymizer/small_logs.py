@@ -1,0 +1,58 @@
+"""Logs that fit on a page, and (k,m)-anonymity asked of each combination in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, combinations, pairwise
+
+import numpy as np
+
+from anonymizer.histories import Histories
+from anonymizer.km_insertion import Kept
+
+Log = Sequence[set[int]]
+
+
+def histories_from(rows: Log, span: int) -> Histories:
+    ends = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    cells = list(chain.from_iterable(map(sorted, rows)))
+    return Histories(ends, np.array(cells, dtype=np.int32), span)
+
+
+def rows_of(histories: Histories, kept: Kept) -> list[set[int]]:
+    return [
+        set(histories.terms[low:high][kept[low:high]].tolist())
+        for low, high in pairwise(histories.ends.tolist())
+    ]
+
+
+def cells_in(histories: Histories, rows: Log) -> Kept:
+    pairs = zip(histories.row.tolist(), histories.terms.tolist(), strict=True)
+    return np.array([term in rows[user] for user, term in pairs], dtype=np.bool_)
+
+
+def is_anonymous(rows: Log, k: int, m: int) -> bool:
+    for row in rows:
+        for size in range(1, m + 1):
+            for combination in combinations(row, size):
+                if sum(set(combination) <= other for other in rows) < k:
+                    return False
+    return True
+
+
+def draw_rows(rng: np.random.Generator, users: int = 11, span: int = 8) -> list[set[int]]:
+    """Draw at most so many users, each of whom has a term with the same probability or none."""
+    share = rng.uniform(0.3, 0.95)
+    draws = [rng.random(span) < share for _ in range(int(rng.integers(1, users + 1)))]
+    return [set(np.flatnonzero(draw).tolist()) if rng.random() < 0.95 else set() for draw in draws]
+
+
+def crowd(users: int, terms: int, seed: int) -> Histories:
+    """Draw users with few to many terms, some of which nearly everybody has."""
+    rng = np.random.default_rng(seed)
+    share = 1 / np.arange(1, terms + 1) ** 0.9
+    rows = [
+        set(rng.choice(terms, int(rng.geometric(0.08)), p=share / share.sum()).tolist())
+        for _ in range(users)
+    ]
+    return histories_from(rows, terms)

@@ -1,0 +1,59 @@
+"""Users without a term are rescued; the log stays anonymous and never scores less."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from anonymizer.km_insertion import insert
+from anonymizer.km_orders import score_of
+from anonymizer.km_rescue import rescue
+
+from .small_logs import crowd, draw_rows, histories_from, is_anonymous, rows_of
+
+X, Y, Z = range(3)
+
+
+def test_whoever_has_the_least_to_lose_helps() -> None:
+    """The first user has only X, and of the others who have it the last keeps the least."""
+    histories = histories_from([{X}, {X, Y, Z}, {Y, Z}, {Y, Z}, {X, Y}], 3)
+    order, weights = np.array([Y, Z, X]), np.ones(10)
+    score = score_of(histories, "users", weights=weights, values=None, m=2)
+    kept = insert(histories, k=2, m=2, order=order)
+    assert rows_of(histories, kept) == [set(), {Y, Z, X} - {X}, {Y, Z}, {Y, Z}, {Y}]
+    found = rescue(histories, kept, score, weights=weights, k=2, m=2, order=order)
+    assert rows_of(histories, found) == [{X}, {Y, Z}, {Y, Z}, {Y, Z}, {X}]
+
+
+def test_whose_terms_are_all_too_rare_can_not_be_rescued() -> None:
+    histories = histories_from([{X}, {Y}, {Y, Z}], 3)
+    score = score_of(histories, "users", weights=np.ones(4), values=None, m=2)
+    kept = insert(histories, k=2, m=2, order=np.arange(3))
+    found = rescue(histories, kept, score, weights=np.ones(4), k=2, m=2, order=np.arange(3))
+    assert np.array_equal(found, kept)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_what_is_rescued_is_anonymous_and_scores_no_less(m: int) -> None:
+    rng = np.random.default_rng(m)
+    more = 0
+    for _ in range(300):
+        rows, k = draw_rows(rng), int(rng.integers(1, 5))
+        histories, order = histories_from(rows, 8), rng.permutation(8)
+        weights = np.ones(histories.terms.size)
+        score = score_of(histories, "users", weights=weights, values=None, m=m)
+        kept = insert(histories, k=k, m=m, order=order)
+        found = rescue(histories, kept, score, weights=weights, k=k, m=m, order=order)
+        assert is_anonymous(rows_of(histories, found), k, m)
+        assert score(found) >= score(kept)
+        more += score(found)[0] > score(kept)[0]
+    assert more > 0 or m == 1
+
+
+def test_a_crowd_gains_users() -> None:
+    histories, order = crowd(400, 300, 2), np.arange(300)
+    weights = np.ones(histories.terms.size)
+    score = score_of(histories, "users", weights=weights, values=None, m=2)
+    kept = insert(histories, k=4, m=2, order=order)
+    found = rescue(histories, kept, score, weights=weights, k=4, m=2, order=order)
+    assert score(found)[0] > score(kept)[0]

@@ -1,0 +1,66 @@
+"""Rows of one user each, protected by others who have the same terms, are published; others not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.measures.finding import Verdict
+from anonymizer.measures.verification import verify
+from anonymizer.publication import publish, read_published
+
+from .small_reduced import KEPT, PROFILES, reduced, small
+from .small_release import SmallRelease
+
+
+def published(release: SmallRelease, place: Path) -> Verdict:
+    (place / "out").unlink(missing_ok=True)
+    profiles = release.write_profiles(place / "p.jsonl")
+    verdict = publish(release.write(place / "r"), profiles, place / "out")
+    assert (place / "out").exists() == verdict.holds
+    return verdict
+
+
+def test_rows_of_one_user_each_are_published(tmp_path: Path) -> None:
+    verdict = published(small(), tmp_path)
+    assert verdict.breaches == []
+    assert "each row is one user's, and any m of its terms stand in k rows" in str(verdict)
+    content = (tmp_path / "out").read_text()
+    assert "anna" not in content
+    assert "own1" not in content
+    read = read_published(tmp_path / "out")
+    assert read.sizes.tolist() == [1, 1, 1, 1]
+    assert read.rows.row("g0001") == {"apple": 1.0, "banana": 2.0}
+    assert read.about["parameters"]["marketing"] == "none"
+
+
+def test_k_1_is_not_published(tmp_path: Path) -> None:
+    (breach,) = published(small(k=1), tmp_path).breaches
+    assert breach.line == "k=1 hides nobody; anonymize with --set k=2, or more"
+
+
+@pytest.mark.parametrize("choices", [{"granularity": "session"}, {}])
+def test_rows_of_sessions_are_not_published(tmp_path: Path, choices: dict[str, Any]) -> None:
+    """Two rows with the same terms may be one person's; without choices the names say so."""
+    users = ["anna#1", "anna#2", "carla#1", "carla#2", "lena#1"]
+    names = dict(zip(PROFILES, users, strict=True))
+    profiles = {names[user]: row for user, row in PROFILES.items()}
+    release = reduced(profiles, {names[user]: terms for user, terms in KEPT.items()})
+    release.choices = choices
+    profiles_file = release.write_profiles(tmp_path / "p.jsonl")
+    assert verify(release.write(tmp_path / "r"), profiles_file).holds
+    (breach,) = published(release, tmp_path).breaches
+    assert breach.claim == "groups"
+    assert breach.line == (
+        "users are sessions, so that k rows may be of one person; make profiles with "
+        "--granularity user"
+    )
+
+
+def test_a_broken_release_is_not_published(tmp_path: Path) -> None:
+    assert published(small(k=3), tmp_path).breaches
+    release = small()
+    del release.parameters["k"]
+    assert "k is missing" in str(published(release, tmp_path).breaches)

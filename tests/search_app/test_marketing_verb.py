@@ -1,0 +1,110 @@
+"""marketing and measure --marketing as a person calls them: synthetic numbers are called so."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anonymizer.marketing import read_table
+from anonymizer.model import Profiles, Release
+from anonymizer.profile_file import fingerprint, write_profiles
+from anonymizer.release import write_release
+from search_app.workspace import Workspace
+
+from .conftest import Run
+
+PEOPLE = Profiles.from_rows(
+    {
+        "anna": {"coffee": 1.0, "espresso": 2.0},
+        "berta": {"coffee": 3.0, "mocha": 4.0},
+        "carla": {"java": 5.0, "compiler": 6.0},
+        "dora": {"java": 7.0, "object": 8.0},
+    }
+)
+ROWS = Profiles.from_rows({"g0001": {"coffee": 2.0}, "g0002": {"java": 6.0}})
+TABLE = "term,bid,impressions,clicks\ncoffee,0.5,10,\nobject,2,10,1\n"
+
+
+@pytest.fixture
+def ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a workspace whose release keeps coffee and java alone."""
+    run = Run(tmp_path / "workspace", capsys)
+    run.workspace.mkdir()
+    write_profiles(PEOPLE, run.workspace / "profiles.jsonl")
+    release = Release(ROWS, PEOPLE.users, np.array([0, 0, 1, 1]), "test", {})
+    write_release(release, run.workspace / "release", seed=0, input_hash=fingerprint(PEOPLE))
+    Workspace(run.workspace).make_current(profiles="profiles.jsonl", release="release")
+    return run
+
+
+def test_a_synthetic_table_says_so(ready: Run, tmp_path: Path) -> None:
+    said = ready("marketing", "-o", tmp_path / "t.csv")
+    assert said == (
+        f"synthetic: bids and impressions of 3 and clicks of 2 of 6 terms: {tmp_path / 't.csv'}\n"
+    )
+    assert (tmp_path / "t.csv").read_text().startswith("# synthetic: ")
+    table = read_table(tmp_path / "t.csv")
+    assert table.synthetic
+    assert set(table.terms) < set(PEOPLE.terms)
+    made = ready.json("marketing", ready.workspace / "profiles.jsonl", "-o", tmp_path / "same.csv")
+    assert made["synthetic"] is True
+    assert (made["terms"], made["bids"], made["clicks"], made["seed"]) == (6, 3, 2, 0)
+    ready("marketing", "--seed", 1, "-o", tmp_path / "other.csv")
+    content = [(tmp_path / name).read_bytes() for name in ("t.csv", "same.csv", "other.csv")]
+    assert content[0] == content[1] != content[2]
+
+
+def test_what_cannot_be_written_is_told_in_a_line(ready: Run, tmp_path: Path) -> None:
+    assert "--seed -1 must be 0 or more" in ready.refused(
+        "marketing", "-o", tmp_path / "t.csv", "--seed", -1
+    )
+    assert "must be a file" in ready.refused("marketing", "-o", tmp_path)
+    assert "can't be written" in ready.refused("marketing", "-o", tmp_path / "no" / "t.csv")
+    profiles = ready.workspace / "profiles.jsonl"
+    assert "is the file of the profiles" in ready.refused("marketing", "-o", profiles)
+
+
+def test_measure_tells_what_is_kept(ready: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    lines = ready("measure", "--marketing", tmp_path / "t.csv").splitlines()
+    shown = {" ".join(line.split()[:-1]): line.split()[-1] for line in lines}
+    assert shown["share of distinct terms kept"] == "0.333"  # coffee and java of six
+    assert shown["share of log size kept"] == f"{(1 + 3 + 5 + 7) / 36:.3f}"
+    assert shown["share of users kept"] == "1.000"
+    assert shown["share of bid kept"] == f"{4 * 0.5 / (4 * 0.5 + 8 * 2):.3f}"
+    assert shown["share of impressions kept"] == f"{4 * 10 / (4 * 10 + 8 * 10):.3f}"
+    assert shown["share of clicks kept"] == "0.000"
+    assert lines[-1] == "marketing table: given, knows 2 of 6 terms"
+    assert "bid" not in ready("measure")
+
+
+def test_measure_by_a_synthetic_table_says_so_everywhere(ready: Run, tmp_path: Path) -> None:
+    ready("marketing", "-o", tmp_path / "t.csv")
+    outputs = [
+        ready("measure", "--marketing", table, "-o", tmp_path / "m.csv")
+        for table in ("synthetic", tmp_path / "t.csv")
+    ]
+    assert outputs[0] == outputs[1]
+    assert "share of bid (synthetic table) kept" in outputs[0]
+    assert outputs[0].splitlines()[-1] == (
+        "marketing table: synthetic (invented), knows 3 of 6 terms"
+    )
+    with (tmp_path / "m.csv").open(newline="") as file:
+        names = [row["name"] for row in csv.DictReader(file) if "bid" in row["name"]]
+    assert names == ["share of bid (synthetic table) kept"]
+    told = ready.json("measure", "--marketing", "synthetic")["marketing"]
+    assert told == {"synthetic": True, "known": 3, "terms": 6}
+    assert "marketing" not in ready.json("measure")
+
+
+def test_measure_refuses_a_table_that_is_no_use(ready: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("term,bid,impressions,clicks\nzebra,1,1,1\n")
+    said = ready.refused("measure", "--marketing", tmp_path / "t.csv")
+    assert "knows none of the profiles' terms" in said
+    (tmp_path / "t.csv").write_text("term,bid,impressions,clicks\nzebra,one,1,1\n")
+    said = ready.refused("measure", "--marketing", tmp_path / "t.csv")
+    assert "t.csv, line 2: bid must be a number" in said
+    assert "No such file" in ready.refused("measure", "--marketing", tmp_path / "none.csv")

@@ -1,0 +1,77 @@
+"""What `anonymize` says of releases of either kind, and that its verb prints these lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from anonymizer.methods import IDLE, METHODS
+from anonymizer.model import Profiles, Release
+from search_app.release_lines import release_lines, warning
+
+from .conftest import Run
+from .lone_release import CHOICES, lone_release
+from .test_anonymize_verb import log_of
+
+FACTS = {
+    "users": 717,
+    "groups": 717,
+    "smallest_group": 1,
+    "largest_group": 1,
+    "mean_group": 1.0,
+    "single_person_rows": 717,
+    "average_linkability": 0.5,
+    "share_linkability": 0.6,
+    "worst_linkability": 1.0,
+    "released_linkability": 1.0,
+    "change_of_belief": 0.75,
+    "users_left_out": 3,
+    "distinct_terms_kept": 0.0296,
+    "log_size_kept": 0.2216,
+}
+CHOSEN = {**CHOICES, "k": 5, "m": 2, "frequencies": "drop"}
+
+
+def made(method: str) -> dict[str, Any]:
+    return {"method": method, "parameters": CHOSEN, "facts": FACTS, "release": "w/release"}
+
+
+def test_rows_of_one_person_each_have_lines_of_their_own_and_no_warning() -> None:
+    told = made("km-anonymity")
+    assert [" ".join(line.split()) for line in release_lines(told)] == [
+        "717 of 720 users have a row of their own: w/release",
+        "promised: any m terms of a row stand in k rows k=5 m=2",
+        "made by algorithm=insert, target=logsize, marketing=none, frequencies=drop",
+        "users left out, of whom no term is left 3",
+        "distinct terms kept 3.0%",
+        "log size kept 22.2%",
+    ]
+    assert warning(told) == ""
+
+
+def test_groups_are_told_by_their_linkability_and_those_of_one_are_warned_of() -> None:
+    told = made("p-linkability")
+    first, *rest = release_lines(told)
+    assert first == "717 users in 717 groups of 1 to 1 (mean 1.00): w/release"
+    assert rest[-1].split() == ["largest", "change", "of", "belief", "0.750"]
+    assert warning(told).startswith("Warning: 717 groups have one member")
+    assert warning({**told, "facts": {**FACTS, "single_person_rows": 0}}) == ""
+
+
+def test_the_verb_prints_them(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def anonymize(profiles: Profiles, *, k: int = 2, **_handed_in: Any) -> Release:
+        return lone_release(profiles, k)
+
+    monkeypatch.setitem(METHODS, "km-anonymity", anonymize)
+    monkeypatch.delitem(IDLE, "km-anonymity", raising=False)
+    run = Run(tmp_path / "ws", capsys)
+    run("profiles", log_of(tmp_path / "log.tsv"))
+    said = run("anonymize", "-m", "km-anonymity")
+    # tea and cup are of ann and bob, football and match of cat and dan
+    assert said.startswith("4 of 4 users have a row of their own: ")
+    assert "k=2 m=1" in said
+    assert "linkability" not in said
+    assert "Warning" not in run.talk
