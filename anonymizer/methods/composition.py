@@ -30,7 +30,7 @@ from ..representative import named_rows
 from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
 
 _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
-_TRIAL = 6  # a size is tried with one of so many steps
+_TRIAL = 12  # a size is tried with one of so many steps
 
 
 @dataclass(frozen=True)
