@@ -47,7 +47,8 @@ absent, by more than p oftener or seldomer than all people have it:
   p=0.4                the most that a group's share may differ from all people's
   size=off             members a group; off: of growing sizes that work, the one of closest groups
   documents=2000       alike are who score a sample of the index's documents alike; its size
-  steps=off            exchanges tried while groups are annealed; off: 8,000 a person
+  steps=off            exchanges tried while groups are annealed; off: 8,000 a person,
+                       fewer where there are more than 10,000
 """
 POOLED = """\
 parameters of pooled (ours): groups of 1/p alike people, who publish the mean of a pool of groups
