@@ -66,7 +66,7 @@ class _State(NamedTuple):
 
 
 def steps_for(users: int) -> int:
-    """Return how many exchanges to try: 8,000 a user, but of those beyond the first 10,000 1,000."""
+    """Return how many exchanges to try: 8,000 a user, and 1,000 for each beyond the 10,000th."""
     return max(1_000_000, 8_000 * min(users, _MANY) + 1_000 * max(0, users - _MANY))
 
 
