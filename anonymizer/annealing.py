@@ -23,6 +23,7 @@ from .similarity import Likeness
 BLOCKS = 600
 HOT, COLD = 0.02, 0.0005  # T
 LIGHT, HEAVY = 0.002, 0.5  # the penalty of a count that is one beyond its limits
+_MANY = 10_000  # users; with more of them, exchanges are dear and each of them wins less
 _REPAIRS = 120  # blocks more, where some count is still beyond its limits
 
 
@@ -65,8 +66,8 @@ class _State(NamedTuple):
 
 
 def steps_for(users: int) -> int:
-    """Return how many exchanges to try: enough for each user to meet many others."""
-    return max(1_000_000, 8_000 * users)
+    """Return how many exchanges to try: 8,000 a user, and 1,000 for each beyond the 10,000th."""
+    return max(1_000_000, 8_000 * min(users, _MANY) + 1_000 * max(0, users - _MANY))
 
 
 def anneal(

@@ -158,5 +158,6 @@ def _judge_passes(passes: Floats) -> Findings:
         line = "passes are not whole numbers from 1 without a gap"
         yield Finding("deletions", False, DELETIONS, line)
     else:
-        line = f"{passes.size} terms of users were deleted, in {numbers.size} passes"
+        times = "1 pass" if numbers.size == 1 else f"{numbers.size} passes"
+        line = f"{passes.size} terms of users were deleted, in {times}"
         yield Finding("deletions", True, DELETIONS, line)

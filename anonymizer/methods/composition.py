@@ -7,7 +7,8 @@ knows all profiles without their names, the algorithm, its draws, all rows and a
 believes of each term that the victim has it with probability c_gt / m: at most p away from what
 N_t / n told already.
 
-Where no size is given, sizes grow until a short annealing finds groups without a cell beyond p.
+Where no size is given, sizes grow until a short annealing finds groups without a cell beyond p, and
+on while that makes closer groups: room to keep the promise is worth more members, up to a point.
 Groups have n // g or one more members, g their number: each keeps the promise with its own size,
 and as all members of a group look alike to the attacker, what other groups have plays no part.
 """
@@ -28,8 +29,8 @@ from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, U
 from ..representative import named_rows
 from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
 
-_GROWTH = Fraction(23, 20)  # from one size that is tried to the next
-_TRIAL = 6  # a size is tried with one of so many steps
+_GROWTH = Fraction(13, 10)  # from one size that is tried to the next
+_TRIAL = 12  # a size is tried with one of so many steps
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ def anonymize(
     if size is not None and size < 2:
         raise BadParameter(f"size={size} must be at least 2, or off")
     sample = refuse_bad_sampling(sample, documents, steps)
-    least = size or max(2, math.ceil(1 / share))
+    most = len(profiles) // 2
+    least = size or max(2, min(math.ceil(1 / share), most))
     if len(profiles) < 2 * least:
         raise Unsatisfiable(
             f"{len(profiles)} users make no two groups of {least}; take a larger p, or more users"
@@ -69,7 +71,7 @@ def anonymize(
     alike = likeness(profiles, sample, rng)
     swaps = steps or steps_for(len(profiles))
     task = _Task(profiles, alike, share, swaps, rng, progress)
-    grouping = _of_size(task, size) if size else _of_least_size(task, least)
+    grouping = _of_size(task, size) if size else _of_best_size(task, least)
     _refuse_beyond(task, grouping)
     rows = counts_of(profiles, grouping)
     shares = rows.data / np.repeat(grouping.sizes, np.diff(rows.indptr))
@@ -90,20 +92,25 @@ def _of_size(task: _Task, size: int) -> Grouping:
     return Grouping(found.group_of)
 
 
-def _of_least_size(task: _Task, least: int) -> Grouping:
-    """Return groups of the least of growing sizes that works."""
-    best, fewest = least, -1
+def _of_best_size(task: _Task, least: int) -> Grouping:
+    """Return groups of the size with the best objective among those that work."""
+    best, tried = None, []
     for size in _growing(least, len(task.profiles) // 2):
         found = _annealed(task, size, max(1, task.steps // _TRIAL))
-        if not found.excess:
-            better = _annealed(task, size, task.steps)
-            return Grouping((found if better.excess else better).group_of)
-        beyond = _beyond(task, found)
-        if fewest < 0 or beyond < fewest:
-            best, fewest = size, beyond
+        if found.excess:
+            tried.append((_beyond(task, found), size))
+        elif best is None or found.objective > best[0].objective:
+            best = found, size
+        if best is not None and best[1] < size:
+            break
+    if best is not None:
+        trial, size = best
+        found = _annealed(task, size, task.steps)
+        return Grouping((trial if found.excess else found).group_of)
+    fewest, size = min(tried)
     raise Unsatisfiable(
         f"no size of groups keeps every share within {float(task.p)} of all users'; the best tried "
-        f"was {best}, with {fewest} shares beyond it; take a larger p, or more users"
+        f"was {size}, with {fewest} shares beyond it; take a larger p, or more users"
     )
 
 

@@ -86,25 +86,23 @@ def test_what_was_chosen_is_told(wordnet: WordNet) -> None:
 
 
 def test_too_few_users_are_refused(wordnet: WordNet) -> None:
-    with pytest.raises(Unsatisfiable, match="5 users make no two groups of 3; take a larger p"):
-        release("composition", drawn_people(5), wordnet, p=0.4)
+    with pytest.raises(Unsatisfiable, match="3 users make no two groups of 2; take a larger p"):
+        release("composition", drawn_people(3), wordnet, p=0.4)
     with pytest.raises(Unsatisfiable, match="9 users make no two groups of 5"):
         release("composition", drawn_people(9), wordnet, p=0.4, size=5)
 
 
 def test_where_no_size_keeps_it_the_best_tried_is_told(wordnet: WordNet) -> None:
-    rows = {f"u{i}": {"tea": 1.0} if i < 3 else {"cup": 1.0} for i in range(9)}
-    with pytest.raises(
-        Unsatisfiable, match=r"within 0.01 .* best tried was 4, with 4 shares"
-    ) as no:
-        # 4 and 5 members: 1/4 or 2/4 and 1/5 or 2/5 have tea, none of which is 1/3
-        release("composition", Profiles.from_rows(rows | {"u9": {"cup": 1.0}}), wordnet, p=0.01)
-    assert "take a larger p" in str(no.value)
+    rows = {f"u{i}": {"tea" if i < 3 else "cup": 1.0} for i in range(10)}
+    said = "within 0.01 of all users'; the best tried was 5, with 4 shares beyond it; take a larger"
+    with pytest.raises(Unsatisfiable, match=said):  # 1 or 2 of 5 have tea: not 3/10
+        release("composition", Profiles.from_rows(rows), wordnet, p=0.01)
 
 
 def test_a_size_that_can_not_keep_it_is_refused(wordnet: WordNet) -> None:
-    rows = {f"u{i}": {"tea" if i < 4 else "cup": 1.0} for i in range(8)}
-    with pytest.raises(Unsatisfiable, match=r"groups of 3 .* take a larger size, or size=off"):
+    rows = {f"u{i}": {"tea" if i < 3 else "cup": 1.0} for i in range(8)}
+    said = "groups of 3 were found with 4 shares more than 0.1 off, none without; take a larger"
+    with pytest.raises(Unsatisfiable, match=said):  # two groups of 4: 1/4 and 2/4, not 3/8
         release("composition", Profiles.from_rows(rows), wordnet, p=0.1, size=3)
 
 
