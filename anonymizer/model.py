@@ -243,6 +243,7 @@ class Release:
     parameters: Mapping[str, Any]
     facts: Mapping[str, Any] = field(default_factory=dict)
     deletions: Profiles | None = None  # private: user -> term -> the pass in which it was deleted
+    key: bytes | None = field(default=None, repr=False)  # private: what the method kept secret
 
     def __post_init__(self) -> None:
         grouping = Grouping(self.row_of_user)

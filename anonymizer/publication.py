@@ -15,17 +15,18 @@ import os
 import re
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .line_reading import read_rows
 from .measures.finding import Finding, Verdict, told_rows
-from .measures.judging_choices import person_of
+from .measures.judging_choices import person_of, persons_of
 from .measures.verification import PROMISES, Case, examine
 from .model import BadInput, Ints, Profiles
 from .records import (
@@ -65,16 +66,45 @@ class Published:
     about: dict[str, Any]
 
 
-def publish(release: Path, profiles: Path, output: Path) -> Verdict:
-    """Verify a release and publish the very bytes that were verified; on any breach, nothing."""
+class Candidate(NamedTuple):
+    """What a ledger must know of a release that is about to be published."""
+
+    people: str  # a hash of who they are, not of their profiles
+    sha256: str  # of the rows
+    once: bool  # nothing is promised of two releases of the same people
+
+
+Others = Callable[[Candidate], Iterable[Finding]]
+
+
+def publish(release: Path, profiles: Path, output: Path, others: Others = lambda _: ()) -> Verdict:
+    """Verify a release and publish the very bytes that were verified; on any breach, nothing.
+
+    What was published of the same people before is not seen from here: `others` judges by it.
+    """
     _refuse_foreign(output, release)
     case = examine(release, profiles)
     case.findings += [*_alone(case), *_named(case)]
+    if case.verdict.holds:
+        case.findings += others(_candidate(case))
     if case.verdict.holds:
         content = as_json(_about(case)) + case.parts["rows.jsonl"]
         with plain_errors(output, "written"):
             _write(output, content)
     return case.verdict
+
+
+def people_hash(users: Sequence[str], choices: Mapping[str, Any]) -> str:
+    """Return a hash of who the people are, whatever their order, sessions and profiles."""
+    persons = sorted({*persons_of(users, choices)})
+    return hashlib.sha256(as_json({"people": persons})).hexdigest()
+
+
+def _candidate(case: Case) -> Candidate:
+    users = case.profiles.users if case.profiles else []
+    people = people_hash(users, case.manifest["profiles"])
+    once = case.promise is not None and case.promise.once
+    return Candidate(people, case.manifest["sha256"]["rows.jsonl"], once)
 
 
 def _refuse_foreign(output: Path, release: Path) -> None:
@@ -105,7 +135,7 @@ def _alone(case: Case) -> list[Finding]:
     if not rows.size:
         return [Finding("groups", True, "rows.jsonl", "no row stands for one person alone")]
     where = f"rows.jsonl, line {rows[0] + 1}"
-    remedy = "anonymize with --set k=2"
+    remedy = case.promise.lone_remedy if case.promise else ""
     if "people" in case.checked:  # users are sessions, two of which may be of one person
         remedy = "users are sessions, so make profiles with --granularity user, or take a larger k"
     line = f"{rows.size} rows stand for one person, whose profile they are; {remedy}"

@@ -4,7 +4,8 @@ RELEASE/release.json    format, method, parameters, how the profiles were made, 
                         facts, hash of the rows
 RELEASE/rows.jsonl      {"row": "g0001", "users": 4, "terms": {...}} a line
 RELEASE/private/        who has which row, what was deleted of whose terms (where a method deletes),
-                        and the hashes of all files; for the owner only
+                        its secret key (where it has one), and the hashes of all files; for the
+                        owner only
 
 Outside of private/ nothing names a user or holds a time.
 """
@@ -46,6 +47,7 @@ ROWS = "rows.jsonl"
 PRIVATE = "private"
 MEMBERS = "private/members.jsonl"
 DELETIONS = "private/deletions.jsonl"
+KEY = "private/key.json"
 CHECKSUMS = "private/checksums.sha256"  # as sha256sum writes and checks them
 _OURS = "veil"  # begins the last part of a holder's name: .release.veil07af
 _LOCK = "lock"
@@ -53,6 +55,7 @@ _LOCK = "lock"
 # The records by example.
 _ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
 _MEMBER: Record = {"user": "u1", "row": "g0001"}
+_KEY: Record = {"key": "0a1b"}
 _MANIFEST: Record = {
     "format": FORMAT,
     "method": "none",
@@ -103,8 +106,8 @@ def read_release(folder: Path) -> Release:
     with plain_errors(folder, "read"):
         manifest = _read_manifest(folder / MANIFEST)
         checksums = (folder / CHECKSUMS).read_bytes()
-        deletes = (DELETIONS,) if DELETIONS.encode() in checksums else ()
-        names = (MANIFEST, ROWS, MEMBERS, *deletes)
+        also = [name for name in (DELETIONS, KEY) if name.encode() in checksums]
+        names = (MANIFEST, ROWS, MEMBERS, *also)
         parts = {name: (folder / name).read_bytes() for name in names}
         changed = _changed(parts, manifest, checksums)
     if changed:
@@ -115,8 +118,9 @@ def read_release(folder: Path) -> Release:
     if wrong.size:
         where = f"{folder / ROWS}, line {wrong[0] + 1}"
         raise BadInput(f"{where}: users is not the number of members; make the release again")
-    made = (manifest[name] for name in ("method", "parameters", "facts"))
-    return Release(rows, users, row_of_user, *made)
+    method, parameters, facts = (manifest[name] for name in ("method", "parameters", "facts"))
+    key = _read_key(parts[KEY], folder / KEY) if KEY in parts else None
+    return Release(rows, users, row_of_user, method, parameters, facts, key=key)
 
 
 def read_manifest(folder: Path) -> Record:
@@ -214,6 +218,8 @@ def _fill(new: Path, release: Release, manifest: Record) -> None:
     if release.deletions is not None:
         deleted = row_lines(release.deletions, {"user": release.deletions.users})
         sums[DELETIONS] = write_file(new / DELETIONS, deleted, mode=0o600)
+    if release.key is not None:
+        sums[KEY] = write_file(new / KEY, [as_json({"key": release.key.hex()})], mode=0o600)
     whole = as_json({**manifest, "sha256": {ROWS: sums[ROWS]}}, indent=1)
     sums[MANIFEST] = write_file(new / MANIFEST, [whole])
     write_file(new / CHECKSUMS, [_sum_line(*entry) for entry in sums.items()], mode=0o600)
@@ -254,6 +260,15 @@ def _changed(parts: Mapping[str, bytes], manifest: Record, checksums: bytes) -> 
     if manifest["sha256"] != {ROWS: found[ROWS]}:
         changed.append(ROWS)
     return "".join(changed[:1])
+
+
+def _read_key(content: bytes, path: Path) -> bytes:
+    try:
+        record = read_object(content)
+        check_record(record, _KEY)
+        return bytes.fromhex(record["key"])
+    except (ValueError, RecursionError) as fault:  # none of which may show the key
+        raise BadInput(f"{path}: holds no key; make the release again") from fault
 
 
 def _sum_line(name: str, sha256: str) -> bytes:

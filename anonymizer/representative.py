@@ -55,12 +55,17 @@ def represent(
     weights = REPRESENTATIVES[representative](profiles, grouping)
     if most_share is not None:
         weights = _without_common(weights, profiles, grouping, most_share)
-    names = row_names(grouping.count, set(profiles.users))
+    return named_rows(profiles, weights)
+
+
+def named_rows(profiles: Profiles, weights: csr_matrix) -> Profiles:
+    """Return rows over the profiles' terms as a release has them: named, without idle terms."""
+    names = row_names(weights.shape[0], set(profiles.users))
     column = np.zeros(len(profiles.terms), dtype=weights.indices.dtype)
     used = np.unique(weights.indices)
     column[used] = np.arange(used.size)
     entries = (weights.data, column[weights.indices], weights.indptr)
-    kept = csr_matrix(entries, shape=(grouping.count, used.size))
+    kept = csr_matrix(entries, shape=(weights.shape[0], used.size))
     return Profiles(names, tuple(profiles.terms[c] for c in used.tolist()), kept)
 
 

@@ -3,21 +3,98 @@
 A user's vector is the cosine of the profile with each document of a random sample of the corpus,
 less the user's mean over the sample, scaled to length 1. The product of two vectors is thus the
 correlation of two users' scores, from -1 to 1. No query is needed, and none is read.
+
+All pairs of n users take 4 n² bytes. Beyond MOST_PAIRS users their vectors are kept instead, over
+the AXES directions in which most of them differ most: the largest eigenvectors of the sum of the
+vectors' outer products, of at most _TELLING users. Their products are not those of the vectors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from .model import BadInput, Floats, Profiles
+from .model import BadInput, BadParameter, Floats, Ints, Profiles
 
 _BLOCK = 4096  # users
 _NOISE = (
     1e-12  # of the scores' own length: all that rounding leaves of equal scores less their mean
 )
+
+MOST_PAIRS = 30_000  # users of whom all pairs are kept: 3.6 GB
+AXES = 256  # a kilobyte a user
+MOST_DOCUMENTS = 5_000  # the axes of more take minutes to find
+MOST_STEPS = 10**11
+_TELLING = 10_000  # users by whom the axes are chosen
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A sample of the corpus: unit vectors over terms, as search weighs them."""
+
+    vectors: csr_matrix
+    terms: tuple[str, ...]
+
+
+class Likeness(NamedTuple):
+    """How alike users are: of all pairs, or vectors whose products are nearly that."""
+
+    pairs: Singles  # users x users, or 0 x 0
+    vectors: Singles  # users x axes, or users x 0
+
+
+def likeness(profiles: Profiles, sample: Documents, rng: np.random.Generator) -> Likeness:
+    """Return how alike users are in document space; what they ask for counts, not how much."""
+    users = len(profiles)
+    if users <= MOST_PAIRS:
+        vectors = _vectors(profiles, sample, np.arange(users))
+        return Likeness(vectors @ vectors.T, np.zeros((users, 0), dtype=np.float32))
+    axes = _axes(profiles, sample, rng)
+    found = np.empty((users, axes.shape[1]), dtype=np.float32)
+    for first in range(0, users, _BLOCK):
+        rows = np.arange(first, min(first + _BLOCK, users))
+        found[rows] = _vectors(profiles, sample, rows) @ axes
+    return Likeness(np.zeros((0, 0), dtype=np.float32), found)
+
+
+def refuse_bad_sampling(sample: Documents | None, documents: int, steps: int | None) -> Documents:
+    """Return the documents that were handed in, or refuse how they or the steps were chosen."""
+    faults = []
+    if not 2 <= documents <= MOST_DOCUMENTS:
+        faults.append(f"documents={documents} must be from 2 to {MOST_DOCUMENTS}")
+    if steps is not None and not 1 <= steps <= MOST_STEPS:
+        faults.append(f"steps={steps} must be from 1 to {MOST_STEPS}, or off")
+    if faults:
+        raise BadParameter("; ".join(faults))
+    if sample is None:
+        raise BadParameter("a sample of an index's documents must be handed in")
+    return sample
+
+
+def _vectors(profiles: Profiles, sample: Documents, rows: Ints) -> Singles:
+    """Return the document vectors of some users, every term of whom weighs the same."""
+    cells = profiles.weights[rows]
+    cells.data = np.ones_like(cells.data)
+    some = Profiles(tuple(profiles.users[row] for row in rows), profiles.terms, cells)
+    return document_vectors(some, sample.vectors, sample.terms).astype(np.float32)
+
+
+def _axes(profiles: Profiles, sample: Documents, rng: np.random.Generator) -> Singles:
+    """Return documents x axes: where users, drawn if there are many, differ most."""
+    drawn = np.sort(rng.permutation(len(profiles))[:_TELLING])
+    size = sample.vectors.shape[0]
+    squares = np.zeros((size, size))
+    for first in range(0, drawn.size, _BLOCK):
+        vectors = _vectors(profiles, sample, drawn[first : first + _BLOCK])
+        squares += vectors.T @ vectors
+    _, directions = np.linalg.eigh(squares)
+    return np.ascontiguousarray(directions[:, -AXES:], dtype=np.float32)
 
 
 def document_vectors(profiles: Profiles, documents: csr_matrix, terms: Sequence[str]) -> Floats:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from anonymizer.counting import TermCounter
-from anonymizer.methods.p_linkability import Documents
 from anonymizer.model import QueryLog
-from index.forward import Forward
+from anonymizer.similarity import Documents
+from index.forward import Forward, idf
 
 
 def sample_documents(forward: Forward, count: int, rng: np.random.Generator) -> Documents:
@@ -28,6 +30,21 @@ def documents_by_terms(forward: Forward) -> csr_matrix:
     starts, columns, counts = forward.counts
     entries = (counts.astype(np.float64), columns.astype(np.int32), starts)
     return csr_matrix(entries, shape=(forward.documents, len(forward.terms)))
+
+
+def document_vectors_over(forward: Forward, terms: Sequence[str]) -> csr_matrix:
+    """Return documents' vectors as search weighs them, of length 1, over some of their terms."""
+    counts = documents_by_terms(forward)
+    found = np.bincount(counts.indices, minlength=counts.shape[1])
+    weights = counts.data * idf(forward.documents, np.maximum(found, 1))[counts.indices]
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    lengths = np.sqrt(np.bincount(row, weights**2, counts.shape[0]))
+    vectors = csr_matrix((weights / lengths[row], counts.indices, counts.indptr), counts.shape)
+    columns = forward.columns(terms)
+    known = np.flatnonzero(columns >= 0)
+    some = csr_matrix(vectors.tocsc()[:, columns[known]])
+    entries = (some.data, known[some.indices], some.indptr)
+    return csr_matrix(entries, shape=(counts.shape[0], len(terms)))
 
 
 def queries_by_terms(log: QueryLog, counter: TermCounter) -> csr_matrix:

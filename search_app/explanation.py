@@ -62,6 +62,7 @@ class Explanation:
     movers: tuple[str, ...]  # the terms by which it passed others, or others it
     without: Without | None  # none: it has not moved
     lone: bool = False  # the row is of one person, whom it is what is left of
+    smoothed: bool = False  # the row is made of all released rows and of the index
 
 
 def explain(engine: Engine, request: Request, document: str) -> Explanation | None:
@@ -122,6 +123,7 @@ def _explanation(
         bm25_share=(1 - request.mix) * float(rerank.scaled(pool.scores)[at]),
         movers=_named(request.interest, pull),
         without=without,
+        smoothed=request.smoothed,
     )
 
 
@@ -194,7 +196,7 @@ def reasons(
     if not request.interest:
         return [""] * rows.size
     shares = engine.contributions(rows, request.interest)
-    held = whose("group" if request.row else "own", lone)
+    held = whose("group" if request.row else "own", lone, request.smoothed)
     return [in_common(named, held) for named in _all_named(request.interest, shares)]
 
 

@@ -49,15 +49,17 @@ def in_common(terms: Sequence[str], held: str) -> str:
     return f"Shares {join(terms)} with {held} interests" if terms else ""
 
 
-def whose(kind: str, lone: bool = False) -> str:
+def whose(kind: str, lone: bool = False, smoothed: bool = False) -> str:
     """Say whose interests order a ranking; lone: by a row that is of one person."""
     if kind != "group":
         return "your"
+    if smoothed:
+        return "your group’s smoothed"
     return "your released" if lone else "your group’s"
 
 
 def _whose(e: Explanation) -> str:
-    return whose(e.kind, e.lone)
+    return whose(e.kind, e.lone, e.smoothed)
 
 
 def in_terms(terms: Sequence[str]) -> str:

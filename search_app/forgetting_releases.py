@@ -8,7 +8,7 @@ from pathlib import Path
 
 from anonymizer.measures.verification import verify
 from anonymizer.model import AnonymizerError, Release
-from anonymizer.publication import publish, published_hash
+from anonymizer.publication import people_hash, publish, published_hash
 from anonymizer.records import read_object
 from anonymizer.release import DELETIONS, MANIFEST, MEMBERS, read_hash, read_manifest
 from index.model import SearchError
@@ -32,6 +32,7 @@ class _Successor:
     profiles: Path
     users: int
     rows: int
+    people: str  # a hash of who they are
 
 
 @dataclass
@@ -150,17 +151,24 @@ def _remade(
     if not verify(staged, changed.staged).holds:
         replacement.withdraw(folder)
         return None
-    return _noted(workspace, release, staged, changed.staged)
+    people = people_hash(changed.profiles.users, read_manifest(staged)["profiles"])
+    return _noted(workspace, release, staged, changed.staged, people)
 
 
-def _noted(workspace: Workspace, release: Release, staged: Path, profiles: Path) -> _Successor:
+def _noted(
+    workspace: Workspace, release: Release, staged: Path, profiles: Path, people: str
+) -> _Successor:
     users, rows = len(release.users), len(release.rows)
     note_made(workspace, staged, users=users, rows=rows)
-    return _Successor(staged, profiles, users, rows)
+    return _Successor(staged, profiles, users, rows, people)
 
 
 def _publish(workspace: Workspace, successor: _Successor | None, output: Path) -> None:
-    """Publish a release made anew, if there is one and it may be published."""
+    """Publish a release made anew, if there is one and it may be published.
+
+    That another one was published of these people is no reason not to: it is to be forgotten.
+    """
     if successor and publish(successor.release, successor.profiles, output).holds:
         users, rows = successor.users, successor.rows
-        note_published(workspace, successor.release, users=users, rows=rows)
+        people = successor.people
+        note_published(workspace, successor.release, users=users, rows=rows, people=people)

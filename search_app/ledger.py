@@ -1,8 +1,11 @@
 """The ledger of releases [I/O]: which were made and published in a workspace, a line each.
 
 Two releases of the same people, held against each other, tell more than either (guarantee G4), so
-whoever runs a workspace must be able to see all there were. A line tells no user, and no hash of
-the profiles: see anonymizer/publication.py. It is on the disk before the verb says it is done.
+whoever runs a workspace must be able to see all there were, and `publish` refuses a second one. A
+line tells no user and no hash of the profiles, but one of who the people are: a release of other
+profiles of theirs is a second one, too. What it can't know is a release of most of them, made with
+a person more or less; forgetting somebody makes such a one. Lines written before there was this
+hash count for nobody. A line is on the disk before the verb says it is done.
 """
 
 from __future__ import annotations
@@ -10,15 +13,18 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonymizer.records import as_json, check_record, read_object, sync_folder
 
 from .errors import UsageError, plain_when_writing
 from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from anonymizer.publication import Candidate
 
 MADE, PUBLISHED = "made", "published"
 _EXAMPLE = {
@@ -29,6 +35,7 @@ _EXAMPLE = {
     "users": 720,
     "rows": 189,
     "sha256": "0a1b",
+    "people": "0a1b",
 }
 
 
@@ -42,6 +49,7 @@ class Noted(NamedTuple):
     users: int
     rows: int
     sha256: str  # of the rows
+    people: str = ""  # a hash of who they are, of what was published
 
 
 def ledger_path(workspace: Workspace) -> Path:
@@ -54,12 +62,37 @@ def note_made(workspace: Workspace, release: Path, *, users: int, rows: int) -> 
     _note(workspace, MADE, release, users, rows)
 
 
-def note_published(workspace: Workspace, release: Path, *, users: int, rows: int) -> None:
+def note_published(
+    workspace: Workspace, release: Path, *, users: int, rows: int, people: str = ""
+) -> None:
     """Note that a release was published, if it is one of the workspace's."""
     inside = release.resolve().is_relative_to(workspace.root.resolve())
     current = workspace.current().release
     if inside or (current and (workspace.root / current).resolve() == release.resolve()):
-        _note(workspace, PUBLISHED, release, users, rows)
+        _note(workspace, PUBLISHED, release, users, rows, people)
+
+
+def fault_of_second(
+    noted: Sequence[Noted], candidate: Candidate, *, second: bool, path: Path
+) -> str:
+    """Return why a release must not be published beside earlier ones; nothing if it may be."""
+    from anonymizer.measures.verification import PROMISES
+
+    earlier = [each for each in noted if each.event == PUBLISHED and each.people]
+    earlier = [each for each in earlier if each.people == candidate.people]
+    if not earlier or earlier[-1].sha256 == candidate.sha256:
+        return ""
+    others = len({each.sha256 for each in earlier} - {candidate.sha256})
+    line = f"{others} other releases of these people were published, which tell more together"
+    if others == 1:
+        line = "another release of these people was published; two tell more than either"
+    once = [each.method for each in earlier if each.method in PROMISES]
+    if candidate.once or any(PROMISES[method].once for method in once):
+        return (
+            f"{line}, and what is promised is promised of one alone: publish that one again, or, "
+            f"if nobody ever got it, take its line out of {path}"
+        )
+    return "" if second else f"{line}: publish that one again, or take --second upon yourself"
 
 
 def read_ledger(workspace: Workspace) -> tuple[Noted, ...]:
@@ -78,18 +111,20 @@ def read_ledger(workspace: Workspace) -> tuple[Noted, ...]:
 def _read(line: bytes, where: str) -> Noted:
     try:
         record = read_object(line)
-        check_record(record, _EXAMPLE)
+        check_record({"people": "", **record}, _EXAMPLE)
         return Noted(**record)
     except (ValueError, RecursionError) as fault:
         raise UsageError(f"{where}: damaged ({fault}); restore the file from a copy") from fault
 
 
-def _note(workspace: Workspace, event: str, release: Path, users: int, rows: int) -> None:
+def _note(
+    workspace: Workspace, event: str, release: Path, users: int, rows: int, people: str = ""
+) -> None:
     from anonymizer.release import ROWS, read_manifest
 
     manifest = read_manifest(release)
     said = (manifest["method"], manifest["parameters"], users, rows, manifest["sha256"][ROWS])
-    noted = Noted(int(time.time()), event, *said)
+    noted = Noted(int(time.time()), event, *said, people)
     workspace.create()
     path = ledger_path(workspace)
     with plain_when_writing(path), _locked(path) as handle:

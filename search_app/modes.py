@@ -18,6 +18,7 @@ from .errors import UsageError
 from .evaluation import Agreement, Precision, agreement, evaluate
 from .newcomer import Newcomer
 from .request import Request
+from .smoothed_rows import SmoothedRows
 
 MODES = ("none", "own", "group")
 FURTHER = "group:"  # begins the modes of further releases: group:NAME
@@ -66,12 +67,14 @@ class Modes:
         release: Release | None,
         newcomer: Newcomer | None = None,
         further: Mapping[str, Release] | None = None,
+        smoothed: Mapping[str, SmoothedRows] | None = None,
     ):
         self.engine = engine
         self.profiles = profiles
         self.release = release
         self.newcomer = newcomer  # the one person in profiles, served without a release
         self.further = further or {}  # other releases of the same profiles, by name
+        self.smoothed = smoothed or {}  # by mode: what its rows become before the engine gets one
         self._own = lru_cache(KEPT)(profiles.row) if profiles else _nobody
 
     @property
@@ -129,6 +132,8 @@ class Modes:
         if mode == "own" and self.profiles and user:
             return replace(plain, profile=self._own(user))
         if mode not in ("none", "own") and (row := self.row_for(user, mode)):
+            if smoothing := self.smoothed.get(mode):
+                return replace(plain, row=smoothing.of(row), smoothed=True)
             return replace(plain, row=row)
         return plain
 

@@ -7,17 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from anonymizer.model import AnonymizerError, BadInput, Ints, Profiles, Release
+from anonymizer.model import AnonymizerError, BadInput, Profiles, Release
 from anonymizer.profile_file import fingerprint, read_profiles
 from anonymizer.release import read_input_hash, read_release
 from index.build import open_index
+from index.forward import Forward
 from index.model import SearchError
 
 from .engine import Engine
 from .errors import UsageError
+from .modes import FURTHER as MODE_OF_FURTHER
 from .modes import Modes
 from .newcomer import NEWCOMER, Newcomer, welcome
 from .settings import Settings
+from .smoothed_rows import Published, SmoothedRows, smoothing_of
 from .workspace import CURRENT, Workspace
 
 TRIES = 5
@@ -104,9 +107,9 @@ def open_once(
     Without `personal` only the engine. With `further` the other releases in the workspace too;
     it is told the names of those that are damaged, which are left out.
     """
-    people, made_from = People(), ""
+    people, made_from, rows = People(), "", None
     if newcomer:
-        people = _open_newcomer(workspace, newcomer, release)
+        people, rows = _open_newcomer(workspace, newcomer, release)
     elif personal:
         people = _open_people(workspace, profiles, release)
     if further and people.profiles is not None:
@@ -122,7 +125,8 @@ def open_once(
         title_boost=settings.title_boost,
     )
     engine = Engine(lucene, forward, settings.vectors, deadline=settings.deadline)
-    return Opened(Modes(engine, *people), lucene.close, made_from)
+    smoothed = _smoothed(people, rows, forward) if settings.smoothing else {}
+    return Opened(Modes(engine, *people, smoothed), lucene.close, made_from)
 
 
 def _open_people(workspace: Workspace, profiles: Path | None, release: Path | None) -> People:
@@ -141,7 +145,24 @@ def _open_people(workspace: Workspace, profiles: Path | None, release: Path | No
     return People(people, _matching(release, people) if release else None)
 
 
-def _open_newcomer(workspace: Workspace, file: Path, release: Path | None) -> People:
+def _smoothed(people: People, rows: Published | None, forward: Forward) -> dict[str, SmoothedRows]:
+    """Return what smooths the rows of each mode, where that helps."""
+    found = {"group": rows} if rows else {}
+    releases = {f"{MODE_OF_FURTHER}{name}": each for name, each in people.further.items()}
+    if people.release:
+        releases["group"] = people.release
+    found |= {mode: _published(release) for mode, release in releases.items()}
+    made = {mode: smoothing_of(each, forward) for mode, each in found.items()}
+    return {mode: each for mode, each in made.items() if each is not None}
+
+
+def _published(release: Release) -> Published:
+    return Published(release.rows, release.grouping.sizes, release.method, release.parameters)
+
+
+def _open_newcomer(
+    workspace: Workspace, file: Path, release: Path | None
+) -> tuple[People, Published | None]:
     """Read a newcomer's profile, and choose a row of the named or current release."""
     profile = read_profiles(file)
     if len(profile) > 1:
@@ -153,19 +174,22 @@ def _open_newcomer(workspace: Workspace, file: Path, release: Path | None) -> Pe
     if release is None and workspace.current().release:
         release = workspace.find("release")
     if release is None:
-        return People(profile)
-    return People(profile, newcomer=welcome(profile, *_released(release)))
+        return People(profile), None
+    rows = _released(release)
+    return People(profile, newcomer=welcome(profile, rows.rows, rows.users)), rows
 
 
-def _released(path: Path) -> tuple[Profiles, Ints]:
+def _released(path: Path) -> Published:
     """Read the rows of a release's folder or of a published file, and how many share each."""
     if path.is_dir():
-        release = read_release(path)
-        return release.rows, release.grouping.sizes
+        return _published(read_release(path))
     from anonymizer.publication import read_published
 
     published = read_published(path)
-    return published.rows, published.sizes
+    about = published.about
+    given = about.get("parameters")
+    parameters = given if isinstance(given, dict) else {}
+    return Published(published.rows, published.sizes, str(about.get("method")), parameters)
 
 
 def _matching(folder: Path, profiles: Profiles | None) -> Release:

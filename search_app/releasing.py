@@ -11,8 +11,9 @@ from scipy.sparse import csr_matrix
 
 from anonymizer.cooccurrence import Network, learn
 from anonymizer.marketing import MarketingTable, read_table, synthetic_table_of
-from anonymizer.methods import anonymize, parameters_of
+from anonymizer.methods import anonymize, parameters_of, takes
 from anonymizer.model import Profiles, Progress, Release, silent
+from anonymizer.secret_order import fresh_key
 from anonymizer.wordnet import WordNet
 from index.forward import Forward
 
@@ -32,16 +33,20 @@ def release_of(
     forward: Callable[[], Forward],
     queries: Callable[[], Contexts] | None = None,
     table: MarketingTable | None = None,
+    key: bytes | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Run a method; the seed settles its draws, and which documents or bids it is shown.
 
-    A marketing table that is handed in takes the place of the one that `marketing` names.
+    A marketing table that is handed in takes the place of the one that `marketing` names. A method
+    that keeps a secret is handed a key that was never used before, unless one is handed in.
     """
     values = {**parameters_of(method), **parameters}
     learnt = _handed_in(values, seed, forward, queries)
     if "marketing" in values:
         learnt["table"] = table or _table(profiles, str(values["marketing"]), seed)
+    if takes(method, "key"):
+        learnt["key"] = key or fresh_key()
     return anonymize(
         method, profiles, parameters, wordnet=wordnet, seed=seed, progress=progress, **learnt
     )
@@ -66,7 +71,7 @@ def _handed_in(
 
     Index and queries are asked for only where a parameter needs them.
     """
-    if values.get("similarity") == "documents":
+    if "documents" in values and values.get("similarity", "documents") == "documents":
         rng = np.random.default_rng([seed, 1])  # not the method's own draws
         return {"sample": sample_documents(forward(), values["documents"], rng)}
     if values.get("augment") == "cooccurrence" and values["network"] != "profiles":

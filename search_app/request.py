@@ -20,6 +20,7 @@ class Request:
     mix: float = 1.0
     profile: Mapping[str, float] | None = None  # an own profile, in mode own only
     row: ReleasedRow | None = None  # a group's released row
+    smoothed: bool = False  # it is: made of all released rows and of the index
 
     @property
     def interest(self) -> Mapping[str, float]:
@@ -36,6 +37,6 @@ class Request:
             told["profile"] = dict(self.profile)
         if self.row is not None:
             row = {"row": self.row.name, "users": self.row.users, "terms": dict(self.row.weights)}
-            told["row"] = row
+            told["row"] = {**row, "smoothed": True} if self.smoothed else row
         line = json.dumps(told, ensure_ascii=False, sort_keys=True, allow_nan=False)
         return line.encode("utf-8", "surrogatepass")

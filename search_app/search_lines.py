@@ -35,7 +35,8 @@ def headline(answer: Answer, settings: Settings, lone: bool) -> str:
     who = {
         "none": "plain BM25 order",
         "own": "by the own profile",
-        "group": shared_row(answer.row, answer.users, lone),
+        "group": shared_row(answer.row, answer.users, lone)
+        + (", smoothed" if answer.request.smoothed else ""),
     }[answer.mode]
     if answer.precision is None:
         return f"{who}, pool {settings.pool}"

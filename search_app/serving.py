@@ -21,7 +21,7 @@ from .admission import DEMO, PLAIN, PRIVATE, access_of
 from .errors import UsageError
 from .ledger import read_ledger
 from .lone_rows import lone_rows
-from .modes import FURTHER
+from .modes import FURTHER, Modes
 from .opening import Opened, as_of_one_moment, open_once, people_of, stamp
 from .people_file import FILE as PEOPLE
 from .people_store import PeopleStore
@@ -116,9 +116,9 @@ class Serving:
             admin_token=self.settings.admin_token if access == PRIVATE else "",
             corpus=build.rpartition(".")[0],
             build=build,
-            release_name=_name(self.workspace.find("release"), release) if release else "",
+            release_name=_called(modes, "group", self.workspace.find("release")) if release else "",
             facts=_facts(release) if release else {},
-            further=self._further(modes.further),
+            further=self._further(modes),
             examples=_examples(truth, release) if truth and release else (),
             state=state,
             close=opened.close,
@@ -130,12 +130,12 @@ class Serving:
             prepared=self._prepared(truth, release),
         )
 
-    def _further(self, releases: Mapping[str, Release]) -> dict[str, Shown]:
-        root = self.workspace.root
-        return {
-            f"{FURTHER}{name}": Shown(_name(root / name, release), _facts(release))
-            for name, release in releases.items()
-        }
+    def _further(self, modes: Modes) -> dict[str, Shown]:
+        root, found = self.workspace.root, {}
+        for name, release in modes.further.items():
+            mode = f"{FURTHER}{name}"
+            found[mode] = Shown(_called(modes, mode, root / name), _facts(release))
+        return found
 
     def _prepared(
         self, truth: Mapping[str, Any] | None, release: Release | None
@@ -183,6 +183,13 @@ class Serving:
             self._told.add(text)
             with suppress(OSError, ValueError):  # a closed terminal
                 self._say(text)
+
+
+def _called(modes: Modes, mode: str, folder: Path) -> str:
+    """Name the release of a mode, and that its rows are smoothed: these are other rows."""
+    release = modes.release_of(mode)
+    smoothed = " smoothed" if mode in modes.smoothed else ""
+    return f"{_name(folder, release)}{smoothed}" if release else ""
 
 
 def _name(folder: Path, release: Release) -> str:

@@ -33,6 +33,7 @@ class Settings:
     deadline: float = 5.0  # seconds for a query
     pool: int = 100  # documents that are re-ranked
     top: int = 10  # results on a page
+    smoothing: bool = False  # rows of groups are smoothed, where that helps
     mix: float = 1.0  # 1 = the profile alone orders the pool, 0 = BM25 alone
     vectors: str = "tfidf"  # documents' weights: tfidf or tf
     access: str = ""  # who may ask as whom; empty: demo if the people are invented, else plain

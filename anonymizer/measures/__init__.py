@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from .belief import belief
 from .closeness import closeness
 from .kept_terms import kept_terms
 from .kept_value import kept_value
@@ -23,6 +24,7 @@ MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
     "sizes": sizes,
     "linkability": linkability,
     "distribution": distribution,
+    "belief": belief,
     "kept-terms": kept_terms,
     "kept-value": kept_value,
     "closeness": closeness,

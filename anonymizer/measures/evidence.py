@@ -22,6 +22,7 @@ from .strict_lines import CellReader, Cells, Fault, Record, read_lines, read_str
 MANIFEST, ROWS, PRIVATE = "release.json", "rows.jsonl", "private"
 MEMBERS, CHECKSUMS = "private/members.jsonl", "private/checksums.sha256"
 DELETIONS = "private/deletions.jsonl"  # of methods that delete, where something was deleted
+KEY = "private/key.json"  # of methods that keep a secret
 FORMAT = 2
 _ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
 _MEMBER: Record = {"user": "u1", "row": "g0001"}
@@ -59,7 +60,7 @@ def read_parts(release: Path) -> Parts:
     if not (release / MANIFEST).exists() and not (release / ROWS).exists():
         _no_release(release)
     parts = {}
-    there = (DELETIONS,) if os.path.lexists(release / DELETIONS) else ()
+    there = [name for name in (DELETIONS, KEY) if os.path.lexists(release / name)]
     for name in (MANIFEST, ROWS, MEMBERS, CHECKSUMS, *there):
         try:
             with open_file(release / name) as file:
@@ -77,7 +78,7 @@ def _no_release(release: Path) -> NoReturn:
 
 def judge_files(parts: Parts) -> Findings:
     """Check that every part is as it was when its checksum was written."""
-    named = [name for name in (MANIFEST, ROWS, MEMBERS, DELETIONS) if name in parts]
+    named = [name for name in (MANIFEST, ROWS, MEMBERS, DELETIONS, KEY) if name in parts]
     lines = {name: f"{_sha256(parts[name])}  {name}\n".encode() for name in named}
     written = parts[CHECKSUMS].splitlines(keepends=True)
     changed = [name for name in named if lines[name] not in written]
@@ -93,10 +94,12 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def judge_parts(parts: Parts, deletes: bool) -> Findings:
-    """Check that nothing is told of deletions where the method makes none."""
+def judge_parts(parts: Parts, deletes: bool, keeps_key: bool = False) -> Findings:
+    """Check that nothing is told of deletions where the method makes none, and no key kept."""
     if DELETIONS in parts and not deletes:
         yield Finding("files", False, DELETIONS, "its method deletes nothing; remove the file")
+    if KEY in parts and not keeps_key:
+        yield Finding("files", False, KEY, "its method keeps no key; remove the file")
 
 
 def judge_privacy(release: Path) -> Findings:

@@ -16,12 +16,13 @@ import numpy as np
 
 from .evidence import ROWS, Parts, Rows, members_of, read_partition
 from .finding import Broken, Floats, Ints, Marks
+from .grounds import Shares
 from .people import People
 from .rewriting import is_written
 from .strict_lines import Cells
 from .tally import Tally, tally
 
-Expected = Callable[[Mapping[str, Any], Tally, Parts, People], tuple[Marks, Floats]]
+Expected = Callable[[Mapping[str, Any], Tally, Parts, People], tuple[Marks, Floats] | Shares]
 
 _HEAD = re.compile(rb'\{"row": "([a-z0-9]+)", "users": ([1-9][0-9]{0,17}), "terms": \{')
 
@@ -32,6 +33,7 @@ class Foreseen(NamedTuple):
     rows: Rows
     group_of: Ints
     tally: Tally
+    shares: Shares | None
 
 
 class _Heads(NamedTuple):
@@ -56,19 +58,35 @@ def foresee(
         if members_of(group_of, len(heads.names)).min() == 0:
             return None
         counted = tally(people, group_of, len(people.terms))
-        may, weights = expected(parameters, counted, parts, people)
+        found = expected(parameters, counted, parts, people)
     except Broken:
         return None  # whoever reads strictly will name it
-    keys, columns, sizes = counted.keys, counted.column, counted.distinct
-    if not may.all():
-        keys, columns, weights = keys[may], columns[may], weights[may]
-        sizes = np.bincount(counted.group[may], minlength=len(heads.names))
-    cells = Cells(np.append(0, np.cumsum(sizes)), columns, weights)
-    if sizes.min() == 0 or not is_written(parts[ROWS], heads.texts, people.terms, cells):
+    shares = found if isinstance(found, Shares) else None
+    keys, cells = _of_shares(counted, shares) if shares else _of_marks(counted, *found)
+    if np.diff(cells.ends).min() == 0:
+        return None
+    if not is_written(parts[ROWS], heads.texts, people.terms, cells):
         return None
     users = np.array(heads.users, dtype=np.int64)
     rows = Rows(heads.names, users, cells, keys, counted.span, np.zeros(users.size, dtype=np.bool_))
-    return Foreseen(rows, group_of, counted)
+    return Foreseen(rows, group_of, counted, shares)
+
+
+def _of_marks(counted: Tally, may: Marks, weights: Floats) -> tuple[Ints, Cells]:
+    """Return the cells of members that are marked, of all their weights."""
+    keys, columns, sizes = counted.keys, counted.column, counted.distinct
+    if not may.all():
+        keys, columns, weights = keys[may], columns[may], weights[may]
+        sizes = np.bincount(counted.group[may], minlength=counted.sizes.size)
+    return keys, Cells(np.append(0, np.cumsum(sizes)), columns, weights)
+
+
+def _of_shares(counted: Tally, shares: Shares) -> tuple[Ints, Cells]:
+    """Return the cells of shares."""
+    row, columns = np.divmod(shares.keys, counted.span)
+    sizes = np.bincount(row, minlength=counted.sizes.size)
+    ends = np.append(0, np.cumsum(sizes))
+    return shares.keys, Cells(ends, columns, shares.having / shares.among)
 
 
 def _heads(content: bytes) -> _Heads | None:

@@ -10,6 +10,17 @@ from .people import People
 from .tally import Tally
 
 
+class Shares(NamedTuple):
+    """What rows must publish where terms that no member has may stand in them: a fraction a cell.
+
+    The cells are all that is above 0.
+    """
+
+    keys: Ints  # row * span + term, ascending
+    having: Ints
+    among: Ints
+
+
 class Grounds(NamedTuple):
     """A release and the profiles that it was made from, as the judge has read and counted them."""
 
@@ -18,3 +29,4 @@ class Grounds(NamedTuple):
     rows: Rows
     group_of: Ints  # each user's row; -1 for who has none
     tally: Tally
+    shares: Shares | None = None  # as they were foreseen, where the method foresees them

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,12 @@ def people_behind(users: list[str], choices: Mapping[str, Any]) -> Ints | None:
     number: dict[str, int] = {}
     persons = [number.setdefault(person_of(user), len(number)) for user in users]
     return np.array(persons, dtype=np.int64) if said or len(number) < len(users) else None
+
+
+def persons_of(users: Sequence[str], choices: Mapping[str, Any]) -> list[str]:
+    """Return whose each user is: another's, where users are sessions of people."""
+    sessions = people_behind([*users], choices) is not None
+    return [person_of(user) if sessions else user for user in users]
 
 
 def person_of(user: str) -> str:

@@ -35,11 +35,8 @@ FACTS = (
 NEAR = 1e-12  # between two computations of the same number, relative; absolute below 1
 
 
-def judge_facts(
-    facts: Mapping[str, Any], tally: Tally, rows: Rows, own: Mapping[str, int | float]
-) -> Findings:
-    """Check that each fact is stated and true, the method's own too, and that there is no other."""
-    true = {**counted_facts(tally, rows), **own}
+def judge_facts(facts: Mapping[str, Any], true: Mapping[str, int | float]) -> Findings:
+    """Check that each fact is stated and true, and that there is no other."""
     missing = [name for name in true if name not in facts]
     wrong = [name for name in true if name in facts and not _same(facts[name], true[name])]
     for name in missing:
@@ -85,6 +82,44 @@ def counted_facts(tally: Tally, rows: Rows) -> dict[str, int | float]:
         tally.keys.size - rows.keys.size,
     )
     return dict(zip(FACTS, values, strict=True))
+
+
+def facts_of_rows(tally: Tally, rows: Rows) -> dict[str, int | float]:
+    """Return the same facts where rows hide their members' shares: what each publishes is taken.
+
+    The members' own shares, or how many terms they have, would tell more than the rows do.
+    """
+    sizes, groups = tally.sizes, tally.sizes.size
+    average = Fraction(tally.profile_terms, tally.users)
+    terms, begins = np.diff(rows.cells.ends), rows.cells.ends[:-1]
+    share, worst = (of.reduceat(rows.cells.weights, begins) for of in (np.add, np.maximum))
+    values = (
+        int(sizes.sum()),
+        groups,
+        int(np.count_nonzero(sizes == 1)),
+        int(sizes.min()),
+        tally.users / groups,
+        int(sizes.max()),
+        float(average / int(terms.min())),
+        float(average) * math.fsum(1 / terms) / groups,
+        float((share / terms).max()),
+        float(worst.max()),
+        math.fsum(worst) / groups,
+        float(worst.max()),
+        _published_belief(tally, rows),
+        rows.keys.size,
+        rows.keys.size,
+        0,
+    )
+    return dict(zip(FACTS, values, strict=True))
+
+
+def _published_belief(tally: Tally, rows: Rows) -> float:
+    """Return the largest distance of a row's share, or of none, from that of all users."""
+    prior, column = tally.having / tally.users, rows.cells.columns
+    lacked = np.bincount(column, minlength=tally.span) < tally.sizes.size
+    present = np.abs(rows.cells.weights - prior[column])
+    return max(float(present.max()), float(prior.max(where=lacked, initial=0.0)))
 
 
 def _released(tally: Tally, rows: Rows) -> float:

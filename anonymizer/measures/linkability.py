@@ -8,6 +8,9 @@ worst     the largest share of members who have one of the group's terms: defini
           the rows alone it is the released linkability, what "every-term" bounds.
 belief    the largest change of belief about any term, present or absent: |share of members who
           have it - share of all users who have it| (equation 1, for one who knows the shares).
+          Rows that publish the shares tell just that. What a union tells, a row that leaves terms
+          out, reduced profiles or pools is another: belief.py has the exact change for whoever
+          knows what is published.
 """
 
 from __future__ import annotations
@@ -57,8 +60,9 @@ def _released(counts: GroupCounts, profiles: Profiles, release: Release) -> floa
     number = {term: at for at, term in enumerate(profiles.terms)}
     column = np.array([number[term] for term in release.rows.terms])[cells.indices]
     keys = np.repeat(np.arange(len(release.rows)) * span, release.rows.sizes) + column
-    at = np.searchsorted(counts.group * span + counts.term, keys)
-    return float(counts.share[at].max())
+    had = counts.group * span + counts.term
+    at = np.minimum(np.searchsorted(had, keys), had.size - 1)
+    return float(np.where(had[at] == keys, counts.share[at], 0.0).max())  # pools release more
 
 
 def readings(counts: GroupCounts) -> dict[str, Floats]:
@@ -97,7 +101,10 @@ def _usual_terms(counts: GroupCounts, by_prior: np.ndarray) -> np.ndarray:
 
 
 def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
-    """Sum up what release.json states: every value holds for the whole release."""
+    """Sum up what release.json states: every value holds for the whole release.
+
+    The change of belief is that of one who knows the members' shares, published or not.
+    """
     counts = count_groups(profiles, release)
     found = readings(counts)
     released = int(release.rows.weights.nnz)

@@ -18,7 +18,47 @@ Facts = dict[str, float | int]
 
 def facts(profiles: Profiles, release: Release) -> Facts:
     """Sum up what release.json states: every value holds for the whole release."""
-    return {**general_facts(profiles, release), **own_facts(profiles, release)}
+    general = facts_of_rows if release.method in HIDING else general_facts
+    return {**general(profiles, release), **own_facts(profiles, release)}
+
+
+def facts_of_rows(profiles: Profiles, release: Release) -> Facts:
+    """Sum up the same of a release whose rows hide their members' shares: what each publishes.
+
+    The members' own shares, or how many terms they have, would tell more than the rows do.
+    """
+    rows, sizes = release.rows, release.grouping.sizes
+    shares, begins, terms = rows.weights.data, rows.weights.indptr[:-1], rows.sizes
+    average, worst = float(profiles.sizes.mean()), np.maximum.reduceat(shares, begins)
+    mean = np.add.reduceat(shares, begins) / terms
+    return {
+        "users": len(release.users),
+        "groups": len(rows),
+        "single_person_rows": int(np.count_nonzero(sizes == 1)),
+        "smallest_group": int(sizes.min()),
+        "mean_group": float(sizes.mean()),
+        "largest_group": int(sizes.max()),
+        "average_linkability": average / int(terms.min()),
+        "mean_average_linkability": float((average / terms).mean()),
+        "share_linkability": float(mean.max()),
+        "worst_linkability": float(worst.max()),
+        "mean_worst_linkability": float(worst.mean()),
+        "released_linkability": float(worst.max()),
+        "change_of_belief": _published_belief(profiles, rows),
+        "terms_in_groups": int(rows.weights.nnz),
+        "terms_released": int(rows.weights.nnz),
+        "terms_suppressed": 0,
+    }
+
+
+def _published_belief(profiles: Profiles, rows: Profiles) -> float:
+    """Return the largest distance of a row's share, or of none, from that of all users."""
+    prior = np.bincount(profiles.weights.indices, minlength=len(profiles.terms)) / len(profiles)
+    number = {term: at for at, term in enumerate(profiles.terms)}
+    column = np.array([number[term] for term in rows.terms])[rows.weights.indices]
+    lacked = np.bincount(column, minlength=prior.size) < len(rows)
+    present = np.abs(rows.weights.data - prior[column])
+    return max(float(present.max()), float(prior.max(where=lacked, initial=0.0)))
 
 
 def own_facts(profiles: Profiles, release: Release) -> Facts:
@@ -49,4 +89,5 @@ def _terms_used(profiles: Profiles) -> int:
     return int(np.count_nonzero(np.bincount(profiles.weights.indices)))
 
 
+HIDING = {"pooled"}  # methods whose rows hide their members' shares
 OWN_FACTS: dict[str, Callable[[Profiles, Release], Facts]] = {"km-anonymity": _kept_of_reduced}

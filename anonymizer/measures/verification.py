@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import evidence, judging_choices
+from . import evidence, judging_choices, judging_composition, judging_pooled
 from . import judging_km_anonymity as km
 from .finding import Broken, Finding, Findings, Ints, Verdict
 from .foresight import Expected, foresee
 from .grounds import Grounds
-from .judging_facts import FACTS, judge_facts
+from .judging_facts import FACTS, counted_facts, facts_of_rows, judge_facts
 from .judging_p_linkability import WORDS, foresee_p_linkability, judge_p_linkability
 from .people import People, read_people
 from .tally import tally
@@ -33,10 +33,14 @@ class Promise(NamedTuple):
     expected: Expected  # what its rows must hold
     words: Set[str]  # that its parameters and facts may hold, their names among them
     deletes: bool = False  # terms of users: some may be left without any, and without a row
+    keeps_key: bool = False  # that settled what chance would settle
+    hides_shares: bool = False  # of members, so that its facts are read off its rows
+    once: bool = False  # nothing is promised of two releases of the same people
     facts: Callable[[Grounds], Mapping[str, int | float]] = lambda _: {}  # beside the general ones
     # Why rows of one person must not be published, by parameters and whether users are sessions;
     # nothing where they may be. Without it they are that person's profile.
     lone_rows: Callable[[Mapping[str, Any], bool], str] | None = None
+    lone_remedy: str = "anonymize with --set k=2"  # where rows of one person must not be published
 
 
 PROMISES: dict[str, Promise] = {
@@ -48,6 +52,21 @@ PROMISES: dict[str, Promise] = {
         deletes=True,
         facts=km.km_facts,
         lone_rows=km.fault_of_lone_rows,
+    ),
+    "composition": Promise(
+        judging_composition.judge_composition,
+        judging_composition.foresee_composition,
+        judging_composition.WORDS,
+        once=True,
+    ),
+    "pooled": Promise(
+        judging_pooled.judge_pooled,
+        judging_pooled.foresee_pooled,
+        judging_pooled.WORDS,
+        keeps_key=True,
+        hides_shares=True,
+        once=True,
+        lone_remedy="one user is left over; take another p, or a user more or less",
     ),
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *judging_choices.WORDS}
@@ -99,7 +118,7 @@ def _examine(case: Case, people: People) -> None:
     case.findings += judging_choices.judge_choices(case.manifest["profiles"])
     promise = case.promise = _promise(case)
     parameters = case.manifest["parameters"]
-    case.findings += evidence.judge_parts(case.parts, promise.deletes)
+    case.findings += evidence.judge_parts(case.parts, promise.deletes, promise.keeps_key)
     grounds = _grounds(case, people, promise)
     counted = grounds.tally
     case.checked = {
@@ -111,8 +130,10 @@ def _examine(case: Case, people: People) -> None:
     if promise.deletes:
         case.checked["users_left_out"] = counted.users - case.checked["users"]
     _count_people(case, people.users, grounds.group_of)
-    facts = case.manifest["facts"]
-    case.findings += judge_facts(facts, counted, grounds.rows, promise.facts(grounds))
+    own = promise.facts(grounds)
+    general = facts_of_rows if promise.hides_shares else counted_facts
+    true = {**general(counted, grounds.rows), **own}
+    case.findings += judge_facts(case.manifest["facts"], true)
     for finding in promise.judge(parameters, grounds):
         case.findings.append(finding)
 
@@ -130,7 +151,7 @@ def _grounds(case: Case, people: People, promise: Promise) -> Grounds:
     )
     case.findings += evidence.judge_partition(group_of, rows)
     counted = known.tally if known else tally(people, group_of, rows.span)
-    return Grounds(people, parts, rows, group_of, counted)
+    return Grounds(people, parts, rows, group_of, counted, known.shares if known else None)
 
 
 def _count_people(case: Case, users: list[str], group_of: Ints) -> None:

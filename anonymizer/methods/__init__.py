@@ -14,18 +14,20 @@ import numpy as np
 
 from ..model import BadParameter, Profiles, Progress, Release, silent
 from ..wordnet import WordNet
-from . import km_anonymity, p_linkability
+from . import composition, km_anonymity, p_linkability, pooled
 
 METHODS: dict[str, Callable[..., Release]] = {
+    "composition": composition.anonymize,
     "p-linkability": p_linkability.anonymize,
     "km-anonymity": km_anonymity.anonymize,
+    "pooled": pooled.anonymize,
 }
 IDLE: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "p-linkability": p_linkability.idle,
     "km-anonymity": km_anonymity.idle,
 }
 OFF = "off"
-_HANDED_IN = ("wordnet", "links", "sample", "table", "rng", "progress")
+_HANDED_IN = ("wordnet", "links", "sample", "table", "key", "rng", "progress")
 _KINDS = {int: "a whole number", float: "a number"}
 
 
@@ -39,6 +41,11 @@ def parameters_of(method: str) -> dict[str, Any]:
         for name, parameter in signature.parameters.items()
         if parameter.kind is parameter.KEYWORD_ONLY and name not in _HANDED_IN
     }
+
+
+def takes(method: str, name: str) -> bool:
+    """Tell whether a method must be handed something beside its parameters."""
+    return name in inspect.signature(METHODS[method]).parameters
 
 
 def read_parameters(method: str, texts: Mapping[str, str]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -28,7 +27,7 @@ from ..model import BadInput, BadParameter, Floats, Grouping, Profiles, Progress
 from ..refinement import refine as swap
 from ..representative import REPRESENTATIVES, represent
 from ..scanning import DenseVectors, SparseVectors, Vectors, scan
-from ..similarity import document_vectors
+from ..similarity import Documents, document_vectors
 from ..wordnet import WordNet
 
 _CHOICES = {
@@ -44,14 +43,6 @@ _CHOICES = {
 }
 MOST_SCORES = 500_000_000  # of a user for a document: 4 GB
 _RANGES = {"a": (0, 100), "neighbours": (1, 1000), "documents": (2, 1_000_000)}
-
-
-@dataclass(frozen=True)
-class Documents:
-    """A sample of the corpus: unit vectors over terms, as search weighs them."""
-
-    vectors: csr_matrix
-    terms: tuple[str, ...]
 
 
 def anonymize(

@@ -18,6 +18,9 @@ from anonymizer.model import Grouping, Profiles, Release
 from anonymizer.representative import REPRESENTATIVES, represent
 from index.forward import Forward
 
+from ..corpus_terms import document_vectors_over
+from ..errors import UsageError
+from ..smoothing import prior_of, refuse_unlike_shares, smoothed, strength_for, unit_columns
 from .data import Questions
 from .outcomes import Floats, Ints
 
@@ -126,7 +129,29 @@ def _group(situation: Situation) -> Interests:
     return Interests(release.rows.weights, release.rows.terms, _row_of(situation))
 
 
-def _random_groups(situation: Situation) -> Interests:
+def _smoothed(situation: Situation) -> Interests:
+    """Serve by the released rows smoothed: a row of vectors for each, from public data alone."""
+    release, rows = situation.released, situation.released.rows
+    refuse_unlike_shares(release.method, release.parameters, rows.weights)
+    columns = unit_columns(document_vectors_over(situation.forward, rows.terms))
+    prior = prior_of(rows.weights, release.grouping.sizes)
+    vectors = smoothed(rows.weights, prior, columns, strength_for(release.parameters.get("p")))
+    return Interests(csr_matrix(vectors), rows.terms, _row_of(situation))
+
+
+def clipped_rows(situation: Situation) -> Interests:
+    """Serve by the released rows with each share, 0 included, brought within p of the prior."""
+    release, rows = situation.released, situation.released.rows
+    refuse_unlike_shares(release.method, release.parameters, rows.weights)
+    p = release.parameters.get("p")
+    if p is None:
+        raise UsageError("mode clipped needs a release with a p")
+    prior = prior_of(rows.weights, release.grouping.sizes)
+    near = np.clip(rows.weights.toarray(), prior - p, prior + p)
+    return Interests(csr_matrix(near), rows.terms, _row_of(situation))
+
+
+def random_groups(situation: Situation) -> Interests:
     """Serve by random groups of the release's sizes, whose rows are made by its own rules.
 
     They are drawn of those who have a row; who was left out is served by nobody here too.
@@ -207,7 +232,9 @@ MODES: dict[str, Mode] = {
     "own": Mode(_by(_own)),
     "average": Mode(_by(_everybodys("centroid"))),
     "union": Mode(_by(_everybodys("union"))),
-    "random-groups": Mode(_by(_random_groups), needs_release=True),
+    "random-groups": Mode(_by(random_groups), needs_release=True),
     "group": Mode(_by(_group), needs_release=True),
     "left-out": Mode(_by(_left_out), needs_release=True),
+    "smoothed": Mode(_by(_smoothed), needs_release=True),
+    "clipped": Mode(_by(clipped_rows), needs_release=True),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 from anonymizer.records import as_json
 
-from . import burghardt, general, plots, zhu_xiong
+from . import burghardt, general, plots, promise, zhu_xiong
 from .design import GENERAL
 from .outcomes import Outcomes
 from .page import standalone
@@ -18,6 +18,7 @@ Reporter = Callable[[Outcomes, Sequence[Summary]], Report]
 REPORTS: dict[str, Reporter] = {
     GENERAL: general.report,
     "burghardt": burghardt.report,
+    "promise": promise.report,
     "zhu-xiong": zhu_xiong.report,
 }
 

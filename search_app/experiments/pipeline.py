@@ -20,6 +20,7 @@ from index.forward import Forward
 
 from ..releasing import release_of
 from .baselines import MODES, Situation
+from .beliefs import facts_of_beliefs
 from .data import (
     Data,
     Search,
@@ -30,6 +31,7 @@ from .data import (
     table_for,
 )
 from .design import Inputs
+from .measuring_key import measuring_key
 from .outcomes import Block, Floats, Unit
 from .ranking import Gold, block_of
 from .unit_facts import facts_of_input, facts_of_release
@@ -97,7 +99,11 @@ def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, flo
     """Measure a unit's release; a unit without one tells of the input."""
     data, profiles = world.data, world.data.profiles[unit.weights]
     if release is not None:
-        return facts_of_release(profiles, release, data.table)
+        asked = Situation(
+            data.questions, profiles, release, world.forward, unit.vectors, 0, unit.seed
+        )
+        beliefs = facts_of_beliefs(asked, [mode for mode, _ in unit.asked])
+        return {**facts_of_release(profiles, release, data.table), **beliefs}
     return facts_of_input(profiles, data.table, world.forward, data.robots)
 
 
@@ -125,4 +131,5 @@ def release_for(world: World, unit: Unit) -> Release | None:
         wordnet=world.wordnet,
         forward=lambda: world.forward,
         table=world.data.table,
+        key=measuring_key(unit.seed),
     )

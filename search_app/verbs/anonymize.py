@@ -41,6 +41,23 @@ parameters of p-linkability (Zhu & Xiong 2010), each set by --set name=value:
   neighbours=5         cooccurrence: terms that a term brings
   refine=none          swap: exchange members for closer groups while every bound holds
 """
+COMPOSITION = """\
+parameters of composition (ours): alike people, none of whose groups has any term, present or
+absent, by more than p oftener or seldomer than all people have it:
+  p=0.4                the most that a group's share may differ from all people's
+  size=off             members a group; off: of growing sizes that work, the one of closest groups
+  documents=2000       alike are who score a sample of the index's documents alike; its size
+  steps=off            exchanges tried while groups are annealed; off: 8,000 a person,
+                       fewer where there are more than 10,000
+"""
+POOLED = """\
+parameters of pooled (ours): groups of 1/p alike people, who publish the mean of a pool of groups
+where a share would be more than p off; a secret key is drawn and kept in the private part:
+  p=0.4                the most that a published share may differ from all people's
+  meet_paper=false     true: the least size that has |U|avg / p distinct terms in each group, too
+  documents=2000       as above
+  steps=off            as above
+"""
 KM_ANONYMITY = """\
 parameters of km-anonymity (Burghardt et al.): terms are deleted, nobody is grouped
   k=5                  rows in which what is promised stands: k of them or more
@@ -57,7 +74,12 @@ parameters of km-anonymity (Burghardt et al.): terms are deleted, nobody is grou
 COMPILING = (
     "The method is being compiled, which takes up to a minute: once, until veilsearch is updated."
 )
-PARAMETERS = {"p-linkability": P_LINKABILITY, "km-anonymity": KM_ANONYMITY}
+PARAMETERS = {
+    "p-linkability": P_LINKABILITY,
+    "km-anonymity": KM_ANONYMITY,
+    "composition": COMPOSITION,
+    "pooled": POOLED,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = INPUTS
     parser.add_argument(
-        "experiment", metavar="NAME|FILE.toml", help="zhu-xiong, burghardt, or your own"
+        "experiment", metavar="NAME|FILE.toml", help="zhu-xiong, burghardt, promise, or your own"
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="default: WORKSPACE/experiments/NAME"

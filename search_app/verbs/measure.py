@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from anonymizer.measures.summary import Summary
     from anonymizer.model import Profiles, Release
 
+WORST = 1_000  # cells
+_WORST_HEAD = "row,term,posterior,prior\n"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
@@ -38,6 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure what is kept of bids, clicks, impressions and revenue by this table "
         "(term,bid,impressions,clicks), or by the one invented by the release's seed",
     )
+    parser.add_argument(
+        "--worst",
+        type=Path,
+        metavar="FILE.csv",
+        help=f"write the {WORST:,} cells about which belief changes most (row,term,posterior,"
+        "prior): as private as the profiles, so it may lie in RELEASE/private/",
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -49,12 +59,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
     place, source = release_and_profiles(arguments, settings)
     _check_output(arguments.output, place, source)
+    _check_worst(arguments.worst, arguments.output, place, source)
     release, profiles = _read(place, source)
     table = _table(arguments.marketing, profiles, place)
     lone = lone_rows(release) is not None
     rows = _measured(release, profiles, table)
     if arguments.output:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
+    if arguments.worst:
+        _write_worst(arguments.worst, profiles, release)
     found = summarize(rows)
     if arguments.json:
         shown = [summary._asdict() for summary in found]
@@ -121,6 +134,39 @@ def _check_output(output: Path | None, release: Path, profiles: Path) -> None:
             raise UsageError(f"-o {output} is the file of the profiles; name another")
 
 
+def _check_worst(worst: Path | None, output: Path | None, release: Path, profiles: Path) -> None:
+    """Refuse to write it into what is published, or over what is there but an earlier one."""
+    if worst is None:
+        return
+    private = worst.resolve().parent == (release / "private").resolve()
+    if worst.resolve().is_relative_to(release.resolve()) and not private:
+        raise UsageError(
+            f"--worst {worst} lies in what is published; name a file in {release / 'private'}, or "
+            "outside of the release"
+        )
+    if output and worst.resolve() == output.resolve():
+        raise UsageError(f"--worst and -o are both {worst}; name another file for one of them")
+    if not worst.exists():
+        return
+    if worst.is_file() and not worst.is_symlink() and not worst.samefile(profiles):
+        with worst.open("rb") as file:
+            if file.read(len(_WORST_HEAD)) == _WORST_HEAD.encode():
+                return
+    raise UsageError(f"--worst {worst} is there already and holds something else; name another")
+
+
+def _write_worst(path: Path, profiles: Profiles, release: Release) -> None:
+    """Write the worst cells for the owner alone; nothing of them is printed."""
+    from anonymizer.measures.belief import worst_cells
+
+    text = io.StringIO(newline="")
+    text.write(_WORST_HEAD)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows(worst_cells(profiles, release, WORST))
+    write_whole(path, text.getvalue())
+    path.chmod(0o600)
+
+
 def _read(place: Path, source: Path) -> tuple[Release, Profiles]:
     """Read a release and its profiles; measured by others, each number would be wrong."""
     from anonymizer.profile_file import fingerprint, read_profiles
@@ -147,16 +193,22 @@ def _as_csv(rows: list[Measurement], users: bool) -> str:
     return text.getvalue()
 
 
+_OF_ALL_CELLS = {
+    "change of belief, largest": "change of belief, largest of rows and terms",
+    "change of belief, mean": "  mean",
+}
 _WORDS = {
     "users": "members",
     "average": "mean profile over the terms (bound by p)",
     "share": "mean share of members a term",
     "worst": "share of members, the group's worst term",
     "belief": "largest change of belief about a term",
+    "change of belief": "  for who infers from what rows say",
     "share of own terms kept": "share of the own terms in the row",
     "cosine of user and row": "cosine of the own profile and the row",
 }
 _WORDS_OF_ROWS = {
+    **_OF_ALL_CELLS,
     "share of own terms kept": "share of the own terms that is left",
     "cosine of user and row": "cosine of the own profile and what is left",
     "terms of groups": "terms of the users who have a row",
@@ -181,7 +233,7 @@ def _print(found: list[Summary]) -> None:
     quantiles = tuple(f"{once[f'{_BY_TERM}, {q}%']:.3f}" for q in (0, 50, 95, 100))
     _line(f"{once['terms of groups']:,.0f} terms of groups", heads)
     _line(f"  {_BY_TERM}", ("", *quantiles))
-    _print_once(once, {})
+    _print_once(once, _OF_ALL_CELLS)
 
 
 def _print_lone(found: list[Summary]) -> None:
@@ -198,7 +250,7 @@ def _print_once(once: Mapping[str, float], words: Mapping[str, str]) -> None:
     """Print what is measured once a release; quantiles are in JSON and CSV only."""
     for name, value in once.items():
         if not name.endswith("%"):
-            counted = value.is_integer() and not name.startswith("share ")
+            counted = value.is_integer() and not name.startswith(("share ", "change "))
             shown = f"{value:,.0f}" if counted else f"{value:,.3f}"
             _line(words.get(name, name), (shown,))
 

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import console
 from ..settings import Settings
 from ..workspace import Workspace
 from .verify import add_release, as_dict, release_and_profiles, show, whom
 
+if TYPE_CHECKING:
+    from anonymizer.measures.finding import Finding
+    from anonymizer.publication import Candidate
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     add_release(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", required=True)
+    parser.add_argument(
+        "--second",
+        action="store_true",
+        help="though another release of the same people was published; never where what is "
+        "promised is promised of one alone (composition, pooled)",
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -25,11 +36,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..ledger import note_published
 
     release, profiles = release_and_profiles(arguments, settings)
-    verdict = publish(release, profiles, arguments.output)
+    workspace = Workspace(settings.workspace)
+    asked: list[str] = []
+
+    def others(candidate: Candidate) -> list[Finding]:
+        asked.append(candidate.people)
+        return [_beside_others(candidate, workspace, arguments.second)]
+
+    verdict = publish(release, profiles, arguments.output, others)
     if verdict.holds:
-        checked = verdict.checked
-        workspace = Workspace(settings.workspace)
-        note_published(workspace, release, users=checked["users"], rows=checked["rows"])
+        users, rows = verdict.checked["users"], verdict.checked["rows"]
+        note_published(workspace, release, users=users, rows=rows, people=asked[0])
     if arguments.json:
         published = str(arguments.output) if verdict.holds else None
         console.show_json({"published": published, **as_dict(release, verdict)})
@@ -42,3 +59,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         show(release, verdict)
         console.say("Nothing was published.")
     return 0 if verdict.holds else 1
+
+
+def _beside_others(candidate: Candidate, workspace: Workspace, second: bool) -> Finding:
+    """Judge a release by what the ledger has of the same people."""
+    from anonymizer.measures.finding import Finding
+
+    from ..ledger import fault_of_second, ledger_path, read_ledger
+
+    path = ledger_path(workspace)
+    fault = fault_of_second(read_ledger(workspace), candidate, second=second, path=path)
+    good = "the ledger has no other release of these people"
+    if second:
+        good = "another release of these people may have been published"
+    return Finding("one release", not fault, path.name, fault or good)

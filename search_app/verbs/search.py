@@ -38,6 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top", type=int, metavar="N", help="results shown (10; of topics all)")
     parser.add_argument("--mix", type=float, metavar="X", help="1: profile alone, 0: BM25 alone")
     parser.add_argument(
+        "--smoothing",
+        action="store_true",
+        help="smooth a group's row by all released rows and the index, where that helps",
+    )
+    parser.add_argument(
         "--operators",
         action="store_true",
         help='let "a phrase", +must and -not mean something (-- before a query that begins with -)',
@@ -87,6 +92,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         top=arguments.top,
         mix=arguments.mix,
         operators=arguments.operators or None,
+        smoothing=arguments.smoothing or None,
     )
     if arguments.topics:
         return _answer_topics(arguments, settings)

@@ -106,7 +106,8 @@ def _alone(site: Site, question: Question, found: Explanation) -> str:
 
 def _holder(found: Explanation) -> str:
     if found.kind == "group":
-        return "the released row" if found.lone else "the group’s row"
+        group = "the group’s smoothed row" if found.smoothed else "the group’s row"
+        return "the released row" if found.lone else group
     return "your profile"
 
 
@@ -122,6 +123,11 @@ def _made(found: Explanation) -> str:
     if found.users == 1:
         return f"{row}. That row is one person’s own profile: it hides nothing."
     shared = count(found.users, "person", "people")
+    if found.smoothed:
+        return (
+            f"{row}, which {shared} share, smoothed by all released rows and by which terms stand "
+            "together in the documents; of nobody’s own profile."
+        )
     return f"{row}, which {shared} share; of nobody’s own profile."
 
 

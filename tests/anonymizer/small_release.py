@@ -49,6 +49,7 @@ class SmallRelease:
     choices: dict[str, Any] = field(default_factory=dict)
     input_hash: str = ""
     deletions: list[dict[str, Any]] | None = None  # written if there are any
+    key: Any = None  # the record in private/key.json, written if there is one
     compact: bool = False  # write the rows without blanks, as JSON but not as the product does
 
     def write_profiles(self, path: Path) -> Path:
@@ -65,6 +66,9 @@ class SmallRelease:
         (folder / "private/deletions.jsonl").unlink(missing_ok=True)
         if self.deletions is not None:
             parts["private/deletions.jsonl"] = lines(self.deletions)
+        (folder / "private/key.json").unlink(missing_ok=True)
+        if self.key is not None:
+            parts["private/key.json"] = lines([self.key])
         parts["release.json"] = json.dumps(self.manifest(parts["rows.jsonl"])).encode()
         sums = "".join(f"{sha256(content)}  {name}\n" for name, content in parts.items())
         for name, content in {**parts, "private/checksums.sha256": sums.encode()}.items():

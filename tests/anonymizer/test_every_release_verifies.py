@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from anonymizer.cooccurrence import Network
+from anonymizer.measures.belief import belief
 from anonymizer.measures.linkability import facts
+from anonymizer.measures.release_facts import facts as all_facts
 from anonymizer.measures.verification import verify
 from anonymizer.methods import anonymize
-from anonymizer.methods.p_linkability import Documents
 from anonymizer.model import Profiles, Release, Unsatisfiable
 from anonymizer.profile_file import fingerprint, write_profiles
 from anonymizer.release import write_release
+from anonymizer.similarity import Documents
 from anonymizer.wordnet import WordNet
 
 TERMS = ("cat", "coffee", "dog", "java", "kitten", "mocha", "pup", "tea", "object lens", '"ü\\')
@@ -101,3 +103,51 @@ def test_every_release_verifies(
     write_profiles(profiles, folder / "p.jsonl")
     verdict = verify(folder / "r", folder / "p.jsonl")
     assert verdict.holds, verdict.breaches
+
+
+SHARES = st.fixed_dictionaries(
+    {
+        "p": st.sampled_from([0.2, 0.25, 0.4, 0.5, 0.7, 1 / 3, 1]),
+        "steps": st.sampled_from([1, 50, 400, None]),
+    }
+)
+MANY = st.lists(
+    st.dictionaries(st.sampled_from(TERMS), WEIGHTS, min_size=1, max_size=6),
+    min_size=4,
+    max_size=32,
+)
+KINDS = st.sampled_from(["composition", "true", "false"])  # or pooled, by meet_paper
+
+
+@settings(max_examples=120, deadline=None)
+@given(MANY, NAMES, SHARES, KINDS, st.binary(min_size=32, max_size=32), st.integers(0, 3))
+def test_every_release_that_bounds_belief_verifies(
+    tmp_path_factory: pytest.TempPathFactory,
+    wordnet: WordNet,
+    rows: list[dict[str, float]],
+    name: str,
+    chosen: dict[str, Any],
+    kind: str,
+    key: bytes,
+    seed: int,
+) -> None:
+    profiles = Profiles.from_rows({name.format(n): row for n, row in enumerate(rows, 1)})
+    handed_in: dict[str, Any] = {"wordnet": wordnet, "sample": DOCUMENTS}
+    method = "composition"
+    if kind != "composition":
+        method, chosen = "pooled", {**chosen, "meet_paper": kind}
+        handed_in["key"] = key
+    try:
+        release = anonymize(method, profiles, chosen, seed=seed, **handed_in)
+    except Unsatisfiable:
+        return
+    release = replace(release, facts=all_facts(profiles, release))
+    folder = tmp_path_factory.mktemp("release")
+    write_release(release, folder / "r", seed=seed, input_hash=fingerprint(profiles))
+    write_profiles(profiles, folder / "p.jsonl")
+    verdict = verify(folder / "r", folder / "p.jsonl")
+    assert verdict.holds, verdict.breaches
+    groups = len(profiles) // int(release.grouping.sizes[0])
+    inside = {*release.rows.users[:groups]} if method == "pooled" else {*release.rows.users}
+    found = {row.group: row.value for row in belief(profiles, release) if row.group in inside}
+    assert max(found.values()) <= chosen["p"] + 1e-12

@@ -52,6 +52,13 @@ def test_another_populations_release_is_refused(paper: Profiles) -> None:
         facts(paper, replace(release, users=("a", "b", "c", "d")))
 
 
+def test_a_row_may_hold_what_no_member_has(paper: Profiles) -> None:
+    release = release_of(paper, [0, 0, 1, 1])
+    pooled = Profiles.from_rows({"g0001": {"kitten": 0.25, "pup": 0.5}, "g0002": {"kitten": 0.25}})
+    summed = facts(paper, replace(release, rows=pooled))
+    assert summed["released_linkability"] == 1 / 2  # kitten of {UP1, UP2}; nobody's in the other
+
+
 ROWS = st.lists(st.sets(st.sampled_from("abcdef"), min_size=1), min_size=1, max_size=8)
 
 

@@ -15,9 +15,9 @@ from scipy.sparse import csr_matrix
 from anonymizer import clustering, compiled
 from anonymizer.cooccurrence import Network
 from anonymizer.methods import anonymize, idle_parameters, p_linkability
-from anonymizer.methods.p_linkability import Documents
 from anonymizer.model import BadInput, BadParameter, Profiles, Release, Unsatisfiable
 from anonymizer.release import write_release
+from anonymizer.similarity import Documents
 from anonymizer.wordnet import WordNet
 
 

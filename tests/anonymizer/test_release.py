@@ -511,3 +511,29 @@ def test_a_writer_s_own_folder_is_locked(tmp_path: Path, monkeypatch: pytest.Mon
     write(THREE_USERS, folder, seed=3)
     assert list(tmp_path.iterdir()) == [folder]
     assert b'"seed": 3' in contents(folder)["release.json"]
+
+
+def test_a_secret_key_is_kept_in_the_private_part_for_the_owner_only(tmp_path: Path) -> None:
+    key = bytes(range(32))
+    folder = write(replace(THREE_USERS, key=key), tmp_path / "r")
+    assert (folder / "private/key.json").stat().st_mode & 0o777 == 0o600
+    assert read_release(folder).key == key
+    public = (content for name, content in contents(folder).items() if "private" not in name)
+    assert not any(key.hex().encode() in content or key in content for content in public)
+    write(THREE_USERS, folder)  # the key of a release goes with it
+    assert not (folder / "private/key.json").exists()
+    assert read_release(folder).key is None
+
+
+@pytest.mark.parametrize("content", [b'{"key": "zz"}', b"{}", b"00", b'{"key": 7}'])
+def test_a_key_that_is_none_is_refused_without_being_shown(tmp_path: Path, content: bytes) -> None:
+    folder = write(replace(THREE_USERS, key=bytes(32)), tmp_path / "r")
+    sums = (folder / "private/checksums.sha256").read_text()
+    old = hashlib.sha256((folder / "private/key.json").read_bytes()).hexdigest()
+    (folder / "private/key.json").write_bytes(content)
+    with pytest.raises(BadInput, match=r"key\.json: changed since it was written"):
+        read_release(folder)
+    new = hashlib.sha256(content).hexdigest()
+    (folder / "private/checksums.sha256").write_text(sums.replace(old, new))
+    with pytest.raises(BadInput, match=r"key\.json: holds no key; make the release again"):
+        read_release(folder)

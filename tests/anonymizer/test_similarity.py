@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
+from anonymizer import similarity
 from anonymizer.model import BadInput, Profiles
-from anonymizer.similarity import document_vectors
+from anonymizer.similarity import Documents, Likeness, document_vectors, likeness
 
 TERMS = ("cat", "dog", "tea")
 DOCUMENTS = csr_matrix(np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.6, 0.8, 0]]))
@@ -82,6 +83,54 @@ def test_documents_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(BadInput, match=said):
         document_vectors(Profiles.from_rows({"u": {"cat": 1.0}}), documents, terms)
+
+
+SAMPLE = Documents(DOCUMENTS, TERMS)
+
+
+def likeness_of(rows: dict[str, dict[str, float]]) -> Likeness:
+    return likeness(Profiles.from_rows(rows), SAMPLE, np.random.default_rng(0))
+
+
+def test_likeness_of_all_pairs_is_the_product_of_vectors() -> None:
+    rows = {"u": {"cat": 1.0}, "v": {"dog": 1.0, "tea": 1.0}, "w": {"tea": 1.0}}
+    vectors = vectors_of(**rows)
+    found = likeness_of(rows)
+    assert found.pairs == pytest.approx(vectors @ vectors.T, abs=1e-6)
+    assert found.vectors.shape == (3, 0)
+
+
+def test_what_is_asked_for_counts_not_how_much() -> None:
+    ones, weighed = (
+        likeness_of({"u": {"cat": 1.0, "tea": weight}, "v": {"dog": 2.0}}) for weight in (1.0, 9.0)
+    )
+    assert ones.pairs.tolist() == weighed.pairs.tolist()
+
+
+def test_of_many_users_vectors_over_few_axes_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {f"u{i}": {TERMS[j]: 1.0 for j in range(3) if i >> j & 1} for i in range(1, 8)}
+    exact = likeness_of(rows).pairs
+    for name, value in {"MOST_PAIRS": 6, "_BLOCK": 3, "AXES": 3}.items():
+        monkeypatch.setattr(similarity, name, value)
+    found = likeness_of(rows)  # scores less their mean over 4 documents lie in 3 dimensions
+    assert found.pairs.shape == (0, 0)
+    assert found.vectors.shape == (7, 3)
+    assert found.vectors @ found.vectors.T == pytest.approx(exact, abs=1e-5)
+    monkeypatch.setattr(similarity, "AXES", 2)
+    fewer = likeness_of(rows).vectors
+    lost = exact.trace() - (fewer**2).sum()
+    assert 0 < lost < exact.trace() / 3  # the least of three directions goes
+
+
+def test_axes_are_chosen_by_some_users_where_there_are_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = {f"u{i}": {TERMS[i % 3]: 1.0} for i in range(9)}
+    for name, value in {"MOST_PAIRS": 6, "_TELLING": 5, "AXES": 3}.items():
+        monkeypatch.setattr(similarity, name, value)
+    first, again = likeness_of(rows), likeness_of(rows)
+    assert first.vectors.tolist() == again.vectors.tolist()
+    assert first.vectors.shape == (9, 3)
 
 
 @settings(max_examples=200, deadline=None)

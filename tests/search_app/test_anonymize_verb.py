@@ -149,6 +149,28 @@ def test_the_same_seed_twice_is_the_same_release(indexed: Run, tmp_path: Path) -
     assert made[0] == made[1]
 
 
+@pytest.mark.parametrize("method", ["composition", "pooled"])
+def test_groups_that_keep_their_promise(indexed: Run, method: str) -> None:
+    indexed("anonymize", "-m", method, "--set", "p=0.5", "--set", "steps=1000")
+    made = manifest(indexed)
+    assert made["method"] == method
+    assert made["parameters"]["documents"] == 4  # type: ignore[index]
+    assert made["facts"]["groups"] == 2  # type: ignore[index]
+
+
+def test_a_key_is_drawn_afresh_and_never_printed(indexed: Run) -> None:
+    keys = set()
+    for _ in range(2):
+        sets = ("--set", "p=0.5", "--set", "steps=1000")
+        said = indexed("anonymize", "-m", "pooled", *sets, "--json")
+        private = indexed.workspace / "release" / "private" / "key.json"
+        assert private.stat().st_mode & 0o777 == 0o600
+        keys.add(json.loads(private.read_text())["key"])
+        assert not any(key in said + indexed.talk for key in keys)
+        assert not any(key in json.dumps(manifest(indexed)) for key in keys)
+    assert len(keys) == 2
+
+
 def test_rows_of_one_person_are_warned_of(run: Run) -> None:
     run("anonymize", "--set", "p=1")
     assert "can't be published. Avoid it by --set k=2" in run.talk

@@ -38,7 +38,7 @@ def test_what_is_made_and_published_is_noted(run: Run, tmp_path: Path) -> None:
     workspace = Workspace(run.workspace)
     run("publish", "-o", tmp_path / "published.jsonl")
     run("anonymize", *CHOICES, "--seed", "1", "-o", tmp_path / "outside")
-    run("publish", "-o", tmp_path / "published.jsonl")
+    run("publish", "-o", tmp_path / "published.jsonl", "--second")
     noted = read_ledger(workspace)
     assert [each.event for each in noted] == ["made", "published", "made", "published"]
     first, second = read_hash(run.workspace / "release"), read_hash(tmp_path / "outside")

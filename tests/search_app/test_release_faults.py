@@ -121,7 +121,7 @@ class Place:
         return [*self._verb("anonymize"), str(self.profiles), *choices]
 
     def publish(self) -> list[str]:
-        against = ["--against", str(self.profiles), "-o", str(self.published)]
+        against = ["--against", str(self.profiles), "-o", str(self.published), "--second"]
         return [*self._verb("publish"), str(self.release), *against]
 
     def _verb(self, name: str) -> list[str]:

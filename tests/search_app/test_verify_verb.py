@@ -226,6 +226,45 @@ def test_measure_names_users_only_when_asked_and_their_order_tells_nothing(
     assert values == sorted(values)
 
 
+def test_measure_writes_the_worst_cells_for_the_owner_alone(ready: Run, tmp_path: Path) -> None:
+    """Two of four have coffee: both of one row, nobody of the other."""
+    private = ready.workspace / "release" / "private" / "worst.csv"
+    for path in (private, tmp_path / "worst.csv", private):
+        text = ready("measure", "--worst", path)
+        assert not any(term in text + ready.talk for term in PEOPLE.terms)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        lines = path.read_text().splitlines()
+        assert lines[0] == "row,term,posterior,prior"
+        assert lines[1:5] == [
+            "g0001,coffee,1.0,0.5", "g0001,java,0.0,0.5", "g0002,coffee,0.0,0.5",
+            "g0002,java,1.0,0.5",
+        ]  # fmt: skip
+        assert lines[5] == "g0001,compiler,0.0,0.25"
+        assert len(lines) == 1 + 2 * 6
+    assert "release holds" in ready("verify")
+    assert "change of belief, largest of rows and terms" in text
+    measures = {m["name"]: m for m in ready.json("measure")["measures"]}
+    assert measures["change of belief"]["most"] == 0.5
+    assert measures["change of belief, mean"]["mean"] == (4 * 0.5 + 8 * 0.25) / 12
+
+
+def test_measure_refuses_to_write_the_worst_cells_into_what_is_published(
+    ready: Run, tmp_path: Path
+) -> None:
+    release = ready.workspace / "release"
+    ready("publish", "-o", tmp_path / "published.jsonl")
+    (tmp_path / "link").symlink_to(release)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for path in (release / "w.csv", release / "rows.jsonl", tmp_path / "link" / "w.csv"):
+        assert "lies in what is published" in ready.refused("measure", "--worst", path)
+    there = ("published.jsonl", "link/private/members.jsonl", "link/private/checksums.sha256")
+    for path in (*(tmp_path / name for name in there), ready.workspace / "profiles.jsonl"):
+        assert "holds something else; name another" in ready.refused("measure", "--worst", path)
+    both = ("--worst", tmp_path / "m.csv", "-o", tmp_path / "m.csv")
+    assert "--worst and -o are both" in ready.refused("measure", *both)
+    assert {path: path.read_bytes() for path in before} == before
+
+
 def test_verify_loads_no_scipy() -> None:
     """Verifying a small release must not take a quarter of making it (bar R9)."""
     code = (

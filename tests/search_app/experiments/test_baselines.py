@@ -98,7 +98,7 @@ def test_one_row_of_all_profiles_serves_everybody() -> None:
 
 
 def test_random_groups_have_the_releases_sizes_and_their_own_members_rows() -> None:
-    served = baselines._random_groups(situation())
+    served = baselines.random_groups(situation())
     assert sorted(np.bincount(served.row_of).tolist()) == [1, 3]
     for user in range(4):
         members = np.flatnonzero(served.row_of == served.row_of[user])
@@ -127,7 +127,7 @@ def test_who_has_no_row_is_served_by_nobody() -> None:
 
 
 def test_random_groups_are_drawn_of_those_who_have_a_row() -> None:
-    served = baselines._random_groups(left_out())
+    served = baselines.random_groups(left_out())
     assert sorted(served.row_of.tolist()) == [-1, -1, 0, 1]
     assert [row(served, user) for user in (1, 3)] == [None, None]
     # each row is that of one of the two, so each of them has their own profile's

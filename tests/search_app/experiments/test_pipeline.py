@@ -18,9 +18,10 @@ from index.build import build_index, open_index
 from index.forward import Forward
 from index.lucene import LuceneIndex
 from index.model import Account, Document
-from search_app.experiments.baselines import MODES, Situation, _random_groups
+from search_app.experiments.baselines import MODES, Situation, random_groups
 from search_app.experiments.data import Questions
 from search_app.experiments.design import Inputs, Variant
+from search_app.experiments.measuring_key import measuring_key
 from search_app.experiments.outcomes import Block, Unit
 from search_app.experiments.pipeline import Measured, World, measure, prepare, release_for
 from search_app.experiments.planning import units_of
@@ -31,7 +32,8 @@ from . import toy_world
 
 POOLS = (35, 60, 120)
 INPUTS = Inputs(size=8, users=12, queries_per_user=3, least_hits=100)
-SEARCHED = tuple(mode for mode in MODES if mode != "random")
+OF_SHARES = ("smoothed", "clipped")  # of rows that are shares of members
+SEARCHED = tuple(mode for mode in MODES if mode not in ("random", *OF_SHARES))
 
 
 class Toy(NamedTuple):
@@ -140,7 +142,7 @@ def test_every_mode_equals_the_naive_twin(toy: Toy, given: dict[str, Any]) -> No
     assert release.users == tuple(naive.users)
     assert 1 < len(release.rows) < len(naive.users)
     rng = np.random.default_rng([unit.seed, 2])
-    random_groups = rng.permutation(release.row_of_user)
+    dealt = rng.permutation(release.row_of_user)
     everybody = {
         name: twin.represent(list(naive.profiles.values()), kind)
         for name, kind in (("average", "centroid"), ("union", "union"))
@@ -151,7 +153,7 @@ def test_every_mode_equals_the_naive_twin(toy: Toy, given: dict[str, Any]) -> No
         "average": lambda _user: everybody["average"],
         "union": lambda _user: everybody["union"],
         "group": lambda user: naive.shared(release.row_of_user, user),
-        "random-groups": lambda user: naive.shared(random_groups, user),
+        "random-groups": lambda user: naive.shared(dealt, user),
         "left-out": lambda user: naive.shared(release.row_of_user, user, without=True),
     }
     assert rows.keys() == set(SEARCHED)
@@ -185,7 +187,7 @@ def test_random_groups_have_the_sizes_of_the_releases_and_other_members(
     release = release_for(world, unit)
     assert release is not None
     questions, profiles = world.data.questions, world.data.profiles["binary"]
-    drawn = _random_groups(
+    drawn = random_groups(
         Situation(questions, profiles, release, toy.forward, "tfidf", 60, unit.seed)
     ).row_of
     assert np.bincount(drawn).tolist() == release.grouping.sizes.tolist()
@@ -230,3 +232,60 @@ def test_a_pool_has_no_more_documents_than_are_found(toy: Toy) -> None:
     assert min(len(toy.lucene.pool(query, 130)) for query in toy.asked) < 118
     found = block(measured, "none", 118).hits
     assert set(found.tolist()) == {INPUTS.least_hits, 118}  # who finds less is cut to the next size
+
+
+def pooled(p: float) -> Variant:
+    complete = {**parameters_of("pooled"), "p": p, "steps": 2000}
+    return Variant("pooled", "pooled", {"p": p}, modes=("group", "smoothed"), complete=complete)
+
+
+def test_a_pooled_release_is_measured_alike_twice_though_its_key_is_secret(toy: Toy) -> None:
+    (unit,) = units_of([pooled(0.2)])
+    world = toy.world((unit,))
+    one, other = release_for(world, unit), release_for(world, unit)
+    assert one is not None
+    assert other is not None
+    assert one.key == other.key == measuring_key(unit.seed)
+    assert one.key != measuring_key(unit.seed + 1)
+    assert one.row_of_user.tolist() == other.row_of_user.tolist()
+    assert one.rows.weights.toarray().tobytes() == other.rows.weights.toarray().tobytes()
+    first, again = measure(world, unit), measure(world, unit)
+    assert first.facts == again.facts
+    for mode in ("group", "smoothed"):
+        values = [block(each, mode, 100).values["AP"] for each in (first, again)]
+        assert values[0].tobytes() == values[1].tobytes()
+
+
+def test_smoothed_rows_order_by_the_formula(toy: Toy) -> None:
+    (unit,) = units_of([pooled(0.2)])
+    world = toy.world((unit,))
+    release, questions = release_for(world, unit), world.data.questions
+    assert release is not None
+    situation = Situation(
+        questions, world.data.profiles["binary"], release, toy.forward, "tfidf", 30, 0
+    )
+    (scores,) = MODES["smoothed"].scores(situation)
+    terms, rows = release.rows.terms, release.rows.weights.toarray()
+    corpus = twin.Corpus(toy_world.documents(), "tfidf")
+    vectors = np.array([[each.get(term, 0.0) for term in terms] for each in corpus._vectors])
+    whole = np.array([np.sqrt(sum(w * w for w in each.values())) for each in corpus._vectors])
+    units = vectors / whole[:, None]
+    columns = units / np.linalg.norm(units, axis=0)
+    sizes = np.bincount(release.row_of_user)
+    prior = sizes @ rows / sizes.sum()
+    away = rows - prior
+    spread = away @ (columns.T @ columns)
+    reach = np.linalg.norm(away, axis=1) / np.linalg.norm(spread, axis=1)
+    smooth = prior + 1.3 * away + 0.1 * reach[:, None] * spread
+    for at, user in enumerate(questions.user.tolist()):
+        row = smooth[release.row_of_user[user]]
+        documents = toy.forward.numbers[questions.pools[at, :30]]
+        wanted = units[documents] @ row / np.linalg.norm(row)
+        assert scores[at] == pytest.approx(wanted, abs=1e-9)
+
+
+def test_above_a_fifth_a_smoothed_row_is_the_row(toy: Toy) -> None:
+    (unit,) = units_of([pooled(0.4)])
+    measured = measure(toy.world((unit,)), unit)
+    for name, values in block(measured, "group", 100).values.items():
+        assert np.array_equal(values, block(measured, "smoothed", 100).values[name])

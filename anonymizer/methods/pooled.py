@@ -1,0 +1,164 @@
+"""pooled: groups of alike users whose rows publish a mean where a share would tell too much.
+
+Ours. All groups have m members, m = ceil(1/p), or the smallest m with which each group has
+|U|avg / p distinct terms, too (`meet_paper`, the bound of Zhu & Xiong). The n mod m users left
+over are drawn without a look at their profiles and are served by one row more, the shares of all n
+users. What a group publishes of a term is the share of its members, or the mean of its pool (see
+pooling.py). Whoever reads a term's own column, knowing the victim's group and all else but the
+key, believes with just the published share that the victim has the term: at most p away from
+the share of all users, for terms that the row does not hold, too.
+
+That holds because groups are equally large, numbered at random, and equal shares stand in a random
+order. These draws and the users left over come from a secret key, not from the seed; who has the
+key could replay them. One key serves one release, and one release one set of profiles.
+What the key settles, so that a judge can settle it once more: SHAKE-256 of the key and of a name
+in UTF-8 gives each of a list of items 8 bytes, a number with its lowest byte first, and items stand
+in ascending order of their numbers. Users in the order of the profiles, "left over": the first
+n mod m are left over. Groups in the order of their first members, "groups": the group at place i
+of that order gets row number order[i]. Rows, "ties of TERM": of equal counts the row of the smaller
+number stands first, for the pool from the lower end last.
+Key 00 01 .. 1f, "groups", three items: 18196744385391566406, 9215127205093378510,
+12916560353276332279, thus the order 1, 2, 0. "ties of tea": 7035573845584675592,
+520046053104225255, 37503385224193059.
+
+Not promised: an attacker with a model of which terms go together can learn more.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.sparse import csr_matrix, vstack
+
+from ..annealing import anneal, steps_for
+from ..bounded_shares import counts_of, fraction_of, users_having
+from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, Unsatisfiable, silent
+from ..pooling import pooled_shares
+from ..representative import named_rows
+from ..secret_order import refuse_no_key, secret_numbers, secret_order
+from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
+
+_TRIAL = 8  # a size is tried with one of so many steps
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What groups are to be made of."""
+
+    profiles: Profiles
+    likeness: Likeness
+    p: Fraction
+    steps: int
+    key: bytes
+    rng: np.random.Generator
+    progress: Progress
+
+
+def anonymize(
+    profiles: Profiles,
+    *,
+    p: float = 0.4,
+    meet_paper: str = "false",
+    documents: int = 2000,
+    steps: int | None = None,
+    sample: Documents | None = None,
+    key: bytes | None = None,
+    rng: np.random.Generator,
+    progress: Progress = silent,
+    **_others: object,
+) -> Release:
+    """Group alike users and pool shares until each published one is within p of all users'."""
+    share = fraction_of(p)
+    if meet_paper not in ("true", "false"):
+        raise BadParameter(f"meet_paper={meet_paper} must be true or false")
+    sample, secret = refuse_bad_sampling(sample, documents, steps), refuse_no_key(key)
+    least = max(2, math.ceil(1 / share))
+    _refuse_few(len(profiles), least)
+    alike = likeness(profiles, sample, rng)
+    swaps = steps or steps_for(len(profiles))
+    task = _Task(profiles, alike, share, swaps, secret, rng, progress)
+    group_of = _diverse(task, least) if meet_paper == "true" else _groups(task, least, swaps)
+    rows, row_of_user = _rows(task, _renumbered(secret, group_of))
+    given = {"p": p, "meet_paper": meet_paper}
+    parameters = {**given, "documents": sample.vectors.shape[0], "steps": steps}
+    return Release(rows, profiles.users, row_of_user, "pooled", parameters, key=secret)
+
+
+def _refuse_few(users: int, size: int) -> None:
+    if users < 2 * size:
+        raise Unsatisfiable(
+            f"{users} users make no two groups of {size}; take a larger p, or more users"
+        )
+
+
+def _groups(task: _Task, size: int, steps: int) -> Ints:
+    """Return each user's group; -1 for those left over."""
+    users = len(task.profiles)
+    dealt = np.sort(secret_order(task.key, "left over", users)[users % size :])
+    sizes = np.full(users // size, size, dtype=np.int64)
+    found = anneal(task.likeness, sizes, task.rng, steps=steps, users=dealt, progress=task.progress)
+    return found.group_of
+
+
+def _diverse(task: _Task, least: int) -> Ints:
+    """Return groups of the smallest size from the least one on that meets the paper's bound."""
+    for size in range(least, len(task.profiles) // 2 + 1):
+        trial = _groups(task, size, max(1, task.steps // _TRIAL))
+        if _meets_paper(task, trial):  # closer groups have fewer terms, so others need no look
+            group_of = _groups(task, size, task.steps)
+            if _meets_paper(task, group_of):
+                return group_of
+    raise Unsatisfiable(
+        f"no two groups have |U|avg / p distinct terms each at p={float(task.p)}; take a larger p, "
+        "or meet_paper=false"
+    )
+
+
+def _meets_paper(task: _Task, group_of: Ints) -> bool:
+    """Tell whether each group has |U|avg / p distinct terms."""
+    least = Fraction(int(task.profiles.sizes.sum()), len(task.profiles)) / task.p
+    return int(np.diff(_counts(task.profiles, group_of).indptr).min()) >= least
+
+
+def _counts(profiles: Profiles, group_of: Ints) -> csr_matrix:
+    """Count each group's members who have each term; who is left over counts for none."""
+    groups = int(group_of.max()) + 1
+    everybody = Grouping(np.where(group_of < 0, groups, group_of))
+    return counts_of(profiles, everybody)[:groups]
+
+
+def _renumbered(key: bytes, group_of: Ints) -> Ints:
+    """Give groups secret numbers, in the order of their first members.
+
+    Those they were made under tell how they were made.
+    """
+    _, first, group = np.unique(group_of[group_of >= 0], return_index=True, return_inverse=True)
+    number = np.empty_like(first)
+    number[np.argsort(first)] = secret_order(key, "groups", first.size)
+    numbered = group_of.copy()
+    numbered[group_of >= 0] = number[group]
+    return numbered
+
+
+def _rows(task: _Task, group_of: Ints) -> tuple[Profiles, Ints]:
+    """Return what groups publish, with a last row for those left over, and each user's row."""
+    profiles, users = task.profiles, len(task.profiles)
+    counts, having = _counts(profiles, group_of), users_having(profiles)
+    groups, size = counts.shape[0], int(np.count_nonzero(group_of == 0))
+    shares = pooled_shares(
+        counts,
+        having,
+        users,
+        size,
+        task.p,
+        lambda term: secret_numbers(task.key, f"ties of {profiles.terms[term]}", groups),
+    )
+    published = shares.numerators / shares.denominators
+    rows = csr_matrix((published, (shares.groups, shares.terms)), shape=counts.shape)
+    if np.any(group_of < 0):
+        rows = vstack([rows, csr_matrix(having / users)], format="csr")
+    rows.sort_indices()
+    return named_rows(profiles, rows), np.where(group_of < 0, groups, group_of)

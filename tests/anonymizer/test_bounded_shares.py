@@ -1,0 +1,107 @@
+"""Limits of counts: computed by hand, and against fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymizer.bounded_shares import (
+    cells_beyond,
+    counts_of,
+    fraction_of,
+    least_counts,
+    limits_of,
+    most_counts,
+)
+from anonymizer.model import BadParameter, Grouping, Profiles
+
+P = Fraction(2, 5)
+
+
+def test_p_is_what_its_decimals_say() -> None:
+    assert fraction_of(0.1) == Fraction(1, 10)
+    assert fraction_of(1) == 1
+
+
+@pytest.mark.parametrize("p", [0, -0.1, 1.5, float("nan"), float("inf")])
+def test_p_must_be_a_share(p: float) -> None:
+    with pytest.raises(BadParameter, match="must be above 0 and at most 1"):
+        fraction_of(p)
+
+
+def test_limits_of_a_group_of_five() -> None:
+    users = np.array([1, 5, 10])  # of 10
+    assert most_counts(users, 10, P, 5).tolist() == [2, 4, 5]  # 5 (0.1 + 0.4) = 2.5
+    assert least_counts(users, 10, P, 5).tolist() == [0, 1, 3]  # 5 (0.5 - 0.4) = 0.5
+
+
+def test_only_terms_that_could_be_beyond_are_limited() -> None:
+    people = {f"u{i}": {"all": 1.0} for i in range(10)}
+    people["u0"]["one"] = 1.0  # at most 2 of 5 may have it, and 1 does
+    people["u1"]["three"] = people["u2"]["three"] = people["u3"]["three"] = (
+        2.0  # at most 3, as many
+    )
+    for i in range(6, 10):
+        people[f"u{i}"]["four"] = 1.0  # at most 5 (0.4 + 0.4) = 4 of 5, at least 0
+    limits = limits_of(Profiles.from_rows(people), P, 5)
+    assert limits.has.toarray().sum(axis=0).tolist() == [10]  # all: at least 3
+    assert limits.least.tolist() == [[3], [4]]  # 6 (1 - 0.4) = 3.6
+    assert limits.most.tolist() == [[5], [6]]
+
+
+def test_counts_are_of_members_not_of_weights() -> None:
+    profiles = Profiles.from_rows({"u": {"a": 3.0}, "v": {"a": 0.5, "b": 1.0}, "w": {"b": 7.0}})
+    counts = counts_of(profiles, Grouping(np.array([0, 0, 1])))
+    assert counts.toarray().tolist() == [[2, 1], [0, 1]]
+
+
+def test_absent_terms_count_as_well() -> None:
+    # a: 3 of 4 have it; of {u, v} 2/2, of {w, x} 1/2. b: 3 of 4; 2/2 and 1/2. c: 2 of 4; 2/2, 0/2.
+    profiles = Profiles.from_rows({
+        "u": {"a": 1, "b": 1, "c": 1}, "v": {"a": 1, "b": 1, "c": 1},
+        "w": {"a": 1}, "x": {"b": 1},
+    })  # fmt: skip
+    grouping = Grouping(np.array([0, 0, 1, 1]))
+    assert cells_beyond(profiles, grouping, Fraction(2, 5)) == 2  # c in both groups
+    assert cells_beyond(profiles, grouping, Fraction(1, 2)) == 0
+    assert cells_beyond(profiles, grouping, Fraction(1, 5)) == 6
+
+
+ROWS = st.lists(
+    st.sets(st.sampled_from("abcd"), min_size=1).map(lambda terms: dict.fromkeys(terms, 1.0)),
+    min_size=2,
+    max_size=12,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(ROWS, st.fractions(Fraction(1, 40), 1, max_denominator=40), st.integers(1, 4), st.data())
+def test_cells_beyond_equal_their_naive_twin(
+    rows: list[dict[str, float]], p: Fraction, groups: int, data: st.DataObject
+) -> None:
+    dealt = data.draw(st.permutations([user % groups for user in range(len(rows))]))
+    grouping = Grouping(np.unique(dealt, return_inverse=True)[1])
+    profiles = Profiles.from_rows({f"u{i}": row for i, row in enumerate(rows)})
+    expected = 0
+    for term in profiles.terms:
+        prior = Fraction(sum(term in row for row in rows), len(rows))
+        for group in range(grouping.count):
+            members = [row for row, at in zip(rows, grouping.group_of, strict=True) if at == group]
+            share = Fraction(sum(term in row for row in members), len(members))
+            expected += abs(share - prior) > p
+    assert cells_beyond(profiles, grouping, p) == expected
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(1, 30), st.integers(1, 12), st.fractions(Fraction(1, 99), 1), st.data())
+def test_limits_are_the_outermost_counts_within_p(
+    n: int, size: int, p: Fraction, data: st.DataObject
+) -> None:
+    users = data.draw(st.integers(0, n))
+    within = [c for c in range(size + 1) if abs(Fraction(c, size) - Fraction(users, n)) <= p]
+    least, most = (f(np.array([users]), n, p, size)[0] for f in (least_counts, most_counts))
+    assert within == list(range(least, most + 1))

@@ -1,0 +1,152 @@
+"""The judge of composition and pooled against one that says the promise in fractions."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from anonymizer.measures.verification import verify
+
+from .small_release import Rows, SmallRelease
+from .small_shares import composition, drawn_groups, holds, pooled
+
+CASES = 5_000
+KEYS = [bytes([number]) * 32 for number in range(8)]
+
+
+def people(rng: random.Random) -> Rows:
+    """Draw people, some terms of whom most have."""
+    terms = "abcdefgh"[: rng.randint(2, 8)]
+    weights = rng.choice([(1.0,), (1.0, 2.5, 1e-3)])
+    chances = {term: rng.choice((0.1, 0.3, 0.6, 0.9)) for term in terms}
+    found = {}
+    for number in range(rng.randint(4, 20)):
+        row = {t: rng.choice(weights) for t in terms if rng.random() < chances[t]}
+        found[f"u{number}"] = row or {rng.choice(terms): 1.0}
+    return found
+
+
+def small(rng: random.Random) -> SmallRelease:
+    """Make a release of either method, of users dealt out without a look at them."""
+    profiles = people(rng)
+    users = list(profiles)
+    if rng.random() < 0.5:
+        size = rng.randint(2, max(2, len(users) // 2))
+        count = len(users) // size
+        groups = [users[first::count] for first in range(count)]
+        p = rng.choice((0.3, 0.5, 0.5, 0.75, 0.9, 1, Fraction(1, 3)))
+        given = {"size": rng.choice((None, size))}
+        return composition(profiles, groups, p=float(p) if p != 1 else 1, **given)
+    p = rng.choice((0.5, 0.5, 0.4, 0.3, 0.25, 1, 0.6180339887498949))
+    meet = rng.choice(("false", "false", "true"))
+    m = max(2, -(-1 // Fraction(str(p))))
+    m += (meet == "true") * rng.randint(0, 2)
+    key = rng.choice(KEYS)
+    if m > len(users):
+        return small(rng)
+    groups, left = drawn_groups(profiles, m, key)
+    return pooled(profiles, groups, left, key, p=p, meet_paper=meet)
+
+
+Fault = Callable[[SmallRelease, random.Random], None]
+
+
+def change_share(made: SmallRelease, rng: random.Random) -> None:
+    terms = rng.choice(made.rows)["terms"]
+    terms[rng.choice(list(terms))] *= rng.choice((2.0, 1 + 2**-52, 0.5))
+
+
+def drop_term(made: SmallRelease, rng: random.Random) -> None:
+    terms = rng.choice(made.rows)["terms"]
+    if len(terms) > 1:
+        del terms[rng.choice(list(terms))]
+
+
+def invent_term(made: SmallRelease, rng: random.Random) -> None:
+    row = rng.choice(made.rows)
+    row["terms"] = dict(sorted({**row["terms"], rng.choice("abcdefghz"): 0.25}.items()))
+
+
+def swap_members(made: SmallRelease, rng: random.Random) -> None:
+    one, other = rng.choice(made.members), rng.choice(made.members)
+    one["row"], other["row"] = other["row"], one["row"]
+
+
+def swap_rows(made: SmallRelease, rng: random.Random) -> None:
+    """Two rows change places with all that is theirs."""
+    one, other = rng.choice(made.rows), rng.choice(made.rows)
+    names = {one["row"]: other["row"], other["row"]: one["row"]}
+    for part in ("terms", "users"):
+        one[part], other[part] = other[part], one[part]
+    for member in made.members:
+        member["row"] = names.get(member["row"], member["row"])
+
+
+def move_member(made: SmallRelease, rng: random.Random) -> None:
+    member, row = rng.choice(made.members), rng.choice(made.rows)
+    for each in made.rows:
+        each["users"] += (each is row) - (each["row"] == member["row"])
+    member["row"] = row["row"]
+
+
+def change_parameter(made: SmallRelease, rng: random.Random) -> None:
+    values = {
+        "p": (0, 0.2, 0.4, 0.5, 1, 1.5, 1e-9),
+        "documents": (1, 2, 5001),
+        "steps": (0, 1, 10**12),
+        "size": (None, 1, 2, 3),
+        "meet_paper": ("true", "false", "u1"),
+    }
+    name = rng.choice(sorted(made.parameters.keys() & values.keys()))
+    made.parameters[name] = rng.choice(values[name])
+
+
+def change_key(made: SmallRelease, rng: random.Random) -> None:
+    made.key = rng.choice((None, {}, {"key": "00"}, {"key": 1}, {"key": rng.choice(KEYS).hex()}))
+
+
+def change_fact(made: SmallRelease, rng: random.Random) -> None:
+    name = rng.choice(list(made.facts))
+    made.facts[name] *= rng.choice((2, 1 + 1e-11, 1 + 1e-14))
+
+
+def recount(made: SmallRelease, rng: random.Random) -> None:
+    rng.choice(made.rows)["users"] += rng.choice((-1, 1))
+
+
+FAULTS: list[Fault] = [
+    change_share,
+    drop_term,
+    invent_term,
+    swap_members,
+    swap_rows,
+    move_member,
+    change_parameter,
+    change_key,
+    change_fact,
+    recount,
+]
+
+
+def test_the_judge_and_the_oracle_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(11)  # noqa: S311
+    found: Counter[tuple[str, bool, bool]] = Counter()
+    for number in range(CASES):
+        made = small(rng)
+        if rng.random() < 0.3:  # rows are read, not foreseen
+            monkeypatch.setattr("anonymizer.measures.verification.foresee", lambda *_: None)
+        broken = rng.random() < 0.5
+        if broken:
+            rng.choice(FAULTS)(made, rng)
+        profiles = made.write_profiles(tmp_path / "p.jsonl")
+        verdict = verify(made.write(tmp_path / "r"), profiles)
+        monkeypatch.undo()
+        assert verdict.holds == holds(made), f"case {number}: {made} {verdict}"
+        found[made.method, broken, verdict.holds] += 1
+    assert min(found.values()) > CASES / 100, found
+    assert len(found) == 8

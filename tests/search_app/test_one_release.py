@@ -1,0 +1,203 @@
+"""One release of the same people: what `publish` refuses beside what was published before."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from anonymizer.measures.release_facts import facts
+from anonymizer.methods import anonymize
+from anonymizer.model import Profiles
+from anonymizer.profile_file import fingerprint, write_profiles
+from anonymizer.release import read_release, write_release
+from anonymizer.similarity import Documents
+from anonymizer.wordnet import WordNet
+from search_app.forgetting import forget
+from search_app.ledger import ledger_path, read_ledger
+from search_app.settings import Settings
+from search_app.workspace import Workspace
+
+from .conftest import Run
+
+TERMS = ("cup", "java", "tea")
+SAMPLE = Documents(csr_matrix(np.array([[0.6, 0.8, 0], [0, 0.6, 0.8], [1.0, 0, 0]])), TERMS)
+PEOPLE = {
+    f"person-{n}": dict.fromkeys((TERMS[n % 3], TERMS[(n + n // 3) % 3], f"x{n}"), 1.0)
+    for n in range(12)
+}
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], wordnet: WordNet) -> Run:
+    made = Run(tmp_path / "w", capsys)
+    made.workspace.mkdir()
+    write(made, wordnet, "pooled", b"k" * 32)
+    return made
+
+
+def write(
+    run: Run,
+    wordnet: WordNet,
+    method: str,
+    key: bytes = b"",
+    people: dict[str, dict[str, float]] = PEOPLE,
+) -> None:
+    """Make a release the current one, beside its profiles."""
+    profiles = Profiles.from_rows(people)
+    given = {
+        "pooled": {"sample": SAMPLE, "key": key},
+        "composition": {"sample": SAMPLE},
+        "p-linkability": {},
+    }[method]
+    parameters = {"p": 0.75} if method == "composition" else {"p": 0.4}
+    parameters |= {"augment": "none"} if method == "p-linkability" else {"steps": 500}
+    release = anonymize(method, profiles, parameters, wordnet=wordnet, **given)
+    release = replace(release, facts=facts(profiles, release))
+    folder = run.workspace
+    write_profiles(profiles, folder / "profiles.jsonl")
+    write_release(release, folder / "release", seed=0, input_hash=fingerprint(profiles))
+    Workspace(folder).make_current(profiles="profiles.jsonl", release="release")
+
+
+def published(run: Run) -> int:
+    return sum(each.event == "published" for each in read_ledger(Workspace(run.workspace)))
+
+
+def refused(run: Run, tmp_path: Path, *more: str) -> str:
+    """Return why nothing was published."""
+    before = (tmp_path / "f").read_bytes()
+    answer = json.loads(run("publish", "--json", "-o", tmp_path / "f", *more, code=1))
+    ((claim, line),) = [(f["claim"], f["line"]) for f in answer["findings"] if not f["holds"]]
+    assert claim == "one release"
+    assert (tmp_path / "f").read_bytes() == before
+    assert "person-" not in line
+    return str(line)
+
+
+def test_what_pooled_made_verifies_and_is_published_twice(run: Run, tmp_path: Path) -> None:
+    assert "release holds: 12 users in 4 rows" in run("verify")
+    for _ in range(2):  # the same bytes tell nothing more
+        run("publish", "-o", tmp_path / "f")
+    assert published(run) == 2
+    assert "key.json" not in (tmp_path / "f").read_text()
+
+
+@pytest.mark.parametrize("more", [(), ("--second",)])
+def test_pooled_anew_with_a_fresh_key_is_refused(
+    run: Run, tmp_path: Path, wordnet: WordNet, more: tuple[str, ...]
+) -> None:
+    run("publish", "-o", tmp_path / "f")
+    write(run, wordnet, "pooled", b"l" * 32)
+    assert "release holds" in run("verify")
+    told = refused(run, tmp_path, *more)
+    assert "another release of these people was published; two tell more than either" in told
+    assert "promised of one alone: publish that one again, or, if nobody ever got it" in told
+    assert published(run) == 1
+
+
+def test_where_nobody_got_it_the_ledger_s_line_may_go(
+    run: Run, tmp_path: Path, wordnet: WordNet
+) -> None:
+    run("publish", "-o", tmp_path / "f")
+    write(run, wordnet, "pooled", b"l" * 32)
+    refused(run, tmp_path)
+    ledger_path(Workspace(run.workspace)).write_text("")
+    run("publish", "-o", tmp_path / "f")
+    write(run, wordnet, "pooled", b"k" * 32)  # the first one is now the second
+    refused(run, tmp_path)
+
+
+@pytest.mark.parametrize("method", ["composition", "p-linkability"])
+def test_no_other_release_stands_beside_pooled(
+    run: Run, tmp_path: Path, wordnet: WordNet, method: str
+) -> None:
+    run("publish", "-o", tmp_path / "f")
+    write(run, wordnet, method)
+    assert "promised of one alone" in refused(run, tmp_path, "--second")
+    ledger_path(Workspace(run.workspace)).write_text("")
+    run("publish", "-o", tmp_path / "f")
+    write(run, wordnet, "pooled", b"k" * 32)
+    assert "promised of one alone" in refused(run, tmp_path, "--second")
+
+
+def test_a_second_p_linkability_release_must_be_wanted(
+    run: Run, tmp_path: Path, wordnet: WordNet
+) -> None:
+    write(run, wordnet, "p-linkability")
+    run("publish", "-o", tmp_path / "f")
+    people = {user: dict(row, tea=2.0) for user, row in PEOPLE.items()}
+    write(run, wordnet, "p-linkability", people=dict(reversed(people.items())))
+    told = refused(run, tmp_path)
+    assert told.endswith("publish that one again, or take --second upon yourself")
+    run("publish", "-o", tmp_path / "f", "--second")
+    run("publish", "-o", tmp_path / "f")  # it is the last one now
+    write(run, wordnet, "p-linkability")
+    assert "2 other releases" not in refused(run, tmp_path)
+    write(run, wordnet, "p-linkability", people={u: {**r, "cup": 1.0} for u, r in PEOPLE.items()})
+    assert "2 other releases of these people were published" in refused(run, tmp_path)
+
+
+def test_other_people_are_others(run: Run, tmp_path: Path, wordnet: WordNet) -> None:
+    run("publish", "-o", tmp_path / "f")
+    others = {user.replace("person", "other"): row for user, row in PEOPLE.items()}
+    write(run, wordnet, "pooled", b"l" * 32, people=others)
+    run("publish", "-o", tmp_path / "f")
+    assert published(run) == 2
+
+
+def test_sessions_are_their_people_s(run: Run, tmp_path: Path, wordnet: WordNet) -> None:
+    write(run, wordnet, "p-linkability")
+    run("publish", "-o", tmp_path / "f")
+    sessions = {f"{user}#{n}": row for n in (1, 2) for user, row in PEOPLE.items()}
+    write(run, wordnet, "p-linkability", people=sessions)
+    refused(run, tmp_path)
+
+
+def test_the_ledger_names_nobody_and_old_lines_count_for_nobody(
+    run: Run, tmp_path: Path, wordnet: WordNet
+) -> None:
+    run("publish", "-o", tmp_path / "f")
+    path = ledger_path(Workspace(run.workspace))
+    assert "person-" not in path.read_text()
+    (line,) = map(json.loads, path.read_text().splitlines())
+    assert len(line.pop("people")) == 64
+    path.write_text(json.dumps(line) + "\n")  # as it was written before
+    write(run, wordnet, "pooled", b"l" * 32)
+    run("publish", "-o", tmp_path / "f")
+    assert published(run) == 2
+
+
+@pytest.mark.parametrize("terms", [None, ("x3",)])
+def test_forgetting_makes_and_publishes_anew(
+    run: Run, monkeypatch: pytest.MonkeyPatch, terms: tuple[str, ...] | None
+) -> None:
+    """That is a second release, and has to be: the first one holds the person."""
+    monkeypatch.setattr("search_app.verbs.anonymize._forward", lambda _settings: None)
+    monkeypatch.setattr("search_app.releasing.sample_documents", lambda *_: SAMPLE)
+    root = run.workspace
+    run("publish", "-o", root / "f")
+    key, file = read_release(root / "release").key, (root / "f").read_bytes()
+    forget(Workspace(root), Settings(workspace=root), "person-3", terms)
+    assert "release holds" in run("verify")
+    assert read_release(root / "release").key != key
+    assert b"x3" in file
+    assert (root / "f").read_bytes() != file
+    assert b"x3" not in (root / "f").read_bytes()
+    first, second = (e for e in read_ledger(Workspace(root)) if e.event == "published")
+    assert (first.people == second.people) == (terms is not None)
+    run("publish", "-o", root / "f")  # what was published last may be published again
+
+
+def test_one_user_left_over_is_not_published(run: Run, tmp_path: Path, wordnet: WordNet) -> None:
+    """Their profile is what all users' shares have beside the groups'."""
+    people = {**PEOPLE, "person-12": {"tea": 1.0, "x12": 1.0}}
+    write(run, wordnet, "pooled", b"k" * 32, people=people)
+    text = run("verify")
+    assert "the shares of the 1 left over: belief about them changes by up to 0.9231" in text
+    text = run("publish", "-o", tmp_path / "f", code=1)
+    assert "one user is left over; take another p, or a user more or less" in text
