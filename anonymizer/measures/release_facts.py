@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +22,7 @@ def facts(profiles: Profiles, release: Release) -> Facts:
 
 def own_facts(profiles: Profiles, release: Release) -> Facts:
     """Sum up what only releases of this method state; nothing of most."""
-    own = OWN_FACTS.get(release.method)
-    return own(profiles, release) if own else {}
+    return _kept_of_reduced(profiles, release) if release.lone else {}
 
 
 def _kept_of_reduced(profiles: Profiles, release: Release) -> Facts:
@@ -47,6 +45,3 @@ def _kept_of_reduced(profiles: Profiles, release: Release) -> Facts:
 
 def _terms_used(profiles: Profiles) -> int:
     return int(np.count_nonzero(np.bincount(profiles.weights.indices)))
-
-
-OWN_FACTS: dict[str, Callable[[Profiles, Release], Facts]] = {"km-anonymity": _kept_of_reduced}
