@@ -12,7 +12,8 @@ import pytest
 
 from anonymizer.measures.verification import verify
 
-from .small_reduced import PARAMETERS, content, facts_of, is_anonymous, reduced
+from .small_logs import is_anonymous
+from .small_reduced import PARAMETERS, content, facts_of, reduced
 from .small_release import Rows, SmallRelease
 
 CASES = 10_000
