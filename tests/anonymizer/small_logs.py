@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, combinations, pairwise
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
 from anonymizer.histories import Histories
 from anonymizer.km_insertion import Kept
 
-T = TypeVar("T")
 Log = Sequence[set[int]]
 
 
@@ -35,20 +35,17 @@ def cells_in(histories: Histories, rows: Log) -> Kept:
     return np.array([term in rows[user] for user, term in pairs], dtype=np.bool_)
 
 
-def support(rows: Iterable[Collection[T]], combination: Iterable[T]) -> int:
+def support(rows: Iterable[Collection[int]], combination: Iterable[int]) -> int:
     """Count the rows that a combination of terms stands in."""
     wanted = {*combination}
     return sum(wanted <= {*row} for row in rows)
 
 
-def is_anonymous(rows: Collection[Collection[T]], k: int, m: int) -> bool:
+def is_anonymous(rows: Collection[Collection[Any]], k: int, m: int) -> bool:
     """Tell, by the definition, whether rows are (k,m)-anonymous."""
-    return all(
-        support(rows, combination) >= k
-        for row in rows
-        for size in range(1, m + 1)
-        for combination in combinations(row, size)
-    )
+    ordered, sizes = [sorted(row) for row in rows], range(1, m + 1)
+    found = Counter(c for row in ordered for size in sizes for c in combinations(row, size))
+    return all(support >= k for support in found.values())
 
 
 def uneven_rows(rng: np.random.Generator) -> list[set[int]]:
