@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .model import Ints, Numbers, Profiles
+from .model import Floats, Ints, Numbers, Profiles
+
+MOST_TERMS = 4  # of a combination: the largest m
 
 
 class Histories(NamedTuple):
@@ -33,3 +36,23 @@ def histories_of(profiles: Profiles) -> Histories:
     return Histories(
         weights.indptr.astype(np.int64), weights.indices.astype(np.int32), len(profiles.terms)
     )
+
+
+def by_content(ends: Ints, columns: Any, weights: Floats) -> Ints:
+    """Order rows by their terms' numbers; those of equal terms by their weights.
+
+    A row's key is its terms' numbers from 1, a 0 and its weights, all with the highest byte first:
+    keys compare as bytes as rows do as numbers.
+    """
+    sizes = np.diff(ends)
+    ends_of_keys = np.append(0, np.cumsum(3 * sizes + 1))
+    within = np.arange(columns.size) - np.repeat(ends[:-1], sizes)
+    at = np.repeat(ends_of_keys[:-1], sizes) + within
+    words = np.zeros(ends_of_keys[-1], dtype=">u4")
+    words[at] = columns + 1
+    halves = weights.astype(">f8").view(">u4")
+    at += np.repeat(sizes, sizes) + 1 + within
+    words[at], words[at + 1] = halves[::2], halves[1::2]
+    content = words.tobytes()
+    keys = [content[low:high] for low, high in pairwise((4 * ends_of_keys).tolist())]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)

@@ -15,7 +15,7 @@ from .compiled import compiled
 from .model import Floats
 
 RANDOM, FIS, VALUE = range(3)
-TARGETS = {"random": RANDOM, "fis": FIS, "value": VALUE}
+DECIDERS = {"random": RANDOM, "fis": FIS, "value": VALUE}
 TIES = ("first", "random")
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -39,7 +39,7 @@ def rules_of(
     """Put the rules together, with a generator of their own that starts from one drawn number."""
     seed = rng.integers(2**64, dtype=np.uint64, size=1)
     worth = np.zeros(0) if values is None else np.ascontiguousarray(values, dtype=np.float64)
-    return Rules(k, m, TARGETS[target], ties == "random", worth, seed)
+    return Rules(k, m, DECIDERS[target], ties == "random", worth, seed)
 
 
 @compiled

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from . import km_supports
 from .compiled import compiled
-from .histories import Histories
-from .km_choice import FIS, TARGETS, TIES, choose, rules_of
+from .histories import MOST_TERMS, Histories
+from .km_choice import DECIDERS, FIS, TIES, choose, rules_of
 from .km_stars import (
     WORD,
     ask,
@@ -31,10 +32,9 @@ from .km_stars import (
     tally,
     work_for,
 )
-from .km_supports import FOUR, THREE, TWO, ZERO, lose_from_list, pairs_of, supports_of
+from .km_supports import FOUR, THREE, TWO, ZERO, bytes_for, lose_from_list, pairs_of, supports_of
 from .model import BadParameter, Floats, Ints, Progress, silent
 
-MOST_TERMS = 4  # of a combination
 _SHARE = 1024  # users between two reports of progress
 
 
@@ -67,7 +67,7 @@ def _check(span: int, k: int, m: int, target: str, values: Floats | None, ties: 
     allowed = {
         f"k={k} must be 1 or more": k >= 1,
         f"m={m} must be from 1 to {MOST_TERMS}": 1 <= m <= MOST_TERMS,
-        f"target={target!r} must be one of {', '.join(TARGETS)}": target in TARGETS,
+        f"target={target!r} must be one of {', '.join(DECIDERS)}": target in DECIDERS,
         f"ties={ties!r} must be one of {', '.join(TIES)}": ties in TIES,
     }
     if target == "value":
@@ -79,6 +79,12 @@ def _check(span: int, k: int, m: int, target: str, values: Floats | None, ties: 
 
 def _passes(histories: Histories, rules: Any, progress: Progress) -> Ints:
     """Visit all users, pass after pass, until a pass deletes nothing."""
+    needed = bytes_for(histories, rules.m)
+    if needed > km_supports.LIMIT:
+        raise BadParameter(
+            f"algorithm=greedy would take {needed / 1e9:,.1f} GB for the pairs of each user's "
+            f"terms, and may take {km_supports.LIMIT / 1e9:,.1f} GB; set algorithm=insert"
+        )
     log = supports_of(histories, rules.k, rules.m)
     work = work_for(log, rules.m)
     users, number, deletions = histories.users, 0, 1

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import cores, in_parallel
-from .histories import Histories
+from .histories import MOST_TERMS, Histories
 from .km_groups import Growing, Owners, Room, give, owners_of
 from .model import BadParameter, Ints, Progress, silent
 
 Kept = NDArray[np.bool_]
 Score = Callable[[Kept], tuple[float, float]]
-MOST = 4  # terms in a combination
 TERMS = 4096  # between two reports of progress
 
 
@@ -95,8 +94,8 @@ def best_of(
 def _check(histories: Histories, k: int, m: int, order: Ints, start: Kept | None) -> None:
     if k < 1:
         raise BadParameter(f"k={k} must be at least 1")
-    if not 1 <= m <= MOST:
-        raise BadParameter(f"m={m} must be from 1 to {MOST}")
+    if not 1 <= m <= MOST_TERMS:
+        raise BadParameter(f"m={m} must be from 1 to {MOST_TERMS}")
     if order.size and not 0 <= order.min() <= order.max() < histories.span:
         raise BadParameter(f"an order must be of terms from 0 to {histories.span - 1}")
     if start is not None and start.size != histories.terms.size:

@@ -8,7 +8,7 @@ on every log, so several are tried.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import comb
@@ -21,12 +21,18 @@ from .km_rescue import rescue
 from .model import Floats, Ints, Progress, silent
 
 
+class Worth(NamedTuple):
+    """What cells are worth to a target."""
+
+    target: str
+    weights: Floats  # of each cell
+    values: Floats | None  # term -> value of an occurrence, of targets that have one
+
+
 def most_kept(
     histories: Histories,
-    target: str,
+    worth: Worth,
     *,
-    weights: Floats,
-    values: Floats | None,
     k: int,
     m: int,
     rng: np.random.Generator,
@@ -36,21 +42,18 @@ def most_kept(
 
     For users, those left without a term are rescued too. Progress counts the orders tried.
     """
-    score = score_of(histories, target, weights=weights, values=values, m=m)
-    tried = _tried(histories, target, weights, values, k, rng)
+    score, tried = score_of(histories, worth, m), orders(histories, worth, k=k, rng=rng)
     kept = best_of(histories, score, tried, k=k, m=m, progress=progress)
-    if target == "users":
-        kept = rescue(histories, kept, score, weights=weights, k=k, m=m, order=tried[0])
+    if worth.target == "users":
+        kept = rescue(histories, kept, score, weights=worth.weights, k=k, m=m, order=tried[0])
     return kept
 
 
 def give_back(
     histories: Histories,
     start: Kept,
-    target: str,
+    worth: Worth,
     *,
-    weights: Floats,
-    values: Floats | None,
     k: int,
     m: int,
     rng: np.random.Generator,
@@ -59,39 +62,19 @@ def give_back(
 
     Each order that may suit the target is tried, and what it counts as most is kept.
     """
-    score = score_of(histories, target, weights=weights, values=values, m=m)
-    tried = _tried(histories, target, weights, values, k, rng)
-    return best_of(histories, score, tried, k=k, m=m, start=start)
+    tried = orders(histories, worth, k=k, rng=rng)
+    return best_of(histories, score_of(histories, worth, m), tried, k=k, m=m, start=start)
 
 
-def _tried(
-    histories: Histories,
-    target: str,
-    weights: Floats,
-    values: Floats | None,
-    k: int,
-    rng: np.random.Generator,
-) -> list[Ints]:
-    tf: Floats = np.bincount(histories.terms, weights, histories.span).astype(np.float64)
-    return orders(histories, target, tf=tf, values=values, k=k, rng=rng)
-
-
-def orders(
-    histories: Histories,
-    target: str,
-    *,
-    tf: Floats,
-    values: Floats | None,
-    k: int,
-    rng: np.random.Generator,
-) -> list[Ints]:
+def orders(histories: Histories, worth: Worth, *, k: int, rng: np.random.Generator) -> list[Ints]:
     """Return the orders to try for a target; equal terms stand by number.
 
-    A term's weights sum to tf. Values, which may be 0, are of one occurrence of each term; targets
-    that count no value come without.
+    Values, which may be 0, are of one occurrence of each term.
     """
+    target, weights, values = worth
     if target == "random":
         return [rng.permutation(histories.span)]
+    tf: Floats = np.bincount(histories.terms, weights, histories.span).astype(np.float64)
     df = np.bincount(histories.terms, minlength=histories.span).astype(np.float64)
     each, both = tf / np.maximum(df, 1), np.sqrt(df * tf)
     partners = frequent_partners(histories, k).astype(np.float64)
@@ -110,10 +93,9 @@ def orders(
     return [np.argsort(-first, kind="stable") for first in firsts]
 
 
-def score_of(
-    histories: Histories, target: str, *, weights: Floats, values: Floats | None, m: int
-) -> Score:
+def score_of(histories: Histories, worth: Worth, m: int) -> Score:
     """Return what tells how much of what the target counts is kept, and then of log size."""
+    target, weights, values = worth
     row = histories.row
 
     def score(kept: Kept) -> tuple[float, float]:

@@ -3,6 +3,8 @@
 A log in which everybody has at most one term, shared by k, is (k,m)-anonymous for every m. So those
 left without a term begin with one, together with as few others as make k, those who have the least
 to lose; insertion goes on from there. Whoever is then without a term is rescued in the next round.
+Users who have as much to lose stand in the order of their own terms and weights: only among those
+who are alike in all does their place in the log decide, and then it is no matter who they are.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .compiled import compiled
-from .histories import Histories
+from .histories import Histories, by_content
 from .km_groups import Owners, owners_of
 from .km_insertion import Kept, Score, insert
 from .model import Floats, Ints
@@ -26,6 +28,7 @@ def rescue(
     """Return a log in which more users have a term, or this one if none scores higher."""
     row, df = histories.row, np.bincount(histories.terms, minlength=histories.span)
     could = np.bincount(row[df[histories.terms] >= k], minlength=histories.users) > 0
+    alike = by_content(histories.ends, histories.terms, weights)
     begun = np.full(histories.users, -1, dtype=np.int32)
     seed = np.zeros(histories.terms.size, dtype=np.bool_)
     last, best = kept, (score(kept), kept)
@@ -35,7 +38,7 @@ def rescue(
         wanted = np.bincount(histories.terms[lost[row]], minlength=histories.span)
         terms = np.flatnonzero((wanted > 0) & (df >= k))
         terms = terms[np.lexsort((terms, df[terms], -wanted[terms]))]
-        owners = owners_of(histories, np.argsort(size, kind="stable"))
+        owners = owners_of(histories, alike[np.argsort(size[alike], kind="stable")])
         if not _begin(terms, k, owners, lost, begun, seed):
             break
         last = insert(histories, k=k, m=m, order=order, start=seed, once=True)

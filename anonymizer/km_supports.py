@@ -14,6 +14,7 @@ import numpy as np
 from .compiled import compiled
 from .histories import Histories
 
+LIMIT = 8_000_000_000  # bytes for the pairs of all users' terms
 NONE = -1  # the number of a pair that too few users have
 # Handed on, these are plain numbers: numba compiles a function anew for each literal it is given.
 ZERO, TWO, THREE, FOUR = (np.int64(number) for number in (0, 2, 3, 4))
@@ -32,6 +33,12 @@ class Supports(NamedTuple):
     owner: Any  # such lists, each ascending
     changed: Any  # pair -> the last visit at which its support fell
     frequent: Any  # size, term -> frequent combinations it is in; for size 1 its own support
+
+
+def bytes_for(histories: Histories, m: int) -> int:
+    """Return how much memory the pairs of all users' terms will take."""
+    sizes = np.diff(histories.ends)
+    return int((sizes * (sizes - 1) // 2).sum()) * (8 if m > 2 else 4)
 
 
 def supports_of(histories: Histories, k: int, m: int) -> Supports:

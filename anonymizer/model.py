@@ -24,6 +24,14 @@ Floats = NDArray[np.float64]
 Progress = Callable[[int], object]
 
 
+LONE = frozenset({"km-anonymity"})  # methods whose rows are what is left of one person's terms
+
+
+def has_lone_rows(method: str) -> bool:
+    """Tell whether each row of a method's releases is of one person."""
+    return method in LONE
+
+
 def silent(_done: int) -> None:
     """Report progress to nobody."""
 
@@ -258,6 +266,11 @@ class Release:
     def grouping(self) -> Grouping:
         """Return who shares a row with whom."""
         return Grouping(self.row_of_user)
+
+    @property
+    def lone(self) -> bool:
+        """Tell whether each row is of one person, as the method says."""
+        return has_lone_rows(self.method)
 
     @property
     def left_out(self) -> int:

@@ -7,17 +7,16 @@ names and places tell nothing of who has them; what was deleted of whom stays pr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from .model import BadInput, BadParameter, Floats, Ints, Profiles, Release, Unsatisfiable
+from .histories import by_content
+from .model import BadInput, BadParameter, Ints, Profiles, Release, Unsatisfiable
 from .representative import row_names
 
-METHOD = "km-anonymity"
 Marks = NDArray[np.bool_]
 
 
@@ -27,6 +26,7 @@ def reduced_release(
     passes: Ints,
     parameters: Mapping[str, Any],
     *,
+    method: str,
     frequencies: str = "keep",
 ) -> Release:
     """Release the cells that are kept, one row a user; passes tell when the others were deleted.
@@ -44,7 +44,7 @@ def reduced_release(
     columns, weights = profiles.weights.indices[kept], profiles.weights.data[kept]
     if frequencies == "drop":
         weights = np.ones(weights.size)
-    order = _by_content(ends, columns, weights)
+    order = by_content(ends, columns, weights)
     rows = csr_matrix((weights, columns, ends), shape=(users.size, len(profiles.terms)))[order]
     row_of_user = np.empty(users.size, dtype=np.int64)
     row_of_user[order] = np.arange(users.size)
@@ -52,7 +52,7 @@ def reduced_release(
         _over_used(row_names(users.size, set(profiles.users)), profiles.terms, rows),
         tuple(profiles.users[user] for user in users.tolist()),
         row_of_user,
-        METHOD,
+        method,
         dict(parameters),
         {"users_left_out": len(profiles) - users.size},
         _deletions(profiles, ~kept, passes),
@@ -72,26 +72,6 @@ def _check(profiles: Profiles, kept: Marks, passes: Ints, frequencies: str) -> N
 def _sizes(profiles: Profiles, cells: Marks) -> Ints:
     """Count the marked cells of each user."""
     return np.diff(np.append(0, np.cumsum(cells))[profiles.weights.indptr]).astype(np.int64)
-
-
-def _by_content(ends: Ints, columns: Any, weights: Floats) -> Ints:
-    """Order rows by their terms' numbers; those of equal terms by their weights.
-
-    A row's key is its terms' numbers from 1, a 0 and its weights, all with the highest byte first:
-    keys compare as bytes as rows do as numbers.
-    """
-    sizes = np.diff(ends)
-    ends_of_keys = np.append(0, np.cumsum(3 * sizes + 1))
-    within = np.arange(columns.size) - np.repeat(ends[:-1], sizes)
-    at = np.repeat(ends_of_keys[:-1], sizes) + within
-    words = np.zeros(ends_of_keys[-1], dtype=">u4")
-    words[at] = columns + 1
-    halves = weights.astype(">f8").view(">u4")
-    at += np.repeat(sizes, sizes) + 1 + within
-    words[at], words[at + 1] = halves[::2], halves[1::2]
-    content = words.tobytes()
-    keys = [content[low:high] for low, high in pairwise((4 * ends_of_keys).tolist())]
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
 
 
 def _over_used(names: tuple[str, ...], terms: tuple[str, ...], cells: csr_matrix) -> Profiles:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anonymizer.model import Ints, Release
-from anonymizer.reduced import METHOD
 
 _NUMBERS = ("no", "one", "two", "three", "four")
 NO_ROW = (
@@ -32,7 +31,7 @@ class LoneRows(NamedTuple):
 
 def lone_rows(release: Release | None) -> LoneRows | None:
     """Return what a release promises of its rows, if each of them is of one person."""
-    if release is None or release.method != METHOD:
+    if release is None or not release.lone:
         return None
     return promised({**release.parameters, "users_left_out": release.left_out})
 

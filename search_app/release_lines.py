@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymizer.reduced import METHOD
+from anonymizer.model import has_lone_rows
 
 _LINKABILITY = {
     "mean profile over a group's terms, worst group": "average_linkability",
@@ -21,7 +21,7 @@ _WIDTH = 48
 def release_lines(made: Mapping[str, Any]) -> list[str]:
     """Say what a release is like: its size, then what is measured of its method's promise."""
     facts = made["facts"]
-    if made["method"] == METHOD:
+    if has_lone_rows(made["method"]):
         return _of_rows(made, facts)
     groups = (
         f"{facts['users']} users in {facts['groups']} groups of {facts['smallest_group']} to "
@@ -52,7 +52,7 @@ def _line(label: str, value: str) -> str:
 def warning(made: Mapping[str, Any]) -> str:
     """Warn of rows that are one person's whole profile; elsewhere a row of one is no fault."""
     single = made["facts"]["single_person_rows"]
-    if made["method"] == METHOD or not single:
+    if has_lone_rows(made["method"]) or not single:
         return ""
     return (
         f"Warning: {single} groups have one member, whose own profile is "

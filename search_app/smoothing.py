@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from anonymizer.reduced import METHOD
+from anonymizer.model import has_lone_rows
 
 from .errors import UsageError
 
@@ -49,7 +49,7 @@ def strength_for(p: object) -> Strength:
 
 def unlike_shares(method: str, parameters: Mapping[str, Any], rows: csr_matrix) -> str:
     """Say why rows are no shares of a group's members; nothing if they are."""
-    if method == METHOD:
+    if has_lone_rows(method):
         return "a row of one person has no shares; this needs the rows of groups"
     if parameters.get("representative", "centroid") != "centroid":
         return "a union has no shares; release with representative=centroid"

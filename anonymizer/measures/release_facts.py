@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,8 +62,7 @@ def _published_belief(profiles: Profiles, rows: Profiles) -> float:
 
 def own_facts(profiles: Profiles, release: Release) -> Facts:
     """Sum up what only releases of this method state; nothing of most."""
-    own = OWN_FACTS.get(release.method)
-    return own(profiles, release) if own else {}
+    return _kept_of_reduced(profiles, release) if release.lone else {}
 
 
 def _kept_of_reduced(profiles: Profiles, release: Release) -> Facts:
@@ -90,4 +88,3 @@ def _terms_used(profiles: Profiles) -> int:
 
 
 HIDING = {"pooled"}  # methods whose rows hide their members' shares
-OWN_FACTS: dict[str, Callable[[Profiles, Release], Facts]] = {"km-anonymity": _kept_of_reduced}

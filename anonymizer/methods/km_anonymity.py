@@ -14,13 +14,13 @@ term is worth; bid, clicks, impressions and revenue are read from a marketing ta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..histories import Histories, histories_of
+from ..histories import MOST_TERMS, Histories, histories_of
 from ..km_greedy import delete_greedily
-from ..km_orders import give_back, most_kept
+from ..km_orders import Worth, give_back, most_kept
 from ..marketing import VALUES, MarketingTable, values_of
 from ..model import (
     BadInput,
@@ -36,6 +36,7 @@ from ..model import (
 from ..reduced import reduced_release
 
 TARGETS = ("logsize", "users", "fis", "random", *VALUES)
+NAME = "km-anonymity"
 _CHOICES = {
     "algorithm": ("insert", "greedy"),
     "target": TARGETS,
@@ -43,24 +44,6 @@ _CHOICES = {
     "reinsert": ("none", "groups"),
     "frequencies": ("keep", "drop"),
 }
-MOST_TERMS = 4  # of a combination
-
-
-class Worth(NamedTuple):
-    """What terms are worth to a target."""
-
-    target: str
-    weights: Floats  # of each cell
-    tf: Floats  # term -> sum of its weights
-    df: Floats  # term -> users who have it
-    each: Floats | None  # term -> value of an occurrence, of targets that have one
-
-    @property
-    def utility(self) -> Floats | None:
-        """Return what a term is worth in the whole log; nothing where chance or sets decide."""
-        if self.each is not None:
-            return self.each * self.tf
-        return {"logsize": self.tf, "users": self.df}.get(self.target)
 
 
 def anonymize(
@@ -87,29 +70,24 @@ def anonymize(
     if algorithm == "greedy":
         passes = _greedily(histories, worth, k, m, ties, reinsert, rng, progress)
     else:
-        kept = most_kept(
-            histories,
-            target,
-            weights=worth.weights,
-            values=worth.each,
-            k=k,
-            m=m,
-            rng=rng,
-            progress=progress,
-        )
+        kept = most_kept(histories, worth, k=k, m=m, rng=rng, progress=progress)
         passes = np.where(kept, 0, 1).astype(np.int64)
     told = "none"
     if table is not None and target in VALUES:
         told = "synthetic" if table.synthetic else "given"
     parameters = {"k": k, "m": m, **chosen, "marketing": told}
-    return reduced_release(profiles, passes == 0, passes, parameters, frequencies=frequencies)
+    return reduced_release(
+        profiles, passes == 0, passes, parameters, method=NAME, frequencies=frequencies
+    )
 
 
-def idle(parameters: Mapping[str, object]) -> list[str]:
+def idle(parameters: Mapping[str, Any]) -> list[str]:
     """Name the parameters that have no effect beside the others."""
-    greedy = parameters["algorithm"] == "greedy"
+    # At m = 1 and at k = 1 all algorithms and targets come to the same; these two are not named,
+    # as tables tell of each.
+    greedy = parameters["algorithm"] == "greedy" and min(parameters["m"], parameters["k"]) > 1
     effective = {
-        "ties": greedy,
+        "ties": greedy and parameters["target"] != "random",
         "reinsert": greedy,
         "marketing": parameters["target"] in VALUES,
     }
@@ -141,16 +119,25 @@ def _refuse(profiles: Profiles, k: int, m: int, chosen: Mapping[str, str], marke
 
 
 def _worth(profiles: Profiles, target: str, table: MarketingTable | None) -> Worth:
-    columns, weights = profiles.weights.indices, profiles.weights.data
-    span = len(profiles.terms)
+    values = values_of(table, profiles.terms, target) if table and target in VALUES else None
+    worth = Worth(target, profiles.weights.data, values)
     with np.errstate(over="ignore"):
-        tf = np.bincount(columns, weights, minlength=span).astype(np.float64)
-        df = np.bincount(columns, minlength=span).astype(np.float64)
-        each = values_of(table, profiles.terms, target) if table and target in VALUES else None
-        total = tf.sum() if each is None else (each * tf).sum()
-    if not np.isfinite(total):
+        totals = [worth.weights.sum()]
+        if values is not None:
+            totals.append((worth.weights * values[profiles.weights.indices]).sum())
+    if not np.isfinite(totals).all():
         raise BadInput("weights are too large to be added up; divide them by a large number")
-    return Worth(target, weights, tf, df, each)
+    return worth
+
+
+def _utility(histories: Histories, worth: Worth) -> Floats | None:
+    """Return what a term is worth in the whole log; nothing where chance or sets decide."""
+    if worth.target == "users":
+        return np.bincount(histories.terms, minlength=histories.span).astype(np.float64)
+    if worth.target in ("random", "fis"):
+        return None
+    tf: Floats = np.bincount(histories.terms, worth.weights, histories.span).astype(np.float64)
+    return tf if worth.values is None else worth.values * tf
 
 
 def _greedily(
@@ -164,26 +151,18 @@ def _greedily(
     progress: Progress,
 ) -> Ints:
     """Return the pass in which each cell was deleted, and 0 where it is kept, or given back."""
+    utility = _utility(histories, worth)
     passes = delete_greedily(
         histories,
         k=k,
         m=m,
-        target=worth.target if worth.utility is None else "value",
-        values=worth.utility,
+        target=worth.target if utility is None else "value",
+        values=utility,
         ties=ties,
         rng=rng,
         progress=progress,
     )
     if reinsert == "none":
         return passes
-    kept = give_back(
-        histories,
-        passes == 0,
-        worth.target,
-        weights=worth.weights,
-        values=worth.each,
-        k=k,
-        m=m,
-        rng=rng,
-    )
+    kept = give_back(histories, passes == 0, worth, k=k, m=m, rng=rng)
     return np.where(kept, 0, passes)

@@ -34,7 +34,10 @@ def _name(share: Measurement) -> str:
 
 
 def _passes(deletions: Profiles | None) -> Facts:
-    """Count the deletions by the pass in which they were made."""
+    """Count what was deleted and not given back, by the pass in which it was deleted.
+
+    Passes are counted up to the last in which something was deleted for good.
+    """
     if deletions is None:
         return {}
     by_pass = np.bincount(deletions.weights.data.astype(np.int64))[1:].tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from anonymizer.reduced import METHOD
+from anonymizer.model import has_lone_rows
 
 MODE_NAMES = {"none": "Plain", "own": "My own profile", "group": "My group"}
 REDUCED = "My reduced profile"  # names the mode where each row is of one person
@@ -25,7 +25,7 @@ def mode_name(mode: str, *, lone: bool = False) -> str:
 
 def logged_name(mode: str, release: str) -> str:
     """Name a mode as it is in the log, by the name of the release that served it."""
-    return mode_name(mode, lone=release.startswith(METHOD))
+    return mode_name(mode, lone=has_lone_rows(release.partition(" ")[0]))
 
 
 class Move(NamedTuple):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, combinations, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,9 @@ from anonymizer.km_insertion import Kept
 Log = Sequence[set[int]]
 
 
-def histories_from(rows: Log, span: int) -> Histories:
+def histories_from(rows: Log, span: int = 0) -> Histories:
+    """Lay out rows; without a span the largest term is the last."""
+    span = span or max(chain(*rows), default=-1) + 1
     ends = np.cumsum([0, *map(len, rows)]).astype(np.int64)
     cells = list(chain.from_iterable(map(sorted, rows)))
     return Histories(ends, np.array(cells, dtype=np.int32), span)
@@ -31,13 +35,24 @@ def cells_in(histories: Histories, rows: Log) -> Kept:
     return np.array([term in rows[user] for user, term in pairs], dtype=np.bool_)
 
 
-def is_anonymous(rows: Log, k: int, m: int) -> bool:
-    for row in rows:
-        for size in range(1, m + 1):
-            for combination in combinations(row, size):
-                if sum(set(combination) <= other for other in rows) < k:
-                    return False
-    return True
+def support(rows: Iterable[Collection[int]], combination: Iterable[int]) -> int:
+    """Count the rows that a combination of terms stands in."""
+    wanted = {*combination}
+    return sum(wanted <= {*row} for row in rows)
+
+
+def is_anonymous(rows: Collection[Collection[Any]], k: int, m: int) -> bool:
+    """Tell, by the definition, whether rows are (k,m)-anonymous."""
+    ordered, sizes = [sorted(row) for row in rows], range(1, m + 1)
+    found = Counter(c for row in ordered for size in sizes for c in combinations(row, size))
+    return all(support >= k for support in found.values())
+
+
+def uneven_rows(rng: np.random.Generator) -> list[set[int]]:
+    """Draw a small log, some of its histories empty, its terms of uneven frequency."""
+    users, span = int(rng.integers(1, 14)), int(rng.integers(1, 10))
+    chance = rng.uniform(0.05, 1.0, span) * rng.uniform(0.5, 1.2)
+    return [set(np.flatnonzero(rng.random(span) < chance).tolist()) for _ in range(users)]
 
 
 def draw_rows(rng: np.random.Generator, users: int = 11, span: int = 8) -> list[set[int]]:

@@ -91,13 +91,6 @@ def supports(rows: Collection[Collection[str]], size: int) -> dict[tuple[str, ..
     return found
 
 
-def is_anonymous(rows: Collection[Collection[str]], k: int, m: int) -> bool:
-    """Tell, by the definition, whether rows are (k,m)-anonymous."""
-    return all(
-        support >= k for size in range(1, m + 1) for support in supports(rows, size).values()
-    )
-
-
 # Two pairs with the same terms; what is one user's own is deleted, and lena has nothing else.
 PROFILES: Rows = {
     "anna": {"apple": 1.0, "banana": 2.0, "own1": 4.0},

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from anonymizer.cooccurrence import Network
+from anonymizer.marketing import VALUES, MarketingTable
+from anonymizer.measures import release_facts
 from anonymizer.measures.belief import belief
+from anonymizer.measures.finding import Verdict
 from anonymizer.measures.linkability import facts
-from anonymizer.measures.release_facts import facts as all_facts
 from anonymizer.measures.verification import verify
 from anonymizer.methods import anonymize
 from anonymizer.model import Profiles, Release, Unsatisfiable
@@ -28,6 +31,13 @@ DOCUMENTS = Documents(
     csr_matrix(np.array([[0.6, 0.8, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0.28, 0, 0, 0.96]])), TERMS[:5]
 )
 LINKS = Network(("cat", "tea"), csr_matrix(np.array([[0.0, 1.0], [0.5, 0.0]])))
+TABLE = MarketingTable(
+    TERMS[:6],
+    bid=np.array([0.1, 2.0, 0.0, 1 / 3, 5.0, 1.0]),
+    impressions=np.array([10.0, 0.0, 3.0, 1.0, 7.0, 2.0]),
+    clicks=np.array([1.0, 4.0, 0.0, 2.5, 1.0, 9.0]),
+    synthetic=True,
+)
 WEIGHTS = st.one_of(st.just(1.0), st.sampled_from([0.1, 0.5, 1 / 3]), st.floats(1e-3, 1e3))
 ROWS = st.lists(
     st.dictionaries(st.sampled_from(TERMS), WEIGHTS, min_size=1, max_size=6),
@@ -98,11 +108,60 @@ def test_every_release_verifies(
         chosen = {**chosen, "first_seed": profiles.users[-1]}
     release = released(profiles, chosen, wordnet, seed)
     release = replace(release, facts=facts(profiles, release))
-    folder = tmp_path_factory.mktemp("release")
+    verdict = judged(tmp_path_factory.mktemp("release"), profiles, release, seed)
+    assert verdict.holds, verdict.breaches
+
+
+def judged(folder: Path, profiles: Profiles, release: Release, seed: int) -> Verdict:
     write_release(release, folder / "r", seed=seed, input_hash=fingerprint(profiles))
     write_profiles(profiles, folder / "p.jsonl")
-    verdict = verify(folder / "r", folder / "p.jsonl")
+    return verify(folder / "r", folder / "p.jsonl")
+
+
+KM = st.fixed_dictionaries(
+    {
+        "k": st.sampled_from([1, 2, 2, 3]),
+        "m": st.integers(1, 3),
+        "algorithm": st.sampled_from(["greedy", "insert"]),
+        "target": st.sampled_from(["logsize", "users", "fis", "random", *VALUES]),
+        "ties": st.sampled_from(["first", "random"]),
+        "reinsert": st.sampled_from(["groups", "none"]),
+        "frequencies": st.sampled_from(["keep", "drop"]),
+    }
+)
+# All that the second pass deletes of these is given back to groups.
+EIGHT = ["1234", "1234", "0356", "01346", "012345", "234", "5", "0123456"]
+GAP = {"k": 2, "m": 2, "algorithm": "greedy", "target": "random", "ties": "first"}
+
+
+@settings(max_examples=200, deadline=None)
+@given(ROWS, NAMES, KM, st.integers(0, 3))
+@example([{f"t{t}": 1.0 for t in row} for row in EIGHT], "u{}",
+         {**GAP, "reinsert": "groups", "frequencies": "keep"}, 577)  # fmt: skip
+def test_every_reduced_release_verifies(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[dict[str, float]],
+    name: str,
+    chosen: dict[str, Any],
+    seed: int,
+) -> None:
+    profiles = Profiles.from_rows({name.format(n): row for n, row in enumerate(rows, 1)})
+    handed_in: dict[str, Any] = {"wordnet": None, "table": TABLE}
+    try:
+        release = anonymize("km-anonymity", profiles, chosen, seed=seed, **handed_in)
+    except Unsatisfiable:
+        return
+    release = replace(release, facts=release_facts.facts(profiles, release))
+    folder = tmp_path_factory.mktemp("release")
+    verdict = judged(folder, profiles, release, seed)
     assert verdict.holds, verdict.breaches
+    for less in ("k", "m"):  # what is promised with more of either is promised with less
+        if chosen[less] > 1:
+            parameters = {**release.parameters, less: chosen[less] - 1}
+            weaker = replace(release, parameters=parameters)
+            (folder / less).mkdir()
+            verdict = judged(folder / less, profiles, weaker, seed)
+            assert verdict.holds, verdict.breaches
 
 
 SHARES = st.fixed_dictionaries(
@@ -141,11 +200,8 @@ def test_every_release_that_bounds_belief_verifies(
         release = anonymize(method, profiles, chosen, seed=seed, **handed_in)
     except Unsatisfiable:
         return
-    release = replace(release, facts=all_facts(profiles, release))
-    folder = tmp_path_factory.mktemp("release")
-    write_release(release, folder / "r", seed=seed, input_hash=fingerprint(profiles))
-    write_profiles(profiles, folder / "p.jsonl")
-    verdict = verify(folder / "r", folder / "p.jsonl")
+    release = replace(release, facts=release_facts.facts(profiles, release))
+    verdict = judged(tmp_path_factory.mktemp("release"), profiles, release, seed)
     assert verdict.holds, verdict.breaches
     groups = len(profiles) // int(release.grouping.sizes[0])
     inside = {*release.rows.users[:groups]} if method == "pooled" else {*release.rows.users}

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from anonymizer.marketing import MarketingTable
+from anonymizer.marketing import MarketingTable, read_table
 from anonymizer.measures import MEASURES
 from anonymizer.measures.kept_value import kept_value
 from anonymizer.model import BadInput, Profiles, Release
@@ -93,6 +99,55 @@ def test_a_value_that_the_profiles_have_nothing_of_has_no_share() -> None:
     assert len(shares(DELETED, replace(TABLE, impressions=nothing))) == 6
     unknown = MarketingTable(("zebra",), np.ones(1), np.ones(1), np.ones(1), synthetic=False)
     assert shares(DELETED, unknown) == shares(DELETED)
+
+
+def twin(rows: dict[str, dict[str, float]], kept: dict[str, set[str]], table: str) -> Any:
+    """Read the table and sum up each value, cell by cell, all of the log and what is kept."""
+    lines = {line["term"]: line for line in csv.DictReader(io.StringIO(table))}
+    whole, left = Counter[str](), Counter[str]()
+    for user, row in rows.items():
+        for term, weight in row.items():
+            line = lines.get(term, {})
+            found = {name: Fraction(line.get(name) or 0) for name in ("bid", "clicks")}
+            found["impressions"] = Fraction(line.get("impressions") or 0)
+            found["revenue"] = found["bid"] * found["clicks"]
+            for name, value in found.items():
+                whole[name] += Fraction(weight) * value
+                left[name] += Fraction(weight) * value * (term in kept[user])
+    return {
+        f"share of {name} kept": float(left[name] / whole[name]) for name in whole if whole[name]
+    }
+
+
+def test_values_are_those_of_a_twin_that_reads_the_table_itself(tmp_path: Path) -> None:
+    rng, compared = np.random.default_rng(6), 0
+    for _ in range(100):
+        rows = {
+            f"u{n}": {
+                t: float(rng.integers(1, 9)) for t in "abcdef" if t == "f" or rng.random() < 0.6
+            }
+            for n in range(int(rng.integers(2, 7)))
+        }
+        kept = {
+            user: {t for t in row if t == "f" or rng.random() < 0.5} for user, row in rows.items()
+        }
+        cells = [[rng.choice(["", "0", "0.25", "3", "17"]) for _ in range(3)] for _ in "abcdz"]
+        cells[-1] = ["1", "1", "1"]
+        lines = [",".join([t, *cell]) for t, cell in zip("abcdz", cells, strict=True)]
+        table = "\n".join(["term,clicks,bid,impressions", *rng.permutation(lines).tolist()])
+        (tmp_path / "t.csv").write_text(table)
+        profiles = Profiles.from_rows(rows)
+        left = {f"g{n:04d}": {t: row[t] for t in row if t in kept[user]}
+                for n, (user, row) in enumerate(rows.items(), 1)}  # fmt: skip
+        release = Release(Profiles.from_rows(left), tuple(rows), np.arange(len(rows)), "test", {})
+        found = {
+            row.name: row.value
+            for row in kept_value(profiles, release, read_table(tmp_path / "t.csv"))[3:]
+        }
+        expected = twin(rows, kept, table)
+        assert found == pytest.approx(expected, rel=1e-12)
+        compared += len(expected)
+    assert compared > 200
 
 
 def test_the_table_is_no_matter_to_the_others() -> None:

@@ -8,20 +8,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from anonymizer.histories import Histories
+from anonymizer import km_supports
 from anonymizer.km_greedy import delete_greedily
 from anonymizer.model import BadParameter
+
+from .small_logs import histories_from, is_anonymous, support, uneven_rows
 
 Sets = list[set[int]]
 Draw = Callable[[int], int]
 MASK = 2**64 - 1
-
-
-def histories_of(rows: Iterable[Iterable[int]], span: int = 0) -> Histories:
-    ordered = [sorted(row) for row in rows]
-    terms = np.array([term for row in ordered for term in row], dtype=np.int32)
-    ends = np.cumsum([0, *map(len, ordered)], dtype=np.int64)
-    return Histories(ends, terms, max(span, int(terms.max(initial=-1)) + 1))
 
 
 def deleted(
@@ -33,7 +28,7 @@ def deleted(
     ties: str = "first",
     seed: int = 0,
 ) -> list[int]:
-    histories = histories_of(rows)
+    histories = histories_from([set(row) for row in rows])
     worth = np.ones(histories.span) if values is None else np.array(values)
     rng = np.random.default_rng(seed)
     found = delete_greedily(histories, k=k, m=m, target=target, values=worth, ties=ties, rng=rng)
@@ -82,10 +77,6 @@ def twin(
     return [number for row in passes for number in row.values()]
 
 
-def support(log: Sets, combination: Iterable[int]) -> int:
-    return sum(history.issuperset(combination) for history in log)
-
-
 def victim(
     log: Sets,
     combination: tuple[int, ...],
@@ -113,20 +104,6 @@ def frequent(log: Sets, term: int, k: int, size: int) -> int:
     owners = [history - {term} for history in log if term in history]
     others = {c for history in owners for c in combinations(sorted(history), size - 1)}
     return sum(support(owners, other) >= k for other in others)
-
-
-def is_anonymous(log: Sets, k: int, m: int) -> bool:
-    sizes = range(1, m + 1)
-    return all(
-        support(log, c) >= k for row in log for size in sizes for c in combinations(row, size)
-    )
-
-
-def random_rows(rng: np.random.Generator) -> Sets:
-    """Draw a small log, some of its histories empty, its terms of uneven frequency."""
-    users, span = int(rng.integers(1, 14)), int(rng.integers(1, 10))
-    chance = rng.uniform(0.05, 1.0, span) * rng.uniform(0.5, 1.2)
-    return [set(np.flatnonzero(rng.random(span) < chance).tolist()) for _ in range(users)]
 
 
 # {a,b,c}, {a,b,d}, {b,c,d}
@@ -193,9 +170,9 @@ def test_example_10_deletes_smith() -> None:
 def test_it_is_the_papers_algorithm(m: int, target: str, ties: str) -> None:
     rng = np.random.default_rng([m, len(target), len(ties)])
     for seed in range(150):
-        rows, k = random_rows(rng), int(rng.integers(1, 6))
+        rows, k = uneven_rows(rng), int(rng.integers(1, 6))
         values = rng.integers(0, 4, 10).astype(float).tolist()
-        span = histories_of(rows).span
+        span = histories_from(rows).span
         drawn = ties == "random" or target == "random"
         expected = twin(rows, k, m, target, values, draws(seed) if drawn else lambda _: 0)
         found = deleted(rows, k, m, target, values[:span], ties, seed)
@@ -206,7 +183,7 @@ def test_it_is_the_papers_algorithm(m: int, target: str, ties: str) -> None:
 def test_it_keeps_its_promise(target: str) -> None:
     rng = np.random.default_rng(5)
     for seed in range(150):
-        rows = random_rows(rng)
+        rows = uneven_rows(rng)
         k, m = int(rng.integers(1, 6)), int(rng.integers(1, 5))
         passes = deleted(rows, k, m, target, ties="random", seed=seed)
         left = kept(rows, passes)
@@ -256,7 +233,7 @@ def test_empty_histories_change_nothing() -> None:
 def test_progress_counts_the_users_of_the_first_pass() -> None:
     seen: list[int] = []
     delete_greedily(
-        histories_of([{0, 1}] * 3000),
+        histories_from([{0, 1}] * 3000),
         k=2,
         m=2,
         target="random",
@@ -280,3 +257,17 @@ def test_all_that_is_not_allowed_is_said_at_once() -> None:
 def test_each_term_needs_a_finite_value(values: list[float]) -> None:
     with pytest.raises(BadParameter, match="one finite number for each of 2 terms"):
         deleted([{0, 1}], 2, 2, values=values)
+
+
+@pytest.mark.parametrize(("m", "needed"), [(2, 12), (3, 24), (4, 24)])
+def test_more_memory_than_there_may_be_is_not_asked_for(
+    monkeypatch: pytest.MonkeyPatch, m: int, needed: int
+) -> None:
+    """Three pairs of terms that are not too rare, of 4 bytes, and 4 more for larger ones."""
+    rows = [{0, 1}, {0, 1}, {0, 1, 2, 3}]
+    monkeypatch.setattr(km_supports, "LIMIT", needed)
+    assert deleted(rows, 3, m) == [0, 0, 0, 0, 0, 0, 1, 1]
+    monkeypatch.setattr(km_supports, "LIMIT", needed - 1)
+    with pytest.raises(BadParameter, match=r"algorithm=greedy would take .*; set algorithm=insert"):
+        deleted(rows, 3, m)
+    assert deleted(rows, 3, 1) == [0, 0, 0, 0, 0, 0, 1, 1]  # which needs no pairs

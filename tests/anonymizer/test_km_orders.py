@@ -9,7 +9,7 @@ import pytest
 
 from anonymizer import compiled, km_orders
 from anonymizer.km_insertion import insert
-from anonymizer.km_orders import frequent_partners, most_kept, orders, score_of
+from anonymizer.km_orders import Worth, frequent_partners, most_kept, orders, score_of
 
 from .small_logs import crowd, draw_rows, histories_from, is_anonymous, rows_of
 
@@ -37,10 +37,10 @@ def test_frequent_partners_are_counted(monkeypatch: pytest.MonkeyPatch, cores: i
 def test_the_orders_for_log_size() -> None:
     """Of 3 users, A has 3, B and C 2, and E one; with k = 2 only A goes with B and with C."""
     histories = histories_from([{A, B}, {A, B, C}, {A, C, E}], 5)
-    tf = np.array([3.0, 8.0, 4.0, 0.0, 9.0])
+    weights = np.array([1.0, 4.0, 1.0, 4.0, 2.0, 1.0, 2.0, 9.0])  # A 3, B 8, C 4, E 9
     partners = [3, 2, 2, 0, 0]
     each = [1, 4, 2, 0, 9]
-    found = orders(histories, "logsize", tf=tf, values=None, k=2, rng=np.random.default_rng(0))
+    found = orders(histories, Worth("logsize", weights, None), k=2, rng=np.random.default_rng(0))
     firsts = [
         [3 * sqrt(1), 2 * sqrt(4), 2 * sqrt(2), 0, 0],
         [sqrt(3 * 3), sqrt(2 * 8), sqrt(2 * 4), 0, 0],
@@ -54,8 +54,8 @@ def test_the_orders_for_log_size() -> None:
 
 def test_the_orders_for_a_value_begin_with_the_most_valuable() -> None:
     histories = histories_from([{A, B}, {A, B}, {A, C}], 3)
-    values, rng = np.array([0.0, 1.0, 3.0]), np.random.default_rng(0)
-    found = orders(histories, "bid", tf=np.array([3.0, 2.0, 1.0]), values=values, k=2, rng=rng)
+    worth = Worth("bid", np.ones(6), np.array([0.0, 1.0, 3.0]))
+    found = orders(histories, worth, k=2, rng=np.random.default_rng(0))
     assert found[0].tolist() == [C, B, A]  # 3 x 1, 2 x 1 and 3 x 0
     assert [order[-1] for order in found[:3]] == [A, A, A]
     assert found[3].tolist() == [B, A, C]  # B alone has partners and a value, A partners
@@ -64,18 +64,19 @@ def test_the_orders_for_a_value_begin_with_the_most_valuable() -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_order_holds_every_term_once(target: str) -> None:
     histories, rng = crowd(60, 40, 1), np.random.default_rng(1)
-    tf, values = rng.random(40), rng.random(40) if target in VALUED else None
-    found = orders(histories, target, tf=tf, values=values, k=3, rng=rng)
+    weights = rng.random(histories.terms.size)
+    worth = Worth(target, weights, rng.random(40) if target in VALUED else None)
+    found = orders(histories, worth, k=3, rng=rng)
     assert all(sorted(order) == list(range(40)) for order in found)
     assert len(found) == (1 if target == "random" else len(found))
 
 
 def test_a_random_order_is_seeded() -> None:
-    histories, tf = histories_from([set(range(50))], 50), np.ones(50)
+    histories = histories_from([set(range(50))], 50)
+    worth = Worth("random", np.ones(50), None)
 
     def drawn(seed: int) -> list[int]:
-        rng = np.random.default_rng(seed)
-        (order,) = orders(histories, "random", tf=tf, values=None, k=2, rng=rng)
+        (order,) = orders(histories, worth, k=2, rng=np.random.default_rng(seed))
         return [int(term) for term in order]
 
     assert drawn(1) == drawn(1)
@@ -97,7 +98,7 @@ def test_what_a_target_counts(target: str, m: int, expected: tuple[float, float]
     weights = np.array([2.0, 3.0, 5.0, 7.0, 11.0])
     kept = np.array([True, True, False, True, False])
     values = np.array([0.5, 0.0, 10.0]) if target == "bid" else None
-    score = score_of(histories, target, weights=weights, values=values, m=m)
+    score = score_of(histories, Worth(target, weights, values), m)
     assert score(kept) == expected
 
 
@@ -105,9 +106,7 @@ def test_example_8_is_kept_at_its_optimum() -> None:
     histories = histories_from(EXAMPLE_8, 5)
     kept = most_kept(
         histories,
-        "revenue",
-        weights=np.ones(12),
-        values=UTILITY,
+        Worth("revenue", np.ones(12), UTILITY),
         k=2,
         m=2,
         rng=np.random.default_rng(0),
@@ -122,16 +121,13 @@ def test_no_order_that_was_tried_keeps_more(target: str, m: int) -> None:
     rng = np.random.default_rng(7)
     histories = crowd(60, 40, m)
     weights, values = rng.geometric(0.4, histories.terms.size).astype(float), rng.random(40)
-    given = values if target in VALUED else None
-    score = score_of(histories, target, weights=weights, values=given, m=m)
-    tf = np.bincount(histories.terms, weights, minlength=40)
-    tried = orders(histories, target, tf=tf, values=given, k=5, rng=np.random.default_rng(3))
+    worth = Worth(target, weights, values if target in VALUED else None)
+    score = score_of(histories, worth, m)
+    tried = orders(histories, worth, k=5, rng=np.random.default_rng(3))
     told = list[int]()
     kept = most_kept(
         histories,
-        target,
-        weights=weights,
-        values=given,
+        worth,
         k=5,
         m=m,
         rng=np.random.default_rng(3),

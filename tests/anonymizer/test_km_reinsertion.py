@@ -6,32 +6,27 @@ from collections.abc import Iterable
 from itertools import combinations
 
 import numpy as np
+import pytest
 
-from anonymizer.histories import Histories
 from anonymizer.km_greedy import delete_greedily
-from anonymizer.km_insertion import insert
+from anonymizer.km_insertion import Kept, insert
+from anonymizer.km_orders import Worth, give_back
 
-Sets = list[set[int]]
+from .small_logs import (
+    Log,
+    cells_in,
+    draw_rows,
+    histories_from,
+    is_anonymous,
+    rows_of,
+    support,
+    uneven_rows,
+)
 
-
-def histories_of(rows: Sets) -> Histories:
-    terms = np.array([term for row in rows for term in sorted(row)], dtype=np.int32)
-    ends = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    return Histories(ends, terms, int(terms.max(initial=-1)) + 1)
-
-
-def support(log: Sets, combination: Iterable[int]) -> int:
-    return sum(history.issuperset(combination) for history in log)
-
-
-def is_anonymous(log: Sets, k: int, m: int) -> bool:
-    sizes = range(1, m + 1)
-    return all(
-        support(log, c) >= k for row in log for size in sizes for c in combinations(row, size)
-    )
+TARGETS = ["logsize", "users", "fis", "random", "bid"]
 
 
-def reinserted(rows: Sets, kept: Sets, k: int, m: int, order: Iterable[int]) -> Sets:
+def reinserted(rows: Log, kept: Log, k: int, m: int, order: Iterable[int]) -> list[set[int]]:
     """Give each term back to the largest group, once: whoever can't join it is thrown out."""
     log = [set(row) for row in kept]
     for term in order:
@@ -53,9 +48,9 @@ def with_(term: int, history: set[int], m: int) -> list[tuple[int, ...]]:
     return [(term, *c) for size in range(m) for c in combinations(sorted(history), size)]
 
 
-def greedy(rows: Sets, k: int, m: int, seed: int) -> list[bool]:
+def greedy(rows: Log, k: int, m: int, seed: int) -> Kept:
     passes = delete_greedily(
-        histories_of(rows),
+        histories_from(rows),
         k=k,
         m=m,
         target="random",
@@ -63,53 +58,63 @@ def greedy(rows: Sets, k: int, m: int, seed: int) -> list[bool]:
         ties="first",
         rng=np.random.default_rng(seed),
     )
-    return (passes == 0).tolist()
+    return passes == 0
 
 
-def as_sets(rows: Sets, kept: Iterable[bool]) -> Sets:
-    at = iter(kept)
-    return [{term for term in sorted(row) if next(at)} for row in rows]
+def given_back(rows: Log, kept: Log, k: int, m: int, target: str = "logsize") -> list[set[int]]:
+    histories = histories_from(rows)
+    values = np.arange(1.0, histories.span + 1) if target == "bid" else None
+    worth = Worth(target, np.ones(histories.terms.size), values)
+    rng = np.random.default_rng(0)
+    start = cells_in(histories, kept)
+    return rows_of(histories, give_back(histories, start, worth, k=k, m=m, rng=rng))
 
 
-def random_rows(rng: np.random.Generator) -> Sets:
-    users, span = int(rng.integers(2, 14)), int(rng.integers(2, 9))
-    chance = rng.uniform(0.2, 1.0, span)
-    return [set(np.flatnonzero(rng.random(span) < chance).tolist()) for _ in range(users)]
+def can_be_given_back(rows: Log, kept: Log, k: int, m: int) -> bool:
+    """Try each group of users who lack the same term."""
+    for term in set().union(*rows):
+        lacking = [u for u, row in enumerate(rows) if term in row - kept[u]]
+        for size in range(1, len(lacking) + 1):
+            for group in combinations(lacking, size):
+                log = [row | {term} if u in group else row for u, row in enumerate(kept)]
+                if is_anonymous(log, k, m):
+                    return True
+    return False
 
 
 def test_two_users_get_back_what_neither_could_have_alone() -> None:
     rows, kept = [{0, 1}, {0, 1}, {1}], [{1}, {1}, {1}]
-    assert reinserted(rows, kept, 2, 2, [0, 1]) == [{0, 1}, {0, 1}, {1}]
-    assert reinserted(rows, kept, 3, 2, [0, 1]) == kept
+    assert given_back(rows, kept, 2, 2) == rows
+    assert given_back(rows, kept, 3, 2) == kept
 
 
 def test_one_user_joins_those_who_kept_the_term() -> None:
     rows, kept = [{0, 1}, {0, 1}, {0, 1}], [{0, 1}, {0, 1}, {1}]
-    assert reinserted(rows, kept, 2, 2, [0]) == rows
+    assert given_back(rows, kept, 2, 2) == rows
 
 
-def test_what_is_given_back_to_a_greedy_log_leaves_it_anonymous() -> None:
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_given_back_is_anonymous_and_nothing_more_can_be(target: str) -> None:
     rng, gained = np.random.default_rng(3), 0
-    for seed in range(100):
-        rows = random_rows(rng)
-        k, m = int(rng.integers(2, 5)), int(rng.integers(1, 4))
-        kept = as_sets(rows, greedy(rows, k, m, seed))
-        given = reinserted(rows, kept, k, m, rng.permutation(8).tolist())
+    for seed in range(60):
+        rows = draw_rows(rng, users=8, span=6)
+        k, m = int(rng.integers(2, 4)), int(rng.integers(1, 4))
+        kept = rows_of(histories_from(rows), greedy(rows, k, m, seed))
+        given = given_back(rows, kept, k, m, target)
         assert is_anonymous(given, k, m)
         assert all(a <= b <= c for a, b, c in zip(kept, given, rows, strict=True))
-        gained += given != kept
-    assert gained > 5
+        assert not can_be_given_back(rows, given, k, m)
+        gained += can_be_given_back(rows, kept, k, m)
+    assert gained > 3
 
 
 def test_insertion_that_starts_from_a_greedy_log_is_re_insertion() -> None:
     rng = np.random.default_rng(4)
     for seed in range(200):
-        rows = random_rows(rng)
+        rows = uneven_rows(rng)
         k, m = int(rng.integers(2, 5)), int(rng.integers(1, 4))
-        start, histories = greedy(rows, k, m, seed), histories_of(rows)
+        start, histories = greedy(rows, k, m, seed), histories_from(rows)
         order = rng.permutation(histories.span)
-        found = insert(
-            histories, k=k, m=m, order=order, start=np.array(start, dtype=bool), once=True
-        )
-        expected = reinserted(rows, as_sets(rows, start), k, m, order.tolist())
-        assert as_sets(rows, found.tolist()) == expected
+        found = insert(histories, k=k, m=m, order=order, start=start, once=True)
+        expected = reinserted(rows, rows_of(histories, start), k, m, order.tolist())
+        assert rows_of(histories, found) == expected

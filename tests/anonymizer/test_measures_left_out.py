@@ -21,7 +21,7 @@ KEPT = np.array([True, False, False, True])
 
 @pytest.fixture
 def release() -> Release:
-    return reduced_release(PROFILES, KEPT, np.where(KEPT, 0, 1), {})
+    return reduced_release(PROFILES, KEPT, np.where(KEPT, 0, 1), {}, method="km-anonymity")
 
 
 def values(release: Release, measure: str) -> dict[tuple[str, str], float]:

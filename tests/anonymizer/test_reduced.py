@@ -17,7 +17,8 @@ from anonymizer.profile_file import fingerprint, write_profiles
 from anonymizer.reduced import reduced_release
 from anonymizer.release import read_release, write_release
 
-from .small_reduced import PARAMETERS, is_anonymous, reduced
+from .small_logs import is_anonymous
+from .small_reduced import PARAMETERS, reduced
 from .small_release import Rows
 
 PROFILES: Rows = {
@@ -41,7 +42,9 @@ def released(rows: Rows, kept: dict[str, Any], **parameters: Any) -> tuple[Profi
     cells = marks(profiles, kept)
     passes = np.where(cells, 0, 1)
     frequencies = given_["frequencies"]
-    release = reduced_release(profiles, cells, passes, given_, frequencies=frequencies)
+    release = reduced_release(
+        profiles, cells, passes, given_, method="km-anonymity", frequencies=frequencies
+    )
     return profiles, release
 
 
@@ -82,7 +85,7 @@ def test_nothing_deleted_and_nothing_kept() -> None:
 def test_passes_are_told_as_they_are() -> None:
     profiles = Profiles.from_rows({"anna": {"a": 1.0, "b": 1.0, "c": 1.0}, "berta": {"b": 1.0}})
     passes = np.array([0, 3, 1, 2])
-    release = reduced_release(profiles, passes == 0, passes, PARAMETERS)
+    release = reduced_release(profiles, passes == 0, passes, PARAMETERS, method="km-anonymity")
     assert release.deletions is not None
     assert release.deletions.row("anna") == {"b": 3.0, "c": 1.0}
     assert release.deletions.row("berta") == {"b": 2.0}
@@ -93,13 +96,13 @@ def test_marks_that_do_not_fit_are_refused() -> None:
     profiles = Profiles.from_rows(PROFILES)
     some, none = np.ones(7, dtype=bool), np.zeros(7, dtype=np.int64)
     with pytest.raises(BadInput, match="6 marks and 7 passes are not for 7 cells"):
-        reduced_release(profiles, some[1:], none, {})
+        reduced_release(profiles, some[1:], none, {}, method="km-anonymity")
     with pytest.raises(BadInput, match="a cell is deleted in a pass from 1, or kept"):
-        reduced_release(profiles, some, none + 1, {})
+        reduced_release(profiles, some, none + 1, {}, method="km-anonymity")
     with pytest.raises(BadInput, match="a cell is deleted in a pass from 1, or kept"):
-        reduced_release(profiles, ~some, none - 1, {})
+        reduced_release(profiles, ~some, none - 1, {}, method="km-anonymity")
     with pytest.raises(BadParameter, match="frequencies=all must be one of drop, keep"):
-        reduced_release(profiles, some, none, {}, frequencies="all")
+        reduced_release(profiles, some, none, {}, method="km-anonymity", frequencies="all")
 
 
 def test_no_row_is_the_namesake_of_a_user() -> None:

@@ -32,7 +32,9 @@ def lone_release(
     kept = np.bincount(columns, minlength=len(profiles.terms))[columns] >= k
     parameters = {**CHOICES, "k": k, "m": 1, "frequencies": frequencies, **chosen}
     passes = np.where(kept, 0, 1)
-    made = reduced_release(profiles, kept, passes, parameters, frequencies=frequencies)
+    made = reduced_release(
+        profiles, kept, passes, parameters, method="km-anonymity", frequencies=frequencies
+    )
     return replace(made, facts=facts(profiles, made))
 
 

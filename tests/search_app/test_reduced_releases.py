@@ -40,7 +40,7 @@ def ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     run = Run(tmp_path / "w", capsys)
     run.workspace.mkdir()
     write_profiles(PEOPLE, run.workspace / "profiles.jsonl")
-    release = reduced_release(PEOPLE, KEPT, np.where(KEPT, 0, 1), PARAMETERS)
+    release = reduced_release(PEOPLE, KEPT, np.where(KEPT, 0, 1), PARAMETERS, method="km-anonymity")
     release = replace(release, facts=facts(PEOPLE, release))
     folder = run.workspace / "release"
     write_release(release, folder, seed=0, input_hash=fingerprint(PEOPLE))

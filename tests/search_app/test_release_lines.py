@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from anonymizer import model
+from anonymizer.measures.release_facts import own_facts
 from anonymizer.methods import IDLE, METHODS
 from anonymizer.model import Profiles, Release
+from search_app.lone_rows import lone_rows
 from search_app.release_lines import release_lines, warning
+from search_app.web.wording import logged_name
 
 from .conftest import Run
 from .lone_release import CHOICES, lone_release
@@ -48,6 +53,27 @@ def test_rows_of_one_person_each_have_lines_of_their_own_and_no_warning() -> Non
         "log size kept 22.2%",
     ]
     assert warning(told) == ""
+
+
+def test_one_place_says_which_methods_have_rows_of_one_person_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    profiles = Profiles.from_rows({"ann": {"tea": 1.0}, "bob": {"tea": 2.0}})
+    release = replace(lone_release(profiles), method="deletion-2", facts={})
+    told = made("deletion-2")
+
+    def seen() -> list[bool]:
+        return [
+            lone_rows(release) is not None,
+            "users_kept" in own_facts(profiles, release),
+            "a row of their own" in release_lines(told)[0],
+            warning(told) == "",
+            logged_name("group", "deletion-2 k=5 0a1b") == "My reduced profile",
+        ]
+
+    assert not any(seen())
+    monkeypatch.setattr(model, "LONE", {"deletion-2"})
+    assert all(seen())
 
 
 def test_groups_are_told_by_their_linkability_and_those_of_one_are_warned_of() -> None:

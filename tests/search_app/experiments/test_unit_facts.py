@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,13 @@ def test_a_release_tells_what_it_keeps_and_how_often_was_deleted() -> None:
     assert [found[f"deletions_pass_{number}"] for number in (1, 2)] == [3, 1]
     assert (found["passes"], found["deletions"], found["table_synthetic"]) == (2, 4, 1)
     assert (found["users"], found["users_left_out"]) == (2, 1)  # the method's own, too
+
+
+def test_passes_of_which_all_was_given_back_lost_nothing() -> None:
+    gone = {"ann": {"milk": 4.0}, "bob": {"saw": 2.0}, "cid": {"drill": 2.0, "golf": 2.0}}
+    found = facts_of_release(PROFILES, replace(reduced(), deletions=Profiles.from_rows(gone)), None)
+    assert [found[f"deletions_pass_{number}"] for number in (1, 2, 3, 4)] == [0, 3, 0, 1]
+    assert (found["passes"], found["deletions"]) == (4, 4)
 
 
 def test_without_deletions_and_a_table_there_is_less_to_tell() -> None:
