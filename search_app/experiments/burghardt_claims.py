@@ -75,7 +75,7 @@ def correlations(outcomes: Outcomes, _shares: Shares) -> Drafts:
 def first_pass(_outcomes: Outcomes, shares: Shares) -> Drafts:
     """Ask how much of the work the first pass does: its deletions, as its time is no row."""
     found = []
-    for cell in shares.grid(GREEDY):
+    for cell in shares.with_choice(GREEDY):
         for target in shares.targets(GREEDY, cell):
             names = ("deletions_pass_1", "deletions", "passes")
             first, every, passes = (shares.fact(GREEDY, cell, target, name) for name in names)
@@ -106,7 +106,7 @@ def own_target(outcomes: Outcomes, shares: Shares) -> Drafts:
     cases = [
         (measure, cell, best.share - own)
         for measure, target in OWN.items()
-        for cell in shares.grid(GREEDY)
+        for cell in shares.with_choice(GREEDY)
         if (own := shares.of(GREEDY, cell, target, measure)) is not None
         and (best := shares.best(GREEDY, cell, measure)) is not None
     ]
@@ -119,7 +119,10 @@ def own_target(outcomes: Outcomes, shares: Shares) -> Drafts:
         of = listed([MEASURES[each] for each in dict.fromkeys(case[0] for case in wrong)])
         finding += f" It isn't for {of}; the most that is missed is {percent(gap)} points, of "
         finding += f"{MEASURES[measure]} at {cell}."
-    text = "Each target leads to the best result with respect to its focus."
+    text = (
+        "Each target leads to the best result with respect to its focus (m = 1 left out: there all "
+        "keep the same)."
+    )
     words = Wording("own-target-best", text, f"{_PAPER} 5.3")
     measures = {measure for measure, _, _ in cases}
     return [stated(words, finding + warning(outcomes, *measures), _word(not wrong))]
@@ -172,10 +175,10 @@ def generic_spread(_outcomes: Outcomes, shares: Shares) -> Drafts:
 def _spread(shares: Shares, measure: str) -> list[tuple[Cell, float]]:
     """Return how far the best target and the worst but random lie apart, at m = 2 and 3."""
     found = []
-    for cell in shares.grid(GREEDY):
+    for cell in shares.with_choice(GREEDY):
         every = shares.all_of(GREEDY, cell, measure)
         others = [share for target, share in every.items() if target != RANDOM]
-        if len(others) > 1 and cell.m > 1:
+        if len(others) > 1:
             found.append((cell, max(every.values()) - min(others)))
     return found
 
@@ -187,9 +190,9 @@ def random_loses(_outcomes: Outcomes, shares: Shares) -> Drafts:
     as it says, but a share of what the best keeps.
     """
     gaps, last = [], True
-    for cell in shares.grid(GREEDY):
+    for cell in shares.with_choice(GREEDY):
         every = shares.all_of(GREEDY, cell, "log_size")
-        if RANDOM in every and len(every) > 1 and cell.m > 1:
+        if RANDOM in every and len(every) > 1:
             most = max(every.values())
             gaps.append(((most - every[RANDOM]) / most if most else 0.0, cell))
             last &= every[RANDOM] <= min(every.values()) + ROUNDING
@@ -223,9 +226,9 @@ def users_second(_outcomes: Outcomes, shares: Shares) -> Drafts:
 def _placed(shares: Shares, words: Wording, measure: str, target: str, place: int) -> Drafts:
     """Claim that a target is in a place by a measure, wherever m is 2 or more."""
     places: dict[Cell, int] = {}
-    for cell in shares.grid(GREEDY):
+    for cell in shares.with_choice(GREEDY):
         every = shares.all_of(GREEDY, cell, measure)
-        if target in every and len(every) > place and cell.m > 1:
+        if target in every and len(every) > place:
             ahead = [share for share in every.values() if share > every[target] + ROUNDING]
             places[cell] = 1 + len(ahead)
     if not places:

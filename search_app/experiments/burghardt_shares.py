@@ -61,6 +61,10 @@ class Shares:
         """List the levels of privacy at which an algorithm was run."""
         return sorted({cell for name, cell, _ in self._facts if name == algorithm})
 
+    def with_choice(self, algorithm: str) -> list[Cell]:
+        """List the levels at which it matters what is deleted: at m = 1 all keep the same."""
+        return [cell for cell in self.grid(algorithm) if cell.m > 1]
+
     def targets(self, algorithm: str, cell: Cell) -> list[str]:
         """List the targets of an algorithm at a level of privacy."""
         return [target for name, at, target in self._facts if (name, at) == (algorithm, cell)]

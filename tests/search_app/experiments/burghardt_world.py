@@ -15,7 +15,8 @@ from search_app.experiments.outcomes import Outcomes, Unit
 
 from .conftest import outcomes_of
 
-KS, MS = (2, 10, 100), (2, 3)
+KS, MS = (2, 10, 100), (1, 2, 3)
+ALONE = 0.02  # more than at m = 2 is kept at m = 1, by every target and algorithm
 TARGETS = ("logsize", "users", "fis", "random", "bid", "clicks", "impressions", "revenue")
 LEVELS = {  # by k
     "distinct_terms": (0.11, 0.02, 0.002),
@@ -48,6 +49,8 @@ def share(given: dict[str, Any], measure: str) -> float:
     """Say what a release keeps of a measure."""
     target, k, m = given["target"], given["k"], given["m"]
     level = LEVELS[measure][KS.index(k)]
+    if m == 1:
+        return level + ALONE
     if measure == "log_size" and m == 3 and k == 2:
         level -= 0.08
     insert = given["algorithm"] == "insert"
@@ -77,8 +80,8 @@ def facts_of(
             belief = {"change_of_belief": 1 / size}
             return {"users": 24, "mean_group": size, "kept_users": 1.0, **belief, **whose}
         kept = {f"kept_{name}": share(given, name) + change(given, name) for name in LEVELS}
-        passes = 6 if given["m"] == 2 else 4
-        first = {"passes": passes, "deletions": 1000, "deletions_pass_1": 900}
+        passes, in_first = {1: (1, 1000), 2: (6, 900), 3: (4, 900)}[given["m"]]
+        first = {"passes": passes, "deletions": 1000, "deletions_pass_1": in_first}
         first["change_of_belief"] = 0.99
         return {"users": 24, "mean_group": 1.0, **kept, **first, **whose, **others}
 
@@ -130,8 +133,9 @@ def variants() -> list[Variant]:
         for seeds in ((0, 1) if target == "random" else (0,),)
     ]
     found += [
-        release("reinsert", k=k, target=target, reinsert="groups", seeds=(0,))
+        release("reinsert", k=k, m=m, target=target, reinsert="groups", seeds=(0,))
         for k in KS
+        for m in (1, 2)
         for target in ("logsize", "random")
     ]
     found.append(Variant("baselines", weights="tf", modes=("none", "own", "average")))

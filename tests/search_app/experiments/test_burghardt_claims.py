@@ -63,6 +63,17 @@ def test_all_claims_hold_where_the_world_is_as_claimed(made: Report) -> None:
     assert all(each.source.startswith("ours") for each in made.claims[len(PAPERS) :])
 
 
+def test_where_all_keep_the_same_nothing_is_won_and_nothing_is_counted(made: Report) -> None:
+    # the world has m = 1; 3 k and 2 m are left, of 6 measures, 8 targets and 2 repaired ones
+    assert "in 36 of 36 cases" in claim(made, "insertion-keeps-more").finding
+    assert "in 6 of 6 cases" in claim(made, "insertion-keeps-more-log").finding
+    assert "in 36 of 36 cases" in claim(made, "own-target-best").finding
+    assert "in 48 releases" in claim(made, "first-iteration").finding
+    assert "in 6 of 6 cases" in claim(made, "reinsertion-repairs").finding
+    for name in ("insertion-keeps-more", "insertion-keeps-more-log", "own-target-best"):
+        assert "m = 1 left out" in claim(made, name).text
+
+
 def test_only_search_is_tested(made: Report) -> None:
     assert [each.name for each in made.claims if each.p is not None] == list(SEARCH)
     assert "there is nothing to resample" in " ".join(made.notes)
