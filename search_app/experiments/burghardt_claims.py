@@ -159,12 +159,12 @@ _LEVELS = {
 
 def generic_spread(_outcomes: Outcomes, shares: Shares) -> Drafts:
     """Ask how far the targets lie apart by what is no advertiser's."""
-    found = [(gap, measure, cell) for measure in GENERIC for cell, gap in _spread(shares, measure)]
-    if not found:
+    largest = _most_generic(shares)
+    if largest is None:
         return []
-    gap, measure, cell = max(found)
+    gap, measure, cell = largest
     text = (
-        "By the generic measures the best and the worst target, random apart, lie less than "
+        "By the generic measures the best target and the worst other than random lie less than "
         f"{100 * _GENERIC_SPREAD:g} points apart in all cases."
     )
     words = Wording("generic-spread", text, f"{_PAPER} 5.4 and table 6")
@@ -172,8 +172,14 @@ def generic_spread(_outcomes: Outcomes, shares: Shares) -> Drafts:
     return [stated(words, finding, _word(gap < _GENERIC_SPREAD))]
 
 
+def _most_generic(shares: Shares) -> tuple[float, str, Cell] | None:
+    """Return where the targets lie furthest apart by what is no advertiser's."""
+    found = [(gap, measure, cell) for measure in GENERIC for cell, gap in _spread(shares, measure)]
+    return max(found, default=None)
+
+
 def _spread(shares: Shares, measure: str) -> list[tuple[Cell, float]]:
-    """Return how far the best target and the worst but random lie apart, at m = 2 and 3."""
+    """Return how far the best target and the worst other than random lie apart, where m > 1."""
     found = []
     for cell in shares.with_choice(GREEDY):
         every = shares.all_of(GREEDY, cell, measure)
@@ -244,18 +250,22 @@ def _placed(shares: Shares, words: Wording, measure: str, target: str, place: in
 def specific_spread(outcomes: Outcomes, shares: Shares) -> Drafts:
     """Ask how far the targets lie apart by what advertisers pay for."""
     largest = {m: max(gap for _, gap in found) for m in MARKET if (found := _spread(shares, m))}
-    if len(largest) < len(MARKET):
+    generic = _most_generic(shares)
+    if len(largest) < len(MARKET) or generic is None:
         return []
     marked = warning(outcomes, *MARKET)
     told = listed([f"{percent(gap)} of {MEASURES[measure]}" for measure, gap in largest.items()])
     text = (
-        "By each measure of advertisement the targets lie further apart than by any generic one: "
-        f"more than {100 * _GENERIC_SPREAD:g} points somewhere."
+        "By each measure of advertisement the targets lie further apart somewhere than by any "
+        "generic one anywhere."
     )
     words = Wording("specific-spread", text, f"{_PAPER} 5.4 and table 7")
-    finding = f"The most are, in points, {told}.{marked}"
-    apart = min(largest.values()) > _GENERIC_SPREAD
-    drafts = [stated(words, finding, _word(apart))]
+    gap, measure, cell = generic
+    finding = (
+        f"The most are, in points, {told}; by a generic measure {percent(gap)} of "
+        f"{MEASURES[measure]}, at {cell}.{marked}"
+    )
+    drafts = [stated(words, finding, _word(min(largest.values()) > gap))]
     cell = max(_spread(shares, "clicks"), key=lambda each: each[1])[0]
     every = shares.all_of(GREEDY, cell, "clicks")
     best, worst = (

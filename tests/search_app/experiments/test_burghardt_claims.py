@@ -220,8 +220,16 @@ def test_where_targets_lie_close_advertisement_is_no_other_matter() -> None:
 
     found = claim(report(world(facts_of(alike, synthetic=False))), "specific-spread")
     assert found.verdict == FAILS
-    told = "0.0 of bid, 0.0 of clicks, 0.0 of impressions and 0.0 of revenue"
+    told = "0.0 of bid, 0.0 of clicks, 0.0 of impressions and 0.0 of revenue; by a generic"
     assert told in found.finding
+
+
+def test_advertisement_is_held_against_what_is_generic_here_not_in_the_paper() -> None:
+    # users differ by 1 + 9.5 points here: more than the 10 of revenue, themselves more than 4.2
+    far = less(0.095, "users", target="fis", algorithm="greedy", k=2, m=2)
+    found = claim(report(world(facts_of(far, synthetic=False))), "specific-spread")
+    assert found.verdict == FAILS
+    assert "10.0 of revenue; by a generic measure 10.5 of users, at (k=2, m=2)" in found.finding
 
 
 @pytest.mark.parametrize(
