@@ -265,21 +265,32 @@ def specific_spread(outcomes: Outcomes, shares: Shares) -> Drafts:
         f"The most are, in points, {told}; by a generic measure {percent(gap)} of "
         f"{MEASURES[measure]}, at {cell}.{marked}"
     )
-    drafts = [stated(words, finding, _word(min(largest.values()) > gap))]
-    cell = max(_spread(shares, "clicks"), key=lambda each: each[1])[0]
-    every = shares.all_of(GREEDY, cell, "clicks")
-    best, worst = (
-        end((target for target in every if target != RANDOM), key=every.__getitem__)
-        for end in (max, min)
+    return [stated(words, finding, _word(min(largest.values()) > gap))]
+
+
+def clicks_against_bid(outcomes: Outcomes, shares: Shares) -> Drafts:
+    """Ask which targets, random left out, lie furthest apart by clicks, and how far."""
+    found = []
+    for cell in shares.with_choice(GREEDY):
+        every = shares.all_of(GREEDY, cell, "clicks")
+        others = sorted((share, target) for target, share in every.items() if target != RANDOM)
+        if len(others) > 1:
+            (low, worst), (high, best) = others[0], others[-1]
+            found.append((high - low, cell, best, worst))
+    if not found:
+        return []
+    gap, cell, best, worst = max(found, key=lambda each: each[0])
+    text = (
+        "Of clicks, the best target (clicks) and the worst other than random (bid) differ by more "
+        f"than {100 * _CLICKS_SPREAD:g} points."
     )
-    text = "Of clicks, the best target (clicks) and the worst (bid) differ by more than 40 points."
     words = Wording("clicks-against-bid", text, f"{_PAPER} 5.4 and figure 2")
     finding = (
-        f"They differ by up to {percent(largest['clicks'])} points, at {cell}: best is {best}, "
-        f"worst {worst}.{marked}"
+        f"They differ by up to {percent(gap)} points, at {cell}: best is {best}, worst {worst}."
+        f"{warning(outcomes, 'clicks')}"
     )
-    right = (best, worst) == ("clicks", "bid") and largest["clicks"] > _CLICKS_SPREAD
-    return [*drafts, stated(words, finding, _word(right))]
+    right = (best, worst) == ("clicks", "bid") and gap > _CLICKS_SPREAD
+    return [stated(words, finding, _word(right))]
 
 
 def m_hardly_matters(outcomes: Outcomes, shares: Shares) -> Drafts:
@@ -352,5 +363,6 @@ _PAPERS: tuple[Callable[[Outcomes, Shares], Drafts], ...] = (
     random_keeps_terms,
     users_second,
     specific_spread,
+    clicks_against_bid,
     m_hardly_matters,
 )

@@ -224,6 +224,18 @@ def test_where_targets_lie_close_advertisement_is_no_other_matter() -> None:
     assert told in found.finding
 
 
+def test_random_is_neither_best_nor_worst_of_clicks() -> None:
+    # random keeps 5 points more than clicks does, which keeps 35 more than bid
+    def otherwise(given: dict[str, Any], name: str) -> float:
+        if name != "clicks" or given["m"] == 1:
+            return 0.0
+        return {"random": 0.25, "bid": 0.06}.get(given["target"], 0.0)
+
+    found = claim(report(world(facts_of(otherwise, synthetic=False))), "clicks-against-bid")
+    assert found.verdict == FAILS
+    assert "up to 35.0 points, at (k=2, m=2): best is clicks, worst bid." in found.finding
+
+
 def test_advertisement_is_held_against_what_is_generic_here_not_in_the_paper() -> None:
     # users differ by 1 + 9.5 points here: more than the 10 of revenue, themselves more than 4.2
     far = less(0.095, "users", target="fis", algorithm="greedy", k=2, m=2)
