@@ -273,10 +273,10 @@ def clicks_against_bid(outcomes: Outcomes, shares: Shares) -> Drafts:
     found = []
     for cell in shares.with_choice(GREEDY):
         every = shares.all_of(GREEDY, cell, "clicks")
-        others = sorted((share, target) for target, share in every.items() if target != RANDOM)
+        others = [target for target in every if target != RANDOM]
         if len(others) > 1:
-            (low, worst), (high, best) = others[0], others[-1]
-            found.append((high - low, cell, best, worst))
+            best, worst = (end(others, key=every.__getitem__) for end in (max, min))
+            found.append((every[best] - every[worst], cell, best, worst))
     if not found:
         return []
     gap, cell, best, worst = max(found, key=lambda each: each[0])
@@ -320,16 +320,22 @@ def m_hardly_matters(outcomes: Outcomes, shares: Shares) -> Drafts:
         f"less.{marked}"
     )
     drafts = [stated(words, finding, _word(gap < _BY_M))]
-    last = [each[0] for each in large if each[3].k == 100]
-    if last:
-        same = sum(gap <= 0.01 for gap in last)
-        text = (
-            "For k = 100 the values of m = 2 and m = 3 are mostly equal (read as within a point)."
-        )
-        words = Wording("m-equal-at-100", text, f"{_PAPER} 5.5")
-        finding = f"{same} of {len(last)} values are within a point.{marked}"
-        drafts.append(stated(words, finding, _word(2 * same > len(last))))
+    drafts.append(_equal_at_the_end(large, marked))
     return [*drafts, *_less_than_k(shares, found)]
+
+
+def _equal_at_the_end(by_m: Sequence[tuple[float, str, str, Cell]], marked: str) -> Draft:
+    """Ask whether m still matters at the largest k there is."""
+    most = max(each[3].k for each in by_m)
+    last = [each[0] for each in by_m if each[3].k == most]
+    same = sum(gap <= 0.01 + ROUNDING for gap in last)
+    text = (
+        "For k = 100, or the largest k there is, the values of m = 2 and m = 3 are mostly equal "
+        "(read as within a point)."
+    )
+    words = Wording("m-equal-at-100", text, f"{_PAPER} 5.5")
+    finding = f"At k = {most}, {same} of {len(last)} values are within a point.{marked}"
+    return stated(words, finding, _word(2 * same > len(last)))
 
 
 def _less_than_k(shares: Shares, by_m: Sequence[tuple[float, str, str, Cell]]) -> Drafts:

@@ -21,7 +21,7 @@ from .burghardt_shares import (
     percent,
     warning,
 )
-from .claims import Draft, Wording, stated
+from .claims import Draft, Wording, listed, stated
 from .outcomes import Outcomes
 from .report import FAILS, HOLDS
 
@@ -107,29 +107,26 @@ def reinsertion_repairs(outcomes: Outcomes, shares: Shares) -> list[Draft]:
 
 def _randoms_waste(shares: Shares, again: Shares) -> list[Draft]:
     """Ask whether random deletion falls behind only because nobody repairs it."""
-    pairs = []
+    pairs, others = [], dict[str, None]()
     for cell in again.with_choice(GREEDY):
-        gaps = [_lost_by_random(some, cell) for some in (shares, again)]
-        if gaps[0] is not None and gaps[1] is not None:
-            pairs.append((gaps[0], gaps[1], cell))
+        plain, repaired = (some.all_of(GREEDY, cell, "log_size") for some in (shares, again))
+        both = [target for target in plain if target in repaired and target != RANDOM]
+        if both and RANDOM in plain and RANDOM in repaired:
+            before, after = (
+                max(every[target] for target in both) - every[RANDOM] for every in (plain, repaired)
+            )
+            pairs.append((before, after, cell))
+            others |= dict.fromkeys(both)
     if not pairs:
         return []
     text = (
         "Most of what random deletion loses is waste: re-insertion more than halves its distance "
-        "to the best target."
+        "to the best target, of those that were repaired too."
     )
     told = [f"{percent(a)} to {percent(b)} points at {cell}" for a, b, cell in pairs]
     words = Wording("randoms-waste", text, _OURS)
-    finding = f"Of log size, it goes from {', '.join(told)}."
+    finding = f"Of log size, beside {listed(list(others))}, it goes from {', '.join(told)}."
     return [stated(words, finding, HOLDS if all(2 * b < a for a, b, _ in pairs) else FAILS)]
-
-
-def _lost_by_random(shares: Shares, cell: Cell) -> float | None:
-    """Return what random loses of the log to the best other target."""
-    every = shares.all_of(GREEDY, cell, "log_size")
-    if RANDOM not in every or len(every) < 2:
-        return None
-    return max(share for target, share in every.items() if target != RANDOM) - every[RANDOM]
 
 
 OURS: tuple[Callable[[Outcomes, Shares], list[Draft]], ...] = (
