@@ -207,11 +207,13 @@ def random_loses(_outcomes: Outcomes, shares: Shares) -> Drafts:
     gap, cell = max(gaps)
     text = (
         "Random deletion keeps the least of the log in every case, up to 28 % less than the best "
-        f"target keeps (read as within {100 * NEAR:g} points)."
+        f"target keeps (R / best in table 6; read as within {100 * NEAR:g} points of 28)."
     )
     words = Wording("random-loses-log", text, f"{_PAPER} 5.4 and table 6")
     where = "in every case" if last else "not in every case"
-    finding = f"Random is last {where}; it keeps up to {percent(gap)} % less, at {cell}."
+    finding = (
+        f"Random is last {where}; it keeps up to {percent(gap)} % less than the best, at {cell}."
+    )
     return [stated(words, finding, _word(last and abs(gap - _RANDOM_LOSS) <= NEAR))]
 
 

@@ -88,13 +88,18 @@ def test_table_5_has_the_best_of_each_measure(made: Report) -> None:
 
 
 def test_tables_6_and_7_have_what_the_others_stay_behind(made: Report) -> None:
-    terms, log, users = (row(made, "table-6", "100, 2")[at : at + 3] for at in (0, 3, 6))
-    assert terms == ("0.00", "0.10", "0.10")  # random is the best
-    assert log == ("5.0", "2.0", "2.0")  # 0.28 * 18 = 5.04
-    assert users == ("1.0", "1.0", "1.0")
-    clicks = row(made, "table-7", "2, 3")[3:6]
-    assert clicks == ("20.0", "41.0", "20.0")  # bid is the worst
-    assert table(made, "table-7").head[4] == "clicks (synthetic): R"
+    terms, log, users = (row(made, "table-6", "100, 2")[at : at + 4] for at in (0, 4, 8))
+    assert terms == ("0.00", "0.0", "0.10", "0.10")  # random is the best
+    assert log == ("5.0", "28.0", "2.0", "2.0")  # 0.28 * 18 = 5.04
+    assert users == ("1.0", "1.4", "1.0", "1.0")  # 1 of 70
+    clicks = row(made, "table-7", "2, 3")[4:8]
+    assert clicks == ("20.0", "23.5", "41.0", "20.0")  # bid is the worst; 20 of 85
+    assert table(made, "table-7").head[5:7] == (
+        "clicks (synthetic): R",
+        "clicks (synthetic): R / best %",
+    )
+    for name in ("table-6", "table-7"):
+        assert "R / best is the reading that is taken of it" in table(made, name).about
 
 
 def test_iterations_and_reinsertion(made: Report) -> None:

@@ -133,12 +133,12 @@ OTHERS = [  # a change of what is kept, a claim that it refutes, and what the fi
     (
         less(0.1, "log_size", target="fis", algorithm="greedy", k=2, m=3),
         "random-loses-log",
-        "Random is last not in every case; it keeps up to 28.0 % less, at (k=100, ",
+        "Random is last not in every case; it keeps up to 28.0 % less than the best, at (k=100, ",
     ),
     (
         less(-0.05, "log_size", target="random", algorithm="greedy", reinsert="none", k=100),
         "random-loses-log",
-        "Random is last not in every case; it keeps up to 14.0 % less, at (k=10, ",
+        "Random is last not in every case; it keeps up to 14.0 % less than the best, at (k=10, ",
     ),
     (
         less(0.002, "distinct_terms", target="random", algorithm="greedy", k=10, m=3),
