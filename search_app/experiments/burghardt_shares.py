@@ -26,6 +26,8 @@ MEASURES = {  # as facts name them: as tables do
 GENERIC = ("distinct_terms", "log_size", "users")
 OWN = {"log_size": "logsize", "users": "users", **{what: what for what in MARKET}}  # targets
 ROUNDING = 1e-12
+PAPER = "Burghardt et al., section"
+NEAR = 0.05  # of the original, where the paper gives a number and not how near is near
 
 
 class Cell(NamedTuple):
