@@ -6,14 +6,14 @@ without saying how near is near, 5 points of the original are taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
+from .burghardt_by_m import BY_M_CLAIMS
 from .burghardt_correlations import correlation
 from .burghardt_levels import LEVELS_CLAIMS
 from .burghardt_ours import OURS
 from .burghardt_search import search_claims
 from .burghardt_shares import (
-    GENERIC,
     GREEDY,
     MEASURES,
     NEAR,
@@ -28,15 +28,15 @@ from .burghardt_shares import (
     percent,
     warning,
 )
+from .burghardt_spread import most_generic, spread
 from .claims import Draft, Wording, as_verdict, listed, settle, stated
 from .outcomes import Outcomes
 from .report import UNDECIDED, Claim
 from .summaries import SummedUp
 from .unit_facts import MARKET, VALUED
 
-_GENERIC_SPREAD, _CLICKS_SPREAD, _RANDOM_LOSS, _BY_M = 0.042, 0.40, 0.28, 0.04
+_GENERIC_SPREAD, _CLICKS_SPREAD, _RANDOM_LOSS = 0.042, 0.40, 0.28
 _HIGH = 0.7  # a correlation; the paper calls .761 high
-_FROM_K = 10  # where m hardly matters
 Drafts = list[Draft]
 
 
@@ -131,7 +131,7 @@ def own_target(outcomes: Outcomes, shares: Shares) -> Drafts:
 
 def generic_spread(_outcomes: Outcomes, shares: Shares) -> Drafts:
     """Ask how far the targets lie apart by what is no advertiser's."""
-    largest = _most_generic(shares)
+    largest = most_generic(shares)
     if largest is None:
         return []
     gap, measure, cell = largest
@@ -142,23 +142,6 @@ def generic_spread(_outcomes: Outcomes, shares: Shares) -> Drafts:
     words = Wording("generic-spread", text, f"{PAPER} 5.4 and table 6")
     finding = f"The most is {percent(gap)} points, of {MEASURES[measure]} at {cell}."
     return [stated(words, finding, as_verdict(gap < _GENERIC_SPREAD))]
-
-
-def _most_generic(shares: Shares) -> tuple[float, str, Cell] | None:
-    """Return where the targets lie furthest apart by what is no advertiser's."""
-    found = [(gap, measure, cell) for measure in GENERIC for cell, gap in _spread(shares, measure)]
-    return max(found, default=None)
-
-
-def _spread(shares: Shares, measure: str) -> list[tuple[Cell, float]]:
-    """Return how far the best target and the worst other than random lie apart, where m > 1."""
-    found = []
-    for cell in shares.with_choice(GREEDY):
-        every = shares.all_of(GREEDY, cell, measure)
-        others = [share for target, share in every.items() if target != RANDOM]
-        if len(others) > 1:
-            found.append((cell, max(every.values()) - min(others)))
-    return found
 
 
 def random_loses(_outcomes: Outcomes, shares: Shares) -> Drafts:
@@ -223,8 +206,8 @@ def _placed(shares: Shares, words: Wording, measure: str, target: str, place: in
 
 def specific_spread(outcomes: Outcomes, shares: Shares) -> Drafts:
     """Ask how far the targets lie apart by what advertisers pay for."""
-    largest = {m: max(gap for _, gap in found) for m in MARKET if (found := _spread(shares, m))}
-    generic = _most_generic(shares)
+    largest = {m: max(gap for _, gap in found) for m in MARKET if (found := spread(shares, m))}
+    generic = most_generic(shares)
     if len(largest) < len(MARKET) or generic is None:
         return []
     marked = warning(outcomes, *MARKET)
@@ -267,68 +250,6 @@ def clicks_against_bid(outcomes: Outcomes, shares: Shares) -> Drafts:
     return [stated(words, finding, as_verdict(right))]
 
 
-def m_hardly_matters(outcomes: Outcomes, shares: Shares) -> Drafts:
-    """Ask what m = 3 costs beside m = 2, and beside what k costs."""
-    found = [
-        (abs(two - three), measure, target, cell)
-        for cell in shares.grid(GREEDY)
-        if cell.m == 2
-        for target in shares.targets(GREEDY, cell)
-        for measure in MEASURES
-        if (two := shares.of(GREEDY, cell, target, measure)) is not None
-        and (three := shares.of(GREEDY, Cell(3, cell.k), target, measure)) is not None
-    ]
-    large = [each for each in found if each[3].k >= _FROM_K]
-    if not large:
-        return []
-    marked = warning(outcomes, *(each[1] for each in found))
-    gap, measure, target, cell = max(large)
-    text = (
-        f"For k of {_FROM_K} or more, m = 2 and m = 3 differ by less than {100 * _BY_M:g} points, "
-        "whatever the target and the measure."
-    )
-    words = Wording("m-hardly-matters", text, f"{PAPER} 5.5")
-    finding = (
-        f"They differ by up to {percent(gap)} points, of {MEASURES[measure]} at k = {cell.k} by "
-        f"target {target}; in {sum(each[0] < _BY_M for each in large)} of {len(large)} cases by "
-        f"less.{marked}"
-    )
-    drafts = [stated(words, finding, as_verdict(gap < _BY_M))]
-    drafts.append(_equal_at_the_end(large, marked))
-    return [*drafts, *_less_than_k(shares, found)]
-
-
-def _equal_at_the_end(by_m: Sequence[tuple[float, str, str, Cell]], marked: str) -> Draft:
-    """Ask whether m still matters at the largest k there is."""
-    most = max(each[3].k for each in by_m)
-    last = [each[0] for each in by_m if each[3].k == most]
-    same = sum(gap <= 0.01 + ROUNDING for gap in last)
-    text = (
-        "For k = 100, or the largest k there is, the values of m = 2 and m = 3 are mostly equal "
-        "(read as within a point)."
-    )
-    words = Wording("m-equal-at-100", text, f"{PAPER} 5.5")
-    finding = f"At k = {most}, {same} of {len(last)} values are within a point.{marked}"
-    return stated(words, finding, as_verdict(2 * same > len(last)))
-
-
-def _less_than_k(shares: Shares, by_m: Sequence[tuple[float, str, str, Cell]]) -> Drafts:
-    """Hold what m costs of the log against what k costs of it."""
-    ks = [cell for cell in shares.grid(GREEDY) if cell.m == 2]
-    ends = [shares.of(GREEDY, cell, "logsize", "log_size") for cell in (ks[0], ks[-1])]
-    gaps = [gap for gap, measure, target, _ in by_m if (measure, target) == ("log_size", "logsize")]
-    first, last = ends
-    if first is None or last is None or len(ks) < 2 or not gaps:
-        return []
-    text = "The effect of m on log size is minimal beside that of k (read as: less than half)."
-    words = Wording("m-less-than-k", text, f"{PAPER} 5.5")
-    finding = (
-        f"By target logsize, m = 3 costs up to {percent(max(gaps))} points more than m = 2; k from "
-        f"{ks[0].k} to {ks[-1].k} costs {percent(first - last)} points."
-    )
-    return [stated(words, finding, as_verdict(2 * max(gaps) < first - last))]
-
-
 _PAPERS: tuple[Callable[[Outcomes, Shares], Drafts], ...] = (
     correlations,
     first_pass,
@@ -340,5 +261,5 @@ _PAPERS: tuple[Callable[[Outcomes, Shares], Drafts], ...] = (
     users_second,
     specific_spread,
     clicks_against_bid,
-    m_hardly_matters,
+    *BY_M_CLAIMS,
 )

@@ -104,9 +104,9 @@ def test_tables_6_and_7_have_what_the_others_stay_behind(made: Report) -> None:
 
 def test_iterations_and_reinsertion(made: Report) -> None:
     assert row(made, "iterations", "2, 2") == ("6", "1,000", "90.0")
-    assert row(made, "reinsertion", "10, 2", "logsize") == ("30.0", "31.0", "+1.0", "33.0")
+    assert row(made, "reinsertion", "20, 2", "logsize") == ("30.0", "31.0", "+1.0", "33.0")
     # of random's loss, 0.14 * 30 = 4.2, a tenth is left, and a point is won
-    assert row(made, "reinsertion", "10, 2", "random") == ("25.8", "30.6", "+4.8", "31.0")
+    assert row(made, "reinsertion", "20, 2", "random") == ("25.8", "30.6", "+4.8", "31.0")
 
 
 def test_what_differs_by_target_is_told_from_least_to_most() -> None:
@@ -125,9 +125,9 @@ def test_what_differs_by_target_is_told_from_least_to_most() -> None:
 def test_the_search_table_sets_reduced_profiles_beside_groups_of_k(made: Report) -> None:
     gap = "+0.200 (+0.200 to +0.200)"
     name = "reduced profiles, insert, m = 2"
-    found = row(made, "search", name, "10", "100")
+    found = row(made, "search", name, "20", "100")
     assert found == ("0.800", "0.775 to 0.825", "0.800", gap, "< 0.001", "89.0%", "1.00", "0.990")
-    assert row(made, "search", "groups", "10", "100")[3:] == ("–", "–", "100.0%", "10.00", "0.100")
+    assert row(made, "search", "groups", "20", "100")[3:] == ("–", "–", "100.0%", "20.00", "0.050")
     assert row(made, "search", "groups, p = 0.4", "–", "100")[-2:] == ("3.00", "0.333")
     assert row(made, "search", "no personalization", "–", "100")[0] == "0.300"
 
@@ -136,8 +136,8 @@ def test_figures_follow_each_target_over_k(made: Report) -> None:
     first, second, search = made.figures
     assert [line.name for line in first.lines] == [*TARGETS, "insertion, best target"]
     log = {line.name: [(p.x, round(p.value, 4)) for p in line.points] for line in first.lines}
-    assert log["logsize"] == [(2, 0.37), (10, 0.30), (100, 0.18)]  # m = 3
-    assert log["insertion, best target"] == [(2, 0.40), (10, 0.33), (100, 0.21)]
+    assert log["logsize"] == [(2, 0.37), (20, 0.30), (100, 0.18)]  # m = 3
+    assert log["insertion, best target"] == [(2, 0.40), (20, 0.33), (100, 0.21)]
     clicks = {line.name: [round(p.value, 4) for p in line.points] for line in second.lines}
     assert clicks["bid"] == [0.44, 0.34, 0.20]
     assert (second.up, "synthetic" in second.about) == ("clicks (synthetic) kept", True)
@@ -152,7 +152,7 @@ def test_figures_follow_each_target_over_k(made: Report) -> None:
 
 def test_notes_tell_what_was_taken_and_whose_table_it_is(made: Report) -> None:
     told = " ".join(made.notes)
-    assert "2,400 histories hold 5,000 distinct terms, 60,000 occurrences" in told
+    assert "2,400 histories hold 250,000 distinct terms, 60,000 occurrences" in told
     assert "7 people were left out for a session of more than 100 queries" in told
     assert "66.0% of the occurrences are of terms that it knows" in told
     assert "The marketing table is synthetic" in told
