@@ -56,7 +56,8 @@ def correlations(outcomes: Outcomes, _shares: Shares) -> Drafts:
     if found is not None:
         text = "The number of a term's users correlates highly with its frequency (read as 0.7)."
         words = Wording("users-and-frequency", text, f"{PAPER} 4.2 and table 3: .761")
-        finding = f"The correlation is {found[0]:.3f} over {found[1]:,} terms."
+        of = " with an estimate" if "table_synthetic" in facts else ""
+        finding = f"The correlation is {found[0]:.3f} over {found[1]:,} terms{of}."
         drafts.append(stated(words, finding, as_verdict(found[0] >= _HIGH)))
     pairs = [(one, other) for at, one in enumerate(VALUED) for other in VALUED[at + 1 :]]
     known = {pair: correlation(facts, *pair) for pair in pairs}

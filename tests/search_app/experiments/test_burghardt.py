@@ -48,20 +48,17 @@ def test_all_parts_are_there_and_are_written_and_read(made: Report) -> None:
 
 def test_table_3_has_correlations_their_number_and_a_mark(made: Report) -> None:
     found = table(made, "table-3")
-    assert found.head == ("", "revenue", "impressions", "clicks", "bid", "user frequency")
-    assert row(made, "table-3", "term frequency") == (
-        *["0.100* (1,000)"] * 4,
-        "0.800* (5,000)",
-    )
+    assert found.head == ("", "of", "revenue", "impressions", "clicks", "bid", "user frequency")
+    assert row(made, "table-3", "term frequency", "corr.") == (*["0.100*"] * 4, "0.800*")
+    # r = 0.1 of 1,000 terms: t = 3.175; p = 0.0008 in tables of the normal distribution
+    assert row(made, "table-3", "term frequency", "sig.") == ("< 0.001",) * 5
+    assert row(made, "table-3", "term frequency", "N") == (*["1,000"] * 4, "5,000")
     # r = -0.01 of 1,000 terms: t = -0.316, p = 0.376
-    assert row(made, "table-3", "bid") == (
-        "0.100* (1,000)",
-        "0.100* (1,000)",
-        "-0.010 (1,000)",
-        "",
-        "",
-    )
-    assert row(made, "table-3", "impressions") == ("0.100* (1,000)", "", "", "", "")
+    assert row(made, "table-3", "bid", "corr.") == ("0.100*", "0.100*", "-0.010", "", "")
+    assert row(made, "table-3", "bid", "sig.") == ("< 0.001", "< 0.001", "0.376", "", "")
+    assert row(made, "table-3", "bid", "N") == ("1,000", "1,000", "1,000", "", "")
+    assert row(made, "table-3", "impressions", "corr.") == ("0.100*", "", "", "", "")
+    assert "empty cell and its 0 are read alike" in found.about
 
 
 def test_significance_is_one_tailed() -> None:
@@ -176,7 +173,9 @@ def test_no_table_no_value() -> None:
     assert table(made, "table-5").head == ("k, m", "dist. terms %", "log size %", "users %")
     assert "table-7" not in [each.name for each in made.tables]
     assert "figure-2" not in [each.name for each in made.figures]
-    assert row(made, "table-3", "term frequency") == ("", "", "", "", "0.800* (5,000)")
+    assert row(made, "table-3", "term frequency", "corr.") == ("", "", "", "", "0.800*")
+    assert row(made, "table-3", "term frequency", "N") == ("", "", "", "", "5,000")
+    assert len(table(made, "table-3").rows) == 3
 
 
 def test_whatever_is_missing_is_left_out() -> None:
