@@ -25,7 +25,7 @@ IDLE: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "km-anonymity": km_anonymity.idle,
 }
 OFF = "off"
-_HANDED_IN = ("wordnet", "links", "sample", "table", "rng", "progress")
+_HANDED_IN = ("wordnet", "links", "sample", "table", "rng", "progress", "on_pass")
 _KINDS = {int: "a whole number", float: "a number"}
 
 

@@ -29,6 +29,7 @@ from .burghardt_shares import (
     warning,
 )
 from .burghardt_spread import most_generic, spread
+from .burghardt_times import Times, time_claims
 from .claims import Draft, Wording, as_verdict, listed, settle, stated
 from .outcomes import Outcomes
 from .report import UNDECIDED, Claim
@@ -40,10 +41,11 @@ _HIGH = 0.7  # a correlation; the paper calls .761 high
 Drafts = list[Draft]
 
 
-def claims(summed: SummedUp) -> tuple[Claim, ...]:
+def claims(summed: SummedUp, times: Times) -> tuple[Claim, ...]:
     """Judge all claims whose variants were measured; those on search as one family of tests."""
     shares = Shares(summed.outcomes)
     found = [draft for make in _PAPERS for draft in make(summed.outcomes, shares)]
+    found += time_claims(times)
     found += [draft for make in OURS for draft in make(summed.outcomes, shares)]
     return settle([*found, *search_claims(summed)])
 
@@ -75,7 +77,7 @@ def correlations(outcomes: Outcomes, _shares: Shares) -> Drafts:
 
 
 def first_pass(_outcomes: Outcomes, shares: Shares) -> Drafts:
-    """Ask how much of the work the first pass does: its deletions, as its time is no row."""
+    """Ask how much of the work the first pass does, by its deletions."""
     found = []
     for cell in shares.with_choice(GREEDY):
         for target in shares.targets(GREEDY, cell):

@@ -10,7 +10,7 @@ from search_app.experiments.burghardt_shares import Cell, Shares
 from search_app.experiments.plots import draw
 from search_app.experiments.report import Report, Table, as_record, from_record
 
-from .burghardt_world import TARGETS, facts_of, release, world
+from .burghardt_world import TARGETS, facts_of, release, seconds, world
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +100,21 @@ def test_tables_6_and_7_have_what_the_others_stay_behind(made: Report) -> None:
 
 
 def test_iterations_and_reinsertion(made: Report) -> None:
-    assert row(made, "iterations", "2, 2") == ("6", "1,000", "90.0")
+    assert row(made, "iterations", "2, 2")[:5] == ("6", "1,000", "90.0", "–", "–")
     assert row(made, "reinsertion", "20, 2", "logsize") == ("30.0", "31.0", "+1.0", "33.0")
     # of random's loss, 0.14 * 30 = 4.2, a tenth is left, and a point is won
     assert row(made, "reinsertion", "20, 2", "random") == ("25.8", "30.6", "+4.8", "31.0")
+
+
+def test_the_seconds_of_passes_stand_beside_the_papers() -> None:
+    outcomes = world()
+    made = report(outcomes, None, seconds(outcomes))
+    # seven targets take 16 s, and fis 32
+    papers = ("2 h 55 min 58 s", "9 min 25 s")
+    assert row(made, "iterations", "2, 2")[3:] == ("16.000", "1.000", *papers)
+    assert row(made, "iterations", "2, 3")[3:] == ("160.000", "10.000", "90 h 8 min 24 s", "")
+    assert row(made, "iterations", "20, 2")[3:] == ("4.000", "0.250", "", "")
+    assert row(made, "iterations", "2, 1")[3:] == ("–", "–", "", "")
 
 
 def test_what_differs_by_target_is_told_from_least_to_most() -> None:
@@ -116,7 +127,7 @@ def test_what_differs_by_target_is_told_from_least_to_most() -> None:
         return found
 
     made = report(world(some))
-    assert row(made, "iterations", "2, 2") == ("6 to 9", "1,000 to 2,000", "45.0 to 90.0")
+    assert row(made, "iterations", "2, 2")[:3] == ("6 to 9", "1,000 to 2,000", "45.0 to 90.0")
 
 
 def test_the_search_table_sets_reduced_profiles_beside_groups_of_k(made: Report) -> None:
@@ -156,6 +167,13 @@ def test_notes_tell_what_was_taken_and_whose_table_it_is(made: Report) -> None:
     given = " ".join(report(world(facts_of(synthetic=False))).notes)
     assert "marketing table that was given" in given
     assert "synthetic" not in given
+
+
+def test_a_note_tells_what_insertion_by_random_is(made: Report) -> None:
+    told = "target random visits the terms in an order that the seed draws"
+    assert any(told in note for note in made.notes)
+    without = world(keep=lambda each: each.complete.get("target") != "random")
+    assert not any(told in note for note in report(without).notes)
 
 
 def test_what_rests_on_a_given_table_is_not_called_synthetic() -> None:

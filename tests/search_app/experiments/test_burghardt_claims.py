@@ -11,7 +11,7 @@ from search_app.experiments.burghardt import report
 from search_app.experiments.outcomes import Unit
 from search_app.experiments.report import FAILS, HOLDS, UNDECIDED, Claim, Report
 
-from .burghardt_world import facts_of, level, share, world
+from .burghardt_world import facts_of, level, seconds, share, world
 
 PAPERS = (
     "users-and-frequency",
@@ -41,6 +41,7 @@ PAPERS = (
     "revenue-by-m",
     "m-less-than-k",
 )
+TIMES = ("first-iteration-longest", "fis-slowest", "larger-k-faster", "m-3-slower")
 KEPT = (
     "insertion-keeps-more-log",
     "insertion-keeps-more",
@@ -53,7 +54,8 @@ SEARCH = ("reduced-over-none-100", "reduced-over-groups-100", "insertion-over-gr
 
 @pytest.fixture(scope="module")
 def made() -> Report:
-    return report(world(facts_of(synthetic=False)))
+    outcomes = world(facts_of(synthetic=False))
+    return report(outcomes, None, seconds(outcomes))
 
 
 def claim(made: Report, name: str) -> Claim:
@@ -62,10 +64,10 @@ def claim(made: Report, name: str) -> Claim:
 
 
 def test_all_claims_hold_where_the_world_is_as_claimed(made: Report) -> None:
-    assert tuple(each.name for each in made.claims) == PAPERS + KEPT + SEARCH
+    assert tuple(each.name for each in made.claims) == PAPERS + TIMES + KEPT + SEARCH
     assert [each.name for each in made.claims if each.verdict != HOLDS] == []
-    assert all(each.source.startswith("Burghardt") for each in made.claims[: len(PAPERS)])
-    assert all(each.source.startswith("ours") for each in made.claims[len(PAPERS) :])
+    assert all(each.source.startswith("Burghardt") for each in made.claims[: len(PAPERS + TIMES)])
+    assert all(each.source.startswith("ours") for each in made.claims[len(PAPERS + TIMES) :])
 
 
 def test_where_all_keep_the_same_nothing_is_won_and_nothing_is_counted(made: Report) -> None:
@@ -361,3 +363,65 @@ def test_search_that_is_no_better_refutes_a_claim(
 
     found = claim(report(world(by_level=otherwise)), name)
     assert (found.verdict, finding in found.finding) == (FAILS, True), found.finding
+
+
+def test_what_took_long_is_told_in_seconds(made: Report) -> None:
+    assert claim(made, "first-iteration-longest").finding == (
+        "It is so in 48 of 48 releases. The first and a later one take, as medians over targets, "
+        "16.000 and 1.000 s at (k=2, m=2); in the paper 2 h 55 min 58 s and 9 min 25 s at "
+        "(k=2, m=2). One run on one machine."
+    )
+    # 18/16 of 16 + 4 + 1 s for pairs and ten times that for triples: 259.875 s
+    assert (
+        "259.875 of logsize, 259.875 of users, 519.750 of fis" in claim(made, "fis-slowest").finding
+    )
+    assert (
+        "16.000 s at (k=2, m=2) and 4.000 s at (k=20, m=2)"
+        in claim(made, "larger-k-faster").finding
+    )
+    assert (
+        "10.000 s at (k=100, m=3) and 1.000 s at (k=100, m=2)" in claim(made, "m-3-slower").finding
+    )
+
+
+SLOW: list[tuple[str, Callable[[list[float], Unit], list[float]], str]] = [
+    (
+        "first-iteration-longest",
+        lambda took, unit: took[::-1] if unit.parameters["target"] == "bid" else took,
+        "It is so in 42 of 48 releases.",
+    ),
+    (
+        "fis-slowest",
+        lambda took, unit: (
+            [3 * each for each in took] if unit.parameters["target"] == "bid" else took
+        ),
+        "Slowest is bid",
+    ),
+    (
+        "larger-k-faster",
+        lambda took, unit: [5 * each for each in took] if unit.parameters["k"] == 20 else took,
+        "16.000 s at (k=2, m=2) and 20.000 s at (k=20, m=2)",
+    ),
+    (
+        "m-3-slower",
+        lambda took, unit: [each / 10 for each in took] if unit.parameters["m"] == 3 else took,
+        "16.000 s at (k=2, m=3) and 16.000 s at (k=2, m=2)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "finding"), SLOW)
+def test_other_times_refute_a_claim_and_times_that_are_missing_leave_it_open(
+    name: str, change: Callable[[list[float], Unit], list[float]], finding: str
+) -> None:
+    outcomes = world(facts_of(synthetic=False))
+    of = {unit.name: unit for unit in outcomes.units}
+    took = {unit: change(each, of[unit]) for unit, each in seconds(outcomes).items()}
+    found = claim(report(outcomes, None, took), name)
+    assert (found.verdict, finding in found.finding) == (FAILS, True), found.finding
+    timed = next(unit for unit in took if len(took[unit]) > 1)
+    some = {unit: each for unit, each in took.items() if unit != timed}
+    for known, missing in ((some, 1), ({}, 48)):
+        found = claim(report(outcomes, None, known), name)
+        assert found.verdict == UNDECIDED
+        assert found.finding == (f"Of {missing} of 48 releases no time was measured in this run.")
