@@ -12,6 +12,7 @@ a visit changes no other combination of theirs, and the supports of a visit can 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,11 @@ from .km_supports import FOUR, THREE, TWO, ZERO, bytes_for, lose_from_list, pair
 from .model import BadParameter, Floats, Ints, Progress, silent
 
 _SHARE = 1024  # users between two reports of progress
+OnPass = Callable[[int, int], object]  # number of a pass that is over, from 1, and its deletions
+
+
+def unheard(_number: int, _deletions: int) -> None:
+    """Tell nobody of a pass."""
 
 
 def delete_greedily(
@@ -48,6 +54,7 @@ def delete_greedily(
     ties: str,
     rng: np.random.Generator,
     progress: Progress = silent,
+    on_pass: OnPass = unheard,
 ) -> Ints:
     """Return for each cell the pass, from 1, in which it was deleted; 0: it is kept."""
     _check(histories.span, k, m, target, values, ties)
@@ -58,7 +65,10 @@ def delete_greedily(
     if k > 1 and m > 1 and kept.any():
         ends = np.concatenate(([0], np.cumsum(kept)))[histories.ends]
         frequent = Histories(ends, histories.terms[kept], histories.span)
-        deleted[kept] = _passes(frequent, rules, progress)
+        rare = deleted.size - frequent.terms.size
+        deleted[kept] = _passes(frequent, rules, rare, progress, on_pass)
+    else:
+        on_pass(1, int(deleted.sum()))
     return deleted
 
 
@@ -77,8 +87,13 @@ def _check(span: int, k: int, m: int, target: str, values: Floats | None, ties: 
         raise BadParameter("; ".join(fault for fault, holds in allowed.items() if not holds))
 
 
-def _passes(histories: Histories, rules: Any, progress: Progress) -> Ints:
-    """Visit all users, pass after pass, until a pass deletes nothing."""
+def _passes(
+    histories: Histories, rules: Any, rare: int, progress: Progress, on_pass: OnPass
+) -> Ints:
+    """Visit all users, pass after pass, until a pass deletes nothing.
+
+    The cells of rare terms, deleted before, count as deletions of the first pass.
+    """
     needed = bytes_for(histories, rules.m)
     if needed > km_supports.LIMIT:
         raise BadParameter(
@@ -97,6 +112,7 @@ def _passes(histories: Histories, rules: Any, progress: Progress) -> Ints:
             deletions += _visit_all(low, high, number, work, log, rules)
             if number == 1:
                 progress(high)
+        on_pass(number, int(deletions) + (rare if number == 1 else 0))
     deleted: Ints = log.deleted
     return deleted
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from anonymizer.cooccurrence import Network, learn
+from anonymizer.km_greedy import OnPass
 from anonymizer.marketing import MarketingTable, read_table, synthetic_table_of
 from anonymizer.methods import anonymize, parameters_of, takes
 from anonymizer.model import Profiles, Progress, Release, silent
@@ -35,11 +36,13 @@ def release_of(
     table: MarketingTable | None = None,
     key: bytes | None = None,
     progress: Progress = silent,
+    on_pass: OnPass | None = None,
 ) -> Release:
     """Run a method; the seed settles its draws, and which documents or bids it is shown.
 
     A marketing table that is handed in takes the place of the one that `marketing` names. A method
-    that keeps a secret is handed a key that was never used before, unless one is handed in.
+    that keeps a secret is handed a key that was never used before, unless one is handed in; one
+    that goes over its users in passes tells `on_pass` of each.
     """
     values = {**parameters_of(method), **parameters}
     learnt = _handed_in(values, seed, forward, queries)
@@ -47,6 +50,8 @@ def release_of(
         learnt["table"] = table or _table(profiles, str(values["marketing"]), seed)
     if takes(method, "key"):
         learnt["key"] = key or fresh_key()
+    if on_pass is not None and values.get("algorithm") == "greedy":
+        learnt["on_pass"] = on_pass
     return anonymize(
         method, profiles, parameters, wordnet=wordnet, seed=seed, progress=progress, **learnt
     )

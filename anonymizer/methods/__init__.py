@@ -27,7 +27,7 @@ IDLE: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "km-anonymity": km_anonymity.idle,
 }
 OFF = "off"
-_HANDED_IN = ("wordnet", "links", "sample", "table", "key", "rng", "progress")
+_HANDED_IN = ("wordnet", "links", "sample", "table", "key", "rng", "progress", "on_pass")
 _KINDS = {int: "a whole number", float: "a number"}
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..histories import MOST_TERMS, Histories, histories_of
-from ..km_greedy import delete_greedily
+from ..km_greedy import OnPass, delete_greedily, unheard
 from ..km_orders import Worth, give_back, most_kept
 from ..marketing import VALUES, MarketingTable, values_of
 from ..model import (
@@ -60,6 +60,7 @@ def anonymize(
     table: MarketingTable | None = None,
     rng: np.random.Generator,
     progress: Progress = silent,
+    on_pass: OnPass = unheard,  # called at the end of each pass of "greedy"; it changes nothing
     **_others: object,
 ) -> Release:
     """Delete terms until any m of a user are had by k users; release what is left of each."""
@@ -68,17 +69,21 @@ def anonymize(
     _refuse(profiles, k, m, chosen, marketing if table is None else "handed in")
     histories, worth = histories_of(profiles), _worth(profiles, target, table)
     if algorithm == "greedy":
-        passes = _greedily(histories, worth, k, m, ties, reinsert, rng, progress)
+        passes = _greedily(histories, worth, k, m, ties, reinsert, rng, progress, on_pass)
     else:
         kept = most_kept(histories, worth, k=k, m=m, rng=rng, progress=progress)
         passes = np.where(kept, 0, 1).astype(np.int64)
-    told = "none"
-    if table is not None and target in VALUES:
-        told = "synthetic" if table.synthetic else "given"
-    parameters = {"k": k, "m": m, **chosen, "marketing": told}
+    parameters = {"k": k, "m": m, **chosen, "marketing": _whose(table, target)}
     return reduced_release(
         profiles, passes == 0, passes, parameters, method=NAME, frequencies=frequencies
     )
+
+
+def _whose(table: MarketingTable | None, target: str) -> str:
+    """Name the kind of table that the target read."""
+    if table is None or target not in VALUES:
+        return "none"
+    return "synthetic" if table.synthetic else "given"
 
 
 def idle(parameters: Mapping[str, Any]) -> list[str]:
@@ -149,6 +154,7 @@ def _greedily(
     reinsert: str,
     rng: np.random.Generator,
     progress: Progress,
+    on_pass: OnPass,
 ) -> Ints:
     """Return the pass in which each cell was deleted, and 0 where it is kept, or given back."""
     utility = _utility(histories, worth)
@@ -161,6 +167,7 @@ def _greedily(
         ties=ties,
         rng=rng,
         progress=progress,
+        on_pass=on_pass,
     )
     if reinsert == "none":
         return passes

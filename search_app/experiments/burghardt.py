@@ -12,6 +12,7 @@ from .burghardt_search import ap_by_k
 from .burghardt_shares import (
     GREEDY,
     INSERT,
+    RANDOM,
     Cell,
     Shares,
     called,
@@ -20,9 +21,10 @@ from .burghardt_shares import (
     warning,
 )
 from .burghardt_tables import tables
+from .burghardt_times import Times
 from .claims import RULE
 from .notes import notes_on
-from .outcomes import Outcomes
+from .outcomes import Outcomes, PassSeconds, Unit
 from .report import Figure, Line, Point, Report
 from .summaries import Summary, SummedUp, summarize
 
@@ -36,25 +38,33 @@ SYNTHETIC = (
     "revenue rests on it."
 )
 GIVEN = "Bids, clicks, impressions and revenue are those of the marketing table that was given."
+DRAWN_ORDER = (
+    "Insertion with target random visits the terms in an order that the seed draws, and keeps what "
+    "it can: it deletes nothing at random, and is no random deletion repaired."
+)
 OUTSIDE = (
     "The promise covers which terms stand in a history together; how often a user used a term is "
     "outside it."
 )
 
 
-def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
+def report(
+    outcomes: Outcomes,
+    summaries: Sequence[Summary] | None = None,
+    seconds: PassSeconds | None = None,
+) -> Report:
     """Say what the outcomes say; summaries, if there are some already, are not made again."""
     found = tuple(summarize(outcomes) if summaries is None else summaries)
     summed = SummedUp(outcomes, found)
-    shares = Shares(outcomes)
+    shares, times = Shares(outcomes), Times(outcomes, seconds or {})
     drawn = (figure_1(outcomes, shares), figure_2(outcomes, shares), ap_by_k(summed))
     return Report(
         name=outcomes.experiment.name,
         title=outcomes.experiment.title,
         notes=(*notes_on(outcomes), *_notes(outcomes), NOTHING_TO_RESAMPLE, RULE),
-        claims=claims(summed),
+        claims=claims(summed, times),
         figures=tuple(figure for figure in drawn if figure is not None),
-        tables=tables(summed),
+        tables=tables(summed, times),
     )
 
 
@@ -75,9 +85,16 @@ def _notes(outcomes: Outcomes) -> list[str]:
             f"mode and in the gold standard. {facts['users_not_in_index']:,} people have none: of "
             "theirs, the gold standard is Lucene's order."
         )
+    if any(_drawn(unit) for unit in outcomes.units):
+        notes.append(DRAWN_ORDER)
     if any("table_synthetic" in each for each in outcomes.facts.values()):
         notes.append(SYNTHETIC if is_synthetic(outcomes) else GIVEN)
     return notes
+
+
+def _drawn(unit: Unit) -> bool:
+    given = unit.parameters
+    return (given.get("algorithm"), given.get("target")) == (INSERT, RANDOM)
 
 
 def figure_1(outcomes: Outcomes, shares: Shares) -> Figure | None:

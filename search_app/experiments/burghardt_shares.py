@@ -26,6 +26,8 @@ MEASURES = {  # as facts name them: as tables do
 GENERIC = ("distinct_terms", "log_size", "users")
 OWN = {"log_size": "logsize", "users": "users", **{what: what for what in MARKET}}  # targets
 ROUNDING = 1e-12
+PAPER = "Burghardt et al., section"
+NEAR = 0.05  # of the original, where the paper gives a number and not how near is near
 
 
 class Cell(NamedTuple):
@@ -60,6 +62,10 @@ class Shares:
     def grid(self, algorithm: str) -> list[Cell]:
         """List the levels of privacy at which an algorithm was run."""
         return sorted({cell for name, cell, _ in self._facts if name == algorithm})
+
+    def with_choice(self, algorithm: str) -> list[Cell]:
+        """List the levels at which it matters what is deleted: at m = 1 all keep the same."""
+        return [cell for cell in self.grid(algorithm) if cell.m > 1]
 
     def targets(self, algorithm: str, cell: Cell) -> list[str]:
         """List the targets of an algorithm at a level of privacy."""

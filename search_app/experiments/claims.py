@@ -113,6 +113,11 @@ def stated(words: Wording, finding: str, verdict: str) -> Draft:
     return Draft(*words, lambda _: finding, settled=verdict)
 
 
+def as_verdict(holds: bool) -> str:
+    """Return the verdict on what needs no test."""
+    return HOLDS if holds else FAILS
+
+
 def steps_of(
     pairs: Sequence[tuple[Side, Side]], least: Sequence[float] | None = None
 ) -> list[Step]:

@@ -9,12 +9,12 @@ from anonymizer.records import as_json
 
 from . import burghardt, general, plots, promise, zhu_xiong
 from .design import GENERAL
-from .outcomes import Outcomes
+from .outcomes import Outcomes, PassSeconds
 from .page import standalone
 from .report import Report, as_record
 from .summaries import Summary, as_csv
 
-Reporter = Callable[[Outcomes, Sequence[Summary]], Report]
+Reporter = Callable[[Outcomes, Sequence[Summary], PassSeconds], Report]
 REPORTS: dict[str, Reporter] = {
     GENERAL: general.report,
     "burghardt": burghardt.report,
@@ -23,15 +23,19 @@ REPORTS: dict[str, Reporter] = {
 }
 
 
-def report_of(outcomes: Outcomes, summaries: Sequence[Summary]) -> Report:
+def report_of(
+    outcomes: Outcomes, summaries: Sequence[Summary], seconds: PassSeconds | None = None
+) -> Report:
     """Return what an experiment's rows say, in general if its report finds nothing to say of them.
 
     A report finds its variants by the names of their tables; an experiment may have none of them.
+    Seconds are those measured in this run: they are no rows, and differ from run to run.
     """
-    said = REPORTS[outcomes.experiment.report](outcomes, summaries)
+    took = seconds or {}
+    said = REPORTS[outcomes.experiment.report](outcomes, summaries, took)
     if said.claims or said.figures or said.tables:
         return said
-    return REPORTS[GENERAL](outcomes, summaries)
+    return REPORTS[GENERAL](outcomes, summaries, took)
 
 
 def derived_files(

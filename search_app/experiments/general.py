@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .notes import notes_on
-from .outcomes import Outcomes
+from .outcomes import Outcomes, PassSeconds
 from .report import Figure, Line, Report, Table
 from .summaries import Summary, SummedUp, as_point, summarize
 from .zhu_xiong_cells import mean
@@ -13,7 +13,11 @@ from .zhu_xiong_cells import mean
 _LEFT_OUT = ("AP@20",)  # it is in summary.csv; the table is wide enough
 
 
-def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
+def report(
+    outcomes: Outcomes,
+    summaries: Sequence[Summary] | None = None,
+    _seconds: PassSeconds | None = None,
+) -> Report:
     """Say what was measured of each variant; summaries, if there are some, are not made again."""
     summed = SummedUp(outcomes, tuple(summarize(outcomes) if summaries is None else summaries))
     drawn, listed = _figure(summed), _table(summed)

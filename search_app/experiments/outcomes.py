@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from .design import Experiment, Variant
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+PassSeconds = Mapping[str, Sequence[float]]  # unit -> what each pass of its release took
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from anonymizer.counting import TermCounter
+from anonymizer.km_greedy import OnPass, unheard
 from anonymizer.marketing import MarketingTable
 from anonymizer.model import QueryLog, Release
 from anonymizer.wordnet import WordNet
@@ -62,6 +64,7 @@ class Measured(NamedTuple):
     facts: dict[str, float]
     blocks: list[Block]
     seconds: float = 0.0  # that its release took
+    pass_seconds: tuple[float, ...] = ()  # of each of its passes, what comes before in the first
 
 
 def prepare(
@@ -83,16 +86,17 @@ def prepare(
 
 def measure(world: World, unit: Unit) -> Measured:
     """Take a unit to its release, search by it, and judge every order by the own profile's."""
-    began = world.clock()
-    release = release_for(world, unit)
+    began, passed = world.clock(), list[float]()
+    release = release_for(world, unit, lambda _number, _deletions: passed.append(world.clock()))
     seconds = world.clock() - began
+    pass_seconds = tuple(end - start for start, end in pairwise([began, *passed]))
     gold = world.gold(unit)
     blocks = []
     for mode in dict.fromkeys(mode for mode, _ in unit.asked):
         pools = [pool for asked, pool in unit.asked if asked == mode]
         scores = list(scored(world, unit, release, mode, max(pools)))
         blocks += [block_of(unit.name, mode, pool, scores, gold) for pool in pools]
-    return Measured(facts_of(world, unit, release), blocks, seconds)
+    return Measured(facts_of(world, unit, release), blocks, seconds, pass_seconds)
 
 
 def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, float]:
@@ -119,7 +123,7 @@ def scored(
     return MODES[mode].scores(situation)
 
 
-def release_for(world: World, unit: Unit) -> Release | None:
+def release_for(world: World, unit: Unit, on_pass: OnPass = unheard) -> Release | None:
     """Make a unit's release; none for modes that need none."""
     if not unit.method:
         return None
@@ -132,4 +136,5 @@ def release_for(world: World, unit: Unit) -> Release | None:
         forward=lambda: world.forward,
         table=world.data.table,
         key=measuring_key(unit.seed),
+        on_pass=on_pass,
     )

@@ -119,7 +119,7 @@ def _derived(
 ) -> tuple[Report, Derive]:
     """Return what the rows say, and who makes the files of it when their hash is known."""
     summaries = summarize(outcomes)
-    report = report_of(outcomes, summaries)
+    report = report_of(outcomes, summaries, told["pass_seconds"])
     return report, lambda rows: {**derived_files(report, summaries, told, rows), **orders}
 
 
@@ -293,7 +293,8 @@ def _times(
 ) -> dict[str, Any]:
     """Tell when it was, how long it took, and how busy the machine was; last, unit by unit.
 
-    Of a release it is the method alone; of a unit, facts and searches too.
+    Of a release it is the method alone, and of some each of its passes; of a unit, facts and
+    searches too.
     """
     made = [unit for unit in units if unit.name in seconds and unit.method]
     return {
@@ -303,4 +304,9 @@ def _times(
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "unit_seconds": {name: round(took, 3) for name, took in seconds.items()},
         "release_seconds": {unit.name: round(found[unit.name].seconds, 3) for unit in made},
+        "pass_seconds": {
+            unit.name: [round(took, 6) for took in found[unit.name].pass_seconds]
+            for unit in made
+            if found[unit.name].pass_seconds
+        },
     }

@@ -81,13 +81,20 @@ def frequencies(profiles: Profiles) -> tuple[Floats, Floats]:
 
 
 def _correlations(profiles: Profiles, table: MarketingTable | None) -> Facts:
-    """Correlate what each term has, pair by pair, over the terms that have an estimate of both."""
+    """Correlate what each term has, pair by pair, over the terms that have an estimate of both.
+
+    Frequencies are correlated over the terms that have any estimate, if there is a table. A table
+    knows an empty cell as 0: neither is an estimate.
+    """
     values = dict(zip(VALUED, frequencies(profiles), strict=False))
+    estimated = np.ones(len(profiles.terms), dtype=bool)
     if table is not None:
-        values |= {what: values_of(table, profiles.terms, what) for what in MARKET}
+        market = {what: values_of(table, profiles.terms, what) for what in MARKET}
+        estimated = np.logical_or.reduce([each > 0 for each in market.values()])
+        values |= market
     found: Facts = {}
     for one, other in combinations(values, 2):
-        both = (values[one] > 0) & (values[other] > 0)
+        both = estimated & (values[one] > 0) & (values[other] > 0)
         x, y = values[one][both], values[other][both]
         if x.size > 2 and np.ptp(x) > 0 and np.ptp(y) > 0:
             found[f"n_{one}_{other}"] = int(x.size)

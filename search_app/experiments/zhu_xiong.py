@@ -15,7 +15,7 @@ from ..intervals import half_width
 from .claims import RULE
 from .design import Variant
 from .notes import notes_on
-from .outcomes import Outcomes
+from .outcomes import Outcomes, PassSeconds
 from .report import Figure, Line, Point, Report
 from .summaries import Summary, SummedUp, summarize
 from .zhu_xiong_claims import claims
@@ -58,7 +58,11 @@ TESTS = (
 _TRADED = (FIGURE_4, IMPROVEMENTS, EVERY_TERM)
 
 
-def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
+def report(
+    outcomes: Outcomes,
+    summaries: Sequence[Summary] | None = None,
+    _seconds: PassSeconds | None = None,
+) -> Report:
     """Say what the outcomes say; summaries, if there are some already, are not made again."""
     found = tuple(summarize(outcomes) if summaries is None else summaries)
     summed = SummedUp(_with_p(outcomes), found)

@@ -15,6 +15,7 @@ _ALWAYS_OTHERS = (
     "load_average",
     "unit_seconds",
     "release_seconds",
+    "pass_seconds",
     "units_reused",
 )
 _DEFINITION = "experiment.toml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -243,6 +244,24 @@ def test_progress_counts_the_users_of_the_first_pass() -> None:
         progress=seen.append,
     )
     assert seen == [1024, 2048, 3000]
+
+
+@pytest.mark.parametrize(("m", "k"), [(1, 2), (2, 2), (3, 2), (2, 1)])
+def test_each_pass_is_told_with_its_deletions_and_changes_nothing(m: int, k: int) -> None:
+    rng = np.random.default_rng(3)
+    log = histories_of([set(rng.choice(9, 4, replace=False).tolist()) for _ in range(30)] + [{20}])
+    told: list[tuple[int, int]] = []
+
+    def found(**hook: Any) -> Any:
+        draws = np.random.default_rng(0)
+        given = {"target": "random", "values": None, "ties": "first"}
+        return delete_greedily(log, k=k, m=m, rng=draws, **given, **hook)
+
+    passes = found(on_pass=lambda number, deletions: told.append((number, deletions)))
+    assert passes.tolist() == found().tolist()
+    counts = np.bincount(passes, minlength=2)[1:].tolist()
+    assert [number for number, _ in told] == list(range(1, len(told) + 1))
+    assert [deletions for _, deletions in told if deletions] == [each for each in counts if each]
 
 
 def test_all_that_is_not_allowed_is_said_at_once() -> None:

@@ -10,7 +10,7 @@ from search_app.experiments.burghardt_shares import Cell, Shares
 from search_app.experiments.plots import draw
 from search_app.experiments.report import Report, Table, as_record, from_record
 
-from .burghardt_world import TARGETS, facts_of, release, world
+from .burghardt_world import TARGETS, facts_of, release, seconds, world
 
 
 @pytest.fixture(scope="module")
@@ -48,20 +48,17 @@ def test_all_parts_are_there_and_are_written_and_read(made: Report) -> None:
 
 def test_table_3_has_correlations_their_number_and_a_mark(made: Report) -> None:
     found = table(made, "table-3")
-    assert found.head == ("", "revenue", "impressions", "clicks", "bid", "user frequency")
-    assert row(made, "table-3", "term frequency") == (
-        *["0.100* (1,000)"] * 4,
-        "0.800* (5,000)",
-    )
+    assert found.head == ("", "of", "revenue", "impressions", "clicks", "bid", "user frequency")
+    assert row(made, "table-3", "term frequency", "corr.") == (*["0.100*"] * 4, "0.800*")
+    # r = 0.1 of 1,000 terms: t = 3.175; p = 0.0008 in tables of the normal distribution
+    assert row(made, "table-3", "term frequency", "sig.") == ("< 0.001",) * 5
+    assert row(made, "table-3", "term frequency", "N") == (*["1,000"] * 4, "5,000")
     # r = -0.01 of 1,000 terms: t = -0.316, p = 0.376
-    assert row(made, "table-3", "bid") == (
-        "0.100* (1,000)",
-        "0.100* (1,000)",
-        "-0.010 (1,000)",
-        "",
-        "",
-    )
-    assert row(made, "table-3", "impressions") == ("0.100* (1,000)", "", "", "", "")
+    assert row(made, "table-3", "bid", "corr.") == ("0.100*", "0.100*", "-0.010", "", "")
+    assert row(made, "table-3", "bid", "sig.") == ("< 0.001", "< 0.001", "0.376", "", "")
+    assert row(made, "table-3", "bid", "N") == ("1,000", "1,000", "1,000", "", "")
+    assert row(made, "table-3", "impressions", "corr.") == ("0.100*", "", "", "", "")
+    assert "empty cell and its 0 are read alike" in found.about
 
 
 def test_significance_is_one_tailed() -> None:
@@ -88,20 +85,36 @@ def test_table_5_has_the_best_of_each_measure(made: Report) -> None:
 
 
 def test_tables_6_and_7_have_what_the_others_stay_behind(made: Report) -> None:
-    terms, log, users = (row(made, "table-6", "100, 2")[at : at + 3] for at in (0, 3, 6))
-    assert terms == ("0.00", "0.10", "0.10")  # random is the best
-    assert log == ("5.0", "2.0", "2.0")  # 0.28 * 18 = 5.04
-    assert users == ("1.0", "1.0", "1.0")
-    clicks = row(made, "table-7", "2, 3")[3:6]
-    assert clicks == ("20.0", "41.0", "20.0")  # bid is the worst
-    assert table(made, "table-7").head[4] == "clicks (synthetic): R"
+    terms, log, users = (row(made, "table-6", "100, 2")[at : at + 4] for at in (0, 4, 8))
+    assert terms == ("0.00", "0.0", "0.10", "0.10")  # random is the best
+    assert log == ("5.0", "28.0", "2.0", "2.0")  # 0.28 * 18 = 5.04
+    assert users == ("1.0", "1.4", "1.0", "1.0")  # 1 of 70
+    clicks = row(made, "table-7", "2, 3")[4:8]
+    assert clicks == ("20.0", "23.5", "41.0", "20.0")  # bid is the worst; 20 of 85
+    assert table(made, "table-7").head[5:7] == (
+        "clicks (synthetic): R",
+        "clicks (synthetic): R / best %",
+    )
+    for name in ("table-6", "table-7"):
+        assert "R / best is the reading that is taken of it" in table(made, name).about
 
 
 def test_iterations_and_reinsertion(made: Report) -> None:
-    assert row(made, "iterations", "2, 2") == ("6", "1,000", "90.0")
-    assert row(made, "reinsertion", "10, 2", "logsize") == ("30.0", "31.0", "+1.0", "33.0")
+    assert row(made, "iterations", "2, 2")[:5] == ("6", "1,000", "90.0", "–", "–")
+    assert row(made, "reinsertion", "20, 2", "logsize") == ("30.0", "31.0", "+1.0", "33.0")
     # of random's loss, 0.14 * 30 = 4.2, a tenth is left, and a point is won
-    assert row(made, "reinsertion", "10, 2", "random") == ("25.8", "30.6", "+4.8", "31.0")
+    assert row(made, "reinsertion", "20, 2", "random") == ("25.8", "30.6", "+4.8", "31.0")
+
+
+def test_the_seconds_of_passes_stand_beside_the_papers() -> None:
+    outcomes = world()
+    made = report(outcomes, None, seconds(outcomes))
+    # seven targets take 16 s, and fis 32
+    papers = ("2 h 55 min 58 s", "9 min 25 s")
+    assert row(made, "iterations", "2, 2")[3:] == ("16.000", "1.000", *papers)
+    assert row(made, "iterations", "2, 3")[3:] == ("160.000", "10.000", "90 h 8 min 24 s", "")
+    assert row(made, "iterations", "20, 2")[3:] == ("4.000", "0.250", "", "")
+    assert row(made, "iterations", "2, 1")[3:] == ("–", "–", "", "")
 
 
 def test_what_differs_by_target_is_told_from_least_to_most() -> None:
@@ -114,15 +127,15 @@ def test_what_differs_by_target_is_told_from_least_to_most() -> None:
         return found
 
     made = report(world(some))
-    assert row(made, "iterations", "2, 2") == ("6 to 9", "1,000 to 2,000", "45.0 to 90.0")
+    assert row(made, "iterations", "2, 2")[:3] == ("6 to 9", "1,000 to 2,000", "45.0 to 90.0")
 
 
 def test_the_search_table_sets_reduced_profiles_beside_groups_of_k(made: Report) -> None:
     gap = "+0.200 (+0.200 to +0.200)"
     name = "reduced profiles, insert, m = 2"
-    found = row(made, "search", name, "10", "100")
+    found = row(made, "search", name, "20", "100")
     assert found == ("0.800", "0.775 to 0.825", "0.800", gap, "< 0.001", "89.0%", "1.00", "0.990")
-    assert row(made, "search", "groups", "10", "100")[3:] == ("–", "–", "100.0%", "10.00", "0.100")
+    assert row(made, "search", "groups", "20", "100")[3:] == ("–", "–", "100.0%", "20.00", "0.050")
     assert row(made, "search", "groups, p = 0.4", "–", "100")[-2:] == ("3.00", "0.333")
     assert row(made, "search", "no personalization", "–", "100")[0] == "0.300"
 
@@ -131,8 +144,8 @@ def test_figures_follow_each_target_over_k(made: Report) -> None:
     first, second, search = made.figures
     assert [line.name for line in first.lines] == [*TARGETS, "insertion, best target"]
     log = {line.name: [(p.x, round(p.value, 4)) for p in line.points] for line in first.lines}
-    assert log["logsize"] == [(2, 0.37), (10, 0.30), (100, 0.18)]  # m = 3
-    assert log["insertion, best target"] == [(2, 0.40), (10, 0.33), (100, 0.21)]
+    assert log["logsize"] == [(2, 0.37), (20, 0.30), (100, 0.18)]  # m = 3
+    assert log["insertion, best target"] == [(2, 0.40), (20, 0.33), (100, 0.21)]
     clicks = {line.name: [round(p.value, 4) for p in line.points] for line in second.lines}
     assert clicks["bid"] == [0.44, 0.34, 0.20]
     assert (second.up, "synthetic" in second.about) == ("clicks (synthetic) kept", True)
@@ -147,13 +160,20 @@ def test_figures_follow_each_target_over_k(made: Report) -> None:
 
 def test_notes_tell_what_was_taken_and_whose_table_it_is(made: Report) -> None:
     told = " ".join(made.notes)
-    assert "2,400 histories hold 5,000 distinct terms, 60,000 occurrences" in told
+    assert "2,400 histories hold 250,000 distinct terms, 60,000 occurrences" in told
     assert "7 people were left out for a session of more than 100 queries" in told
     assert "66.0% of the occurrences are of terms that it knows" in told
     assert "The marketing table is synthetic" in told
     given = " ".join(report(world(facts_of(synthetic=False))).notes)
     assert "marketing table that was given" in given
     assert "synthetic" not in given
+
+
+def test_a_note_tells_what_insertion_by_random_is(made: Report) -> None:
+    told = "target random visits the terms in an order that the seed draws"
+    assert any(told in note for note in made.notes)
+    without = world(keep=lambda each: each.complete.get("target") != "random")
+    assert not any(told in note for note in report(without).notes)
 
 
 def test_what_rests_on_a_given_table_is_not_called_synthetic() -> None:
@@ -171,7 +191,9 @@ def test_no_table_no_value() -> None:
     assert table(made, "table-5").head == ("k, m", "dist. terms %", "log size %", "users %")
     assert "table-7" not in [each.name for each in made.tables]
     assert "figure-2" not in [each.name for each in made.figures]
-    assert row(made, "table-3", "term frequency") == ("", "", "", "", "0.800* (5,000)")
+    assert row(made, "table-3", "term frequency", "corr.") == ("", "", "", "", "0.800*")
+    assert row(made, "table-3", "term frequency", "N") == ("", "", "", "", "5,000")
+    assert len(table(made, "table-3").rows) == 3
 
 
 def test_whatever_is_missing_is_left_out() -> None:

@@ -70,6 +70,7 @@ parameters = { k = [2, 3] }
 """
 UNITS = 4 * 2 * 4 + 4 * 2 * 2 + 1 + 2  # of tables, by random, of no release, of groups
 TIMED = {"provenance.json", "report.html", "run.json"}
+TIMES = {"first-iteration-longest", "fis-slowest", "larger-k-faster", "m-3-slower"}
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +102,18 @@ def made(run: Run, place: Place, out: Path) -> Path:
 
 def bytes_of(out: Path) -> dict[str, bytes]:
     files = {path.relative_to(out).as_posix(): path for path in out.rglob("*") if path.is_file()}
-    return {name: path.read_bytes() for name, path in files.items() if name not in TIMED}
+    found = {name: path.read_bytes() for name, path in files.items() if name not in TIMED}
+    return {**found, "report.json": untimed(found["report.json"])}
+
+
+def untimed(report: bytes) -> bytes:
+    """Leave out of a report what is told of seconds."""
+    told = json.loads(report)
+    told["claims"] = [claim for claim in told["claims"] if claim["name"] not in TIMES]
+    for table in told["tables"]:
+        if table["name"] == "iterations":
+            table["rows"] = [row[:4] for row in table["rows"]]
+    return json.dumps(told).encode()
 
 
 def units(out: Path) -> list[dict[str, Any]]:
@@ -165,6 +177,23 @@ def test_it_tells_how_long_releases_took_and_whose_table_it_was(
     for name, seconds in told["release_seconds"].items():
         assert 0 <= seconds <= told["unit_seconds"][name]
     assert "release_seconds.u001" in (out / "report.html").read_text()
+    made = {unit["name"]: unit for unit in units(out)}
+    greedy = {name for name in made if made[name]["parameters"].get("algorithm") == "greedy"}
+    assert told["pass_seconds"].keys() == greedy
+    for name, seconds in told["pass_seconds"].items():
+        deleting = made[name]["facts"].get("passes", 0)
+        assert deleting <= len(seconds) <= deleting + 1  # the last one deletes nothing
+        assert 0 <= sum(seconds) <= told["release_seconds"][name] + 0.01
+    verdicts = verdicts_of(out)
+    assert "undecided" not in {verdicts[name] for name in ("larger-k-faster", "m-3-slower")}
+    run(*place.arguments(out))  # all is reused: no seconds are known of this run
+    assert json.loads((out / "provenance.json").read_bytes())["pass_seconds"] == {}
+    assert {verdicts_of(out)[name] for name in verdicts if name in TIMES} == {"undecided"}
+
+
+def verdicts_of(out: Path) -> dict[str, str]:
+    report = json.loads((out / "report.json").read_bytes())
+    return {claim["name"]: claim["verdict"] for claim in report["claims"]}
 
 
 def test_a_given_table_is_the_table_of_all(run: Run, place: Place, tmp_path: Path) -> None:

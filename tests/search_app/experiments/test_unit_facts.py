@@ -97,14 +97,19 @@ def test_the_input_tells_its_size_and_how_far_search_knows_it() -> None:
 
 def test_correlations_are_over_the_terms_that_have_both() -> None:
     found = facts_of_input(PROFILES, TABLE, forward(), 0)
-    # five terms have a frequency, four a bid, three clicks
-    assert found["n_term_frequency_user_frequency"] == 5
+    # five terms have a frequency, four a bid, three clicks; milk has no estimate at all
+    assert found["n_term_frequency_user_frequency"] == found["n_term_frequency_bid"] == 4
+    assert found["n_user_frequency_clicks"] == found["n_term_frequency_revenue"] == 3
+    # drill, golf, saw, tea: 2, 1, 1, 5 occurrences by 1, 1, 1, 2 users
+    # deviations -1/4, -5/4, -5/4, 11/4 and -1/4, -1/4, -1/4, 3/4
+    assert found["r_term_frequency_user_frequency"] == pytest.approx(2.75 / (10.75 * 0.75) ** 0.5)
     assert found["n_bid_impressions"] == 4
     assert found["n_bid_clicks"] == found["n_clicks_revenue"] == 3
     # drill, saw, tea: bids 1, 4, 8 and clicks 6, 4, 2; by hand
     # deviations -10/3, -1/3, 11/3 and 2, 0, -2: -14 / sqrt(222 / 9 * 8)
     assert found["r_bid_clicks"] == pytest.approx(-14 / (222 / 9 * 8) ** 0.5)
     bare = facts_of_input(PROFILES, None, forward(), 0)
+    assert bare["n_term_frequency_user_frequency"] == 5  # without a table: all terms
     assert [name for name in bare if name.startswith("r_")] == ["r_term_frequency_user_frequency"]
 
 
