@@ -42,7 +42,8 @@ class MarketingTable:
     bid: Floats
     impressions: Floats
     clicks: Floats
-    synthetic: bool
+    synthetic: bool  # invented, now or before it was written to a file
+    drawn: bool = False  # invented now, by a seed that draws it again; a file may be gone
 
     def __post_init__(self) -> None:
         if len(set(self.terms)) != len(self.terms):
@@ -88,7 +89,8 @@ def synthetic_table(
     """Invent a table for terms of given frequency and number of users; see marketing_model.py."""
     table = drawn(np.asarray(tf, dtype=np.float64), np.asarray(df, dtype=np.float64), rng)
     names = [terms[at] for at in table.known.tolist()]
-    return MarketingTable(tuple(names), table.bid, table.impressions, table.clicks, synthetic=True)
+    columns = (table.bid, table.impressions, table.clicks)
+    return MarketingTable(tuple(names), *columns, synthetic=True, drawn=True)
 
 
 def synthetic_table_of(profiles: Profiles, seed: int = 0) -> MarketingTable:

@@ -100,7 +100,7 @@ def anonymize(
         passes = np.where(kept, 0, 1).astype(np.int64)
     told = "none"
     if table is not None and target in VALUES:
-        told = "synthetic" if table.synthetic else "given"
+        told = "synthetic" if table.drawn else "given"
     parameters = {"k": k, "m": m, **chosen, "marketing": told}
     return reduced_release(profiles, passes == 0, passes, parameters, frequencies=frequencies)
 

@@ -108,3 +108,17 @@ def test_measure_refuses_a_table_that_is_no_use(ready: Run, tmp_path: Path) -> N
     said = ready.refused("measure", "--marketing", tmp_path / "t.csv")
     assert "t.csv, line 2: bid must be a number" in said
     assert "No such file" in ready.refused("measure", "--marketing", tmp_path / "none.csv")
+
+
+def test_a_release_by_an_invented_table_of_a_file_is_not_made_anew(
+    ready: Run, tmp_path: Path
+) -> None:
+    """The file's numbers are not those that the release's seed draws."""
+    ready("marketing", "-o", tmp_path / "t.csv", "--seed", 5)
+    chosen = ("target=bid", "k=2", "m=1", f"marketing={tmp_path / 't.csv'}")
+    sets = [word for each in chosen for word in ("--set", each)]
+    made = ready.json("anonymize", "-m", "km-anonymity", *sets, "-o", ready.workspace / "r")
+    assert made["parameters"]["marketing"] == "given"
+    done = ready.json("forget", "--user", "anna")
+    assert "r" in done["releases_dropped"]
+    assert not (ready.workspace / "r").exists()
