@@ -122,3 +122,9 @@ def test_a_release_by_an_invented_table_of_a_file_is_not_made_anew(
     done = ready.json("forget", "--user", "anna")
     assert "r" in done["releases_dropped"]
     assert not (ready.workspace / "r").exists()
+
+
+@pytest.mark.parametrize("named", ["k=２", "k=+2", "m=1_0", "k= 2", "k=٣", "k="])
+def test_a_number_is_spelt_in_plain_digits(ready: Run, named: str) -> None:
+    said = ready.refused("anonymize", "-m", "km-anonymity", "--set", named)
+    assert f"{named} must be a whole number" in said
