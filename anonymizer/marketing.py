@@ -87,7 +87,12 @@ def synthetic_table(
     terms: Sequence[str], tf: Floats, df: Floats, rng: np.random.Generator
 ) -> MarketingTable:
     """Invent a table for terms of given frequency and number of users; see marketing_model.py."""
-    table = drawn(np.asarray(tf, dtype=np.float64), np.asarray(df, dtype=np.float64), rng)
+    tf, df = np.asarray(tf, dtype=np.float64), np.asarray(df, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        squares = np.square(tf).sum()  # correlations are made of them
+    if not np.isfinite(squares):
+        raise BadInput("weights are too large to be added up; divide them by a large number")
+    table = drawn(tf, df, rng)
     names = [terms[at] for at in table.known.tolist()]
     columns = (table.bid, table.impressions, table.clicks)
     return MarketingTable(tuple(names), *columns, synthetic=True, drawn=True)

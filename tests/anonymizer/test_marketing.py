@@ -96,6 +96,19 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         read_table(tmp_path / "none.csv")
 
 
+@pytest.mark.parametrize("weight", [1e160, 1e308])
+def test_weights_whose_correlations_nobody_can_count_are_refused(weight: float) -> None:
+    rows = {f"u{at}": {"a": weight, f"t{at}": weight / (at + 1)} for at in range(8)}
+    with pytest.raises(BadInput, match="weights are too large to be added up; divide them"):
+        synthetic_table_of(Profiles.from_rows(rows))
+
+
+@pytest.mark.parametrize("weight", [1e-308, 1e150])
+def test_all_other_weights_get_a_table(weight: float) -> None:
+    rows = {f"u{at}": {"a": weight, f"t{at}": weight / (at + 1)} for at in range(8)}
+    assert len(synthetic_table_of(Profiles.from_rows(rows)).terms) == round(9 * 117_916 / 251_115)
+
+
 def test_a_table_refuses_columns_that_do_not_fit() -> None:
     one = np.ones(1)
     for terms, bid, told in (

@@ -124,6 +124,15 @@ def test_a_release_by_an_invented_table_of_a_file_is_not_made_anew(
     assert not (ready.workspace / "r").exists()
 
 
+def test_huge_weights_are_told_in_a_line(ready: Run, tmp_path: Path) -> None:
+    rows = {user: {"coffee": 1e308, f"{user} tea": 9e307} for user in PEOPLE.users}
+    write_profiles(Profiles.from_rows(rows), tmp_path / "p.jsonl")
+    told = "weights are too large to be added up; divide them by a large number"
+    assert told in ready.refused("marketing", tmp_path / "p.jsonl", "-o", tmp_path / "t.csv")
+    words = ("--set", "target=revenue", "--set", "k=2", "--set", "marketing=synthetic")
+    assert told in ready.refused("anonymize", tmp_path / "p.jsonl", "-m", "km-anonymity", *words)
+
+
 @pytest.mark.parametrize("named", ["k=２", "k=+2", "m=1_0", "k= 2", "k=٣", "k="])
 def test_a_number_is_spelt_in_plain_digits(ready: Run, named: str) -> None:
     said = ready.refused("anonymize", "-m", "km-anonymity", "--set", named)
