@@ -78,6 +78,13 @@ def known_terms(table: MarketingTable, terms: Sequence[str]) -> int:
     return int(np.count_nonzero(_places(table, terms) >= 0))
 
 
+def used_table(table: MarketingTable, terms: Sequence[str]) -> MarketingTable:
+    """Return a table that was given for these terms, unless it knows none of them."""
+    if not known_terms(table, terms):
+        raise BadInput("the marketing table knows none of the profiles' terms; name another")
+    return table
+
+
 def _places(table: MarketingTable, terms: Sequence[str]) -> np.ndarray:
     place = {term: at for at, term in enumerate(table.terms)}
     return np.array([place.get(term, -1) for term in terms], dtype=np.int64)

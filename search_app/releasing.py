@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from anonymizer.cooccurrence import Network, learn
-from anonymizer.marketing import MarketingTable, read_table, synthetic_table_of
+from anonymizer.marketing import MarketingTable, read_table, synthetic_table_of, used_table
 from anonymizer.methods import anonymize, parameters_of
 from anonymizer.model import Profiles, Progress, Release, silent
 from anonymizer.wordnet import WordNet
@@ -52,7 +52,7 @@ def _table(profiles: Profiles, marketing: str, seed: int) -> MarketingTable | No
     if marketing == "none":
         return None
     if marketing != "synthetic":
-        return read_table(Path(marketing))
+        return used_table(read_table(Path(marketing)), profiles.terms)
     return synthetic_table_of(profiles, seed)
 
 

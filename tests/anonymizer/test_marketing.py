@@ -16,6 +16,7 @@ from anonymizer.marketing import (
     read_table,
     synthetic_table,
     synthetic_table_of,
+    used_table,
     values_of,
     write_table,
 )
@@ -94,6 +95,13 @@ def test_broken_tables_are_refused_with_their_line(
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="No such file"):
         read_table(tmp_path / "none.csv")
+
+
+def test_a_table_that_knows_no_term_is_not_used(tmp_path: Path) -> None:
+    table = table_of(tmp_path, GOOD)
+    assert used_table(table, ("pup", "kitten")) is table
+    with pytest.raises(BadInput, match="knows none of the profiles' terms"):
+        used_table(table, ("pup",))
 
 
 @pytest.mark.parametrize("weight", [1e160, 1e308])

@@ -124,6 +124,13 @@ def test_a_release_by_an_invented_table_of_a_file_is_not_made_anew(
     assert not (ready.workspace / "r").exists()
 
 
+def test_anonymize_refuses_a_table_that_is_no_use(ready: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("term,bid,impressions,clicks\nzebra,1,1,1\n")
+    words = ("--set", "target=bid", "--set", "k=2", "--set", f"marketing={tmp_path / 't.csv'}")
+    said = ready.refused("anonymize", "-m", "km-anonymity", *words)
+    assert "knows none of the profiles' terms" in said
+
+
 def test_huge_weights_are_told_in_a_line(ready: Run, tmp_path: Path) -> None:
     rows = {user: {"coffee": 1e308, f"{user} tea": 9e307} for user in PEOPLE.users}
     write_profiles(Profiles.from_rows(rows), tmp_path / "p.jsonl")
