@@ -31,6 +31,8 @@ COLUMNS = ("term", *NUMBERS)
 VALUES = (*NUMBERS, "revenue")  # revenue = clicks * bid
 SYNTHETIC = "# synthetic"
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d{1,3})?|\.\d+", re.ASCII)
+LARGEST = 1 << 30  # bytes of a file; a million terms take some 30 MB
+_ALLOWED = "lines must be UTF-8 without NUL, and end in LF or CR LF"
 _LOOKS = f"the first line must name the columns {','.join(COLUMNS)} in any order"
 
 
@@ -141,11 +143,8 @@ def read_table(path: Path) -> MarketingTable:
     Terms are taken in lower case, as profiles have them. A line is a row: no quote reaches over
     its end.
     """
-    with plain_errors(path, "read"):
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
-    rows = [(number, line.removesuffix("\r")) for number, line in enumerate(lines, 1)]
-    if rows[-1][1] == "":
-        rows.pop()
+    lines = _lines(path)
+    rows = [(number, _text(path, number, line)) for number, line in enumerate(lines, 1)]
     synthetic = bool(rows) and rows[0][1].startswith(SYNTHETIC)
     rows = rows[synthetic:]
     if not rows:
@@ -162,6 +161,31 @@ def read_table(path: Path) -> MarketingTable:
         raise BadInput(f"{path}: there is no line after the names of the columns; give terms")
     bid, impressions, clicks = (np.array(column) for column in columns)
     return MarketingTable(tuple(known), bid, impressions, clicks, synthetic)
+
+
+def _lines(path: Path) -> list[bytes]:
+    """Return the lines of a plain file of a size that memory can hold."""
+    with plain_errors(path, "read"):
+        plain, size = path.is_file(), path.stat().st_size
+    if not plain:
+        raise BadInput(f"{path}: must be a plain file, like table.csv")
+    if size > LARGEST:
+        raise BadInput(f"{path}: has {size:,} bytes; a marketing table may have {LARGEST:,}")
+    with plain_errors(path, "read"):
+        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    return lines if lines[-1].removesuffix(b"\r") else lines[:-1]
+
+
+def _text(path: Path, number: int, line: bytes) -> str:
+    where = f"{path}, line {number}"
+    try:
+        text = line.removesuffix(b"\r").decode()
+    except UnicodeDecodeError as fault:
+        raise BadInput(f"{where}: is not in UTF-8; {_ALLOWED}") from fault
+    for character, name in (("\0", "NUL"), ("\r", "CR")):
+        if character in text:
+            raise BadInput(f"{where}: has a {name} inside; {_ALLOWED}")
+    return text
 
 
 def _order(path: Path, number: int, line: str) -> dict[str, int]:

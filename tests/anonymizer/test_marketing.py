@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anonymizer import marketing
 from anonymizer.marketing import (
     MarketingTable,
     known_terms,
@@ -80,7 +81,12 @@ def test_columns_in_any_order_and_other_spellings(tmp_path: Path, text: str) -> 
         (f"{GOOD}a,٣,2,3\n", "line 4: bid must"),
         (f"{GOOD},1,2,3\n", "line 4: the term is empty"),
         (f"{GOOD}Kitten,1,2,3\n", "line 4: the term stands twice (in lower case)"),
-        (GOOD.encode("utf-16"), "can't be read"),
+        (GOOD.encode("utf-16"), "line 1: is not in UTF-8; lines must be UTF-8 without NUL, and"),
+        (GOOD.encode("utf-16-le"), "line 1: has a NUL inside; lines must be UTF-8 without NUL"),
+        (f"{GOOD}caf\xe9,1,2,3\n".encode("latin-1"), "line 4: is not in UTF-8; lines must be"),
+        (f"{GOOD}a\0b,1,2,3\n", "line 4: has a NUL inside; lines must be UTF-8 without NUL"),
+        (GOOD.replace("\n", "\r"), "line 1: has a CR inside; lines must be UTF-8 without NUL, and"),
+        (f'{GOOD}"a\rb",1,2,3\n', "line 4: has a CR inside; lines must be UTF-8 without NUL, and"),
     ],
 )
 def test_broken_tables_are_refused_with_their_line(
@@ -95,6 +101,19 @@ def test_broken_tables_are_refused_with_their_line(
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="No such file"):
         read_table(tmp_path / "none.csv")
+
+
+def test_what_is_no_plain_file_or_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BadInput, match="/dev/null: must be a plain file"):
+        read_table(Path("/dev/null"))
+    with pytest.raises(BadInput, match="must be a plain file"):
+        read_table(tmp_path)
+    assert table_of(tmp_path, GOOD).terms
+    monkeypatch.setattr(marketing, "LARGEST", len(GOOD) - 1)
+    with pytest.raises(BadInput, match=f"has {len(GOOD)} bytes; a marketing table may have"):
+        table_of(tmp_path, GOOD)
 
 
 def test_a_table_that_knows_no_term_is_not_used(tmp_path: Path) -> None:

@@ -126,9 +126,11 @@ def test_a_release_by_an_invented_table_of_a_file_is_not_made_anew(
 
 def test_anonymize_refuses_a_table_that_is_no_use(ready: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("term,bid,impressions,clicks\nzebra,1,1,1\n")
-    words = ("--set", "target=bid", "--set", "k=2", "--set", f"marketing={tmp_path / 't.csv'}")
-    said = ready.refused("anonymize", "-m", "km-anonymity", *words)
-    assert "knows none of the profiles' terms" in said
+    for file, told in ((tmp_path / "t.csv", "knows none of the profiles' terms"),
+                       ("/dev/null", "/dev/null: must be a plain file")):  # fmt: skip
+        words = ("--set", "target=bid", "--set", "k=2", "--set", f"marketing={file}")
+        assert told in ready.refused("anonymize", "-m", "km-anonymity", *words)
+        assert told in ready.refused("measure", "--marketing", file)
 
 
 def test_huge_weights_are_told_in_a_line(ready: Run, tmp_path: Path) -> None:
