@@ -32,6 +32,7 @@ VALUES = (*NUMBERS, "revenue")  # revenue = clicks * bid
 SYNTHETIC = "# synthetic"
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d{1,3})?|\.\d+", re.ASCII)
 LARGEST = 1 << 30  # bytes of a file; a million terms take some 30 MB
+_HEAD = 1 << 12  # bytes of a line by which a table is known
 _ALLOWED = "lines must be UTF-8 without NUL, and end in LF or CR LF"
 _LOOKS = f"the first line must name the columns {','.join(COLUMNS)} in any order"
 
@@ -161,6 +162,21 @@ def read_table(path: Path) -> MarketingTable:
         raise BadInput(f"{path}: there is no line after the names of the columns; give terms")
     bid, impressions, clicks = (np.array(column) for column in columns)
     return MarketingTable(tuple(known), bid, impressions, clicks, synthetic)
+
+
+def is_table(path: Path, *, invented: bool = False) -> bool:
+    """Tell whether a file begins as a table does; if so asked, as one that says it is invented."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            first, second = (file.readline(_HEAD).decode("utf-8-sig") for _ in range(2))
+    except (OSError, UnicodeDecodeError):
+        return False
+    says_so = first.startswith(SYNTHETIC)
+    names = (second if says_so else first).split(",")
+    named = sorted(name.strip().strip('"').lower() for name in names) == sorted(COLUMNS)
+    return named and (says_so or not invented)
 
 
 def _lines(path: Path) -> list[bytes]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anonymizer import marketing
 from anonymizer.marketing import (
     MarketingTable,
+    is_table,
     known_terms,
     read_table,
     synthetic_table,
@@ -114,6 +115,30 @@ def test_what_is_no_plain_file_or_too_large_is_refused(
     monkeypatch.setattr(marketing, "LARGEST", len(GOOD) - 1)
     with pytest.raises(BadInput, match=f"has {len(GOOD)} bytes; a marketing table may have"):
         table_of(tmp_path, GOOD)
+
+
+@pytest.mark.parametrize(
+    ("text", "table", "invented"),
+    [
+        (GOOD, True, False),
+        (f"# synthetic: x\n{GOOD}", True, True),
+        ('\ufeff# synthetic\r\nclicks, Term,"bid",impressions\r\n', True, True),
+        ("# synthetic\n", False, False),
+        ("# synthetic\nterm,bid\n", False, False),
+        (f"\n{GOOD}", False, False),
+        ('{"user": "u1", "terms": {"kitten": 1.0}}\n', False, False),
+        ("SQLite format 3\0\xff\xfe", False, False),
+        ("", False, False),
+    ],
+)
+def test_a_table_is_known_by_its_head(
+    tmp_path: Path, text: str, table: bool, invented: bool
+) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(text.encode())
+    assert (is_table(file), is_table(file, invented=True)) == (table, invented)
+    assert not is_table(tmp_path)
+    assert not is_table(tmp_path / "none")
 
 
 def test_a_table_that_knows_no_term_is_not_used(tmp_path: Path) -> None:

@@ -67,6 +67,26 @@ def test_what_cannot_be_written_is_told_in_a_line(ready: Run, tmp_path: Path) ->
     assert "is the file of the profiles" in ready.refused("marketing", "-o", profiles)
 
 
+def test_only_an_invented_table_is_replaced(ready: Run, tmp_path: Path) -> None:
+    ready("marketing", "-o", tmp_path / "t.csv")
+    before = (tmp_path / "t.csv").read_bytes()
+    ready("marketing", "-o", tmp_path / "t.csv", "--seed", 1)
+    assert (tmp_path / "t.csv").read_bytes() != before
+    (tmp_path / "given.csv").write_text(TABLE)
+    (tmp_path / "log.tsv").write_text("AnonID\tQuery\tQueryTime\nu1\tcoffee\t1\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "t.csv")
+    (tmp_path / "dead.csv").symlink_to(tmp_path / "nowhere.csv")
+    (tmp_path / "people.sqlite").write_bytes(b"SQLite format 3\0\xff")
+    (ready.workspace / "other.jsonl").write_bytes((ready.workspace / "profiles.jsonl").read_bytes())
+    names = ("given.csv", "log.tsv", "link.csv", "dead.csv", "people.sqlite")
+    for path in (*(tmp_path / name for name in names), ready.workspace / "other.jsonl"):
+        before = path.read_bytes() if path.exists() else b""
+        said = ready.refused("marketing", "-o", path)
+        assert f"-o {path} is there already and is no invented marketing table" in said
+        assert (path.read_bytes() if path.exists() else b"") == before
+    assert not (tmp_path / "nowhere.csv").exists()
+
+
 def test_measure_tells_what_is_kept(ready: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(TABLE)
     lines = ready("measure", "--marketing", tmp_path / "t.csv").splitlines()
