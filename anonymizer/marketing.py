@@ -15,7 +15,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -177,6 +177,22 @@ def is_table(path: Path, *, invented: bool = False) -> bool:
     names = (second if says_so else first).split(",")
     named = sorted(name.strip().strip('"').lower() for name in names) == sorted(COLUMNS)
     return named and (says_so or not invented)
+
+
+def write_table_without(path: Path, output: Path, terms: Collection[str]) -> tuple[int, int]:
+    """Write a table without these terms, all other lines as they are, if it has any of them.
+
+    Return how many terms go, and how many stay; if none stays, nothing is written.
+    """
+    table, lines = read_table(path), _lines(path)
+    begin = len(lines) - len(table.terms)  # each line after that of the columns is a term's
+    named = list(zip(table.terms, lines[begin:], strict=True))
+    stay = [line for term, line in named if term not in terms]
+    if 0 < len(stay) < len(named):
+        with plain_errors(output, "written"), replaced_whole(output) as file:
+            file.write(b"".join(line + b"\n" for line in [*lines[:begin], *stay]))
+            sync(file)
+    return len(named) - len(stay), len(stay)
 
 
 def _lines(path: Path) -> list[bytes]:

@@ -21,6 +21,7 @@ from anonymizer.marketing import (
     used_table,
     values_of,
     write_table,
+    write_table_without,
 )
 from anonymizer.marketing_model import correlation, solved
 from anonymizer.model import BadInput, BadParameter, Floats, Profiles
@@ -139,6 +140,21 @@ def test_a_table_is_known_by_its_head(
     assert (is_table(file), is_table(file, invented=True)) == (table, invented)
     assert not is_table(tmp_path)
     assert not is_table(tmp_path / "none")
+
+
+@pytest.mark.parametrize("head", ["", "# synthetic: x\r\n", "\ufeff"])
+def test_terms_go_and_all_else_stays_as_it_is(tmp_path: Path, head: str) -> None:
+    path, output = tmp_path / "t.csv", tmp_path / "new.csv"
+    rows = ["clicks,term,bid,impressions\n", '28," Kitten ",.420,1e3\r\n', ",riding,0.30,\n"]
+    path.write_bytes("".join([head, *rows, "1,saw,1,1"]).encode())
+    assert write_table_without(path, output, {"zebra"}) == (0, 3)
+    assert write_table_without(path, output, {"kitten", "riding", "saw"}) == (3, 0)
+    assert not output.exists()
+    assert write_table_without(path, output, {"riding", "zebra"}) == (1, 2)
+    kept = "".join([*rows[:2], "1,saw,1,1\n"])
+    assert output.read_bytes().decode("utf-8-sig") == head.removeprefix("\ufeff") + kept
+    assert read_table(output).terms == ("kitten", "saw")
+    assert read_table(output).synthetic is head.startswith("#")
 
 
 def test_a_table_that_knows_no_term_is_not_used(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -166,3 +167,36 @@ def test_huge_weights_are_told_in_a_line(ready: Run, tmp_path: Path) -> None:
 def test_a_number_is_spelt_in_plain_digits(ready: Run, named: str) -> None:
     said = ready.refused("anonymize", "-m", "km-anonymity", "--set", named)
     assert f"{named} must be a whole number" in said
+
+
+def test_forgetting_takes_terms_out_of_tables(ready: Run) -> None:
+    root = ready.workspace
+    (root / "more").mkdir()
+    lines = ["term,bid,impressions,clicks\n", "ESPRESSO,1,1,\n", "coffee,0.50,1,\n", "zebra,1,1,1"]
+    (root / "t.csv").write_text("".join(lines))
+    (root / "more" / "t.csv").write_text("".join(lines[:2]))
+    (root / "same.csv").write_text(TABLE)
+    done = ready.json("forget", "--user", "anna")
+    assert (root / "t.csv").read_text() == "".join([lines[0], *lines[2:]]) + "\n"
+    assert not (root / "more" / "t.csv").exists()
+    assert (root / "same.csv").read_text() == TABLE
+    assert "t.csv" in done["changed"]
+    assert "more/t.csv" in done["removed"]
+    assert done["left"] == []
+
+
+def test_a_term_that_somebody_else_has_stays_in_tables(ready: Run) -> None:
+    root = ready.workspace
+    (root / "t.csv").write_text(f"{TABLE}espresso,1,1,1\nmocha,1,1,1\n")
+    others = Profiles.from_rows({"emil": {"espresso": 1.0}})
+    write_profiles(others, root / "others.jsonl")
+    ready("forget", "--user", "anna")
+    assert "espresso" in (root / "t.csv").read_text()
+    ready("forget", "--user", "berta", "--term", "mocha")
+    assert read_table(root / "t.csv").terms == ("coffee", "object", "espresso")
+
+
+def test_a_table_that_is_broken_is_named_as_left(ready: Run) -> None:
+    (ready.workspace / "t.csv").write_text(f"{TABLE}espresso,one,1,1\n")
+    done = json.loads(ready("forget", "--user", "anna", "--json", code=1))
+    assert done["left"] == ["t.csv"]
