@@ -15,7 +15,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,9 @@ COLUMNS = ("term", *NUMBERS)
 VALUES = (*NUMBERS, "revenue")  # revenue = clicks * bid
 SYNTHETIC = "# synthetic"
 _NUMBER = re.compile(r"\d+(\.\d*)?([eE][+-]?\d{1,3})?|\.\d+", re.ASCII)
+LARGEST = 1 << 30  # bytes of a file; a million terms take some 30 MB
+_HEAD = 1 << 12  # bytes of a line by which a table is known
+_ALLOWED = "lines must be UTF-8 without NUL, and end in LF or CR LF"
 _LOOKS = f"the first line must name the columns {','.join(COLUMNS)} in any order"
 
 
@@ -42,7 +45,8 @@ class MarketingTable:
     bid: Floats
     impressions: Floats
     clicks: Floats
-    synthetic: bool
+    synthetic: bool  # invented, now or before it was written to a file
+    drawn: bool = False  # invented now, by a seed that draws it again; a file may be gone
 
     def __post_init__(self) -> None:
         if len(set(self.terms)) != len(self.terms):
@@ -77,6 +81,13 @@ def known_terms(table: MarketingTable, terms: Sequence[str]) -> int:
     return int(np.count_nonzero(_places(table, terms) >= 0))
 
 
+def used_table(table: MarketingTable, terms: Sequence[str]) -> MarketingTable:
+    """Return a table that was given for these terms, unless it knows none of them."""
+    if not known_terms(table, terms):
+        raise BadInput("the marketing table knows none of the profiles' terms; name another")
+    return table
+
+
 def _places(table: MarketingTable, terms: Sequence[str]) -> np.ndarray:
     place = {term: at for at, term in enumerate(table.terms)}
     return np.array([place.get(term, -1) for term in terms], dtype=np.int64)
@@ -86,9 +97,15 @@ def synthetic_table(
     terms: Sequence[str], tf: Floats, df: Floats, rng: np.random.Generator
 ) -> MarketingTable:
     """Invent a table for terms of given frequency and number of users; see marketing_model.py."""
-    table = drawn(np.asarray(tf, dtype=np.float64), np.asarray(df, dtype=np.float64), rng)
+    tf, df = np.asarray(tf, dtype=np.float64), np.asarray(df, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        squares = np.square(tf).sum()  # correlations are made of them
+    if not np.isfinite(squares):
+        raise BadInput("weights are too large to be added up; divide them by a large number")
+    table = drawn(tf, df, rng)
     names = [terms[at] for at in table.known.tolist()]
-    return MarketingTable(tuple(names), table.bid, table.impressions, table.clicks, synthetic=True)
+    columns = (table.bid, table.impressions, table.clicks)
+    return MarketingTable(tuple(names), *columns, synthetic=True, drawn=True)
 
 
 def synthetic_table_of(profiles: Profiles, seed: int = 0) -> MarketingTable:
@@ -127,11 +144,8 @@ def read_table(path: Path) -> MarketingTable:
     Terms are taken in lower case, as profiles have them. A line is a row: no quote reaches over
     its end.
     """
-    with plain_errors(path, "read"):
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
-    rows = [(number, line.removesuffix("\r")) for number, line in enumerate(lines, 1)]
-    if rows[-1][1] == "":
-        rows.pop()
+    lines = _lines(path)
+    rows = [(number, _text(path, number, line)) for number, line in enumerate(lines, 1)]
     synthetic = bool(rows) and rows[0][1].startswith(SYNTHETIC)
     rows = rows[synthetic:]
     if not rows:
@@ -148,6 +162,62 @@ def read_table(path: Path) -> MarketingTable:
         raise BadInput(f"{path}: there is no line after the names of the columns; give terms")
     bid, impressions, clicks = (np.array(column) for column in columns)
     return MarketingTable(tuple(known), bid, impressions, clicks, synthetic)
+
+
+def is_table(path: Path, *, invented: bool = False) -> bool:
+    """Tell whether a file begins as a table does; if so asked, as one that says it is invented."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            first, second = (file.readline(_HEAD).decode("utf-8-sig") for _ in range(2))
+    except (OSError, UnicodeDecodeError):
+        return False
+    says_so = first.startswith(SYNTHETIC)
+    names = (second if says_so else first).split(",")
+    named = sorted(name.strip().strip('"').lower() for name in names) == sorted(COLUMNS)
+    return named and (says_so or not invented)
+
+
+def write_table_without(path: Path, output: Path, terms: Collection[str]) -> tuple[int, int]:
+    """Write a table without these terms, all other lines as they are, if it has any of them.
+
+    Return how many terms go, and how many stay; if none stays, nothing is written.
+    """
+    table, lines = read_table(path), _lines(path)
+    begin = len(lines) - len(table.terms)  # each line after that of the columns is a term's
+    named = list(zip(table.terms, lines[begin:], strict=True))
+    stay = [line for term, line in named if term not in terms]
+    if 0 < len(stay) < len(named):
+        with plain_errors(output, "written"), replaced_whole(output) as file:
+            file.write(b"".join(line + b"\n" for line in [*lines[:begin], *stay]))
+            sync(file)
+    return len(named) - len(stay), len(stay)
+
+
+def _lines(path: Path) -> list[bytes]:
+    """Return the lines of a plain file of a size that memory can hold."""
+    with plain_errors(path, "read"):
+        plain, size = path.is_file(), path.stat().st_size
+    if not plain:
+        raise BadInput(f"{path}: must be a plain file, like table.csv")
+    if size > LARGEST:
+        raise BadInput(f"{path}: has {size:,} bytes; a marketing table may have {LARGEST:,}")
+    with plain_errors(path, "read"):
+        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    return lines if lines[-1].removesuffix(b"\r") else lines[:-1]
+
+
+def _text(path: Path, number: int, line: bytes) -> str:
+    where = f"{path}, line {number}"
+    try:
+        text = line.removesuffix(b"\r").decode()
+    except UnicodeDecodeError as fault:
+        raise BadInput(f"{where}: is not in UTF-8; {_ALLOWED}") from fault
+    for character, name in (("\0", "NUL"), ("\r", "CR")):
+        if character in text:
+            raise BadInput(f"{where}: has a {name} inside; {_ALLOWED}")
+    return text
 
 
 def _order(path: Path, number: int, line: str) -> dict[str, int]:

@@ -2,7 +2,8 @@
 
     profiles, origins ─▶ without the person ─┐
     logs, held-out, truth ─▶ without lines ──┼─▶ replacing.py: in one step, whole or not at all
-    releases ─▶ made anew and verified ──────┘
+    releases ─▶ made anew and verified ──────┤
+    marketing tables ─▶ without their terms ─┘
 
 A release that can't be made anew (it was made from other profiles, or too few people remain) is
 removed. What people.sqlite holds is forgotten by its own store, last: while the workspace is in use
@@ -21,6 +22,7 @@ from .errors import UsageError
 from .forgetting_lines import forget_lines
 from .forgetting_profiles import Known, forget_in_profiles, known_profiles
 from .forgetting_releases import Remade, forget_in_published, forget_in_releases
+from .forgetting_tables import forget_in_tables
 from .people_file import FILES
 from .replacing import Replacement, is_cut_short
 from .settings import Settings
@@ -55,6 +57,7 @@ def forget(
         sha256 = forget_lines(workspace, settings, user, gone, replacement)
         made = forget_in_releases(workspace, settings, user, changed, replacement)
         unclear = forget_in_published(workspace, made, replacement)
+        unclear += forget_in_tables(workspace, known, changed, replacement)
         if not replacement.replaced and not replacement.removed and not was_cut_short:
             raise UnknownPerson(
                 f"nobody of this id is in {workspace.root}, so nothing was changed; see that the "

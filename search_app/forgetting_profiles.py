@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +79,17 @@ def forget_in_profiles(
             _write(each, left, terms, replacement)
         changed[each.fingerprint] = Changed(left, replacement.place(each.path))
     return changed
+
+
+def gone_terms(
+    workspace: Workspace, known: Collection[Known], changed: Mapping[str, Changed]
+) -> set[str]:
+    """Return the terms of changed profiles that nobody in the workspace has any more."""
+    had = {term for each in known for term in each.profiles.terms}
+    left = [each.profiles for each in changed.values() if each.profiles is not None]
+    others = {*_profile_files(workspace)} - {each.path for each in known}
+    left += [read_profiles(path) for path in sorted(others)]
+    return had.difference(*(profiles.terms for profiles in left))
 
 
 def _write(

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 
 from anonymizer.cooccurrence import Network, learn
 from anonymizer.km_greedy import OnPass
-from anonymizer.marketing import MarketingTable, read_table, synthetic_table_of
+from anonymizer.marketing import MarketingTable, read_table, synthetic_table_of, used_table
 from anonymizer.methods import anonymize, parameters_of, takes
 from anonymizer.model import Profiles, Progress, Release, silent
 from anonymizer.secret_order import fresh_key
@@ -62,7 +62,7 @@ def _table(profiles: Profiles, marketing: str, seed: int) -> MarketingTable | No
     if marketing == "none":
         return None
     if marketing != "synthetic":
-        return read_table(Path(marketing))
+        return used_table(read_table(Path(marketing)), profiles.terms)
     return synthetic_table_of(profiles, seed)
 
 

@@ -7,6 +7,7 @@ A new method is one file and one line in METHODS. Its keyword parameters with a 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, get_args, get_type_hints
 
@@ -29,6 +30,10 @@ IDLE: dict[str, Callable[[Mapping[str, Any]], list[str]]] = {
 OFF = "off"
 _HANDED_IN = ("wordnet", "links", "sample", "table", "key", "rng", "progress", "on_pass")
 _KINDS = {int: "a whole number", float: "a number"}
+_SPELT = {  # int() and float() take digits of any script, and more
+    int: re.compile(r"-?[0-9]+"),
+    float: re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"),
+}
 
 
 def parameters_of(method: str) -> dict[str, Any]:
@@ -61,7 +66,7 @@ def read_parameters(method: str, texts: Mapping[str, str]) -> dict[str, Any]:
             values[name] = None
             continue
         try:
-            values[name] = kinds[0](texts[name])
+            values[name] = _value(kinds[0], texts[name])
         except ValueError:
             or_off = f" or {OFF}" if type(None) in kinds else ""
             faults.append(f"{name}={texts[name]} must be {_KINDS[kinds[0]]}{or_off}")
@@ -70,6 +75,12 @@ def read_parameters(method: str, texts: Mapping[str, str]) -> dict[str, Any]:
     if faults:
         raise BadParameter("; ".join(faults))
     return values
+
+
+def _value(kind: type, text: str) -> Any:
+    if kind in _SPELT and not _SPELT[kind].fullmatch(text):
+        raise ValueError(text)
+    return kind(text)
 
 
 def idle_parameters(method: str, given: Mapping[str, Any]) -> list[str]:

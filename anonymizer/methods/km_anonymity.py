@@ -83,7 +83,7 @@ def _whose(table: MarketingTable | None, target: str) -> str:
     """Name the kind of table that the target read."""
     if table is None or target not in VALUES:
         return "none"
-    return "synthetic" if table.synthetic else "given"
+    return "synthetic" if table.drawn else "given"
 
 
 def idle(parameters: Mapping[str, Any]) -> list[str]:

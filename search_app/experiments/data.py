@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anonymizer.counting import TermCounter
-from anonymizer.marketing import MarketingTable, synthetic_table
+from anonymizer.marketing import MarketingTable, synthetic_table, used_table
 from anonymizer.methods import parameters_of
 from anonymizer.model import Profiles, QueryLog
 from anonymizer.profile_file import fingerprint
@@ -101,9 +101,11 @@ def table_for(
 ) -> MarketingTable | None:
     """Return the table by which methods value terms: a given one, or one drawn if any wants it."""
     wanted = any(unit.method and MARKETING in parameters_of(unit.method) for unit in units)
-    if given is not None or not wanted:
-        return given
     some = profiles.get("tf", profiles[min(profiles)])
+    if given is not None:
+        return used_table(given, some.terms)
+    if not wanted:
+        return None
     rng = np.random.default_rng([inputs.seed, 1])  # not the draw of questions
     return synthetic_table(some.terms, *frequencies(some), rng)
 

@@ -12,7 +12,7 @@ from . import zhu_xiong_cells as cells
 from .claims import RULE
 from .design import Variant
 from .notes import notes_on
-from .outcomes import Outcomes
+from .outcomes import Outcomes, PassSeconds
 from .promise_claims import claims
 from .promise_series import (
     ALL,
@@ -47,7 +47,11 @@ KEY = (
 )
 
 
-def report(outcomes: Outcomes, summaries: Sequence[Summary] | None = None) -> Report:
+def report(
+    outcomes: Outcomes,
+    summaries: Sequence[Summary] | None = None,
+    _seconds: PassSeconds | None = None,
+) -> Report:
     """Say what the outcomes say; summaries, if there are some already, are not made again."""
     found = tuple(summarize(outcomes) if summaries is None else summaries)
     summed = SummedUp(outcomes, found)

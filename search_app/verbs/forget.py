@@ -27,9 +27,9 @@ _RUNS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.epilog = (
-        "Profiles, origins, held-out queries, logs by columns, the town's truth and published "
-        "files are written anew without the person, releases made anew from the profiles that "
-        f"remain, all in one step. {_LOGS}"
+        "Profiles, origins, held-out queries, logs by columns, the town's truth, marketing "
+        "tables and published files are written anew without the person, releases made anew from "
+        f"the profiles that remain, all in one step. {_LOGS}"
     )
     parser.add_argument(
         "--user", required=True, metavar="U", help="the person's id; - reads it from stdin"
@@ -118,4 +118,4 @@ def _print(done: Forgotten, as_json: bool) -> None:
 
 def _print_left(left: tuple[str, ...]) -> None:
     for name in left:
-        console.say(f"Left: {name} holds the id, or a word like it; see to it by hand")
+        console.say(f"Left: {name} holds the id or a term, or words like these; see to it by hand")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -54,6 +55,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _check(output: Path, source: Path, seed: int) -> None:
+    """Refuse to replace anything but a table of this verb's making."""
+    from anonymizer.marketing import is_table
+
     if seed < 0:
         raise UsageError(f"--seed {seed} must be 0 or more")
     if not output.name or output.is_dir():
@@ -61,3 +65,8 @@ def _check(output: Path, source: Path, seed: int) -> None:
     with suppress(OSError):  # what is not there, or out of reach, is told when it is opened
         if output.samefile(source):
             raise UsageError(f"-o {output} is the file of the profiles; name another")
+    if os.path.lexists(output) and (output.is_symlink() or not is_table(output, invented=True)):
+        raise UsageError(
+            f"-o {output} is there already and is no invented marketing table; remove it or name "
+            "another"
+        )

@@ -85,17 +85,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTable | None:
     """Return the marketing table that is named; the invented one is that of the release's seed."""
-    from anonymizer.marketing import known_terms, read_table, synthetic_table_of
+    from anonymizer.marketing import read_table, synthetic_table_of, used_table
     from anonymizer.release import read_manifest
 
     if named is None:
         return None
     if named == "synthetic":
         return synthetic_table_of(profiles, read_manifest(release)["seed"])
-    table = read_table(Path(named))
-    if not known_terms(table, profiles.terms):
-        raise UsageError(f"--marketing {named} knows none of the profiles' terms; name another")
-    return table
+    return used_table(read_table(Path(named)), profiles.terms)
 
 
 def _told(table: MarketingTable, profiles: Profiles) -> dict[str, Any]:

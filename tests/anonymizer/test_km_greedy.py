@@ -249,7 +249,9 @@ def test_progress_counts_the_users_of_the_first_pass() -> None:
 @pytest.mark.parametrize(("m", "k"), [(1, 2), (2, 2), (3, 2), (2, 1)])
 def test_each_pass_is_told_with_its_deletions_and_changes_nothing(m: int, k: int) -> None:
     rng = np.random.default_rng(3)
-    log = histories_of([set(rng.choice(9, 4, replace=False).tolist()) for _ in range(30)] + [{20}])
+    log = histories_from(
+        [set(rng.choice(9, 4, replace=False).tolist()) for _ in range(30)] + [{20}]
+    )
     told: list[tuple[int, int]] = []
 
     def found(**hook: Any) -> Any:

@@ -10,14 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anonymizer import marketing
 from anonymizer.marketing import (
     MarketingTable,
+    is_table,
     known_terms,
     read_table,
     synthetic_table,
     synthetic_table_of,
+    used_table,
     values_of,
     write_table,
+    write_table_without,
 )
 from anonymizer.marketing_model import correlation, solved
 from anonymizer.model import BadInput, BadParameter, Floats, Profiles
@@ -79,7 +83,12 @@ def test_columns_in_any_order_and_other_spellings(tmp_path: Path, text: str) -> 
         (f"{GOOD}a,٣,2,3\n", "line 4: bid must"),
         (f"{GOOD},1,2,3\n", "line 4: the term is empty"),
         (f"{GOOD}Kitten,1,2,3\n", "line 4: the term stands twice (in lower case)"),
-        (GOOD.encode("utf-16"), "can't be read"),
+        (GOOD.encode("utf-16"), "line 1: is not in UTF-8; lines must be UTF-8 without NUL, and"),
+        (GOOD.encode("utf-16-le"), "line 1: has a NUL inside; lines must be UTF-8 without NUL"),
+        (f"{GOOD}caf\xe9,1,2,3\n".encode("latin-1"), "line 4: is not in UTF-8; lines must be"),
+        (f"{GOOD}a\0b,1,2,3\n", "line 4: has a NUL inside; lines must be UTF-8 without NUL"),
+        (GOOD.replace("\n", "\r"), "line 1: has a CR inside; lines must be UTF-8 without NUL, and"),
+        (f'{GOOD}"a\rb",1,2,3\n', "line 4: has a CR inside; lines must be UTF-8 without NUL, and"),
     ],
 )
 def test_broken_tables_are_refused_with_their_line(
@@ -94,6 +103,78 @@ def test_broken_tables_are_refused_with_their_line(
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="No such file"):
         read_table(tmp_path / "none.csv")
+
+
+def test_what_is_no_plain_file_or_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BadInput, match="/dev/null: must be a plain file"):
+        read_table(Path("/dev/null"))
+    with pytest.raises(BadInput, match="must be a plain file"):
+        read_table(tmp_path)
+    assert table_of(tmp_path, GOOD).terms
+    monkeypatch.setattr(marketing, "LARGEST", len(GOOD) - 1)
+    with pytest.raises(BadInput, match=f"has {len(GOOD)} bytes; a marketing table may have"):
+        table_of(tmp_path, GOOD)
+
+
+@pytest.mark.parametrize(
+    ("text", "table", "invented"),
+    [
+        (GOOD, True, False),
+        (f"# synthetic: x\n{GOOD}", True, True),
+        ('\ufeff# synthetic\r\nclicks, Term,"bid",impressions\r\n', True, True),
+        ("# synthetic\n", False, False),
+        ("# synthetic\nterm,bid\n", False, False),
+        (f"\n{GOOD}", False, False),
+        ('{"user": "u1", "terms": {"kitten": 1.0}}\n', False, False),
+        ("SQLite format 3\0\xff\xfe", False, False),
+        ("", False, False),
+    ],
+)
+def test_a_table_is_known_by_its_head(
+    tmp_path: Path, text: str, table: bool, invented: bool
+) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(text.encode())
+    assert (is_table(file), is_table(file, invented=True)) == (table, invented)
+    assert not is_table(tmp_path)
+    assert not is_table(tmp_path / "none")
+
+
+@pytest.mark.parametrize("head", ["", "# synthetic: x\r\n", "\ufeff"])
+def test_terms_go_and_all_else_stays_as_it_is(tmp_path: Path, head: str) -> None:
+    path, output = tmp_path / "t.csv", tmp_path / "new.csv"
+    rows = ["clicks,term,bid,impressions\n", '28," Kitten ",.420,1e3\r\n', ",riding,0.30,\n"]
+    path.write_bytes("".join([head, *rows, "1,saw,1,1"]).encode())
+    assert write_table_without(path, output, {"zebra"}) == (0, 3)
+    assert write_table_without(path, output, {"kitten", "riding", "saw"}) == (3, 0)
+    assert not output.exists()
+    assert write_table_without(path, output, {"riding", "zebra"}) == (1, 2)
+    kept = "".join([*rows[:2], "1,saw,1,1\n"])
+    assert output.read_bytes().decode("utf-8-sig") == head.removeprefix("\ufeff") + kept
+    assert read_table(output).terms == ("kitten", "saw")
+    assert read_table(output).synthetic is head.startswith("#")
+
+
+def test_a_table_that_knows_no_term_is_not_used(tmp_path: Path) -> None:
+    table = table_of(tmp_path, GOOD)
+    assert used_table(table, ("pup", "kitten")) is table
+    with pytest.raises(BadInput, match="knows none of the profiles' terms"):
+        used_table(table, ("pup",))
+
+
+@pytest.mark.parametrize("weight", [1e160, 1e308])
+def test_weights_whose_correlations_nobody_can_count_are_refused(weight: float) -> None:
+    rows = {f"u{at}": {"a": weight, f"t{at}": weight / (at + 1)} for at in range(8)}
+    with pytest.raises(BadInput, match="weights are too large to be added up; divide them"):
+        synthetic_table_of(Profiles.from_rows(rows))
+
+
+@pytest.mark.parametrize("weight", [1e-308, 1e150])
+def test_all_other_weights_get_a_table(weight: float) -> None:
+    rows = {f"u{at}": {"a": weight, f"t{at}": weight / (at + 1)} for at in range(8)}
+    assert len(synthetic_table_of(Profiles.from_rows(rows)).terms) == round(9 * 117_916 / 251_115)
 
 
 def test_a_table_refuses_columns_that_do_not_fit() -> None:

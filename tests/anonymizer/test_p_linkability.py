@@ -150,6 +150,20 @@ def test_parameters_take_their_defaults_type() -> None:
     assert read == {"p": 0.3, "a": 2, "sense": "first"}
 
 
+@pytest.mark.parametrize("text", ["0.5", "1", ".5", "1.", "5e-1", "5E-01", "-0.5", "off"])
+def test_numbers_in_their_usual_forms(text: str) -> None:
+    wanted = None if text == "off" else float(text)
+    assert read_parameters("p-linkability", {"p": text}) == {"p": wanted}
+
+
+@pytest.mark.parametrize("text", ["０.5", "+0.5", "0_1.5", " 0.5", "0.5\n", "nan", "inf", ".", ""])
+def test_numbers_in_other_forms_are_refused(text: str) -> None:
+    with pytest.raises(BadParameter, match="must be a number or off"):
+        read_parameters("p-linkability", {"p": text})
+    with pytest.raises(BadParameter, match="must be a whole number"):
+        read_parameters("p-linkability", {"a": text})
+
+
 @pytest.mark.parametrize("name", ["guarantee", "linkage", "augment", "sense", "representative"])
 def test_unknown_choices_are_refused(paper: Profiles, wordnet: WordNet, name: str) -> None:
     with pytest.raises(BadParameter, match=f"{name}=wrong must be one of"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,26 @@ def test_what_cannot_be_written_is_told_in_a_line(ready: Run, tmp_path: Path) ->
     assert "is the file of the profiles" in ready.refused("marketing", "-o", profiles)
 
 
+def test_only_an_invented_table_is_replaced(ready: Run, tmp_path: Path) -> None:
+    ready("marketing", "-o", tmp_path / "t.csv")
+    before = (tmp_path / "t.csv").read_bytes()
+    ready("marketing", "-o", tmp_path / "t.csv", "--seed", 1)
+    assert (tmp_path / "t.csv").read_bytes() != before
+    (tmp_path / "given.csv").write_text(TABLE)
+    (tmp_path / "log.tsv").write_text("AnonID\tQuery\tQueryTime\nu1\tcoffee\t1\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "t.csv")
+    (tmp_path / "dead.csv").symlink_to(tmp_path / "nowhere.csv")
+    (tmp_path / "people.sqlite").write_bytes(b"SQLite format 3\0\xff")
+    (ready.workspace / "other.jsonl").write_bytes((ready.workspace / "profiles.jsonl").read_bytes())
+    names = ("given.csv", "log.tsv", "link.csv", "dead.csv", "people.sqlite")
+    for path in (*(tmp_path / name for name in names), ready.workspace / "other.jsonl"):
+        before = path.read_bytes() if path.exists() else b""
+        said = ready.refused("marketing", "-o", path)
+        assert f"-o {path} is there already and is no invented marketing table" in said
+        assert (path.read_bytes() if path.exists() else b"") == before
+    assert not (tmp_path / "nowhere.csv").exists()
+
+
 def test_measure_tells_what_is_kept(ready: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(TABLE)
     lines = ready("measure", "--marketing", tmp_path / "t.csv").splitlines()
@@ -108,3 +129,74 @@ def test_measure_refuses_a_table_that_is_no_use(ready: Run, tmp_path: Path) -> N
     said = ready.refused("measure", "--marketing", tmp_path / "t.csv")
     assert "t.csv, line 2: bid must be a number" in said
     assert "No such file" in ready.refused("measure", "--marketing", tmp_path / "none.csv")
+
+
+def test_a_release_by_an_invented_table_of_a_file_is_not_made_anew(
+    ready: Run, tmp_path: Path
+) -> None:
+    """The file's numbers are not those that the release's seed draws."""
+    ready("marketing", "-o", tmp_path / "t.csv", "--seed", 5)
+    chosen = ("target=bid", "k=2", "m=1", f"marketing={tmp_path / 't.csv'}")
+    sets = [word for each in chosen for word in ("--set", each)]
+    made = ready.json("anonymize", "-m", "km-anonymity", *sets, "-o", ready.workspace / "r")
+    assert made["parameters"]["marketing"] == "given"
+    done = ready.json("forget", "--user", "anna")
+    assert "r" in done["releases_dropped"]
+    assert not (ready.workspace / "r").exists()
+
+
+def test_anonymize_refuses_a_table_that_is_no_use(ready: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("term,bid,impressions,clicks\nzebra,1,1,1\n")
+    for file, told in ((tmp_path / "t.csv", "knows none of the profiles' terms"),
+                       ("/dev/null", "/dev/null: must be a plain file")):  # fmt: skip
+        words = ("--set", "target=bid", "--set", "k=2", "--set", f"marketing={file}")
+        assert told in ready.refused("anonymize", "-m", "km-anonymity", *words)
+        assert told in ready.refused("measure", "--marketing", file)
+
+
+def test_huge_weights_are_told_in_a_line(ready: Run, tmp_path: Path) -> None:
+    rows = {user: {"coffee": 1e308, f"{user} tea": 9e307} for user in PEOPLE.users}
+    write_profiles(Profiles.from_rows(rows), tmp_path / "p.jsonl")
+    told = "weights are too large to be added up; divide them by a large number"
+    assert told in ready.refused("marketing", tmp_path / "p.jsonl", "-o", tmp_path / "t.csv")
+    words = ("--set", "target=revenue", "--set", "k=2", "--set", "marketing=synthetic")
+    assert told in ready.refused("anonymize", tmp_path / "p.jsonl", "-m", "km-anonymity", *words)
+
+
+@pytest.mark.parametrize("named", ["k=２", "k=+2", "m=1_0", "k= 2", "k=٣", "k="])
+def test_a_number_is_spelt_in_plain_digits(ready: Run, named: str) -> None:
+    said = ready.refused("anonymize", "-m", "km-anonymity", "--set", named)
+    assert f"{named} must be a whole number" in said
+
+
+def test_forgetting_takes_terms_out_of_tables(ready: Run) -> None:
+    root = ready.workspace
+    (root / "more").mkdir()
+    lines = ["term,bid,impressions,clicks\n", "ESPRESSO,1,1,\n", "coffee,0.50,1,\n", "zebra,1,1,1"]
+    (root / "t.csv").write_text("".join(lines))
+    (root / "more" / "t.csv").write_text("".join(lines[:2]))
+    (root / "same.csv").write_text(TABLE)
+    done = ready.json("forget", "--user", "anna")
+    assert (root / "t.csv").read_text() == "".join([lines[0], *lines[2:]]) + "\n"
+    assert not (root / "more" / "t.csv").exists()
+    assert (root / "same.csv").read_text() == TABLE
+    assert "t.csv" in done["changed"]
+    assert "more/t.csv" in done["removed"]
+    assert done["left"] == []
+
+
+def test_a_term_that_somebody_else_has_stays_in_tables(ready: Run) -> None:
+    root = ready.workspace
+    (root / "t.csv").write_text(f"{TABLE}espresso,1,1,1\nmocha,1,1,1\n")
+    others = Profiles.from_rows({"emil": {"espresso": 1.0}})
+    write_profiles(others, root / "others.jsonl")
+    ready("forget", "--user", "anna")
+    assert "espresso" in (root / "t.csv").read_text()
+    ready("forget", "--user", "berta", "--term", "mocha")
+    assert read_table(root / "t.csv").terms == ("coffee", "object", "espresso")
+
+
+def test_a_table_that_is_broken_is_named_as_left(ready: Run) -> None:
+    (ready.workspace / "t.csv").write_text(f"{TABLE}espresso,one,1,1\n")
+    done = json.loads(ready("forget", "--user", "anna", "--json", code=1))
+    assert done["left"] == ["t.csv"]

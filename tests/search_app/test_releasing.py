@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.marketing import MarketingTable
+from anonymizer.marketing import MarketingTable, read_table, write_table
 from anonymizer.model import BadInput, BadParameter, Profiles, Release
 from search_app.releasing import release_of
 
@@ -34,9 +34,10 @@ def _nobodys() -> Any:
     raise AssertionError
 
 
-def table_of(*, synthetic: bool) -> MarketingTable:
+def table_of(*, drawn: bool) -> MarketingTable:
     ones = np.ones(4)
-    return MarketingTable(("golf", "milk", "saw", "tea"), ones, ones, ones, synthetic)
+    terms = ("golf", "milk", "saw", "tea")
+    return MarketingTable(terms, ones, ones, ones, synthetic=drawn, drawn=drawn)
 
 
 def test_a_table_is_drawn_read_or_missed(wordnet: Any, tmp_path: Path) -> None:
@@ -52,11 +53,19 @@ def test_a_table_is_drawn_read_or_missed(wordnet: Any, tmp_path: Path) -> None:
         released(wordnet, str(tmp_path / "gone.csv"))
 
 
+def test_a_table_of_a_file_is_given_even_if_it_was_invented(wordnet: Any, tmp_path: Path) -> None:
+    """Else whoever makes the release anew would draw another table by the release's seed."""
+    file = tmp_path / "bids.csv"
+    write_table(table_of(drawn=True), file)
+    assert read_table(file).synthetic
+    assert released(wordnet, str(file)).parameters["marketing"] == "given"
+
+
 @pytest.mark.parametrize("marketing", ["none", "synthetic", "gone.csv"])
-@pytest.mark.parametrize("synthetic", [True, False])
+@pytest.mark.parametrize("drawn", [True, False])
 def test_a_table_that_is_handed_in_takes_the_place_of_a_named_one(
-    wordnet: Any, marketing: str, synthetic: bool
+    wordnet: Any, marketing: str, drawn: bool
 ) -> None:
-    found = released(wordnet, marketing, table_of(synthetic=synthetic))
-    assert found.parameters["marketing"] == ("synthetic" if synthetic else "given")
+    found = released(wordnet, marketing, table_of(drawn=drawn))
+    assert found.parameters["marketing"] == ("synthetic" if drawn else "given")
     assert set(found.rows.terms) == {"milk", "saw", "tea"}  # golf is one person's

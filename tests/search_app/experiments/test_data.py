@@ -10,7 +10,7 @@ import pytest
 
 from anonymizer.counting import TermCounter
 from anonymizer.marketing import MarketingTable
-from anonymizer.model import QueryLog
+from anonymizer.model import BadInput, QueryLog
 from anonymizer.text import Words
 from index.model import Pool
 from search_app.errors import UsageError
@@ -193,9 +193,14 @@ def test_one_table_is_drawn_by_the_seed_if_a_method_values_terms() -> None:
 
 def test_a_table_that_is_given_is_the_one_of_all() -> None:
     made, _ = people_and_queries(log_of(), TermCounter(Words()), INPUTS, ["binary"])
-    given = MarketingTable(("tea",), np.ones(1), np.ones(1), np.ones(1), synthetic=False)
+    known, strange = (
+        MarketingTable((term,), np.ones(1), np.ones(1), np.ones(1), synthetic=False)
+        for term in (made["binary"].terms[0], "tea")
+    )
     for method in ("", "km-anonymity"):
-        assert table_for([unit(method)], made, given, INPUTS) is given
+        assert table_for([unit(method)], made, known, INPUTS) is known
+        with pytest.raises(BadInput, match="knows none of the profiles' terms"):
+            table_for([unit(method)], made, strange, INPUTS)
 
 
 def test_where_nobody_asks_there_are_no_people_and_no_pools() -> None:
