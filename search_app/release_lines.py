@@ -7,6 +7,8 @@ from typing import Any
 
 from anonymizer.reduced import METHOD
 
+from .lone_rows import rounded_share
+
 _LINKABILITY = {
     "mean profile over a group's terms, worst group": "average_linkability",
     "mean share of members a term, worst group": "share_linkability",
@@ -41,7 +43,7 @@ def _of_rows(made: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
         _line("promised: any m terms of a row stand in k rows", f"k={given['k']} m={given['m']}"),
         _line("made by", chosen),
         _line("users left out, of whom no term is left", f"{left_out}"),
-        *(_line(label, f"{facts[name]:.1%}") for label, name in _KEPT.items()),
+        *(_line(label, rounded_share(facts[name])) for label, name in _KEPT.items()),
     ]
 
 
@@ -51,8 +53,10 @@ def _line(label: str, value: str) -> str:
 
 def warning(made: Mapping[str, Any]) -> str:
     """Warn of rows that are one person's whole profile; elsewhere a row of one is no fault."""
+    if made["method"] == METHOD:
+        return ""
     single = made["facts"]["single_person_rows"]
-    if made["method"] == METHOD or not single:
+    if not single:
         return ""
     return (
         f"Warning: {single} groups have one member, whose own profile is "

@@ -6,6 +6,7 @@ is that of their content, terms before weights, so that it tells nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -35,7 +36,10 @@ _NUMBERS: Numbers = {
     "k": (lambda k: is_whole(k, 1, MOST), f"a whole number from 1 to {MOST}"),
     "m": (lambda m: is_whole(m, 1, 4), "a whole number from 1 to 4"),
 }
-FACTS = ("users_left_out", "users_kept", "distinct_terms_kept", "log_size_kept")
+_COUNTS = ("users", "groups", "terms_released", "users_left_out")
+_SHARES = ("users_kept", "distinct_terms_kept", "log_size_kept")
+FACTS = (*_COUNTS, *_SHARES)
+_DECIMALS = 2  # of a share; more would tell of single people
 WORDS = {*_WORDS, *_NUMBERS, *FACTS, *(word for words in _WORDS.values() for word in words)}
 
 _TEXTS_BEFORE = 4  # the terms of a row: "row", its name, "users", "terms"
@@ -79,20 +83,21 @@ def foresee_km_anonymity(
 
 
 def km_facts(grounds: Grounds) -> dict[str, int | float]:
-    """Return the facts that only this method states."""
+    """Return the facts that this method states: counts of its rows, and rough shares."""
     people, tally, rows = grounds.people, grounds.tally, grounds.rows
     at, known = find(rows.keys, tally.keys)
     _, exponent = np.frexp(people.cells.weights.max())
     all_, own = np.ldexp(people.cells.weights, -exponent), np.ldexp(tally.largest, -exponent)
     kept = np.bincount(rows.cells.columns, minlength=len(people.terms)) > 0
     served = int(tally.sizes.sum())
-    values = (
-        tally.users - served,
+    counts = (served, tally.sizes.size, rows.keys.size, tally.users - served)
+    shares = (
         served / tally.users,
         int(np.count_nonzero(kept)) / len(people.terms),
-        float(own[at[known]].sum() / all_.sum()),
+        math.fsum(memoryview(own[at[known]])) / math.fsum(memoryview(all_)),
     )
-    return dict(zip(FACTS, values, strict=True))
+    rounded = (round(share, _DECIMALS) for share in shares)
+    return dict(zip(FACTS, (*counts, *rounded), strict=True))
 
 
 def fault_of_lone_rows(parameters: Mapping[str, Any], sessions: bool) -> str:

@@ -20,7 +20,7 @@ from . import judging_km_anonymity as km
 from .finding import Broken, Finding, Findings, Ints, Verdict
 from .foresight import Expected, foresee
 from .grounds import Grounds
-from .judging_facts import FACTS, judge_facts
+from .judging_facts import FACTS, NEAR, general_facts, judge_facts
 from .judging_p_linkability import WORDS, foresee_p_linkability, judge_p_linkability
 from .people import People, read_people
 from .tally import tally
@@ -33,7 +33,8 @@ class Promise(NamedTuple):
     expected: Expected  # what its rows must hold
     words: Set[str]  # that its parameters and facts may hold, their names among them
     deletes: bool = False  # terms of users: some may be left without any, and without a row
-    facts: Callable[[Grounds], Mapping[str, int | float]] = lambda _: {}  # beside the general ones
+    facts: Callable[[Grounds], Mapping[str, int | float]] = general_facts
+    near: float = NEAR  # how far a stated fact may be off; 0: not at all
     # Why rows of one person must not be published, by parameters and whether users are sessions;
     # nothing where they may be. Without it they are that person's profile.
     lone_rows: Callable[[Mapping[str, Any], bool], str] | None = None
@@ -47,6 +48,7 @@ PROMISES: dict[str, Promise] = {
         km.WORDS,
         deletes=True,
         facts=km.km_facts,
+        near=0.0,  # its shares are rounded: further digits would be another's message
         lone_rows=km.fault_of_lone_rows,
     ),
 }
@@ -111,8 +113,7 @@ def _examine(case: Case, people: People) -> None:
     if promise.deletes:
         case.checked["users_left_out"] = counted.users - case.checked["users"]
     _count_people(case, people.users, grounds.group_of)
-    facts = case.manifest["facts"]
-    case.findings += judge_facts(facts, counted, grounds.rows, promise.facts(grounds))
+    case.findings += judge_facts(case.manifest["facts"], promise.facts(grounds), promise.near)
     for finding in promise.judge(parameters, grounds):
         case.findings.append(finding)
 
