@@ -63,18 +63,19 @@ def _faults(choices: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} of the profiles must be one of {', '.join(_WORDS[name])}"
 
 
-def people_behind(users: list[str], choices: Mapping[str, Any]) -> Ints | None:
+def people_behind(users: list[str], choices: Mapping[str, Any], wary: bool) -> Ints | None:
     """Return each user's person, by number, where users are sessions of people; else nothing.
 
     Where the choices don't say so, names do: each is a person's and a number, and some person has
-    two of them.
+    two of them. To the wary it is enough that some person has, whatever the others are named.
     """
-    said = choices.get("granularity") == "session"
-    if not said and not all(map(_SESSION.fullmatch, users)):
+    sessions = [match[1] for match in map(_SESSION.fullmatch, users) if match]
+    named = (wary or len(sessions) == len(users)) and len({*sessions}) < len(sessions)
+    if choices.get("granularity") != "session" and not named:
         return None
     number: dict[str, int] = {}
     persons = [number.setdefault(person_of(user), len(number)) for user in users]
-    return np.array(persons, dtype=np.int64) if said or len(number) < len(users) else None
+    return np.array(persons, dtype=np.int64)
 
 
 def person_of(user: str) -> str:

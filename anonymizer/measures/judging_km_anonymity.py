@@ -103,8 +103,10 @@ def km_facts(grounds: Grounds) -> dict[str, int | float]:
 def fault_of_lone_rows(parameters: Mapping[str, Any], sessions: bool) -> str:
     """Return why these rows of one person each must not be published; nothing if they may be."""
     if sessions:
-        line = "users are sessions, so that k rows may be of one person; make profiles with "
-        return f"{line}--granularity user"
+        return (
+            "users are sessions, so that k rows may be of one person; make profiles with "
+            "--granularity user, or if these are people, give them ids unlike anna#1 and anna#2"
+        )
     hides = is_whole(parameters.get("k"), 2, MOST)
     return "" if hides else "k=1 hides nobody; anonymize with --set k=2, or more"
 

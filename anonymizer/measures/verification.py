@@ -136,7 +136,10 @@ def _grounds(case: Case, people: People, promise: Promise) -> Grounds:
 
 def _count_people(case: Case, users: list[str], group_of: Ints) -> None:
     """Count the people behind each row, and tell where users are but their sessions."""
-    person = judging_choices.people_behind(users, case.manifest["profiles"])
+    # Where rows are of one user each, a few sessions of one person are k rows: two names that look
+    # like sessions are enough. Of groups that would refuse people who are but named like them.
+    wary = case.promise is not None and case.promise.lone_rows is not None
+    person = judging_choices.people_behind(users, case.manifest["profiles"], wary)
     served = group_of >= 0
     if person is None:
         case.people = np.bincount(group_of[served])

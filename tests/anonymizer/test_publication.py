@@ -239,6 +239,16 @@ def test_rows_of_one_persons_sessions_are_never_published(
         assert all("make profiles with --granularity user" in f.line for f in breaches)
 
 
+def test_groups_of_people_some_of_whom_are_named_like_sessions_are_published(place: Path) -> None:
+    """Of groups, ids are taken for sessions where all look like them: these may be two people."""
+    users = ["room#1", "room#2", *USERS[2:]]
+    people = dict(zip(users, SIX.values(), strict=True))
+    release = made(people, (users[:2], users[2:]), {**PARAMETERS, "p": None, "k": 2})
+    release.write(place / "r")
+    release.write_profiles(place / "p.jsonl")
+    assert publish_at(place).breaches == []
+
+
 @pytest.mark.parametrize(
     ("rename", "refused"),
     [

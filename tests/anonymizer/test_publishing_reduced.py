@@ -55,8 +55,33 @@ def test_rows_of_sessions_are_not_published(tmp_path: Path, choices: dict[str, A
     assert breach.claim == "groups"
     assert breach.line == (
         "users are sessions, so that k rows may be of one person; make profiles with "
-        "--granularity user"
+        "--granularity user, or if these are people, give them ids unlike anna#1 and anna#2"
     )
+
+
+@pytest.mark.parametrize(
+    ("users", "people"),
+    [
+        (["anna#1", "anna#2", "anna#3", "anna#4", "w"], 2),
+        (["anna#1", "berta", "carla#7", "dora", "anna#12"], 4),
+        (["anna#1", "berta#1", "carla", "dora", "lena"], 0),  # nobody has two
+        (["anna#1", "anna", "anna#x", "anna#01", "lena"], 0),  # one looks like a session
+    ],
+)
+def test_an_id_that_is_no_sessions_does_not_hide_those_that_are(
+    tmp_path: Path, users: list[str], people: int
+) -> None:
+    names = dict(zip(PROFILES, users, strict=True))
+    profiles = {names[user]: row for user, row in PROFILES.items()}
+    release = reduced(profiles, {names[user]: terms for user, terms in KEPT.items()})
+    found = verify(release.write(tmp_path / "r"), release.write_profiles(tmp_path / "p.jsonl"))
+    assert found.holds
+    assert found.checked.get("people", 0) == people
+    told = [finding.line for finding in found.findings if finding.claim == "sessions"]
+    assert len(told) == bool(people)
+    assert all(line.startswith(f"users are 5 sessions of {people} people: ") for line in told)
+    breaches = published(release, tmp_path).breaches
+    assert [finding.claim for finding in breaches] == ["groups"] * bool(people)
 
 
 def test_a_broken_release_is_not_published(tmp_path: Path) -> None:
