@@ -24,9 +24,10 @@ from .strict_lines import is_whole
 from .tally import Tally
 from .term_spotting import spot_terms
 
+_VALUES = ("bid", "clicks", "impressions", "revenue")  # targets by a marketing table
 _WORDS = {
     "algorithm": ("insert", "greedy"),
-    "target": ("logsize", "users", "fis", "random", "bid", "clicks", "impressions", "revenue"),
+    "target": ("logsize", "users", "fis", "random", *_VALUES),
     "ties": ("random", "first"),
     "reinsert": ("none", "groups"),
     "frequencies": ("keep", "drop"),
@@ -59,7 +60,7 @@ def judge_km_anonymity(parameters: Mapping[str, Any], grounds: Grounds) -> Findi
     line = "stands before a row that comes first by its terms, or by its weights"
     good = "the order of rows is that of their content"
     yield from told_rows("order", _before_earlier(rows), line, good)
-    yield from judge_deletions(grounds)
+    yield from judge_deletions(grounds, in_one_pass=parameters["algorithm"] == "insert")
     yield from _tell_bounds(parameters)
 
 
@@ -112,9 +113,23 @@ def fault_of_lone_rows(parameters: Mapping[str, Any], sessions: bool) -> str:
 
 
 def _check_parameters(parameters: Mapping[str, Any]) -> None:
-    faults = list(parameter_faults(parameters, _WORDS, _NUMBERS))
+    faults = _faults(parameters)
     if faults:
         raise Broken("parameters", MANIFEST, "; ".join(faults))
+
+
+def _faults(parameters: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with parameters one by one; if nothing is, together."""
+    faults = list(parameter_faults(parameters, _WORDS, _NUMBERS))
+    if faults:
+        return faults
+    if (parameters["target"] in _VALUES) != (parameters["marketing"] != "none"):
+        faults.append(f"marketing must be other than none for {', '.join(_VALUES)}, and only then")
+    if parameters["algorithm"] == "insert":
+        idle = {"ties": "random", "reinsert": "none"}
+        wrong = [name for name, value in idle.items() if parameters[name] != value]
+        faults += [f"{name} must be {idle[name]} beside algorithm insert" for name in wrong]
+    return faults
 
 
 def _keys_said(content: bytes, people: People) -> Ints:

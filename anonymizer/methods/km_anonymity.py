@@ -43,6 +43,7 @@ _CHOICES = {
     "reinsert": ("none", "groups"),
     "frequencies": ("keep", "drop"),
 }
+_IDLE_OF_INSERT = {"ties": "random", "reinsert": "none"}
 MOST_TERMS = 4  # of a combination
 
 
@@ -98,6 +99,7 @@ def anonymize(
             progress=progress,
         )
         passes = np.where(kept, 0, 1).astype(np.int64)
+        chosen |= _IDLE_OF_INSERT  # whatever was given, they had no effect
     told = "none"
     if table is not None and target in VALUES:
         told = "synthetic" if table.synthetic else "given"

@@ -13,7 +13,7 @@ from .small_release import Rows, SmallRelease
 PARAMETERS: dict[str, Any] = {
     "k": 2,
     "m": 2,
-    "algorithm": "insert",
+    "algorithm": "greedy",
     "target": "logsize",
     "ties": "random",
     "reinsert": "none",

@@ -11,7 +11,7 @@ import pytest
 from anonymizer.measures.finding import Verdict
 from anonymizer.measures.verification import verify
 
-from .small_reduced import PROFILES, reduced, small
+from .small_reduced import KEPT, PROFILES, reduced, small
 from .small_release import Rows, SmallRelease
 
 
@@ -56,6 +56,10 @@ def test_facts_by_hand(tmp_path: Path) -> None:
         "distinct_terms_kept": 0.62,  # 0.625
         "log_size_kept": 0.59,  # 0.586
     }
+
+
+def test_insert_deletes_in_one_pass(tmp_path: Path) -> None:
+    assert breaches(reduced(PROFILES, KEPT, {"algorithm": "insert"}), tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["average_linkability", "change_of_belief", "terms_suppressed"])
@@ -280,6 +284,13 @@ FAULTS: list[tuple[str, Change, str, str]] = [
     ("a path", put(marketing="/home/anna/bids.csv"), "parameters",
      "marketing must be one of none, synthetic, given"),
     ("a path told", put(marketing="/home/anna/bids.csv"), "identity", "words that are none of"),
+    ("a value of no table", put(target="bid"), "parameters", "marketing must be other than none"),
+    ("a table for nothing", put(marketing="given"), "parameters", "marketing must be other than"),
+    ("insert with ties", put(algorithm="insert", ties="first"), "parameters",
+     "ties must be random beside algorithm insert"),
+    ("insert with reinsertion", put(algorithm="insert", reinsert="groups"), "parameters",
+     "reinsert must be none beside algorithm insert"),
+    ("insert in passes", put(algorithm="insert"), "deletions", "algorithm insert makes one pass"),
     ("parameter lost", without("ties"), "parameters", "ties is missing"),
     ("parameter unknown", put(p=0.4), "parameters", "there are others than algorithm"),
 ]  # fmt: skip

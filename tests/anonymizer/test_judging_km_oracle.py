@@ -16,14 +16,13 @@ from .small_release import Rows, SmallRelease
 
 CASES = 10_000
 WORDS = {"frequencies": ("keep", "drop"), "marketing": ("none", "synthetic", "given")}
+VALUES = ("bid", "clicks", "impressions", "revenue")
 
 
 def holds(release: SmallRelease) -> bool:
     """Tell, word for word, whether a release keeps all that it says."""
     given, profiles = release.parameters, release.profiles
-    if given.keys() != PARAMETERS.keys() or not all(given[n] in w for n, w in WORDS.items()):
-        return False
-    if given["k"] < 1 or not 1 <= given["m"] <= 4 or not partition_holds(release):
+    if not parameters_hold(release) or not partition_holds(release):
         return False
     rows = {m["user"]: rows_by_name(release)[m["row"]] for m in release.members}
     every = sorted({term for row in profiles.values() for term in row})
@@ -40,6 +39,19 @@ def holds(release: SmallRelease) -> bool:
         and deletions_hold(release, rows)
         and facts_hold(release, rows)
     )
+
+
+def parameters_hold(release: SmallRelease) -> bool:
+    given = release.parameters
+    if given.keys() != PARAMETERS.keys() or not all(given[n] in w for n, w in WORDS.items()):
+        return False
+    if (given["target"] in VALUES) is (given["marketing"] == "none"):
+        return False
+    if given["algorithm"] == "insert":
+        passes = {at for of in release.deletions or () for at in of["terms"].values()}
+        if (given["ties"], given["reinsert"]) != ("random", "none") or not passes <= {1.0}:
+            return False
+    return given["k"] >= 1 and 1 <= given["m"] <= 4
 
 
 def rows_by_name(release: SmallRelease) -> Rows:
@@ -115,9 +127,17 @@ def small(rng: random.Random) -> SmallRelease:
     passes = {cell: min(at, rng.choice((1, 2, 3))) for at, cell in enumerate(gone, 1)}
     if {*passes.values()} == {1, 3}:
         passes = dict.fromkeys(passes, 1)
-    return reduced(
-        profiles, kept, {"k": k, "m": m, "frequencies": rng.choice(WORDS["frequencies"])}, passes
-    )
+    chosen = {"k": k, "m": m, "frequencies": rng.choice(WORDS["frequencies"])}
+    if rng.random() < 0.3:
+        chosen |= {"target": "revenue", "marketing": rng.choice(("synthetic", "given"))}
+    if rng.random() < 0.5:
+        chosen["algorithm"], passes = "insert", dict.fromkeys(passes, 1)
+    else:
+        chosen |= {
+            "ties": rng.choice(("random", "first")),
+            "reinsert": rng.choice(("none", "groups")),
+        }
+    return reduced(profiles, kept, chosen, passes)
 
 
 def anonymize(kept: dict[str, set[str]], k: int, m: int, rng: random.Random) -> None:
@@ -184,6 +204,8 @@ def change_fact(release: SmallRelease, rng: random.Random) -> None:
 
 def change_parameter(release: SmallRelease, rng: random.Random) -> None:
     values = {"k": (0, 1, 2, 3), "m": (0, 1, 2, 3, 4, 5), "marketing": ("given", "u0", "a/b.csv")}
+    values |= {"algorithm": ("insert", "greedy"), "ties": ("random", "first")}
+    values |= {"reinsert": ("none", "groups"), "target": ("bid", "users")}
     name = rng.choice(list(values))
     release.parameters[name] = rng.choice(values[name])
 
