@@ -108,8 +108,12 @@ def fault_of_lone_rows(parameters: Mapping[str, Any], sessions: bool) -> str:
             "users are sessions, so that k rows may be of one person; make profiles with "
             "--granularity user, or if these are people, give them ids unlike anna#1 and anna#2"
         )
-    hides = is_whole(parameters.get("k"), 2, MOST)
-    return "" if hides else "k=1 hides nobody; anonymize with --set k=2, or more"
+    if "k" not in parameters:
+        return "k is missing, so nothing is promised of the rows"
+    hides = is_whole(parameters["k"], 2, MOST)
+    if not hides:
+        return "k=1 hides nobody; anonymize with --set k=2, or more"
+    return "; ".join(_faults(parameters))
 
 
 def _check_parameters(parameters: Mapping[str, Any]) -> None:
@@ -171,7 +175,8 @@ def _judge_support(parameters: Mapping[str, Any], rows: Rows) -> Findings:
     told = ", ".join(f"{support} for {size}" for size, support in enumerate(least, 1))
     if not least or not 0 < least[-1] < k:
         line = (
-            f"any m={m} terms of a row, or fewer, stand in k={k} rows; fewest rows by terms: {told}"
+            f"any m={m} terms of a row, or fewer, stand in k={k} {'row' if k == 1 else 'rows'}; "
+            f"fewest rows by terms: {told}"
         )
         yield Finding("k, m", True, ROWS, line)
         return

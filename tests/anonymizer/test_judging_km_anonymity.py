@@ -58,6 +58,11 @@ def test_facts_by_hand(tmp_path: Path) -> None:
     }
 
 
+def test_one_row_is_told_as_one(tmp_path: Path) -> None:
+    told = {finding.claim: finding.line for finding in judged(small(k=1), tmp_path).findings}
+    assert "stand in k=1 row; fewest" in told["k, m"]
+
+
 def test_insert_deletes_in_one_pass(tmp_path: Path) -> None:
     assert breaches(reduced(PROFILES, KEPT, {"algorithm": "insert"}), tmp_path) == []
 

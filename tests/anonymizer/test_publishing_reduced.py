@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from anonymizer.measures.finding import Verdict
 from anonymizer.measures.verification import verify
+from anonymizer.model import BadInput
 from anonymizer.publication import publish, read_published
 
 from .small_reduced import KEPT, PROFILES, reduced, small
@@ -34,6 +37,39 @@ def test_rows_of_one_user_each_are_published(tmp_path: Path) -> None:
     assert read.sizes.tolist() == [1, 1, 1, 1]
     assert read.rows.row("g0001") == {"apple": 1.0, "banana": 2.0}
     assert read.about["parameters"]["marketing"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"users": 5}, "a row is not one person's alone"),
+        ({"k": 1}, "k=1 hides nobody"),
+        ({"k": None}, "k is missing, so nothing is promised"),
+        ({"m": None}, "m is missing"),
+        ({"m": 5}, "m must be a whole number from 1 to 4"),
+        ({"granularity": "session"}, "users are sessions"),
+    ],
+)
+def test_a_file_that_promises_nothing_is_not_read(
+    tmp_path: Path, change: dict[str, Any], why: str
+) -> None:
+    """Its hash fits, as whoever forges a file can count one."""
+    published(small(), tmp_path)
+    first, _, rows = (tmp_path / "out").read_bytes().partition(b"\n")
+    about = json.loads(first)
+    for name, value in change.items():
+        if name == "users":
+            rows = rows.replace(b'"users": 1', b'"users": %d' % value)
+        elif name == "granularity":
+            about["profiles"][name] = value
+        elif value is None:
+            del about["parameters"][name]
+        else:
+            about["parameters"][name] = value
+    about["sha256"] = hashlib.sha256(rows).hexdigest()
+    (tmp_path / "out").write_bytes(json.dumps(about).encode() + b"\n" + rows)
+    with pytest.raises(BadInput, match=why):
+        read_published(tmp_path / "out")
 
 
 def test_k_1_is_not_published(tmp_path: Path) -> None:
