@@ -98,5 +98,6 @@ def tell_sessions(person: Ints, people: Ints) -> Findings:
         "promised to sessions, not to people"
     )
     alone = np.count_nonzero(people == 1)
-    more = f"; {alone} rows stand for one person" if alone else ""
+    rows = "1 row stands" if alone == 1 else f"{alone} rows stand"
+    more = f"; {rows} for one person" if alone else ""
     yield Finding("sessions", True, "the profiles", line + more)

@@ -57,6 +57,32 @@ def test_rows_of_one_person_each_have_lines_of_their_own_and_no_warning() -> Non
     assert warning(told) == ""
 
 
+def test_k_1_is_warned_of() -> None:
+    told = {**made("km-anonymity"), "parameters": {**CHOSEN, "k": 1}}
+    assert warning(told) == (
+        "Warning: k=1 deletes nothing and hides nobody, and can't be published. Take --set k=2, "
+        "or more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("users", "left_out", "line"),
+    [(1, 0, "1 of 1 user has a row"), (1, 2, "1 of 3 users has a"), (2, 0, "2 of 2 users have a")],
+)
+def test_one_user_is_told_as_one(users: int, left_out: int, line: str) -> None:
+    facts = {**OF_ROWS, "users": users, "users_left_out": left_out}
+    assert release_lines({**made("km-anonymity"), "facts": facts})[0].startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"), [(0.0, "under 1 %"), (0.01, "1 %"), (0.29, "29 %"), (1.0, "over 99 %")]
+)
+def test_a_rounded_share_is_neither_surely_nothing_nor_surely_all(share: float, shown: str) -> None:
+    facts = {**OF_ROWS, "distinct_terms_kept": share}
+    told = release_lines({**made("km-anonymity"), "facts": facts})
+    assert told[-2].endswith(f"  {shown}")
+
+
 def test_groups_are_told_by_their_linkability_and_those_of_one_are_warned_of() -> None:
     told = made("p-linkability")
     first, *rest = release_lines(told)
