@@ -207,9 +207,8 @@ def _check_users(users: Sequence[int], about: Record, path: Path) -> None:
         return
     if (min(users), max(users)) != (1, 1):
         raise BadInput(f"{path}: a row is not one person's alone; publish it again")
-    if fault := promise.lone_rows(
-        about["parameters"], about["profiles"].get("granularity") == "session"
-    ):
+    sessions = about["profiles"].get("granularity") == "session"
+    if fault := promise.lone_rows(about["parameters"], sessions):
         raise BadInput(f"{path}: {fault}")
 
 

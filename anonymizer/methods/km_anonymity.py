@@ -43,7 +43,7 @@ _CHOICES = {
     "reinsert": ("none", "groups"),
     "frequencies": ("keep", "drop"),
 }
-_IDLE_OF_INSERT = {"ties": "random", "reinsert": "none"}
+_WITHOUT_EFFECT = {"insert": {"ties": "random", "reinsert": "none"}, "greedy": {}}  # whatever given
 MOST_TERMS = 4  # of a combination
 
 
@@ -99,11 +99,10 @@ def anonymize(
             progress=progress,
         )
         passes = np.where(kept, 0, 1).astype(np.int64)
-        chosen |= _IDLE_OF_INSERT  # whatever was given, they had no effect
     told = "none"
     if table is not None and target in VALUES:
         told = "synthetic" if table.synthetic else "given"
-    parameters = {"k": k, "m": m, **chosen, "marketing": told}
+    parameters = {"k": k, "m": m, **chosen, **_WITHOUT_EFFECT[algorithm], "marketing": told}
     return reduced_release(profiles, passes == 0, passes, parameters, frequencies=frequencies)
 
 
