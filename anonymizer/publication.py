@@ -15,7 +15,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -139,21 +139,46 @@ def _alone(case: Case) -> list[Finding]:
     if "people" in case.checked:  # users are sessions, two of which may be of one person
         remedy = "users are sessions, so make profiles with --granularity user, or take a larger k"
     line = f"{rows.size} rows stand for one person, whose profile they are; {remedy}"
+    if rows.size == 1:
+        line = f"1 row stands for one person, whose profile it is; {remedy}"
     return [Finding("groups", False, where, line)]
 
 
 def _named(case: Case) -> list[Finding]:
-    """Find the rows that release a term equal to an id: nobody could tell that it is but a term."""
+    """Find the terms and numbers equal to an id: nobody could tell that they are but that."""
     if case.profiles is None or case.rows is None:
         return []
     ids = {*case.profiles.users}
     if "people" in case.checked:  # users are their sessions
         ids.update(map(person_of, case.profiles.users))
-    named = [number for number, term in enumerate(case.profiles.terms) if term in ids]
+    folded = {user.casefold() for user in ids}  # Carol's term may be carol
+    terms = enumerate(case.profiles.terms)
+    named = [number for number, term in terms if term.casefold() in folded]
     row, column = np.divmod(case.rows.keys, case.rows.span)
     wrong = np.bincount(row[np.isin(column, named)], minlength=len(case.rows.names)) > 0
     line = "has a term that is a user's id; give the people other ids and make the profiles anew"
-    return [*told_rows("identity", wrong, line, "no term is a user's id")]
+    return [
+        *told_rows("identity", wrong, line, "no term is a user's id"),
+        *_numbered_like_users(case.manifest["profiles"], ids),
+    ]
+
+
+def _numbered_like_users(choices: Mapping[str, Any], ids: Set[str]) -> list[Finding]:
+    """Find the numbers told of how profiles were made that are an id; no rows prove these."""
+    wrong = [name for name, value in choices.items() if _spellings(value) & ids]
+    line = (
+        f"{', '.join(sorted(wrong))} of the profiles is a number that is a user's id, too; give "
+        "the people other ids, or choose another number, and make the profiles anew"
+    )
+    return [Finding("identity", False, "release.json", line)] * bool(wrong)
+
+
+def _spellings(value: object) -> set[str]:
+    """Return how a number may be written; nothing of what is no number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return set()
+    whole = {str(int(value))} if isinstance(value, int) or value.is_integer() else set()
+    return {str(value), *whole}
 
 
 def _about(case: Case) -> Record:
@@ -194,14 +219,26 @@ def read_published(path: Path) -> Published:
     if hashlib.sha256(lines).hexdigest() != about["sha256"]:
         raise BadInput(f"{path}: changed since it was published; get it again")
     rows, users = read_rows(BytesIO(lines), Path(f"{path}, rows"), _ROW)
-    promise = PROMISES.get(about["method"])
-    if min(users) < (1 if promise and promise.lone_rows else 2):
-        raise BadInput(f"{path}: a row stands for fewer than two people; publish it again")
+    _check_users(users, about, path)
     if max(users) > _MOST:
         raise BadInput(f"{path}: a row stands for more than {_MOST} people; publish it again")
     if not all(map(_NAME.fullmatch, rows.users)):
         raise BadInput(f"{path}: a row is not named by its number, like g0001; publish it again")
     return Published(rows, np.array(users, dtype=np.int64), about)
+
+
+def _check_users(users: Sequence[int], about: Record, path: Path) -> None:
+    """Refuse rows of one person unless the method's promise protects these, and then all others."""
+    promise = PROMISES.get(about["method"])
+    if promise is None or promise.lone_rows is None:
+        if min(users) < 2:
+            raise BadInput(f"{path}: a row stands for fewer than two people; publish it again")
+        return
+    if (min(users), max(users)) != (1, 1):
+        raise BadInput(f"{path}: a row is not one person's alone; publish it again")
+    sessions = about["profiles"].get("granularity") == "session"
+    if fault := promise.lone_rows(about["parameters"], sessions):
+        raise BadInput(f"{path}: {fault}")
 
 
 def published_hash(path: Path) -> str:

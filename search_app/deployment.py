@@ -121,5 +121,6 @@ def _verify(workspace: Workspace) -> str:
     if not verdict.holds:
         count = len(verdict.breaches)
         remedy = "see: veilsearch verify; then make the release again: veilsearch anonymize"
-        raise Finding(f"the release is refused: {count} breaches", remedy)
+        found = "1 breach" if count == 1 else f"{count} breaches"
+        raise Finding(f"the release is refused: {found}", remedy)
     return "the release holds: each of its promises recounted"

@@ -68,6 +68,13 @@ def not_promised_in_words(rows: LoneRows) -> str:
     return f"Nothing is promised of {longer} or more together, of weights, or of times"
 
 
+def rounded_share(share: float) -> str:
+    """Write a share that a release states: rounded, it is neither surely nothing nor surely all."""
+    if share in (0.0, 1.0):
+        return "over 99 %" if share else "under 1 %"
+    return f"{share:.0%}".replace("%", " %")
+
+
 def in_letters(number: int) -> str:
     """Write a small number as a word."""
     return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"

@@ -7,6 +7,8 @@ from typing import Any
 
 from anonymizer.model import has_lone_rows
 
+from .lone_rows import rounded_share
+
 _LINKABILITY = {
     "mean profile over a group's terms, worst group": "average_linkability",
     "mean share of members a term, worst group": "share_linkability",
@@ -16,6 +18,7 @@ _LINKABILITY = {
 }
 _KEPT = {"distinct terms kept": "distinct_terms_kept", "log size kept": "log_size_kept"}
 _WIDTH = 48
+_K_1 = "k=1 deletes nothing and hides nobody, and can't be published. Take --set k=2, or more"
 
 
 def release_lines(made: Mapping[str, Any]) -> list[str]:
@@ -33,15 +36,17 @@ def release_lines(made: Mapping[str, Any]) -> list[str]:
 def _of_rows(made: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     given = made["parameters"]
     users, left_out = facts["users"], facts["users_left_out"]
+    there = users + left_out
     chosen = ", ".join(
         f"{name}={given[name]}" for name in ("algorithm", "target", "marketing", "frequencies")
     )
     return [
-        f"{users} of {users + left_out} users have a row of their own: {made['release']}",
+        f"{users} of {there} {'user' if there == 1 else 'users'} {'has' if users == 1 else 'have'} "
+        f"a row of their own: {made['release']}",
         _line("promised: any m terms of a row stand in k rows", f"k={given['k']} m={given['m']}"),
         _line("made by", chosen),
         _line("users left out, of whom no term is left", f"{left_out}"),
-        *(_line(label, f"{facts[name]:.1%}") for label, name in _KEPT.items()),
+        *(_line(label, rounded_share(facts[name])) for label, name in _KEPT.items()),
     ]
 
 
@@ -50,9 +55,12 @@ def _line(label: str, value: str) -> str:
 
 
 def warning(made: Mapping[str, Any]) -> str:
-    """Warn of rows that are one person's whole profile; elsewhere a row of one is no fault."""
+    """Warn of rows that hide nobody: of groups of one, and of one person each if k is 1."""
+    if has_lone_rows(made["method"]):
+        hides = made["parameters"]["k"] > 1
+        return "" if hides else f"Warning: {_K_1}"
     single = made["facts"]["single_person_rows"]
-    if has_lone_rows(made["method"]) or not single:
+    if not single:
         return ""
     return (
         f"Warning: {single} groups have one member, whose own profile is "

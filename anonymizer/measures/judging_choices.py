@@ -63,23 +63,24 @@ def _faults(choices: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} of the profiles must be one of {', '.join(_WORDS[name])}"
 
 
-def people_behind(users: list[str], choices: Mapping[str, Any]) -> Ints | None:
+def people_behind(users: list[str], choices: Mapping[str, Any], wary: bool) -> Ints | None:
     """Return each user's person, by number, where users are sessions of people; else nothing.
 
     Where the choices don't say so, names do: each is a person's and a number, and some person has
-    two of them.
+    two of them. To the wary it is enough that some person has, whatever the others are named.
     """
-    said = choices.get("granularity") == "session"
-    if not said and not all(map(_SESSION.fullmatch, users)):
+    sessions = [match[1] for match in map(_SESSION.fullmatch, users) if match]
+    named = (wary or len(sessions) == len(users)) and len({*sessions}) < len(sessions)
+    if choices.get("granularity") != "session" and not named:
         return None
     number: dict[str, int] = {}
     persons = [number.setdefault(person_of(user), len(number)) for user in users]
-    return np.array(persons, dtype=np.int64) if said or len(number) < len(users) else None
+    return np.array(persons, dtype=np.int64)
 
 
 def persons_of(users: Sequence[str], choices: Mapping[str, Any]) -> list[str]:
     """Return whose each user is: another's, where users are sessions of people."""
-    sessions = people_behind([*users], choices) is not None
+    sessions = people_behind([*users], choices, wary=False) is not None
     return [person_of(user) if sessions else user for user in users]
 
 
@@ -103,5 +104,6 @@ def tell_sessions(person: Ints, people: Ints) -> Findings:
         "promised to sessions, not to people"
     )
     alone = np.count_nonzero(people == 1)
-    more = f"; {alone} rows stand for one person" if alone else ""
+    rows = "1 row stands" if alone == 1 else f"{alone} rows stand"
+    more = f"; {rows} for one person" if alone else ""
     yield Finding("sessions", True, "the profiles", line + more)

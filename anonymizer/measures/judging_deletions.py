@@ -32,7 +32,7 @@ class _Told(NamedTuple):
     passes: Floats
 
 
-def judge_deletions(grounds: Grounds) -> Findings:
+def judge_deletions(grounds: Grounds, in_one_pass: bool) -> Findings:
     """Check that each cell that is not released, and no other, is said to have been deleted."""
     gone, content = _gone(grounds), grounds.parts.get(DELETIONS)
     count = int(np.count_nonzero(gone))
@@ -53,6 +53,8 @@ def judge_deletions(grounds: Grounds) -> Findings:
             told, keys_of(grounds.people.cells, len(grounds.people.terms)), gone
         )
         passes = told.passes
+    if in_one_pass and (passes != 1).any():
+        yield Finding("deletions", False, DELETIONS, "algorithm insert makes one pass, 1, alone")
     yield from _judge_passes(passes)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .evidence import MANIFEST, Rows
 from .finding import Finding, Findings
+from .grounds import Grounds
 from .judging_rows import find
 from .tally import Tally
 
@@ -35,10 +36,10 @@ FACTS = (
 NEAR = 1e-12  # between two computations of the same number, relative; absolute below 1
 
 
-def judge_facts(facts: Mapping[str, Any], true: Mapping[str, int | float]) -> Findings:
-    """Check that each fact is stated and true, and that there is no other."""
+def judge_facts(facts: Mapping[str, Any], true: Mapping[str, int | float], near: float) -> Findings:
+    """Check that each fact is stated and true, and that there is no other; near: how exactly."""
     missing = [name for name in true if name not in facts]
-    wrong = [name for name in true if name in facts and not _same(facts[name], true[name])]
+    wrong = [name for name in true if name in facts and not _same(facts[name], true[name], near)]
     for name in missing:
         yield Finding("facts", False, MANIFEST, f"{name} is missing")
     for name in wrong:
@@ -50,14 +51,21 @@ def judge_facts(facts: Mapping[str, Any], true: Mapping[str, int | float]) -> Fi
         yield Finding("facts", True, MANIFEST, f"all {len(true)} facts are as counted again")
 
 
-def _same(stated: object, true: int | float) -> bool:
+def _same(stated: object, true: int | float, near: float) -> bool:
     if type(true) is int:
         return type(stated) is int and stated == true
-    return type(stated) is float and math.isclose(stated, true, rel_tol=NEAR, abs_tol=NEAR)
+    if not near:
+        return repr(stated) == repr(true)
+    return type(stated) is float and math.isclose(stated, true, rel_tol=near, abs_tol=near)
+
+
+def general_facts(grounds: Grounds) -> dict[str, int | float]:
+    """Return every fact that release.json states, unless its method has others."""
+    return counted_facts(grounds.tally, grounds.rows)
 
 
 def counted_facts(tally: Tally, rows: Rows) -> dict[str, int | float]:
-    """Return every fact that release.json states."""
+    """Return the general facts."""
     sizes, groups = tally.sizes, tally.sizes.size
     served = int(sizes.sum())
     average = Fraction(tally.profile_terms, tally.users)

@@ -6,6 +6,7 @@ is that of their content, terms before weights, so that it tells nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,9 +24,10 @@ from .strict_lines import is_whole
 from .tally import Tally
 from .term_spotting import spot_terms
 
+_VALUES = ("bid", "clicks", "impressions", "revenue")  # targets by a marketing table
 _WORDS = {
     "algorithm": ("insert", "greedy"),
-    "target": ("logsize", "users", "fis", "random", "bid", "clicks", "impressions", "revenue"),
+    "target": ("logsize", "users", "fis", "random", *_VALUES),
     "ties": ("random", "first"),
     "reinsert": ("none", "groups"),
     "frequencies": ("keep", "drop"),
@@ -35,7 +37,10 @@ _NUMBERS: Numbers = {
     "k": (lambda k: is_whole(k, 1, MOST), f"a whole number from 1 to {MOST}"),
     "m": (lambda m: is_whole(m, 1, 4), "a whole number from 1 to 4"),
 }
-FACTS = ("users_left_out", "users_kept", "distinct_terms_kept", "log_size_kept")
+_COUNTS = ("users", "groups", "terms_released", "users_left_out")
+_SHARES = ("users_kept", "distinct_terms_kept", "log_size_kept")
+FACTS = (*_COUNTS, *_SHARES)
+_DECIMALS = 2  # of a share; more would tell of single people
 WORDS = {*_WORDS, *_NUMBERS, *FACTS, *(word for words in _WORDS.values() for word in words)}
 
 _TEXTS_BEFORE = 4  # the terms of a row: "row", its name, "users", "terms"
@@ -55,7 +60,7 @@ def judge_km_anonymity(parameters: Mapping[str, Any], grounds: Grounds) -> Findi
     line = "stands before a row that comes first by its terms, or by its weights"
     good = "the order of rows is that of their content"
     yield from told_rows("order", _before_earlier(rows), line, good)
-    yield from judge_deletions(grounds)
+    yield from judge_deletions(grounds, in_one_pass=parameters["algorithm"] == "insert")
     yield from _tell_bounds(parameters)
 
 
@@ -79,35 +84,56 @@ def foresee_km_anonymity(
 
 
 def km_facts(grounds: Grounds) -> dict[str, int | float]:
-    """Return the facts that only this method states."""
+    """Return the facts that this method states: counts of its rows, and rough shares."""
     people, tally, rows = grounds.people, grounds.tally, grounds.rows
     at, known = find(rows.keys, tally.keys)
     _, exponent = np.frexp(people.cells.weights.max())
     all_, own = np.ldexp(people.cells.weights, -exponent), np.ldexp(tally.largest, -exponent)
     kept = np.bincount(rows.cells.columns, minlength=len(people.terms)) > 0
     served = int(tally.sizes.sum())
-    values = (
-        tally.users - served,
+    counts = (served, tally.sizes.size, rows.keys.size, tally.users - served)
+    shares = (
         served / tally.users,
         int(np.count_nonzero(kept)) / len(people.terms),
-        float(own[at[known]].sum() / all_.sum()),
+        math.fsum(memoryview(own[at[known]])) / math.fsum(memoryview(all_)),
     )
-    return dict(zip(FACTS, values, strict=True))
+    rounded = (round(share, _DECIMALS) for share in shares)
+    return dict(zip(FACTS, (*counts, *rounded), strict=True))
 
 
 def fault_of_lone_rows(parameters: Mapping[str, Any], sessions: bool) -> str:
     """Return why these rows of one person each must not be published; nothing if they may be."""
     if sessions:
-        line = "users are sessions, so that k rows may be of one person; make profiles with "
-        return f"{line}--granularity user"
-    hides = is_whole(parameters.get("k"), 2, MOST)
-    return "" if hides else "k=1 hides nobody; anonymize with --set k=2, or more"
+        return (
+            "users are sessions, so that k rows may be of one person; make profiles with "
+            "--granularity user, or if these are people, give them ids unlike anna#1 and anna#2"
+        )
+    if "k" not in parameters:
+        return "k is missing, so nothing is promised of the rows"
+    hides = is_whole(parameters["k"], 2, MOST)
+    if not hides:
+        return "k=1 hides nobody; anonymize with --set k=2, or more"
+    return "; ".join(_faults(parameters))
 
 
 def _check_parameters(parameters: Mapping[str, Any]) -> None:
-    faults = list(parameter_faults(parameters, _WORDS, _NUMBERS))
+    faults = _faults(parameters)
     if faults:
         raise Broken("parameters", MANIFEST, "; ".join(faults))
+
+
+def _faults(parameters: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with parameters one by one; if nothing is, together."""
+    faults = list(parameter_faults(parameters, _WORDS, _NUMBERS))
+    if faults:
+        return faults
+    if (parameters["target"] in _VALUES) != (parameters["marketing"] != "none"):
+        faults.append(f"marketing must be other than none for {', '.join(_VALUES)}, and only then")
+    if parameters["algorithm"] == "insert":
+        idle = {"ties": "random", "reinsert": "none"}
+        wrong = [name for name, value in idle.items() if parameters[name] != value]
+        faults += [f"{name} must be {idle[name]} beside algorithm insert" for name in wrong]
+    return faults
 
 
 def _keys_said(content: bytes, people: People) -> Ints:
@@ -149,7 +175,8 @@ def _judge_support(parameters: Mapping[str, Any], rows: Rows) -> Findings:
     told = ", ".join(f"{support} for {size}" for size, support in enumerate(least, 1))
     if not least or not 0 < least[-1] < k:
         line = (
-            f"any m={m} terms of a row, or fewer, stand in k={k} rows; fewest rows by terms: {told}"
+            f"any m={m} terms of a row, or fewer, stand in k={k} {'row' if k == 1 else 'rows'}; "
+            f"fewest rows by terms: {told}"
         )
         yield Finding("k, m", True, ROWS, line)
         return

@@ -20,7 +20,7 @@ from . import judging_km_anonymity as km
 from .finding import Broken, Finding, Findings, Ints, Verdict
 from .foresight import Expected, foresee
 from .grounds import Grounds
-from .judging_facts import FACTS, counted_facts, facts_of_rows, judge_facts
+from .judging_facts import FACTS, NEAR, facts_of_rows, general_facts, judge_facts
 from .judging_p_linkability import WORDS, foresee_p_linkability, judge_p_linkability
 from .people import People, read_people
 from .tally import tally
@@ -34,9 +34,9 @@ class Promise(NamedTuple):
     words: Set[str]  # that its parameters and facts may hold, their names among them
     deletes: bool = False  # terms of users: some may be left without any, and without a row
     keeps_key: bool = False  # that settled what chance would settle
-    hides_shares: bool = False  # of members, so that its facts are read off its rows
     once: bool = False  # nothing is promised of two releases of the same people
-    facts: Callable[[Grounds], Mapping[str, int | float]] = lambda _: {}  # beside the general ones
+    facts: Callable[[Grounds], Mapping[str, int | float]] = general_facts
+    near: float = NEAR  # how far a stated fact may be off; 0: not at all
     # Why rows of one person must not be published, by parameters and whether users are sessions;
     # nothing where they may be. Without it they are that person's profile.
     lone_rows: Callable[[Mapping[str, Any], bool], str] | None = None
@@ -51,6 +51,7 @@ PROMISES: dict[str, Promise] = {
         km.WORDS,
         deletes=True,
         facts=km.km_facts,
+        near=0.0,  # its shares are rounded: further digits would be another's message
         lone_rows=km.fault_of_lone_rows,
     ),
     "composition": Promise(
@@ -64,7 +65,7 @@ PROMISES: dict[str, Promise] = {
         judging_pooled.foresee_pooled,
         judging_pooled.WORDS,
         keeps_key=True,
-        hides_shares=True,
+        facts=lambda grounds: facts_of_rows(grounds.tally, grounds.rows),
         once=True,
         lone_remedy="one user is left over; take another p, or a user more or less",
     ),
@@ -130,10 +131,7 @@ def _examine(case: Case, people: People) -> None:
     if promise.deletes:
         case.checked["users_left_out"] = counted.users - case.checked["users"]
     _count_people(case, people.users, grounds.group_of)
-    own = promise.facts(grounds)
-    general = facts_of_rows if promise.hides_shares else counted_facts
-    true = {**general(counted, grounds.rows), **own}
-    case.findings += judge_facts(case.manifest["facts"], true)
+    case.findings += judge_facts(case.manifest["facts"], promise.facts(grounds), promise.near)
     for finding in promise.judge(parameters, grounds):
         case.findings.append(finding)
 
@@ -156,7 +154,10 @@ def _grounds(case: Case, people: People, promise: Promise) -> Grounds:
 
 def _count_people(case: Case, users: list[str], group_of: Ints) -> None:
     """Count the people behind each row, and tell where users are but their sessions."""
-    person = judging_choices.people_behind(users, case.manifest["profiles"])
+    # Where rows are of one user each, a few sessions of one person are k rows: two names that look
+    # like sessions are enough. Of groups that would refuse people who are but named like them.
+    wary = case.promise is not None and case.promise.lone_rows is not None
+    person = judging_choices.people_behind(users, case.manifest["profiles"], wary)
     served = group_of >= 0
     if person is None:
         case.people = np.bincount(group_of[served])

@@ -44,6 +44,7 @@ _CHOICES = {
     "reinsert": ("none", "groups"),
     "frequencies": ("keep", "drop"),
 }
+_WITHOUT_EFFECT = {"insert": {"ties": "random", "reinsert": "none"}, "greedy": {}}  # whatever given
 
 
 def anonymize(
@@ -73,7 +74,8 @@ def anonymize(
     else:
         kept = most_kept(histories, worth, k=k, m=m, rng=rng, progress=progress)
         passes = np.where(kept, 0, 1).astype(np.int64)
-    parameters = {"k": k, "m": m, **chosen, "marketing": _whose(table, target)}
+    settled = {**chosen, **_WITHOUT_EFFECT[algorithm]}
+    parameters = {"k": k, "m": m, **settled, "marketing": _whose(table, target)}
     return reduced_release(
         profiles, passes == 0, passes, parameters, method=NAME, frequencies=frequencies
     )

@@ -82,7 +82,7 @@ def _notes(outcomes: Outcomes) -> list[str]:
         notes.append(
             f"Search knows terms by the base forms of WordNet: {facts['weights_in_index']:.1%} of "
             "the occurrences are of terms that it knows, and it orders by these alone, in every "
-            f"mode and in the gold standard. {facts['users_not_in_index']:,} people have none: of "
+            f"mode and in the gold standard. {_people(facts['users_not_in_index'])} none: of "
             "theirs, the gold standard is Lucene's order."
         )
     if any(_drawn(unit) for unit in outcomes.units):
@@ -134,3 +134,7 @@ def _by_target(
 def _insertion(shares: Shares, cells: Sequence[Cell], measure: str) -> tuple[Point, ...]:
     found = [(cell.k, shares.best(INSERT, cell, measure)) for cell in cells]
     return tuple(Point(float(k), best.share) for k, best in found if best is not None)
+
+
+def _people(number: float) -> str:
+    return "1 person has" if number == 1 else f"{number:,} people have"

@@ -14,7 +14,8 @@ def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
     users = max(
         (facts["users"] for facts in outcomes.facts.values() if "users" in facts), default=0
     )
-    grouped = f"{users:.0f} people were grouped. " if users else ""
+    served = f"{users:.0f} people have a row. " if users != 1 else "1 person has a row. "
+    grouped = served if users else ""
     if not outcomes.people:
         told = "Nobody asked anything: units.csv tells what was measured of the releases."
         return (f"{grouped}{told}",)

@@ -8,8 +8,9 @@ import numpy as np
 
 from anonymizer.marketing import MarketingTable, values_of
 from anonymizer.measures.kept_value import SYNTHETIC, kept_value
+from anonymizer.measures.linkability import facts as general_facts
 from anonymizer.measures.measurement import Measurement
-from anonymizer.measures.release_facts import facts
+from anonymizer.measures.release_facts import own_facts
 from anonymizer.model import Profiles, Release
 from index.forward import Forward
 
@@ -24,7 +25,9 @@ Facts = dict[str, float]
 def facts_of_release(profiles: Profiles, release: Release, table: MarketingTable | None) -> Facts:
     """Measure a release: groups and promises, what it keeps, and how it came about."""
     kept = {_name(each): each.value for each in kept_value(profiles, release, table)}
-    return {**facts(profiles, release), **kept, **_passes(release.deletions), **_whose(table)}
+    # A report sums up many releases, so it may tell what one of single people's rows must not.
+    measured = {**general_facts(profiles, release), **own_facts(profiles, release)}
+    return {**measured, **kept, **_passes(release.deletions), **_whose(table)}
 
 
 def _name(share: Measurement) -> str:

@@ -62,12 +62,17 @@ def as_dict(release: Path, verdict: Verdict) -> dict[str, Any]:
 def whom(verdict: Verdict) -> str:
     """Say how many users have a row and how many none, and how many people if they are sessions."""
     checked = verdict.checked
-    users = f"{checked['users']} users"
+    users = _count(checked["users"], "user")
     if checked.get("users_left_out"):
-        users += f" ({checked['users_left_out']} are left out)"
+        left_out = checked["users_left_out"]
+        users += f" ({left_out} {'is' if left_out == 1 else 'are'} left out)"
     if "people" in checked:
         users += f", who are sessions of {checked['people']} people"
     return users
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number} {one if number == 1 else f'{one}s'}"
 
 
 def show(release: Path, verdict: Verdict) -> None:
@@ -75,12 +80,13 @@ def show(release: Path, verdict: Verdict) -> None:
     if verdict.holds:
         checked = verdict.checked
         console.show(
-            f"{release} holds: {whom(verdict)} in {checked['rows']} rows, "
-            f"{checked['cells']} weights, each recounted"
+            f"{release} holds: {whom(verdict)} in {_count(checked['rows'], 'row')}, "
+            f"{_count(checked['cells'], 'weight')}, each recounted"
         )
         for finding in verdict.findings:
             console.show(f"  {finding.claim:<14} {finding.line}")
         return
-    console.show(f"{release} is refused: {len(verdict.breaches)} breaches")
+    breaches = len(verdict.breaches)
+    console.show(f"{release} is refused: {breaches} {'breach' if breaches == 1 else 'breaches'}")
     for finding in verdict.breaches:
         console.show(f"  {finding.claim:<14} {finding.where}: {finding.line}")

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..lone_rows import LoneRows, in_letters, known_in_words, not_promised_in_words
+from ..lone_rows import (
+    LoneRows,
+    in_letters,
+    known_in_words,
+    not_promised_in_words,
+    rounded_share,
+)
 from ..lone_rows import promise_in_words as promise
 from .fact import Fact
 from .wording import count, hundredths, two_decimals
@@ -23,9 +29,8 @@ def release_facts(facts: Mapping[str, Any], rows: LoneRows, served: bool) -> lis
     """Explain the facts of a release; served: beside a ranking by one of its rows."""
     if served:
         one = Fact("People behind the row", "1", f"{OF_ONE}. {NOBODY_ELSE}.")
-        told = [one, promised_fact(rows), weights_fact(rows), _belief(facts)]
-    else:
-        told = [promised_fact(rows), weights_fact(rows), *_kept(facts), _belief(facts)]
+        return [one, promised_fact(rows), weights_fact(rows)]
+    told = [promised_fact(rows), weights_fact(rows), *_kept(facts)]
     return [fact for fact in told if fact]
 
 
@@ -75,7 +80,7 @@ def _left_out(facts: Mapping[str, Any]) -> Fact | None:
 
 def _share(facts: Mapping[str, Any], name: str, shown: str, meaning: str) -> Fact | None:
     value = facts.get(name)
-    return None if value is None else Fact(shown, f"{percent(value)} %", meaning)
+    return None if value is None else Fact(shown, rounded_share(value), meaning)
 
 
 def percent(share: float) -> str:
@@ -84,18 +89,6 @@ def percent(share: float) -> str:
     if shown == "0.0" and share > 0:
         return "under 0.1"
     return "over 99.9" if shown == "100.0" and share < 1 else shown.removesuffix(".0")
-
-
-def _belief(facts: Mapping[str, Any]) -> Fact | None:
-    value = facts.get("change_of_belief")
-    if value is None:
-        return None
-    meaning = (
-        "Who finds out which row is yours knows its terms of you: the chance that you have one "
-        f"changes by up to {hundredths(value)} percentage points, beside what is known of "
-        "everybody. Nothing bounds this; measured with the deleted terms too, which no row shows."
-    )
-    return Fact("Change of belief, at worst", two_decimals(value), meaning)
 
 
 def own_row_facts(view: OwnView, rows: LoneRows) -> list[Fact]:

@@ -8,12 +8,12 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from .small_release import Rows, SmallRelease, true_facts
+from .small_release import Rows, SmallRelease
 
 PARAMETERS: dict[str, Any] = {
     "k": 2,
     "m": 2,
-    "algorithm": "insert",
+    "algorithm": "greedy",
     "target": "logsize",
     "ties": "random",
     "reinsert": "none",
@@ -50,7 +50,7 @@ def reduced(
         [{"row": names[user], "users": 1, "terms": rows[user]} for user in order],
         [{"user": user, "row": names[user]} for user in profiles if user in rows],
         given,
-        {name: plain(fact) for name, fact in facts_of(profiles, rows, order).items()},
+        facts_of(profiles, rows),
         method="km-anonymity",
         deletions=deletions or None,
     )
@@ -62,24 +62,20 @@ def content(row: Mapping[str, float], every: list[str]) -> tuple[bytes, bytes]:
     return struct.pack(f">{len(row)}i", *numbers), struct.pack(f">{len(row)}d", *row.values())
 
 
-def facts_of(profiles: Rows, rows: Rows, order: list[str]) -> dict[str, int | Fraction]:
-    """Return all facts, exactly."""
-    whole = [(t, Fraction(w)) for row in profiles.values() for t, w in row.items()]
+def facts_of(profiles: Rows, rows: Rows) -> dict[str, int | float]:
+    """Return all facts: shares have two decimals, of the quotient of sums rounded once."""
+    whole = sum((Fraction(w) for row in profiles.values() for w in row.values()), Fraction())
     left = sum((Fraction(profiles[user][term]) for user in rows for term in rows[user]), Fraction())
-    general = true_facts(profiles, [[user] for user in order], [rows[user] for user in order])
+    terms, kept = ({term for row in of.values() for term in row} for of in (profiles, rows))
     return {
-        **general,
+        "users": len(rows),
+        "groups": len(rows),
+        "terms_released": sum(map(len, rows.values())),
         "users_left_out": len(profiles) - len(rows),
-        "users_kept": Fraction(len(rows), len(profiles)),
-        "distinct_terms_kept": Fraction(
-            len({term for row in rows.values() for term in row}), len({term for term, _ in whole})
-        ),
-        "log_size_kept": left / sum((weight for _, weight in whole), Fraction()),
+        "users_kept": round(len(rows) / len(profiles), 2),
+        "distinct_terms_kept": round(len(kept) / len(terms), 2),
+        "log_size_kept": round(float(left) / float(whole), 2),
     }
-
-
-def plain(fact: int | Fraction) -> int | float:
-    return fact if isinstance(fact, int) else float(fact)
 
 
 def supports(rows: Collection[Collection[str]], size: int) -> dict[tuple[str, ...], int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -18,14 +17,13 @@ from .small_release import Rows, SmallRelease
 
 CASES = 10_000
 WORDS = {"frequencies": ("keep", "drop"), "marketing": ("none", "synthetic", "given")}
+VALUES = ("bid", "clicks", "impressions", "revenue")
 
 
 def holds(release: SmallRelease) -> bool:
     """Tell, word for word, whether a release keeps all that it says."""
     given, profiles = release.parameters, release.profiles
-    if given.keys() != PARAMETERS.keys() or not all(given[n] in w for n, w in WORDS.items()):
-        return False
-    if given["k"] < 1 or not 1 <= given["m"] <= 4 or not partition_holds(release):
+    if not parameters_hold(release) or not partition_holds(release):
         return False
     rows = {m["user"]: rows_by_name(release)[m["row"]] for m in release.members}
     every = sorted({term for row in profiles.values() for term in row})
@@ -42,6 +40,19 @@ def holds(release: SmallRelease) -> bool:
         and deletions_hold(release, rows)
         and facts_hold(release, rows)
     )
+
+
+def parameters_hold(release: SmallRelease) -> bool:
+    given = release.parameters
+    if given.keys() != PARAMETERS.keys() or not all(given[n] in w for n, w in WORDS.items()):
+        return False
+    if (given["target"] in VALUES) is (given["marketing"] == "none"):
+        return False
+    if given["algorithm"] == "insert":
+        passes = {at for of in release.deletions or () for at in of["terms"].values()}
+        if (given["ties"], given["reinsert"]) != ("random", "none") or not passes <= {1.0}:
+            return False
+    return given["k"] >= 1 and 1 <= given["m"] <= 4
 
 
 def rows_by_name(release: SmallRelease) -> Rows:
@@ -84,19 +95,10 @@ def deletions_hold(release: SmallRelease, rows: Rows) -> bool:
 
 
 def facts_hold(release: SmallRelease, rows: Rows) -> bool:
-    order = sorted(rows, key=lambda u: [m["row"] for m in release.members if m["user"] == u])
-    true = facts_of(release.profiles, rows, order)
-    if true.keys() != release.facts.keys():
-        return False
-    for name, value in true.items():
-        stated = release.facts[name]
-        if isinstance(value, Fraction):
-            near = Fraction(1, 10**12) * max(value, Fraction(1))
-            if type(stated) is not float or abs(Fraction(stated) - value) > near:
-                return False
-        elif type(stated) is not int or stated != value:
-            return False
-    return True
+    true = facts_of(release.profiles, rows)
+    return {name: repr(fact) for name, fact in true.items()} == {
+        name: repr(fact) for name, fact in release.facts.items()
+    }
 
 
 # -- ten thousand small releases, made by deleting at random ---------------------------------------
@@ -123,9 +125,17 @@ def small(rng: random.Random) -> SmallRelease:
         kept[user] = {*profiles[user]}
     gone = [(u, t) for u, row in profiles.items() for t in sorted(row) if t not in kept[u]]
     passes = {cell: rng.choice((1, 2, 3, 7)) for cell in gone}
-    return reduced(
-        profiles, kept, {"k": k, "m": m, "frequencies": rng.choice(WORDS["frequencies"])}, passes
-    )
+    chosen = {"k": k, "m": m, "frequencies": rng.choice(WORDS["frequencies"])}
+    if rng.random() < 0.3:
+        chosen |= {"target": "revenue", "marketing": rng.choice(("synthetic", "given"))}
+    if rng.random() < 0.5:
+        chosen["algorithm"], passes = "insert", dict.fromkeys(passes, 1)
+    else:
+        chosen |= {
+            "ties": rng.choice(("random", "first")),
+            "reinsert": rng.choice(("none", "groups")),
+        }
+    return reduced(profiles, kept, chosen, passes)
 
 
 def anonymize(kept: dict[str, set[str]], k: int, m: int, rng: random.Random) -> None:
@@ -192,6 +202,8 @@ def change_fact(release: SmallRelease, rng: random.Random) -> None:
 
 def change_parameter(release: SmallRelease, rng: random.Random) -> None:
     values = {"k": (0, 1, 2, 3), "m": (0, 1, 2, 3, 4, 5), "marketing": ("given", "u0", "a/b.csv")}
+    values |= {"algorithm": ("insert", "greedy"), "ties": ("random", "first")}
+    values |= {"reinsert": ("none", "groups"), "target": ("bid", "users")}
     name = rng.choice(list(values))
     release.parameters[name] = rng.choice(values[name])
 

@@ -213,7 +213,7 @@ def test_rows_of_one_person_are_never_published(place: Path) -> None:
     release.write(place / "r")
     (breach,) = publish_at(place).breaches
     assert breach.where == "rows.jsonl, line 1"
-    assert "1 rows stand for one person" in breach.line
+    assert "1 row stands for one person" in breach.line
     assert "--set k=2" in breach.line
     assert not (place / "out/f").exists()
 
@@ -239,12 +239,23 @@ def test_rows_of_one_persons_sessions_are_never_published(
         assert all("make profiles with --granularity user" in f.line for f in breaches)
 
 
+def test_groups_of_people_some_of_whom_are_named_like_sessions_are_published(place: Path) -> None:
+    """Of groups, ids are taken for sessions where all look like them: these may be two people."""
+    users = ["room#1", "room#2", *USERS[2:]]
+    people = dict(zip(users, SIX.values(), strict=True))
+    release = made(people, (users[:2], users[2:]), {**PARAMETERS, "p": None, "k": 2})
+    release.write(place / "r")
+    release.write_profiles(place / "p.jsonl")
+    assert publish_at(place).breaches == []
+
+
 @pytest.mark.parametrize(
     ("rename", "refused"),
     [
         ({"anna-0": "t0"}, "rows.jsonl, line 1"),  # a term of the first row
         ({"frida-5": "t6"}, "rows.jsonl, line 2"),
         ({"anna-0": "t3"}, "rows.jsonl, line 1"),  # it stands in both
+        ({"anna-0": "T0"}, "rows.jsonl, line 1"),
         ({user: f"t{at}#1" for at, user in enumerate(USERS)}, ""),  # sessions? nobody has two
         ({"anna-0": "t10"}, ""),
     ],
@@ -261,6 +272,33 @@ def test_a_term_that_is_a_users_id_is_never_published(
     assert [breach.where for breach in breaches] == [refused] * bool(refused)
     assert all("give the people other ids" in breach.line for breach in breaches)
     assert (place / "out/f").exists() == (not refused)
+
+
+@pytest.mark.parametrize(
+    ("user", "choices", "named"),
+    [
+        ("4417749", {"size": 4417749}, "size"),
+        ("500", {"size": 20, "users": 500, "robots": 500}, "robots, users"),
+        ("1800", {"gap": 1800.0}, "gap"),
+        ("0.25", {"test_share": 0.25}, "test_share"),
+        ("1", {"phrases": True, "users": None, "weights": "tf"}, ""),
+        ("20", {"size": 200}, ""),
+    ],
+)
+def test_a_number_that_is_a_users_id_is_never_published(
+    place: Path, user: str, choices: dict[str, Any], named: str
+) -> None:
+    people = {user if own == "anna-0" else own: row for own, row in SIX.items()}
+    users = list(people)
+    release = made(people, (users[:3], users[3:]), PARAMETERS)
+    release.choices = choices
+    release.write(place / "r")
+    release.write_profiles(place / "p.jsonl")
+    breaches = publish_at(place).breaches
+    line = f"{named} of the profiles is a number that is a user's id, too; give the people other "
+    assert [(b.claim, b.where) for b in breaches] == [("identity", "release.json")] * bool(named)
+    assert all(breach.line.startswith(line) for breach in breaches)
+    assert (place / "out/f").exists() == (not named)
 
 
 def test_a_term_that_is_the_id_behind_sessions_is_never_published(place: Path) -> None:

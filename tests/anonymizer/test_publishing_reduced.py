@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from anonymizer.measures.finding import Verdict
 from anonymizer.measures.verification import verify
+from anonymizer.model import BadInput
 from anonymizer.publication import publish, read_published
 
 from .small_reduced import KEPT, PROFILES, reduced, small
@@ -36,6 +39,39 @@ def test_rows_of_one_user_each_are_published(tmp_path: Path) -> None:
     assert read.about["parameters"]["marketing"] == "none"
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"users": 5}, "a row is not one person's alone"),
+        ({"k": 1}, "k=1 hides nobody"),
+        ({"k": None}, "k is missing, so nothing is promised"),
+        ({"m": None}, "m is missing"),
+        ({"m": 5}, "m must be a whole number from 1 to 4"),
+        ({"granularity": "session"}, "users are sessions"),
+    ],
+)
+def test_a_file_that_promises_nothing_is_not_read(
+    tmp_path: Path, change: dict[str, Any], why: str
+) -> None:
+    """Its hash fits, as whoever forges a file can count one."""
+    published(small(), tmp_path)
+    first, _, rows = (tmp_path / "out").read_bytes().partition(b"\n")
+    about = json.loads(first)
+    for name, value in change.items():
+        if name == "users":
+            rows = rows.replace(b'"users": 1', b'"users": %d' % value)
+        elif name == "granularity":
+            about["profiles"][name] = value
+        elif value is None:
+            del about["parameters"][name]
+        else:
+            about["parameters"][name] = value
+    about["sha256"] = hashlib.sha256(rows).hexdigest()
+    (tmp_path / "out").write_bytes(json.dumps(about).encode() + b"\n" + rows)
+    with pytest.raises(BadInput, match=why):
+        read_published(tmp_path / "out")
+
+
 def test_k_1_is_not_published(tmp_path: Path) -> None:
     (breach,) = published(small(k=1), tmp_path).breaches
     assert breach.line == "k=1 hides nobody; anonymize with --set k=2, or more"
@@ -55,8 +91,33 @@ def test_rows_of_sessions_are_not_published(tmp_path: Path, choices: dict[str, A
     assert breach.claim == "groups"
     assert breach.line == (
         "users are sessions, so that k rows may be of one person; make profiles with "
-        "--granularity user"
+        "--granularity user, or if these are people, give them ids unlike anna#1 and anna#2"
     )
+
+
+@pytest.mark.parametrize(
+    ("users", "people"),
+    [
+        (["anna#1", "anna#2", "anna#3", "anna#4", "w"], 2),
+        (["anna#1", "berta", "carla#7", "dora", "anna#12"], 4),
+        (["anna#1", "berta#1", "carla", "dora", "lena"], 0),  # nobody has two
+        (["anna#1", "anna", "anna#x", "anna#01", "lena"], 0),  # one looks like a session
+    ],
+)
+def test_an_id_that_is_no_sessions_does_not_hide_those_that_are(
+    tmp_path: Path, users: list[str], people: int
+) -> None:
+    names = dict(zip(PROFILES, users, strict=True))
+    profiles = {names[user]: row for user, row in PROFILES.items()}
+    release = reduced(profiles, {names[user]: terms for user, terms in KEPT.items()})
+    found = verify(release.write(tmp_path / "r"), release.write_profiles(tmp_path / "p.jsonl"))
+    assert found.holds
+    assert found.checked.get("people", 0) == people
+    told = [finding.line for finding in found.findings if finding.claim == "sessions"]
+    assert len(told) == bool(people)
+    assert all(line.startswith(f"users are 5 sessions of {people} people: ") for line in told)
+    breaches = published(release, tmp_path).breaches
+    assert [finding.claim for finding in breaches] == ["groups"] * bool(people)
 
 
 def test_a_broken_release_is_not_published(tmp_path: Path) -> None:

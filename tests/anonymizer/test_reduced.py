@@ -113,15 +113,30 @@ def test_no_row_is_the_namesake_of_a_user() -> None:
 def test_facts_of_the_method_are_its_own() -> None:
     profiles, release = released(PROFILES, {"anna": "a", "berta": "a", "carla": "a"})
     assert own_facts(profiles, release) == {
+        "users": 3,
+        "groups": 3,
+        "terms_released": 3,
         "users_left_out": 2,
-        "users_kept": 3 / 5,
-        "distinct_terms_kept": 1 / 3,
-        "log_size_kept": 5 / 15,
+        "users_kept": 0.6,
+        "distinct_terms_kept": 0.33,  # 1 / 3
+        "log_size_kept": 0.33,  # 5 / 15
     }
+    assert facts(profiles, release) == own_facts(profiles, release)
     _, dropped = released(PROFILES, {"anna": "a", "berta": "a"}, frequencies="drop")
-    assert own_facts(profiles, dropped)["log_size_kept"] == 4 / 15  # of the profiles' weights
+    assert own_facts(profiles, dropped)["log_size_kept"] == 0.27  # 4 / 15, of the profiles' weights
     other = Release(release.rows, release.users, release.row_of_user, "p-linkability", {})
     assert own_facts(profiles, other) == {}
+
+
+def test_a_single_history_leaves_no_trace_in_the_facts() -> None:
+    """Forget one of a thousand whose history is deleted whole: only the counts of people differ."""
+    people: Rows = {f"u{n}": {"a": 1.0, "b": 1.0} for n in range(1000)}
+    kept = dict.fromkeys(people, "ab")
+    own = {f"own{n}": 50.0 for n in range(7)}
+    other = {**people, "v": {"z": 1.0, **own}, "w": {"z": 1.0}}
+    found = facts(*released({**other, "forgotten": {"z": 1.0, "own1": 3.0}}, kept))
+    after = facts(*released(other, kept))
+    assert {name for name in found if found[name] != after[name]} == {"users_left_out"}
 
 
 CELL = st.sampled_from([1.0, 2.0, 3.0, 0.1, 1e300, 1e-300])

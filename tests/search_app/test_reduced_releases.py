@@ -50,7 +50,7 @@ def ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 def test_verify_says_who_is_left_out_and_what_is_not_promised(ready: Run) -> None:
     text = ready("verify")
-    assert "release holds: 2 users (1 are left out) in 2 rows, 2 weights, each" in text
+    assert "release holds: 2 users (1 is left out) in 2 rows, 2 weights, each" in text
     assert (
         "any m=2 terms of a row, or fewer, stand in k=2 rows; fewest rows by terms: 2 for 1" in text
     )
@@ -60,7 +60,7 @@ def test_verify_says_who_is_left_out_and_what_is_not_promised(ready: Run) -> Non
 
 def test_publish_writes_rows_of_one_user_each(ready: Run, tmp_path: Path) -> None:
     text = ready("publish", "-o", tmp_path / "f")
-    assert "2 rows of 2 users (1 are left out), the very bytes that were verified" in text
+    assert "2 rows of 2 users (1 is left out), the very bytes that were verified" in text
     assert read_published(tmp_path / "f").sizes.tolist() == [1, 1]
 
 

@@ -19,7 +19,16 @@ from .conftest import Run
 from .lone_release import CHOICES, lone_release
 from .test_anonymize_verb import log_of
 
-FACTS = {
+OF_ROWS = {
+    "users": 717,
+    "groups": 717,
+    "terms_released": 29_400,
+    "users_left_out": 3,
+    "users_kept": 1.0,
+    "distinct_terms_kept": 0.03,
+    "log_size_kept": 0.22,
+}
+OF_GROUPS = {
     "users": 717,
     "groups": 717,
     "smallest_group": 1,
@@ -31,15 +40,13 @@ FACTS = {
     "worst_linkability": 1.0,
     "released_linkability": 1.0,
     "change_of_belief": 0.75,
-    "users_left_out": 3,
-    "distinct_terms_kept": 0.0296,
-    "log_size_kept": 0.2216,
 }
 CHOSEN = {**CHOICES, "k": 5, "m": 2, "frequencies": "drop"}
 
 
 def made(method: str) -> dict[str, Any]:
-    return {"method": method, "parameters": CHOSEN, "facts": FACTS, "release": "w/release"}
+    facts = OF_ROWS if method == "km-anonymity" else OF_GROUPS
+    return {"method": method, "parameters": CHOSEN, "facts": facts, "release": "w/release"}
 
 
 def test_rows_of_one_person_each_have_lines_of_their_own_and_no_warning() -> None:
@@ -49,8 +56,8 @@ def test_rows_of_one_person_each_have_lines_of_their_own_and_no_warning() -> Non
         "promised: any m terms of a row stand in k rows k=5 m=2",
         "made by algorithm=insert, target=logsize, marketing=none, frequencies=drop",
         "users left out, of whom no term is left 3",
-        "distinct terms kept 3.0%",
-        "log size kept 22.2%",
+        "distinct terms kept 3 %",
+        "log size kept 22 %",
     ]
     assert warning(told) == ""
 
@@ -76,13 +83,39 @@ def test_one_place_says_which_methods_have_rows_of_one_person_each(
     assert all(seen())
 
 
+def test_k_1_is_warned_of() -> None:
+    told = {**made("km-anonymity"), "parameters": {**CHOSEN, "k": 1}}
+    assert warning(told) == (
+        "Warning: k=1 deletes nothing and hides nobody, and can't be published. Take --set k=2, "
+        "or more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("users", "left_out", "line"),
+    [(1, 0, "1 of 1 user has a row"), (1, 2, "1 of 3 users has a"), (2, 0, "2 of 2 users have a")],
+)
+def test_one_user_is_told_as_one(users: int, left_out: int, line: str) -> None:
+    facts = {**OF_ROWS, "users": users, "users_left_out": left_out}
+    assert release_lines({**made("km-anonymity"), "facts": facts})[0].startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"), [(0.0, "under 1 %"), (0.01, "1 %"), (0.29, "29 %"), (1.0, "over 99 %")]
+)
+def test_a_rounded_share_is_neither_surely_nothing_nor_surely_all(share: float, shown: str) -> None:
+    facts = {**OF_ROWS, "distinct_terms_kept": share}
+    told = release_lines({**made("km-anonymity"), "facts": facts})
+    assert told[-2].endswith(f"  {shown}")
+
+
 def test_groups_are_told_by_their_linkability_and_those_of_one_are_warned_of() -> None:
     told = made("p-linkability")
     first, *rest = release_lines(told)
     assert first == "717 users in 717 groups of 1 to 1 (mean 1.00): w/release"
     assert rest[-1].split() == ["largest", "change", "of", "belief", "0.750"]
     assert warning(told).startswith("Warning: 717 groups have one member")
-    assert warning({**told, "facts": {**FACTS, "single_person_rows": 0}}) == ""
+    assert warning({**told, "facts": {**OF_GROUPS, "single_person_rows": 0}}) == ""
 
 
 def test_the_verb_prints_them(

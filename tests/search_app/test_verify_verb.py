@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anonymizer.measures.finding import Finding, Verdict
 from anonymizer.measures.linkability import facts
 from anonymizer.model import Profiles, Release
 from anonymizer.profile_file import fingerprint, write_profiles
 from anonymizer.release import write_release
+from search_app.verbs.verify import show
 from search_app.workspace import Workspace
 
 from .conftest import Run
@@ -55,6 +57,15 @@ PARAMETERS = {
     "refine": "none",
     "first_seed": "drawn",
 }
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, "1 breach\n"), (2, "2 breaches\n")])
+def test_breaches_are_counted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, count: int, told: str
+) -> None:
+    finding = Finding("p", False, "rows.jsonl", "is too large")
+    show(tmp_path, Verdict((finding,) * count, {}))
+    assert f"is refused: {told}" in capsys.readouterr().out
 
 
 @pytest.fixture

@@ -58,6 +58,7 @@ def test_a_release_tells_what_it_keeps_and_how_often_was_deleted() -> None:
     assert [found[f"deletions_pass_{number}"] for number in (1, 2)] == [3, 1]
     assert (found["passes"], found["deletions"], found["table_synthetic"]) == (2, 4, 1)
     assert (found["users"], found["users_left_out"]) == (2, 1)  # the method's own, too
+    assert found["change_of_belief"] == pytest.approx(2 / 3)  # milk: 1 - 1 / 3
 
 
 def test_passes_of_which_all_was_given_back_lost_nothing() -> None:

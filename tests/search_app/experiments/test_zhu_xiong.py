@@ -66,7 +66,7 @@ def test_all_figures_are_there(made: Report) -> None:
 
 
 def test_notes_tell_who_was_grouped_and_who_asked(made: Report) -> None:
-    assert made.notes[0].startswith("24 people were grouped. 20 people asked 40 queries, drawn ")
+    assert made.notes[0].startswith("24 people have a row. 20 people asked 40 queries, drawn ")
 
 
 def test_figure_2_sets_the_baselines_beside_the_group(made: Report) -> None:

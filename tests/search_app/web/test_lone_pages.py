@@ -371,7 +371,6 @@ def test_facts_of_a_release_name_what_was_paid(lone: Site) -> None:
         "People without a row",
         "Different terms kept",
         "Log size kept",
-        "Change of belief, at worst",
     ]
     everybody = release_facts({**lone.facts, "users_left_out": 0}, promise, served=False)
     assert everybody[2].meaning == "Everybody has a row: of each person some term is left."
