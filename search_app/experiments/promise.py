@@ -41,6 +41,12 @@ SMOOTHED = (
     "as by the rows that they are made of. Their prior is the mean of the released rows, each "
     "counted as often as people share it. Above p = 0.2 nothing is smoothed."
 )
+LEFT_OVER = (
+    "People whom pooled leaves over are served by one row of their own, the shares of all people. "
+    "Who knows how many people have each term can take from that what the groups' rows add up to: "
+    "what is left tells of those left over, and of one who is alone it tells everything. This "
+    "counts as a change of belief like any other."
+)
 KEY = (
     "The secret key of a pooled release comes from the seed here, so that a run can be made again: "
     "these releases are for measuring only, and are never written."
@@ -60,7 +66,7 @@ def report(
     return Report(
         name=outcomes.experiment.name,
         title=outcomes.experiment.title,
-        notes=(*notes_on(outcomes), ATTACKER, SMOOTHED, KEY, RULE),
+        notes=(*notes_on(outcomes), ATTACKER, LEFT_OVER, SMOOTHED, KEY, RULE),
         claims=claims(summed),
         figures=tuple(figure for figure in drawn if figure.lines),
         tables=tuple(each for each in tables if each.rows),

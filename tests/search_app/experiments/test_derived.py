@@ -30,7 +30,8 @@ def outcomes(name: str, report: str, table: str) -> Outcomes:
 def test_the_report_is_the_one_that_is_named(name: str, report: str) -> None:
     made = outcomes(name, report, "figure-2")
     summaries = summarize(made)
-    ours = {"general": general.report, "zhu-xiong": zhu_xiong.report}[report](made, summaries)
+    makes = {"zhu-xiong": zhu_xiong.report}  # the others find none of their tables
+    ours = makes.get(report, general.report)(made, summaries)
     assert report_of(made, summaries) == ours
     assert ours.name == name
     assert ours.tables
