@@ -84,7 +84,7 @@ def publish(release: Path, profiles: Path, output: Path, others: Others = lambda
     """
     _refuse_foreign(output, release)
     case = examine(release, profiles)
-    case.findings += [*_alone(case), *_named(case)]
+    case.findings += [*_alone(case), *_left_over(case), *_named(case)]
     if case.verdict.holds:
         case.findings += others(_candidate(case))
     if case.verdict.holds:
@@ -135,13 +135,29 @@ def _alone(case: Case) -> list[Finding]:
     if not rows.size:
         return [Finding("groups", True, "rows.jsonl", "no row stands for one person alone")]
     where = f"rows.jsonl, line {rows[0] + 1}"
-    remedy = case.promise.lone_remedy if case.promise else ""
+    remedy = "anonymize with --set k=2"
     if "people" in case.checked:  # users are sessions, two of which may be of one person
         remedy = "users are sessions, so make profiles with --granularity user, or take a larger k"
     line = f"{rows.size} rows stand for one person, whose profile they are; {remedy}"
     if rows.size == 1:
         line = f"1 row stands for one person, whose profile it is; {remedy}"
     return [Finding("groups", False, where, line)]
+
+
+def _left_over(case: Case) -> list[Finding]:
+    """Find users in no group of full size, where only such groups protect their members."""
+    if case.promise is None or not case.promise.equal_rows or case.rows is None:
+        return []
+    size = int(case.rows.users.max())
+    left = int(case.rows.users[case.rows.users < size].sum())
+    if not left:
+        return [Finding("left over", True, "rows.jsonl", "nobody is left over")]
+    told = "1 user is" if left == 1 else f"{left} users are"
+    line = (
+        f"{told} left over, of whom the groups' shares tell more than p allows; take as many users "
+        f"as make groups of {size} (veilsearch profiles LOG --users N), or another p"
+    )
+    return [Finding("left over", False, f"rows.jsonl, line {len(case.rows.names)}", line)]
 
 
 def _named(case: Case) -> list[Finding]:

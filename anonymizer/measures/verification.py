@@ -40,7 +40,7 @@ class Promise(NamedTuple):
     # Why rows of one person must not be published, by parameters and whether users are sessions;
     # nothing where they may be. Without it they are that person's profile.
     lone_rows: Callable[[Mapping[str, Any], bool], str] | None = None
-    lone_remedy: str = "anonymize with --set k=2"  # where rows of one person must not be published
+    equal_rows: bool = False  # who is in a smaller one is not protected: it must not be published
 
 
 PROMISES: dict[str, Promise] = {
@@ -67,7 +67,7 @@ PROMISES: dict[str, Promise] = {
         keeps_key=True,
         facts=lambda grounds: facts_of_rows(grounds.tally, grounds.rows),
         once=True,
-        lone_remedy="one user is left over; take another p, or a user more or less",
+        equal_rows=True,
     ),
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *judging_choices.WORDS}

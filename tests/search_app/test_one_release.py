@@ -172,32 +172,59 @@ def test_the_ledger_names_nobody_and_old_lines_count_for_nobody(
     assert published(run) == 2
 
 
-@pytest.mark.parametrize("terms", [None, ("x3",)])
-def test_forgetting_makes_and_publishes_anew(
-    run: Run, monkeypatch: pytest.MonkeyPatch, terms: tuple[str, ...] | None
+def test_forgetting_publishes_nothing_where_users_are_left_over_then(
+    run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That is a second release, and has to be: the first one holds the person."""
+    """Of 11 users 2 are left over; what was published held the person, so it goes."""
+    monkeypatch.setattr("search_app.verbs.anonymize._forward", lambda _settings: None)
+    monkeypatch.setattr("search_app.releasing.sample_documents", lambda *_: SAMPLE)
+    root = run.workspace
+    run("publish", "-o", root / "f")
+    forget(Workspace(root), Settings(workspace=root), "person-3", None)
+    assert "release holds" in run("verify")
+    assert not (root / "f").exists()
+
+
+def test_forgetting_terms_makes_and_publishes_anew(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is a second release, and has to be: the first one holds the terms."""
     monkeypatch.setattr("search_app.verbs.anonymize._forward", lambda _settings: None)
     monkeypatch.setattr("search_app.releasing.sample_documents", lambda *_: SAMPLE)
     root = run.workspace
     run("publish", "-o", root / "f")
     key, file = read_release(root / "release").key, (root / "f").read_bytes()
-    forget(Workspace(root), Settings(workspace=root), "person-3", terms)
+    forget(Workspace(root), Settings(workspace=root), "person-3", ("x3",))
     assert "release holds" in run("verify")
     assert read_release(root / "release").key != key
     assert b"x3" in file
     assert (root / "f").read_bytes() != file
     assert b"x3" not in (root / "f").read_bytes()
     first, second = (e for e in read_ledger(Workspace(root)) if e.event == "published")
-    assert (first.people == second.people) == (terms is not None)
+    assert first.people == second.people
     run("publish", "-o", root / "f")  # what was published last may be published again
 
 
-def test_one_user_left_over_is_not_published(run: Run, tmp_path: Path, wordnet: WordNet) -> None:
-    """Their profile is what all users' shares have beside the groups'."""
+@pytest.mark.parametrize(("more", "told"), [(1, "1 user is"), (2, "2 users are")])
+def test_users_left_over_are_not_published(
+    run: Run, tmp_path: Path, wordnet: WordNet, more: int, told: str
+) -> None:
+    """What they have is what all users' shares have beside the groups'."""
+    people = {
+        **PEOPLE,
+        **{f"person-{12 + n}": {"tea": 1.0, f"x{12 + n}": 1.0} for n in range(more)},
+    }
+    write(run, wordnet, "pooled", b"k" * 32, people=people)
+    text = run("verify")
+    assert (
+        f"leave the shares of the {more} left over: belief about them changes by up to 0." in text
+    )
+    text = run("publish", "-o", tmp_path / "f", code=1)
+    assert f"{told} left over, of whom the groups' shares tell more than p allows" in text
+
+
+def test_it_is_told_what_one_left_over_gives_away(run: Run, wordnet: WordNet) -> None:
     people = {**PEOPLE, "person-12": {"tea": 1.0, "x12": 1.0}}
     write(run, wordnet, "pooled", b"k" * 32, people=people)
     text = run("verify")
     assert "the shares of the 1 left over: belief about them changes by up to 0.9231" in text
-    text = run("publish", "-o", tmp_path / "f", code=1)
-    assert "one user is left over; take another p, or a user more or less" in text
