@@ -170,7 +170,7 @@ def test_a_release_of_other_profiles_is_refused(ready: Run, log: Path) -> None:
         (["anonymize", "--set", "a=-1"], "a=-1 must be from 0 to 100"),
         (["anonymize", "--set", "p"], "--set p must be name=value"),
         (["anonymize", "--set", "p=1", "--set", "p=1"], "--set names p twice"),
-        (["anonymize", "-m", "magic"], "no method magic; there are: p-linkability"),
+        (["anonymize", "-m", "magic"], "no method magic; there are: composition"),
         (["anonymize", "--seed", "-1"], "--seed -1 must be 0 or more"),
         (["anonymize", "missing.jsonl"], "missing.jsonl"),
         (["anonymize", "-o", "no/such/release"], "veilsearch: no/such/release: can't be written"),

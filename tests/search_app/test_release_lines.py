@@ -67,7 +67,7 @@ def test_one_place_says_which_methods_have_rows_of_one_person_each(
 ) -> None:
     profiles = Profiles.from_rows({"ann": {"tea": 1.0}, "bob": {"tea": 2.0}})
     release = replace(lone_release(profiles), method="deletion-2", facts={})
-    told = made("deletion-2")
+    told = {**made("deletion-2"), "facts": {**OF_ROWS, **OF_GROUPS}}
 
     def seen() -> list[bool]:
         return [

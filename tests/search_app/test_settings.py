@@ -33,7 +33,7 @@ def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("pol = 5", "unknown pol; allowed are access, b, deadline, heap, hosts"),
+        ("pol = 5", "unknown pol; allowed are access, b, deadline, device, heap, hosts"),
         ("workspace = 'x'", "unknown workspace"),
         ("pool = 0", "pool=0 must be from 1 to 10000"),
         ("pool = 'x'", "pool=x must be of type int"),

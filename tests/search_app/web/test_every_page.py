@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,7 @@ class TestPrivate:
 
     @pytest.fixture
     def app(self, private: Site) -> Flask:
-        return create_app(private)
+        return create_app(replace(private, settings=replace(private.settings, device=True)))
 
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     @pytest.mark.parametrize("width", [1280, 400])

@@ -60,7 +60,7 @@ def test_operators_are_kept_through_pages_modes_and_comparison(
     links = [link for link in links if not link.startswith("/why?")]
     plain = [link for link in links if "operators=1" not in link]
     assert plain == ["/?q=java+-code&user=1001&mode=group"]  # the way back
-    assert len(links) == 1 + 1 + 1  # the comparison, the next page; modes are buttons
+    assert len(links) == 1 + 1 + 1 + 1  # comparison, device, the next page; modes are buttons
     assert {"type": "hidden", "name": "operators", "value": "1"} in page.all("input")
     assert {"type": "hidden", "name": "operators", "value": "1"} in page.all("input")
     page = read(client.get("/compare?q=java+-code&user=1001&operators=1").text)

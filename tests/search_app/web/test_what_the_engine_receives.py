@@ -124,7 +124,9 @@ def test_a_device_has_the_engine_told_the_same_whoever_asks(
         calls: Calls = []
         engine = cast(Engine, Overheard(private.modes.engine, calls))
         heard = Modes(engine, private.modes.profiles, private.modes.release)
-        client = create_app(replace(private, modes=heard, clock=lambda: 1e9)).test_client()
+        opened = replace(private.settings, device=True)
+        asked = replace(private, modes=heard, clock=lambda: 1e9, settings=opened)
+        client = create_app(asked).test_client()
         if user:
             client.post("/sign-in", data={"code": private.store.new_code(user)})
         answers.append(client.get(f"/api/v1/candidates?q=java{more}").data)
