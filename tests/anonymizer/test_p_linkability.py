@@ -137,7 +137,7 @@ def test_the_same_seed_gives_the_same_release(paper: Profiles, wordnet: WordNet)
 
 
 def test_unknown_names_list_the_valid_ones() -> None:
-    with pytest.raises(BadParameter, match="no method magic; there are: .*, p-linkability"):
+    with pytest.raises(BadParameter, match=r"no method magic; there are: .*, p-linkability"):
         parameters_of("magic")
     with pytest.raises(
         BadParameter, match="no parameter q; p=x must be a number or off; it has p, k, l, t, a"
