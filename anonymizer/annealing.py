@@ -41,7 +41,7 @@ class Limits(NamedTuple):
 class Annealed(NamedTuple):
     """A partition, how good it is, and by how much all counts are beyond their limits."""
 
-    group_of: Ints  # -1: not among the users who were dealt out
+    group_of: Ints
     objective: float
     excess: int
 
@@ -76,16 +76,14 @@ def anneal(
     rng: np.random.Generator,
     *,
     steps: int,
-    users: Ints | None = None,
     limits: Limits | None = None,
     progress: Progress = silent,
 ) -> Annealed:
-    """Deal users, all if none are named, out to groups of these sizes; return the best partition.
+    """Deal all users out to groups of these sizes; return the best partition.
 
     It is the one of the least excess, and among these that of the highest objective.
     """
-    everybody = likeness.vectors.shape[0]
-    users = np.arange(everybody) if users is None else users
+    users = likeness.vectors.shape[0]
     _refuse(sizes, users)
     state = _state(likeness, sizes, rng.permutation(users), limits)
     block = max(1, steps // BLOCKS)
@@ -99,8 +97,8 @@ def anneal(
         _measure(state)
         found = _found(state)
         if best.excess < 0 or (-found.excess, found.objective) > (-best.excess, best.objective):
-            best = found._replace(group_of=_group_of(state, everybody))
-        progress(min(number + 1, BLOCKS) * users.size // BLOCKS)
+            best = found._replace(group_of=_group_of(state))
+        progress(min(number + 1, BLOCKS) * users // BLOCKS)
     return best
 
 
@@ -116,13 +114,13 @@ def _found(state: _State) -> Annealed:
     return Annealed(np.empty(0, dtype=np.int64), objective, int(state.excess.sum()))
 
 
-def _refuse(sizes: Ints, users: Ints) -> None:
-    if not sizes.size or sizes.min() < 1 or int(sizes.sum()) != users.size:
-        raise BadParameter(f"groups of {sizes.sum()} members can't be made of {users.size} users")
+def _refuse(sizes: Ints, users: int) -> None:
+    if not sizes.size or sizes.min() < 1 or int(sizes.sum()) != users:
+        raise BadParameter(f"groups of {sizes.sum()} members can't be made of {users} users")
 
 
-def _group_of(state: _State, everybody: int) -> Ints:
-    group_of = np.full(everybody, -1, dtype=np.int64)
+def _group_of(state: _State) -> Ints:
+    group_of = np.empty(state.place.size, dtype=np.int64)
     group_of[state.place] = state.group_at
     return group_of
 

@@ -1,10 +1,10 @@
-"""Pooling: groups whose share of a term is too far from all users' share publish one mean.
+"""Pooling: groups whose share of a term is too far from the share of all publish one mean.
 
-Of n users N have a term; all groups have m members, c of whom have it. Groups with
-c/m - N/n > p are `up`. If there are any, groups are ordered by c, the largest first, equal ones by
-a secret order; the shortest beginning that holds all of `up` and whose mean share is at most
-N/n + p publishes that mean. The same from the other end for N/n - c/m > p. If the two overlap, or
-one can't be had, all groups publish the mean of all; if that is too far off, N/n itself.
+Of the n members of all groups N have a term; each group has m members, c of whom have it. Groups
+with c/m - N/n > p are `up`. If there are any, groups are ordered by c, the largest first, equal
+ones by a secret order; the shortest beginning that holds all of `up` and whose mean share is at
+most N/n + p publishes that mean: all groups would do, as their mean is N/n. The same from the other
+end for N/n - c/m > p. If the two overlap, all groups publish the mean of all.
 """
 
 from __future__ import annotations
@@ -36,18 +36,17 @@ class _Term(NamedTuple):
     """A term seen from one end: so many of a group's members have it, or lack it."""
 
     counts: Ints
-    users: int  # of n, who have it, or lack it
+    users: int  # of all groups, who have it, or lack it
     far: int  # groups whose share is too large
     order: Secrets
 
 
-def pooled_shares(
-    counts: csr_matrix, users: Ints, n: int, m: int, p: Fraction, ties: Ties
-) -> Shares:
+def pooled_shares(counts: csr_matrix, m: int, p: Fraction, ties: Ties) -> Shares:
     """Pool each term's column of groups x terms; refuse it unless all cells are within p."""
     columns = csc_matrix(counts)
     columns.sort_indices()
     groups, terms = columns.shape
+    users, n = np.asarray(columns.sum(axis=0), dtype=np.int64).ravel(), groups * m
     far = _far(columns, least_counts(users, n, p, m), most_counts(users, n, p, m))
     pooled = np.flatnonzero(far.any(axis=0)).tolist()
     parts = [_as_they_are(columns, np.delete(np.arange(terms), pooled), m)]
@@ -56,7 +55,7 @@ def pooled_shares(
         dense = np.zeros(groups, dtype=np.int64)
         dense[columns.indices[low:high]] = columns.data[low:high]
         up, down = far[:, term].tolist()
-        numerators, denominators = _pool(dense, int(users[term]), n, m, p, (up, down), ties(term))
+        numerators, denominators = _pool(dense, m, p, (up, down), ties(term))
         published = np.flatnonzero(numerators)
         where = np.full(published.size, term, dtype=np.int64)
         parts.append(Shares(published, where, numerators[published], denominators[published]))
@@ -84,20 +83,18 @@ def _as_they_are(columns: csc_matrix, terms: Ints, m: int) -> Shares:
 
 
 def _pool(
-    counts: Ints, users: int, n: int, m: int, p: Fraction, far: tuple[int, int], order: Secrets
+    counts: Ints, m: int, p: Fraction, far: tuple[int, int], order: Secrets
 ) -> tuple[Ints, Ints]:
     """Return each group's published share of a term as numerators and denominators."""
     numerators, denominators = counts.copy(), np.full(counts.size, m, dtype=np.int64)
+    users, n = int(counts.sum()), m * counts.size
     ends = (
         _Term(counts, users, far[0], order),
         _Term(m - counts, n - users, far[1], ~order),  # from the other end, who lack it
     )
     lengths = [_shortest(end, n, m, p) for end in ends]
-    if min(lengths) < 0 or sum(lengths) > counts.size:
-        total, members = int(counts.sum()), m * counts.size
-        if abs(Fraction(total, members) - Fraction(users, n)) > p:
-            total, members = users, n
-        numerators[:], denominators[:] = total, members
+    if sum(lengths) > counts.size:
+        numerators[:], denominators[:] = users, n
         return numerators, denominators
     for end, length in zip(ends, lengths, strict=True):
         pool = _first(end, length)
@@ -106,7 +103,7 @@ def _pool(
 
 
 def _shortest(end: _Term, n: int, m: int, p: Fraction) -> int:
-    """Return how many groups from an end make a pool; 0 if none is needed, -1 if none will do.
+    """Return how many groups from an end make a pool; 0 if none is needed.
 
     The mean of j groups with C having members is at most N/n + p if C n b <= m j (N b + a n).
     """
@@ -116,8 +113,8 @@ def _shortest(end: _Term, n: int, m: int, p: Fraction) -> int:
     whole = whole_numbers(2 * n * n * b)
     having = np.cumsum(np.sort(end.counts)[::-1]).astype(whole)[end.far - 1 :]
     members = m * np.arange(end.far, end.counts.size + 1).astype(whole)
-    will_do = np.flatnonzero(having * (n * b) <= members * (end.users * b + a * n))
-    return end.far + int(will_do[0]) if will_do.size else -1
+    will_do = having * (n * b) <= members * (end.users * b + a * n)
+    return end.far + int(np.argmax(will_do))  # all groups would do
 
 
 def _first(end: _Term, length: int) -> Ints:

@@ -84,7 +84,7 @@ def publish(release: Path, profiles: Path, output: Path, others: Others = lambda
     """
     _refuse_foreign(output, release)
     case = examine(release, profiles)
-    case.findings += [*_alone(case), *_left_over(case), *_named(case)]
+    case.findings += [*_alone(case), *_named(case)]
     if case.verdict.holds:
         case.findings += others(_candidate(case))
     if case.verdict.holds:
@@ -132,6 +132,8 @@ def _alone(case: Case) -> list[Finding]:
         line = fault or "each row is one user's, and any m of its terms stand in k rows"
         return [Finding("groups", not fault, "rows.jsonl", line)]
     rows = np.flatnonzero(case.people == 1)
+    if case.promise is not None and case.promise.spare_row and rows.size:
+        rows = rows[rows < case.people.size - _spare(case.people)]
     if not rows.size:
         return [Finding("groups", True, "rows.jsonl", "no row stands for one person alone")]
     where = f"rows.jsonl, line {rows[0] + 1}"
@@ -144,20 +146,9 @@ def _alone(case: Case) -> list[Finding]:
     return [Finding("groups", False, where, line)]
 
 
-def _left_over(case: Case) -> list[Finding]:
-    """Find users in no group of full size, where only such groups protect their members."""
-    if case.promise is None or not case.promise.equal_rows or case.rows is None:
-        return []
-    size = int(case.rows.users.max())
-    left = int(case.rows.users[case.rows.users < size].sum())
-    if not left:
-        return [Finding("left over", True, "rows.jsonl", "nobody is left over")]
-    told = "1 user is" if left == 1 else f"{left} users are"
-    line = (
-        f"{told} left over, of whom the groups' shares tell more than p allows; take as many users "
-        f"as make groups of {size} (veilsearch profiles LOG --users N), or another p"
-    )
-    return [Finding("left over", False, f"rows.jsonl, line {len(case.rows.names)}", line)]
+def _spare(users: Ints) -> bool:
+    """Tell whether the last of equally large rows is of fewer users, and holds nothing of them."""
+    return bool(users[-1] < users[0])
 
 
 def _named(case: Case) -> list[Finding]:
@@ -247,7 +238,8 @@ def _check_users(users: Sequence[int], about: Record, path: Path) -> None:
     """Refuse rows of one person unless the method's promise protects these, and then all others."""
     promise = PROMISES.get(about["method"])
     if promise is None or promise.lone_rows is None:
-        if min(users) < 2:
+        spare = promise is not None and promise.spare_row and _spare(np.array(users))
+        if min(users[: len(users) - spare]) < 2:
             raise BadInput(f"{path}: a row stands for fewer than two people; publish it again")
         return
     if (min(users), max(users)) != (1, 1):

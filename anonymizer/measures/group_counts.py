@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from ..model import Floats, Ints, Profiles, Release
 
+HIDING = {"pooled"}  # methods whose rows hide their members' shares
+
 
 class GroupCounts(NamedTuple):
     """One cell for each group and each term that a member has, group by group."""
@@ -68,6 +70,26 @@ def row_of_each(profiles: Profiles, release: Release) -> Ints:
         _refuse("the release was not made from these profiles: their users differ")
     row_of = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
     return np.array([row_of.get(user, -1) for user in profiles.users], dtype=np.int64)
+
+
+def whole_rows(release: Release) -> int:
+    """Count the rows of groups: of methods whose rows are equally large, a smaller one is none.
+
+    It serves users left over, and is made of the others' profiles.
+    """
+    sizes = release.grouping.sizes
+    spare = release.method in HIDING and sizes[-1] < sizes[0]
+    return int(sizes.size) - int(spare)
+
+
+def in_groups(profiles: Profiles, release: Release) -> Profiles:
+    """Return the profiles that the release is made of."""
+    row_of = row_of_each(profiles, release)
+    inside = np.flatnonzero((row_of >= 0) & (row_of < whole_rows(release)))
+    if inside.size == len(profiles):
+        return profiles
+    users = tuple(profiles.users[user] for user in inside.tolist())
+    return type(profiles)(users, profiles.terms, profiles.weights[inside])
 
 
 def released_weights(profiles: Profiles, release: Release) -> Floats:

@@ -1,7 +1,8 @@
 """What whoever reads a term's own column infers: the chance that the victim has the term.
 
-He knows all profiles without names, and so how many users N of n have the term; the method; the
-rows, their sizes m, and which of them serves the victim. Of what goes together with the term he
+He knows all profiles without names, and so how many users N of n have the term (of pooled rows: all
+that are in groups, as those left over are in nothing that is published); the method; the rows,
+their sizes m, and which of them serves the victim. Of what goes together with the term he
 makes no use, nor of how the groups came about: each assignment of the N owners to users that fits
 the column is as likely as any other. There is one rule for each thing that a column can say; c is
 the number of members who have the term, and shares are those of members.
@@ -19,7 +20,7 @@ import numpy as np
 
 from .assignments import Kind, expected_shares
 from .finding import Floats, Ints
-from .group_counts import count_groups
+from .group_counts import HIDING, count_groups, in_groups
 
 if TYPE_CHECKING:
     from ..model import Profiles, Release
@@ -35,8 +36,9 @@ class Columns:
         self.row = np.repeat(np.arange(len(rows)), rows.sizes)
         self.term = column[rows.weights.indices]
         self.weight: Floats = rows.weights.data
-        self.users = len(profiles)
-        self.having = np.bincount(profiles.weights.indices, minlength=len(profiles.terms))
+        counted = in_groups(profiles, release) if release.method in HIDING else profiles
+        self.users = len(counted)
+        self.having = np.bincount(counted.weights.indices, minlength=len(profiles.terms))
         self._source = (profiles, release)
 
     @cached_property
@@ -110,18 +112,8 @@ def by_reduced(columns: Columns) -> Posteriors:
 
 
 def by_pools(columns: Columns) -> Posteriors:
-    """P = the published share; of the r left over (N - the sum of m times each share) / r."""
-    groups = columns.sizes == columns.sizes[0]
-    posterior = columns.weight.copy()
-    inside = groups[columns.row]
-    weights = columns.weight[inside] * columns.sizes[0]
-    total = np.bincount(columns.term[inside], weights=weights, minlength=columns.having.size)
-    left = columns.having - np.rint(total)
-    known = np.abs(total - np.rint(total)) < 1e-6 * np.maximum(total, 1)  # else N/n is published
-    mine = np.flatnonzero(~inside)
-    mine = mine[known[columns.term[mine]]]
-    posterior[mine] = left[columns.term[mine]] / columns.sizes[columns.row[mine]]
-    return Posteriors(posterior, np.zeros(columns.standing.shape))
+    """P = the published share, of those left over too: of theirs nothing is published."""
+    return Posteriors(columns.weight, np.zeros(columns.standing.shape))
 
 
 Open = Callable[[int], Ints]

@@ -92,17 +92,22 @@ def counted_facts(tally: Tally, rows: Rows) -> dict[str, int | float]:
     return dict(zip(FACTS, values, strict=True))
 
 
-def facts_of_rows(tally: Tally, rows: Rows) -> dict[str, int | float]:
+def facts_of_rows(tally: Tally, rows: Rows, groups: int) -> dict[str, int | float]:
     """Return the same facts where rows hide their members' shares: what each publishes is taken.
 
-    The members' own shares, or how many terms they have, would tell more than the rows do.
+    The members' own shares, or how many terms they have, would tell more than the rows do. Only
+    the first rows are groups; in the tally, users are their members.
     """
-    sizes, groups = tally.sizes, tally.sizes.size
+    sizes, cells = tally.sizes[:groups], int(rows.cells.ends[groups])
     average = Fraction(tally.profile_terms, tally.users)
-    terms, begins = np.diff(rows.cells.ends), rows.cells.ends[:-1]
-    share, worst = (of.reduceat(rows.cells.weights, begins) for of in (np.add, np.maximum))
+    terms, begins = np.diff(rows.cells.ends[: groups + 1]), rows.cells.ends[:groups]
+    shares, columns = rows.cells.weights[:cells], rows.cells.columns[:cells]
+    share, worst = (of.reduceat(shares, begins) for of in (np.add, np.maximum))
+    prior = tally.having / tally.users
+    lacked = np.bincount(columns, minlength=tally.span) < groups
+    present = np.abs(shares - prior[columns])
     values = (
-        int(sizes.sum()),
+        int(tally.sizes.sum()),
         groups,
         int(np.count_nonzero(sizes == 1)),
         int(sizes.min()),
@@ -114,20 +119,12 @@ def facts_of_rows(tally: Tally, rows: Rows) -> dict[str, int | float]:
         float(worst.max()),
         math.fsum(worst) / groups,
         float(worst.max()),
-        _published_belief(tally, rows),
-        rows.keys.size,
-        rows.keys.size,
+        max(float(present.max()), float(prior.max(where=lacked, initial=0.0))),
+        cells,
+        cells,
         0,
     )
     return dict(zip(FACTS, values, strict=True))
-
-
-def _published_belief(tally: Tally, rows: Rows) -> float:
-    """Return the largest distance of a row's share, or of none, from that of all users."""
-    prior, column = tally.having / tally.users, rows.cells.columns
-    lacked = np.bincount(column, minlength=tally.span) < tally.sizes.size
-    present = np.abs(rows.cells.weights - prior[column])
-    return max(float(present.max()), float(prior.max(where=lacked, initial=0.0)))
 
 
 def _released(tally: Tally, rows: Rows) -> float:

@@ -17,10 +17,11 @@ import numpy as np
 from .evidence import KEY, MANIFEST, ROWS, Parts
 from .finding import Broken, Finding, Findings, Ints, told_rows
 from .grounds import Grounds, Shares
+from .judging_facts import facts_of_rows
 from .judging_parameters import Numbers, parameter_faults
 from .judging_shares import NUMBERS, judge_belief, judge_published
 from .people import People
-from .recounting_pools import Plan, recount_pools, secret_numbers
+from .recounting_pools import Plan, of_groups, recount_pools, secret_numbers
 from .strict_lines import read_strictly
 from .tally import Tally
 
@@ -33,23 +34,32 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 def judge_pooled(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     """Check parameters and key, the groups, what the key drew, the rows, and then each share."""
     plan = _plan(parameters, grounds.tally, grounds.parts)
+    tally = of_groups(grounds.tally, plan.groups)
     yield Finding("parameters", True, MANIFEST, "all there and in range")
     yield Finding("key", True, KEY, "is there: 32 bytes")
     yield from _judge_drawn(grounds.group_of, plan)
     if parameters["meet_paper"] == "true":
-        yield from _judge_paper(grounds.tally, plan)
-    shares = grounds.shares or recount_pools(grounds.tally, grounds.people.terms, plan)
+        yield from _judge_paper(tally, plan)
+    shares = grounds.shares or recount_pools(tally, grounds.people.terms, plan)
     fault = "has a share that is neither its members' nor the mean of their pool"
     yield from judge_published(shares, grounds.rows, fault)
-    yield from judge_belief(shares, grounds.tally, plan.p)
-    yield from _tell_bounds(grounds, plan)
+    yield from judge_belief(shares, tally, plan.p)
+    yield from _tell_bounds(grounds.tally.users - tally.users)
 
 
 def foresee_pooled(
     parameters: Mapping[str, Any], tally: Tally, parts: Parts, people: People
 ) -> Shares:
     """Return the shares that rows must hold."""
-    return recount_pools(tally, people.terms, _plan(parameters, tally, parts))
+    plan = _plan(parameters, tally, parts)
+    return recount_pools(of_groups(tally, plan.groups), people.terms, plan)
+
+
+def pooled_facts(grounds: Grounds) -> dict[str, int | float]:
+    """Return the facts that this method states: those of its groups."""
+    sizes = grounds.tally.sizes
+    groups = sizes.size - int(sizes[-1] < sizes[0])
+    return facts_of_rows(of_groups(grounds.tally, groups), grounds.rows, groups)
 
 
 def _plan(parameters: Mapping[str, Any], tally: Tally, parts: Parts) -> Plan:
@@ -125,16 +135,13 @@ def _judge_paper(tally: Tally, plan: Plan) -> Findings:
     yield from told_rows("paper", wrong, line, good)
 
 
-def _tell_bounds(grounds: Grounds, plan: Plan) -> Findings:
-    """Tell what the guarantee does not speak of, and what subtraction tells of those left over."""
+def _tell_bounds(left: int) -> Findings:
+    """Tell what the guarantee does not speak of."""
     line = "of whoever reads a term's own column; one who knows what goes together may learn more"
     yield Finding("guarantee", True, MANIFEST, line)
-    tally, left = grounds.tally, grounds.tally.users % plan.size
-    if not left:
-        return
-    mine = tally.keys >= plan.groups * tally.span
-    shares = np.zeros(tally.span)
-    shares[tally.column[mine]] = tally.counts[mine] / left
-    change = float(np.abs(shares - tally.having / tally.users).max())
-    line = f"the groups' shares taken off all users' leave the shares of the {left} left over: "
-    yield Finding("left over", True, ROWS, f"{line}belief about them changes by up to {change:.4f}")
+    if left:
+        line = (
+            "nothing published is made of the profiles left over; who knows from elsewhere how "
+            "many of all users have a term can take the groups' from that"
+        )
+        yield Finding("guarantee", True, MANIFEST, line)

@@ -27,7 +27,17 @@ def kept_value(
     profiles: Profiles, release: Release, table: MarketingTable | None = None
 ) -> list[Measurement]:
     """Measure the shares kept; a value of which the profiles have nothing has no share."""
-    kept = released_weights(profiles, release) > 0
+    return _shares(profiles, released_weights(profiles, release) > 0, table)
+
+
+def nothing_kept(profiles: Profiles, table: MarketingTable | None = None) -> list[Measurement]:
+    """Return the same shares where nothing is released."""
+    return _shares(profiles, np.zeros(profiles.weights.nnz, dtype=np.bool_), table)
+
+
+def _shares(
+    profiles: Profiles, kept: NDArray[np.bool_], table: MarketingTable | None
+) -> list[Measurement]:
     terms, weights = profiles.weights.indices, profiles.weights.data
     some = np.logical_or.reduceat(kept, profiles.weights.indptr[:-1])
     shares = {

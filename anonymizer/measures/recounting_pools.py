@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ Numbers = NDArray[np.uint64]
 class Plan(NamedTuple):
     """What pools are made by."""
 
-    groups: int  # the first rows, of equal size; one more may follow, of those left over
+    groups: int  # the first rows, of equal size; one more may follow, for those left over
     size: int
     p: Fraction
     key: bytes
@@ -40,6 +41,15 @@ class _Column(NamedTuple):
     seldom: int  # and below that of all users
 
 
+def of_groups(tally: Tally, groups: int) -> Tally:
+    """Count who has a term, and how many there are, of the first rows only; all cells stay."""
+    inside = tally.group < groups
+    users, counts = int(tally.sizes[:groups].sum()), tally.counts[inside]
+    having = np.bincount(tally.column[inside], weights=counts, minlength=tally.span)
+    terms = int(counts.sum())
+    return replace(tally, users=users, having=having.astype(np.int64), profile_terms=terms)
+
+
 def secret_numbers(key: bytes, what: str, count: int) -> Numbers:
     """Return the number that the key gives each of so many items."""
     drawn = hashlib.shake_256(key + what.encode()).digest(8 * count)
@@ -47,7 +57,10 @@ def secret_numbers(key: bytes, what: str, count: int) -> Numbers:
 
 
 def recount_pools(tally: Tally, terms: list[str], plan: Plan) -> Shares:
-    """Return what each row must publish, that of those left over included."""
+    """Return what each row must publish, that for those left over included.
+
+    The tally is that of the groups, as nothing else is published.
+    """
     inside = tally.group < plan.groups
     keys, counts = tally.keys[inside], tally.counts[inside]
     row, column = np.divmod(keys, tally.span)
@@ -110,9 +123,7 @@ def _published(term: _Column, n: int, plan: Plan, ties: str) -> tuple[Ints, Ints
         for far, will_do in ((term.often, high_enough), (term.seldom, low_enough))
     )
     if up + down > groups:
-        share = Fraction(total, m * groups)
-        one = (total, m * groups) if abs(share - prior) <= plan.p else (term.users, n)
-        return np.full(groups, one[0]), np.full(groups, one[1])
+        return np.full(groups, total), np.full(groups, n)
     having = np.zeros(groups, dtype=np.int64)
     having[term.rows] = term.counts
     among = np.full(groups, m)

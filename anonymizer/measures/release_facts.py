@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .group_counts import released_weights
+from .group_counts import HIDING, in_groups, released_weights, whole_rows
 from .linkability import facts as general_facts
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
     from ..model import Profiles, Release
 
 Facts = dict[str, float | int]
@@ -27,15 +29,18 @@ def facts(profiles: Profiles, release: Release) -> Facts:
 def facts_of_rows(profiles: Profiles, release: Release) -> Facts:
     """Sum up the same of a release whose rows hide their members' shares: what each publishes.
 
-    The members' own shares, or how many terms they have, would tell more than the rows do.
+    The members' own shares, or how many terms they have, would tell more than the rows do. A row
+    for users left over tells nothing of them, nor does any of these facts.
     """
-    rows, sizes = release.rows, release.grouping.sizes
-    shares, begins, terms = rows.weights.data, rows.weights.indptr[:-1], rows.sizes
-    average, worst = float(profiles.sizes.mean()), np.maximum.reduceat(shares, begins)
+    counted, groups = in_groups(profiles, release), whole_rows(release)
+    sizes = release.grouping.sizes[:groups]
+    rows = release.rows.weights[:groups]
+    shares, begins, terms = rows.data, rows.indptr[:-1], np.diff(rows.indptr)
+    average, worst = float(counted.sizes.mean()), np.maximum.reduceat(shares, begins)
     mean = np.add.reduceat(shares, begins) / terms
     return {
         "users": len(release.users),
-        "groups": len(rows),
+        "groups": groups,
         "single_person_rows": int(np.count_nonzero(sizes == 1)),
         "smallest_group": int(sizes.min()),
         "mean_group": float(sizes.mean()),
@@ -46,20 +51,20 @@ def facts_of_rows(profiles: Profiles, release: Release) -> Facts:
         "worst_linkability": float(worst.max()),
         "mean_worst_linkability": float(worst.mean()),
         "released_linkability": float(worst.max()),
-        "change_of_belief": _published_belief(profiles, rows),
-        "terms_in_groups": int(rows.weights.nnz),
-        "terms_released": int(rows.weights.nnz),
+        "change_of_belief": _published_belief(counted, release.rows.terms, rows),
+        "terms_in_groups": int(rows.nnz),
+        "terms_released": int(rows.nnz),
         "terms_suppressed": 0,
     }
 
 
-def _published_belief(profiles: Profiles, rows: Profiles) -> float:
+def _published_belief(counted: Profiles, terms: tuple[str, ...], rows: csr_matrix) -> float:
     """Return the largest distance of a row's share, or of none, from that of all users."""
-    prior = np.bincount(profiles.weights.indices, minlength=len(profiles.terms)) / len(profiles)
-    number = {term: at for at, term in enumerate(profiles.terms)}
-    column = np.array([number[term] for term in rows.terms])[rows.weights.indices]
-    lacked = np.bincount(column, minlength=prior.size) < len(rows)
-    present = np.abs(rows.weights.data - prior[column])
+    prior = np.bincount(counted.weights.indices, minlength=len(counted.terms)) / len(counted)
+    number = {term: at for at, term in enumerate(counted.terms)}
+    column = np.array([number[term] for term in terms])[rows.indices]
+    lacked = np.bincount(column, minlength=prior.size) < rows.shape[0]
+    present = np.abs(rows.data - prior[column])
     return max(float(present.max()), float(prior.max(where=lacked, initial=0.0)))
 
 
@@ -98,6 +103,3 @@ def _kept_of_reduced(profiles: Profiles, release: Release) -> Facts:
 
 def _terms_used(profiles: Profiles) -> int:
     return int(np.count_nonzero(np.bincount(profiles.weights.indices)))
-
-
-HIDING = {"pooled"}  # methods whose rows hide their members' shares

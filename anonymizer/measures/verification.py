@@ -20,7 +20,7 @@ from . import judging_km_anonymity as km
 from .finding import Broken, Finding, Findings, Ints, Verdict
 from .foresight import Expected, foresee
 from .grounds import Grounds
-from .judging_facts import FACTS, NEAR, facts_of_rows, general_facts, judge_facts
+from .judging_facts import FACTS, NEAR, general_facts, judge_facts
 from .judging_p_linkability import WORDS, foresee_p_linkability, judge_p_linkability
 from .people import People, read_people
 from .tally import tally
@@ -40,7 +40,7 @@ class Promise(NamedTuple):
     # Why rows of one person must not be published, by parameters and whether users are sessions;
     # nothing where they may be. Without it they are that person's profile.
     lone_rows: Callable[[Mapping[str, Any], bool], str] | None = None
-    equal_rows: bool = False  # who is in a smaller one is not protected: it must not be published
+    spare_row: bool = False  # the last one, if it is of fewer users: it holds nothing of theirs
 
 
 PROMISES: dict[str, Promise] = {
@@ -65,9 +65,9 @@ PROMISES: dict[str, Promise] = {
         judging_pooled.foresee_pooled,
         judging_pooled.WORDS,
         keeps_key=True,
-        facts=lambda grounds: facts_of_rows(grounds.tally, grounds.rows),
+        facts=judging_pooled.pooled_facts,
         once=True,
-        equal_rows=True,
+        spare_row=True,
     ),
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *PROMISES, *judging_choices.WORDS}

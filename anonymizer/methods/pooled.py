@@ -2,11 +2,12 @@
 
 Ours. All groups have m members, m = ceil(1/p), or the smallest m with which each group has
 |U|avg / p distinct terms, too (`meet_paper`, the bound of Zhu & Xiong). The n mod m users left
-over are drawn without a look at their profiles and are served by one row more, the shares of all n
-users. What a group publishes of a term is the share of its members, or the mean of its pool (see
-pooling.py). Whoever reads a term's own column, knowing the victim's group and all else but the
-key, believes with just the published share that the victim has the term: at most p away from
-the share of all users, for terms that the row does not hold, too.
+over are drawn without a look at their profiles, and nothing that is published is made of these:
+they are served by one row more, the shares of all who are in groups. What a group publishes of a
+term is the share of its members, or the mean of its pool (see pooling.py). Whoever reads a term's
+own column, knowing the victim's group and all else but the key, believes with just the published
+share that the victim has the term: at most p away from the share of all who are in groups, for
+terms that the row does not hold, too.
 
 That holds because groups are equally large, numbered at random, and equal shares stand in a random
 order. These draws and the users left over come from a secret key, not from the seed; who has the
@@ -21,7 +22,9 @@ Key 00 01 .. 1f, "groups", three items: 18196744385391566406, 921512720509337851
 12916560353276332279, thus the order 1, 2, 0. "ties of tea": 7035573845584675592,
 520046053104225255, 37503385224193059.
 
-Not promised: an attacker with a model of which terms go together can learn more.
+Not promised: an attacker with a model of which terms go together can learn more; and who knows
+from elsewhere how many of all n users have a term can take the groups' from that, which leaves
+those left over.
 """
 
 from __future__ import annotations
@@ -29,17 +32,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
 from ..annealing import anneal, steps_for
-from ..bounded_shares import counts_of, fraction_of, users_having
+from ..bounded_shares import counts_of, fraction_of
 from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, Unsatisfiable, silent
 from ..pooling import pooled_shares
 from ..representative import named_rows
-from ..secret_order import refuse_no_key, secret_numbers, secret_order
-from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
+from ..secret_order import Secrets, refuse_no_key, secret_numbers, secret_order
+from ..similarity import Documents, likeness, refuse_bad_sampling
 
 _TRIAL = 8  # a size is tried with one of so many steps
 
@@ -49,12 +53,25 @@ class _Task:
     """What groups are to be made of."""
 
     profiles: Profiles
-    likeness: Likeness
+    sample: Documents
     p: Fraction
     steps: int
     key: bytes
     rng: np.random.Generator
     progress: Progress
+
+
+class _Dealt(NamedTuple):
+    """Users dealt out to groups of one size."""
+
+    users: Ints  # of the profiles; the others are left over
+    profiles: Profiles  # theirs
+    group_of: Ints
+
+    @property
+    def counts(self) -> csr_matrix:
+        """Return how many members have each term: groups x terms."""
+        return counts_of(self.profiles, Grouping(self.group_of))
 
 
 def anonymize(
@@ -77,11 +94,10 @@ def anonymize(
     sample, secret = refuse_bad_sampling(sample, documents, steps), refuse_no_key(key)
     least = max(2, math.ceil(1 / share))
     _refuse_few(len(profiles), least)
-    alike = likeness(profiles, sample, rng)
     swaps = steps or steps_for(len(profiles))
-    task = _Task(profiles, alike, share, swaps, secret, rng, progress)
-    group_of = _diverse(task, least) if meet_paper == "true" else _groups(task, least, swaps)
-    rows, row_of_user = _rows(task, _renumbered(secret, group_of))
+    task = _Task(profiles, sample, share, swaps, secret, rng, progress)
+    dealt = _diverse(task, least) if meet_paper == "true" else _deal(task, least, swaps)
+    rows, row_of_user = _rows(task, _renumbered(secret, dealt))
     given = {"p": p, "meet_paper": meet_paper}
     parameters = {**given, "documents": sample.vectors.shape[0], "steps": steps}
     return Release(rows, profiles.users, row_of_user, "pooled", parameters, key=secret)
@@ -94,71 +110,64 @@ def _refuse_few(users: int, size: int) -> None:
         )
 
 
-def _groups(task: _Task, size: int, steps: int) -> Ints:
-    """Return each user's group; -1 for those left over."""
-    users = len(task.profiles)
-    dealt = np.sort(secret_order(task.key, "left over", users)[users % size :])
-    sizes = np.full(users // size, size, dtype=np.int64)
-    found = anneal(task.likeness, sizes, task.rng, steps=steps, users=dealt, progress=task.progress)
-    return found.group_of
+def _deal(task: _Task, size: int, steps: int) -> _Dealt:
+    """Deal users out to groups of a size, by the profiles of no other users than these."""
+    everybody, groups = len(task.profiles), len(task.profiles) // size
+    users = np.sort(secret_order(task.key, "left over", everybody)[everybody % size :])
+    names = tuple(task.profiles.users[user] for user in users.tolist())
+    people = Profiles(names, task.profiles.terms, task.profiles.weights[users])
+    sizes = np.full(groups, size, dtype=np.int64)
+    alike = likeness(people, task.sample, task.rng)
+    found = anneal(alike, sizes, task.rng, steps=steps, progress=task.progress)
+    return _Dealt(users, people, found.group_of)
 
 
-def _diverse(task: _Task, least: int) -> Ints:
+def _diverse(task: _Task, least: int) -> _Dealt:
     """Return groups of the smallest size from the least one on that meets the paper's bound."""
     for size in range(least, len(task.profiles) // 2 + 1):
-        trial = _groups(task, size, max(1, task.steps // _TRIAL))
+        trial = _deal(task, size, max(1, task.steps // _TRIAL))
         if _meets_paper(task, trial):  # closer groups have fewer terms, so others need no look
-            group_of = _groups(task, size, task.steps)
-            if _meets_paper(task, group_of):
-                return group_of
+            dealt = _deal(task, size, task.steps)
+            if _meets_paper(task, dealt):
+                return dealt
     raise Unsatisfiable(
         f"no two groups have |U|avg / p distinct terms each at p={float(task.p)}; take a larger p, "
         "or meet_paper=false"
     )
 
 
-def _meets_paper(task: _Task, group_of: Ints) -> bool:
+def _meets_paper(task: _Task, dealt: _Dealt) -> bool:
     """Tell whether each group has |U|avg / p distinct terms."""
-    least = Fraction(int(task.profiles.sizes.sum()), len(task.profiles)) / task.p
-    return int(np.diff(_counts(task.profiles, group_of).indptr).min()) >= least
+    average = Fraction(int(dealt.profiles.sizes.sum()), len(dealt.profiles))
+    return int(np.diff(dealt.counts.indptr).min()) >= average / task.p
 
 
-def _counts(profiles: Profiles, group_of: Ints) -> csr_matrix:
-    """Count each group's members who have each term; who is left over counts for none."""
-    groups = int(group_of.max()) + 1
-    everybody = Grouping(np.where(group_of < 0, groups, group_of))
-    return counts_of(profiles, everybody)[:groups]
-
-
-def _renumbered(key: bytes, group_of: Ints) -> Ints:
+def _renumbered(key: bytes, dealt: _Dealt) -> _Dealt:
     """Give groups secret numbers, in the order of their first members.
 
     Those they were made under tell how they were made.
     """
-    _, first, group = np.unique(group_of[group_of >= 0], return_index=True, return_inverse=True)
+    _, first, group = np.unique(dealt.group_of, return_index=True, return_inverse=True)
     number = np.empty_like(first)
     number[np.argsort(first)] = secret_order(key, "groups", first.size)
-    numbered = group_of.copy()
-    numbered[group_of >= 0] = number[group]
-    return numbered
+    return dealt._replace(group_of=number[group])
 
 
-def _rows(task: _Task, group_of: Ints) -> tuple[Profiles, Ints]:
+def _rows(task: _Task, dealt: _Dealt) -> tuple[Profiles, Ints]:
     """Return what groups publish, with a last row for those left over, and each user's row."""
-    profiles, users = task.profiles, len(task.profiles)
-    counts, having = _counts(profiles, group_of), users_having(profiles)
-    groups, size = counts.shape[0], int(np.count_nonzero(group_of == 0))
-    shares = pooled_shares(
-        counts,
-        having,
-        users,
-        size,
-        task.p,
-        lambda term: secret_numbers(task.key, f"ties of {profiles.terms[term]}", groups),
-    )
+    counts, terms = dealt.counts, task.profiles.terms
+    groups, members = counts.shape[0], dealt.users.size
+
+    def ties(term: int) -> Secrets:
+        return secret_numbers(task.key, f"ties of {terms[term]}", groups)
+
+    shares = pooled_shares(counts, members // groups, task.p, ties)
     published = shares.numerators / shares.denominators
     rows = csr_matrix((published, (shares.groups, shares.terms)), shape=counts.shape)
-    if np.any(group_of < 0):
-        rows = vstack([rows, csr_matrix(having / users)], format="csr")
+    if members < len(task.profiles):
+        everybodys = csr_matrix(np.asarray(counts.sum(axis=0)) / members)
+        rows = vstack([rows, everybodys], format="csr")
     rows.sort_indices()
-    return named_rows(profiles, rows), np.where(group_of < 0, groups, group_of)
+    row_of_user = np.full(len(task.profiles), groups, dtype=np.int64)
+    row_of_user[dealt.users] = dealt.group_of
+    return named_rows(task.profiles, rows), row_of_user

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from .outcomes import Outcomes
+from .unit_facts import UNSATISFIABLE
 
 FEW = "With fewer than 30 people such intervals are too narrow: take them as a lower bound."
+
+
+def _refused(outcomes: Outcomes) -> str:
+    """Say how many releases were refused, of which tables tell that nothing is kept."""
+    refused = sum(UNSATISFIABLE in facts for facts in outcomes.facts.values())
+    if not refused:
+        return ""
+    what = "1 release is" if refused == 1 else f"{refused} releases are"
+    return f"{what} not to be had, as nothing of these people could be kept: 0 % in all tables. "
 
 
 def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
@@ -15,7 +25,7 @@ def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
         (facts["users"] for facts in outcomes.facts.values() if "users" in facts), default=0
     )
     served = f"{users:.0f} people have a row. " if users != 1 else "1 person has a row. "
-    grouped = served if users else ""
+    grouped = f"{served if users else ''}{_refused(outcomes)}"
     if not outcomes.people:
         told = "Nobody asked anything: units.csv tells what was measured of the releases."
         return (f"{grouped}{told}",)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from anonymizer.counting import TermCounter
 from anonymizer.km_greedy import OnPass, unheard
 from anonymizer.marketing import MarketingTable
-from anonymizer.model import QueryLog, Release
+from anonymizer.model import QueryLog, Release, Unsatisfiable
 from anonymizer.wordnet import WordNet
 from index.forward import Forward
 
@@ -36,7 +36,7 @@ from .design import Inputs
 from .measuring_key import measuring_key
 from .outcomes import Block, Floats, Unit
 from .ranking import Gold, block_of
-from .unit_facts import facts_of_input, facts_of_release
+from .unit_facts import facts_of_input, facts_of_nothing, facts_of_release
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,18 @@ def prepare(
 
 
 def measure(world: World, unit: Unit) -> Measured:
-    """Take a unit to its release, search by it, and judge every order by the own profile's."""
+    """Take a unit to its release, search by it, and judge every order by the own profile's.
+
+    Where nothing can be released and nothing is to be searched, all that was to be kept is lost.
+    """
     began, passed = world.clock(), list[float]()
-    release = release_for(world, unit, lambda _number, _deletions: passed.append(world.clock()))
+    try:
+        release = release_for(world, unit, lambda _number, _deletions: passed.append(world.clock()))
+    except Unsatisfiable:
+        if unit.asked:
+            raise
+        profiles = world.data.profiles[unit.weights]
+        return Measured(facts_of_nothing(profiles, world.data.table), [])
     seconds = world.clock() - began
     pass_seconds = tuple(end - start for start, end in pairwise([began, *passed]))
     gold = world.gold(unit)

@@ -42,10 +42,10 @@ SMOOTHED = (
     "counted as often as people share it. Above p = 0.2 nothing is smoothed."
 )
 LEFT_OVER = (
-    "People whom pooled leaves over are served by one row of their own, the shares of all people. "
-    "Who knows how many people have each term can take from that what the groups' rows add up to: "
-    "what is left tells of those left over, and of one who is alone it tells everything. This "
-    "counts as a change of belief like any other."
+    "People whom pooled leaves over are drawn without a look at their profiles, of which nothing "
+    "is made that is published: their row holds the shares of all who are in groups, by which "
+    "belief about them does not change. Who knows from elsewhere how many of all people have a "
+    "term can take the groups' from that; this is outside of the promise."
 )
 KEY = (
     "The secret key of a pooled release comes from the seed here, so that a run can be made again: "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
 from anonymizer.marketing import MarketingTable, values_of
-from anonymizer.measures.kept_value import SYNTHETIC, kept_value
+from anonymizer.measures.kept_value import SYNTHETIC, kept_value, nothing_kept
 from anonymizer.measures.linkability import facts as general_facts
 from anonymizer.measures.measurement import Measurement
 from anonymizer.measures.release_facts import own_facts
@@ -16,6 +17,7 @@ from index.forward import Forward
 
 from .outcomes import Floats
 
+UNSATISFIABLE = "unsatisfiable"  # no release can keep what was asked for
 KEPT = "kept_"  # begins the names of the shares that a release keeps
 MARKET = ("bid", "clicks", "impressions", "revenue")  # what a table values a term by
 VALUED = ("term_frequency", "user_frequency", *MARKET)  # what each term has
@@ -24,10 +26,19 @@ Facts = dict[str, float]
 
 def facts_of_release(profiles: Profiles, release: Release, table: MarketingTable | None) -> Facts:
     """Measure a release: groups and promises, what it keeps, and how it came about."""
-    kept = {_name(each): each.value for each in kept_value(profiles, release, table)}
+    kept = _kept(kept_value(profiles, release, table))
     # A report sums up many releases, so it may tell what one of single people's rows must not.
     measured = {**general_facts(profiles, release), **own_facts(profiles, release)}
     return {**measured, **kept, **_passes(release.deletions), **_whose(table)}
+
+
+def facts_of_nothing(profiles: Profiles, table: MarketingTable | None) -> Facts:
+    """Say of a promise that no release of these profiles can keep that nothing is kept."""
+    return {UNSATISFIABLE: 1, **_kept(nothing_kept(profiles, table)), **_whose(table)}
+
+
+def _kept(shares: Sequence[Measurement]) -> Facts:
+    return {_name(share): share.value for share in shares}
 
 
 def _name(share: Measurement) -> str:

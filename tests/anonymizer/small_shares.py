@@ -52,14 +52,13 @@ def pooled_column(share: list[Fraction], prior: Fraction, p: Fraction, number: S
         lengths = range(len(far), len(share) + 1) if far else [0]
         means = {j: sum((share[g] for g in ordered[:j]), Fraction()) / max(j, 1) for j in lengths}
         fit = [j for j in lengths if not j or abs(means[j] - prior) <= p]
-        pools.append(ordered[: fit[0]] if fit else None)
-    if pools[0] is None or pools[1] is None or {*pools[0]} & {*pools[1]}:
-        mean = sum(share, Fraction()) / len(share)
-        return [mean if abs(mean - prior) <= p else prior] * len(share)
+        pools.append(ordered[: fit[0]])
+    if {*pools[0]} & {*pools[1]}:
+        return [prior] * len(share)
     found = list(share)
     for pool in pools:
-        for g in pool or []:
-            found[g] = sum((share[h] for h in pool or []), Fraction()) / len(pool or [])
+        for g in pool:
+            found[g] = sum((share[h] for h in pool), Fraction()) / len(pool)
     return found
 
 
@@ -102,14 +101,20 @@ def composition(profiles: Rows, groups: Sequence[Sequence[str]], **parameters: A
 def pooled(profiles: Rows, groups: Sequence[Sequence[str]], left: Sequence[str] = (),
            key: bytes = KEY, **parameters: Any) -> SmallRelease:  # fmt: skip
     """Make a release of these groups, and of who is left over."""
-    given = {**POOLED, **parameters}
-    rows = pooled_rows(profiles, groups, Fraction(str(given["p"])), key)
-    rows += [priors(profiles)] if left else []
+    given, dealt = {**POOLED, **parameters}, only(profiles, groups)
+    rows = pooled_rows(dealt, groups, Fraction(str(given["p"])), key)
+    rows += [priors(dealt)] if left else []
     groups = [*groups, left] if left else groups
     made = released(profiles, groups, rows, parameters=given, method="pooled",
                     key={"key": key.hex()})  # fmt: skip
-    made.facts = facts_of_rows(made)
+    made.facts = facts_of_rows(made, groups[: len(groups) - bool(left)])
     return made
+
+
+def only(profiles: Rows, groups: Sequence[Sequence[str]]) -> Rows:
+    """Return the profiles of who is in a group: nothing else is published."""
+    inside = {user for group in groups for user in group}
+    return {user: row for user, row in profiles.items() if user in inside}
 
 
 def drawn_groups(profiles: Rows, m: int, key: bytes = KEY) -> tuple[list[list[str]], list[str]]:
@@ -124,14 +129,15 @@ def drawn_groups(profiles: Rows, m: int, key: bytes = KEY) -> tuple[list[list[st
     return [groups[g] for g in placed], [users[at] for at in left]
 
 
-def facts_of_rows(made: SmallRelease) -> dict[str, Any]:
-    """Return each fact with the published shares in place of the members'."""
-    rows = [{t: Fraction(s) for t, s in row["terms"].items()} for row in made.rows]
-    m, n, prior = [row["users"] for row in made.rows], len(made.profiles), priors(made.profiles)
-    size = Fraction(sum(map(len, made.profiles.values())), n)
+def facts_of_rows(made: SmallRelease, groups: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Return each fact of the groups with the published shares in place of the members'."""
+    dealt, published = only(made.profiles, groups), made.rows[: len(groups)]
+    rows = [{t: Fraction(s) for t, s in row["terms"].items()} for row in published]
+    m, n, prior = [row["users"] for row in published], len(dealt), priors(dealt)
+    size = Fraction(sum(map(len, dealt.values())), n)
     worst = [max(row.values()) for row in rows]
     return plain({
-        "users": sum(m),
+        "users": len(made.profiles),
         "groups": len(m),
         "single_person_rows": m.count(1),
         "smallest_group": min(m),
@@ -190,22 +196,23 @@ def holds(made: SmallRelease) -> bool:
         fit &= m == least or (m > least and given["meet_paper"] == "true")
         if not fit:
             return False
-        users = list(profiles)
+        users, dealt = list(profiles), only(profiles, whole)
+        prior = {**dict.fromkeys(prior, Fraction()), **priors(dealt)}
         drawn = {users[at] for at in order_of(key, "left over", n)[: n % m]}
         fit &= drawn == {user for group in left for user in group}
         first = sorted(range(len(whole)), key=lambda g: min(map(users.index, whole[g])))
         fit &= first == order_of(key, "groups", len(whole))
         if given["meet_paper"] == "true":
-            size = Fraction(sum(map(len, profiles.values())), n)
+            size = Fraction(sum(map(len, dealt.values())), len(dealt))
             distinct = [len({t for user in group for t in profiles[user]}) for group in whole]
             fit &= all(d >= size / p for d in distinct)
-        must = pooled_rows(profiles, whole, p, key) + [prior] * len(left)
-        facts = facts_of_rows(made)
+        must = pooled_rows(dealt, whole, p, key) + [priors(dealt)] * len(left)
+        facts = facts_of_rows(made, whole)
     written = [{t: float(s) for t, s in sorted(row.items()) if s} for row in must]
     return (
         fit
         and [[*row["terms"].items()] for row in made.rows] == [[*row.items()] for row in written]
-        and all(abs(row[t] - prior[t]) <= p for row in must for t in prior)
+        and all(abs(row.get(t, 0) - prior[t]) <= p for row in must for t in prior)
         and facts.keys() == made.facts.keys()
         and all(near(made.facts[name], value) for name, value in facts.items())
     )

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymizer.measures.release_facts import facts
 from anonymizer.methods import anonymize
 from anonymizer.model import BadParameter, Profiles, Release, Unsatisfiable
 from anonymizer.secret_order import secret_numbers, secret_order
@@ -20,22 +21,28 @@ from .small_world import KEY, drawn_people, members_of, priors, release, true_sh
 OTHER_KEY = KEY[::-1]
 
 
+def only(profiles: Profiles, users: list[str]) -> Profiles:
+    """Return the profiles of these users."""
+    return Profiles.from_rows({user: profiles.row(user) for user in users})
+
+
 def check(profiles: Profiles, made: Release, m: int, p: float) -> None:
     """Hold a release against its promise, in fractions, with nothing but its key."""
-    groups, prior, bound = members_of(made), priors(profiles), Fraction(str(p))
+    groups, bound = members_of(made), Fraction(str(p))
     count = len(profiles) // m
+    dealt = only(profiles, [user for group in groups[:count] for user in group])
+    prior = priors(dealt)
     if len(profiles) % m:
         assert made.rows.at(count) == {term: float(share) for term, share in prior.items()}
     assert [len(group) for group in groups[:count]] == [m] * count
     assert len(groups) == count + (len(profiles) % m > 0)
-    for term in profiles.terms:
+    for term in dealt.terms:
         truth = [true_share(profiles, group, term) for group in groups[:count]]
         said = [made.rows.at(row).get(term, 0.0) for row in range(count)]
         nearest = [Fraction(share).limit_denominator(len(profiles)) for share in said]
         assert all(abs(share - prior[term]) <= bound for share in nearest)
         assert [float(share) for share in nearest] == said
-        if set(nearest) != {prior[term]}:
-            assert sum(nearest) == sum(truth)
+        assert sum(nearest) == sum(truth)
         numbers = secret_numbers(KEY, f"ties of {term}", count)
         order = sorted(range(count), key=lambda g: (-truth[g], numbers[g]))
         changed = [g for g in order if nearest[g] != truth[g]]
@@ -61,7 +68,21 @@ def test_groups_have_as_many_members_as_1_over_p(wordnet: WordNet, p: float, m: 
     assert made.grouping.sizes.tolist()[: 30 // m] == [m] * (30 // m)
 
 
-def test_who_is_left_over_is_served_by_all_users_shares(wordnet: WordNet) -> None:
+def test_nothing_is_made_of_the_profiles_that_are_left_over(wordnet: WordNet) -> None:
+    """Other people in their places change nothing at all."""
+    profiles = drawn_people(62)
+    left = secret_order(KEY, "left over", 62)[:2].tolist()
+    rows = {user: profiles.row(user) for user in profiles.users}
+    rows |= {profiles.users[at]: {"t00": 9.0, "t29": 1.0} for at in left}
+    made, other = (
+        release("pooled", of, wordnet, p=0.4) for of in (profiles, Profiles.from_rows(rows))
+    )
+    assert [*map(made.rows.row, made.rows.users)] == [*map(other.rows.row, other.rows.users)]
+    assert made.row_of_user.tolist() == other.row_of_user.tolist()
+    assert facts(profiles, made) == facts(Profiles.from_rows(rows), other)
+
+
+def test_who_is_left_over_is_served_by_all_members_shares(wordnet: WordNet) -> None:
     profiles = drawn_people(32)
     made = release("pooled", profiles, wordnet, p=0.1)
     assert made.grouping.sizes.tolist() == [10, 10, 10, 2]
@@ -80,8 +101,10 @@ def test_the_paper_s_bound_makes_groups_larger(wordnet: WordNet) -> None:
     m = int(made.grouping.sizes[0])
     assert m > 3
     check(profiles, made, m, 0.4)
-    average = Fraction(int(profiles.sizes.sum()), 60)
-    for group in members_of(made)[: 60 // m]:
+    groups = members_of(made)[: 60 // m]
+    inside = only(profiles, [user for group in groups for user in group])
+    average = Fraction(int(inside.sizes.sum()), len(inside))
+    for group in groups:
         distinct = set().union(*(profiles.row(user) for user in group))
         assert average / len(distinct) <= Fraction(2, 5)
 

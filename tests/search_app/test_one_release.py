@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,10 @@ from scipy.sparse import csr_matrix
 
 from anonymizer.measures.release_facts import facts
 from anonymizer.methods import anonymize
-from anonymizer.model import Profiles
+from anonymizer.model import BadInput, Profiles
 from anonymizer.profile_file import fingerprint, write_profiles
+from anonymizer.publication import read_published
+from anonymizer.records import as_json
 from anonymizer.release import read_release, write_release
 from anonymizer.similarity import Documents
 from anonymizer.wordnet import WordNet
@@ -172,17 +175,19 @@ def test_the_ledger_names_nobody_and_old_lines_count_for_nobody(
     assert published(run) == 2
 
 
-def test_forgetting_publishes_nothing_where_users_are_left_over_then(
+def test_forgetting_publishes_anew_where_users_are_left_over_then(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 11 users 2 are left over; what was published held the person, so it goes."""
+    """Of 11 users 2 are left over; what was published held the person, and no longer does."""
     monkeypatch.setattr("search_app.verbs.anonymize._forward", lambda _settings: None)
     monkeypatch.setattr("search_app.releasing.sample_documents", lambda *_: SAMPLE)
     root = run.workspace
     run("publish", "-o", root / "f")
     forget(Workspace(root), Settings(workspace=root), "person-3", None)
     assert "release holds" in run("verify")
-    assert not (root / "f").exists()
+    found = read_published(root / "f")
+    assert found.sizes.tolist() == [3, 3, 3, 2]
+    assert "x3" not in found.rows.terms
 
 
 def test_forgetting_terms_makes_and_publishes_anew(
@@ -205,26 +210,37 @@ def test_forgetting_terms_makes_and_publishes_anew(
     run("publish", "-o", root / "f")  # what was published last may be published again
 
 
-@pytest.mark.parametrize(("more", "told"), [(1, "1 user is"), (2, "2 users are")])
-def test_users_left_over_are_not_published(
-    run: Run, tmp_path: Path, wordnet: WordNet, more: int, told: str
+@pytest.mark.parametrize("more", [1, 2])
+def test_who_is_left_over_is_published_without_a_trace(
+    run: Run, tmp_path: Path, wordnet: WordNet, more: int
 ) -> None:
-    """What they have is what all users' shares have beside the groups'."""
-    people = {
-        **PEOPLE,
-        **{f"person-{12 + n}": {"tea": 1.0, f"x{12 + n}": 1.0} for n in range(more)},
-    }
-    write(run, wordnet, "pooled", b"k" * 32, people=people)
+    """One row more is published for them, which holds what all members have, and nothing else."""
+    others = {f"person-{12 + n}": {"tea": 1.0, f"x{12 + n}": 1.0} for n in range(more)}
+    write(run, wordnet, "pooled", b"k" * 32, people={**PEOPLE, **others})
     text = run("verify")
-    assert (
-        f"leave the shares of the {more} left over: belief about them changes by up to 0." in text
-    )
-    text = run("publish", "-o", tmp_path / "f", code=1)
-    assert f"{told} left over, of whom the groups' shares tell more than p allows" in text
+    assert "nothing published is made of the profiles left over" in text
+    run("publish", "-o", tmp_path / "f")
+    found = read_published(tmp_path / "f")
+    assert found.sizes.tolist() == [3] * 4 + [more]
+    release = read_release(run.workspace / "release")
+    left = [user for user in release.users if release.row_for(user).name == "g0005"]
+    own = {f"x{user.removeprefix('person-')}" for user in left}
+    assert len(left) == more
+    assert not own & {*found.rows.terms}
+    groups, spare = found.rows.weights[:4].toarray(), found.rows.weights[4].toarray()
+    assert spare.ravel() == pytest.approx(groups.mean(axis=0))
 
 
-def test_it_is_told_what_one_left_over_gives_away(run: Run, wordnet: WordNet) -> None:
-    people = {**PEOPLE, "person-12": {"tea": 1.0, "x12": 1.0}}
-    write(run, wordnet, "pooled", b"k" * 32, people=people)
-    text = run("verify")
-    assert "the shares of the 1 left over: belief about them changes by up to 0.9231" in text
+def test_a_smaller_row_elsewhere_is_not_published(
+    run: Run, tmp_path: Path, wordnet: WordNet
+) -> None:
+    """A file that says so was not written here."""
+    write(run, wordnet, "pooled", b"k" * 32)
+    run("publish", "-o", tmp_path / "f")
+    first, *lines = (tmp_path / "f").read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b'"users": 3', b'"users": 1')
+    about = json.loads(first)
+    about["sha256"] = hashlib.sha256(b"".join(lines)).hexdigest()
+    (tmp_path / "f").write_bytes(as_json(about) + b"".join(lines))
+    with pytest.raises(BadInput, match="a row stands for fewer than two people"):
+        read_published(tmp_path / "f")

@@ -7,6 +7,7 @@ import pytest
 from search_app.experiments.burghardt import report
 from search_app.experiments.burghardt_correlations import significance
 from search_app.experiments.burghardt_shares import Cell, Shares
+from search_app.experiments.outcomes import Unit
 from search_app.experiments.plots import draw
 from search_app.experiments.report import Report, Table, as_record, from_record
 
@@ -221,3 +222,18 @@ def test_shares_are_means_over_seeds_of_what_all_have() -> None:
     shares = Shares(outcomes)
     assert shares.of("greedy", Cell(2, 2), "random", "users") == (0.25 + 0.75) / 2
     assert shares.fact("greedy", Cell(2, 2), "random", "odd") is None
+
+
+def test_levels_at_which_nothing_is_kept_are_told() -> None:
+    """At k = 100 no release is to be had."""
+
+    def facts(unit: Unit) -> dict[str, float]:
+        found = facts_of()(unit)
+        if unit.method != "km-anonymity" or unit.parameters["k"] < 100:
+            return found
+        return {"unsatisfiable": 1, **{name: 0.0 for name in found if name.startswith("kept_")}}
+
+    made = report(world(facts))
+    assert "releases are not to be had, as nothing of these people could be kept" in made.notes[0]
+    (gains,) = (table for table in made.tables if table.name == "gains")
+    assert any({*row} >= {"0.0"} for row in gains.rows)

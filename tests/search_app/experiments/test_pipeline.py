@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from anonymizer.counting import TermCounter
 from anonymizer.methods import parameters_of
-from anonymizer.model import QueryLog
+from anonymizer.model import QueryLog, Unsatisfiable
 from anonymizer.querylog import read_log
 from anonymizer.text import Analysis
 from anonymizer.wordnet import WordNet
@@ -254,6 +255,22 @@ def test_a_pooled_release_is_measured_alike_twice_though_its_key_is_secret(toy: 
     for mode in ("group", "smoothed"):
         values = [block(each, mode, 100).values["AP"] for each in (first, again)]
         assert values[0].tobytes() == values[1].tobytes()
+
+
+def test_a_promise_that_keeps_nothing_of_anybody_is_told_as_that(toy: Toy) -> None:
+    """k is more than there are people; where it is to be searched by, that is refused as ever."""
+    given = {**parameters_of("km-anonymity"), "k": 1000}
+    refused = Variant("all", "km-anonymity", {"k": 1000}, "tf", modes=(), complete=given)
+    (unit,) = units_of([refused])
+    world = toy.world((unit,))
+    measured = measure(world, unit)
+    assert measured.blocks == []
+    assert measured.facts["unsatisfiable"] == 1
+    shares = {name: share for name, share in measured.facts.items() if name.startswith("kept_")}
+    assert {*shares.values()} == {0}
+    assert {*shares} >= {"kept_distinct_terms", "kept_log_size", "kept_users", "kept_revenue"}
+    with pytest.raises(Unsatisfiable):
+        measure(world, replace(unit, asked=(("group", 60),)))
 
 
 def test_smoothed_rows_order_by_the_formula(toy: Toy) -> None:

@@ -133,7 +133,7 @@ def test_what_is_shown_is_that_order(page: Page, address: str, engine: Engine) -
         if first < 30:
             page.get_by_role("button", name="Next").click()
     assert page.locator("#hits").get_attribute("start") == "31"
-    assert page.get_by_role("button", name="Next").count() == 0
+    expect(page.get_by_role("button", name="Next")).to_have_count(0)
     rank = int(expected[30][1:]) + 1
     label = page.locator(".hit .move").first.get_attribute("aria-label")
     assert label == f"moved {'up' if rank > 31 else 'down'} {abs(rank - 31)}, from {rank} to 31"
@@ -213,7 +213,7 @@ def test_no_request_carries_a_term_of_the_profile(
     own = {"terms": [{"term": "zyxsentinel5", "weight": 0.5}], "row": {"row": "g0001"}}
     file.write_text(json.dumps(own))
     page.locator("#file").set_input_files(file)
-    assert page.locator("#terms li").count() == 6
+    expect(page.locator("#terms li")).to_have_count(6)  # the page reads a file in its own time
     search(page, "java code")
     page.get_by_role("button", name="Next").click()
     page.locator("#stages").check()
@@ -303,7 +303,7 @@ def test_erase_leaves_nothing_in_any_tab(page: Page, context: BrowserContext, ad
     page.locator("#stages").check()
     other = context.new_page()
     other.goto(f"{address}/device")
-    assert other.locator("#terms li").count() == 2
+    expect(other.locator("#terms li")).to_have_count(2)
     assert page.evaluate(EVERYTHING)["local"] == ["veilsearch.device"]
     page.locator("#more").fill("zyxsentinel2")
     page.get_by_text("Erase …").click()
@@ -316,7 +316,7 @@ def test_erase_leaves_nothing_in_any_tab(page: Page, context: BrowserContext, ad
     }
     assert "in the plain order" in page.locator("#told").inner_text()
     page.reload()
-    assert page.locator("#terms li").count() == 0
+    expect(page.locator("#terms li")).to_have_count(0)
 
 
 def test_a_profile_is_listed_by_weight_and_one_term_goes_at_a_time(
@@ -386,7 +386,7 @@ def test_what_is_no_profile_is_told_and_changes_nothing(
     take(page, "tea")
     take(page, text)
     assert said in page.locator("#done").inner_text()
-    assert page.locator("#terms li").count() == 1
+    expect(page.locator("#terms li")).to_have_count(1)
     assert page.locator("#more").input_value() == text  # to be put right
 
 
@@ -395,9 +395,9 @@ def test_damaged_storage_is_an_empty_profile(page: Page, address: str) -> None:
     for damage in ("{", "5", '{"terms": 5}', '{"terms": [["a", -1]]}'):
         page.evaluate("damage => { localStorage['veilsearch.device'] = damage; }", damage)
         page.reload()
-        assert page.locator("#terms li").count() == 0
+        expect(page.locator("#terms li")).to_have_count(0)
         take(page, "tea")
-        assert page.locator("#terms li").count() == 1
+        expect(page.locator("#terms li")).to_have_count(1)
 
 
 def test_a_row_that_is_not_there_is_told_and_nothing_is_ordered(page: Page, address: str) -> None:
@@ -455,10 +455,10 @@ def test_without_script_it_is_the_plain_order(browser: Browser, address: str) ->
     page.get_by_role("searchbox").fill("java")
     page.get_by_role("button", name="Search", exact=True).click()
     assert page.locator("noscript p").inner_text().endswith("here is the plain order.")
-    assert page.locator(".hit").count() == 10
+    expect(page.locator(".hit")).to_have_count(10)
     assert not page.locator("#here").is_visible()
     page.get_by_role("link", name="More in the plain order").click()
-    assert page.locator(".hit").count() == 10
+    expect(page.locator(".hit")).to_have_count(10)
     context.close()
 
 
