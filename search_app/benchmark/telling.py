@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -35,16 +35,31 @@ def as_json(report: Report) -> dict[str, Any]:
 
 def lines(report: Report) -> list[str]:
     """Return a table, a bar in a line, and what it was measured with."""
-    rows = [HEAD, *map(_cells, report.findings)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    told = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    told = _table([HEAD, *map(_cells, report.findings)])
     verdicts = [finding.verdict for finding in report.findings]
     counts = ", ".join(f"{verdicts.count(each)} {each}" for each in VERDICTS)
     known = ", ".join(f"{name} {found}" for name, found in versions().items())
-    return [*told, counts, _machine(report), known]
+    return [*told, *_deletions(report.facts), counts, _machine(report), known]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _deletions(facts: Mapping[str, Any]) -> list[str]:
+    """Return each case of R7 in a line: those of targets that have no bar are in no other."""
+    told = []
+    for known in (known for known in facts.values() if "cases" in known):
+        rows = [("R7, target by target", "took", "log size kept", "memory")]
+        for case, run in known["cases"].items():
+            kept = f"{100 * run['share of log size kept']:.1f} %"
+            rows.append((case, f"{run['seconds']:.1f} s", kept, f"{run['gigabytes']:.2f} GB"))
+        told += ["", *_table(rows), ""]
+    return told
 
 
 def _cells(finding: Finding) -> tuple[str, ...]:

@@ -151,6 +151,14 @@ def test_what_each_step_took_and_the_load_are_told(
     assert lines[4].endswith(", others computed 21 s; load 3.5 before and 4.25 after")
 
 
+def test_each_target_of_a_deletion_has_its_line(tmp_path: Path) -> None:
+    run = {"seconds": 5.25, "gigabytes": 0.734, "share of log size kept": 0.5751}
+    made = steps({}, cases={"insert (2,2) logsize": run})
+    lines = telling.lines(suite.run(Plan(tmp_path, only=("R4",)), lambda _: None, made))
+    at = lines.index("R7, target by target  took   log size kept  memory")
+    assert " ".join(lines[at + 1].split()) == "insert (2,2) logsize 5.2 s 57.5 % 0.73 GB"
+
+
 def test_the_plot_draws_each_stage_over_users() -> None:
     took = {"anonymize": {"seconds": 2.0}, "verify": {"seconds": 1.0}}
     runs = [
