@@ -8,9 +8,10 @@ from .claims import SLIGHT, Draft, Side, Wording, at_most, each_greater, settle,
 from .promise_series import (
     AVERAGE,
     COMPOSITION,
+    COMPOSITION_SMOOTHED,
     PAPER,
     POOLED,
-    SMOOTHED,
+    POOLED_SMOOTHED,
     Series,
     baseline,
     by_p,
@@ -68,7 +69,7 @@ def papers_do_not(summed: SummedUp) -> list[Draft]:
 def as_good(summed: SummedUp) -> list[Draft]:
     """Ask whether the promise costs anything where groups are large."""
     drafts = []
-    for series in (POOLED, SMOOTHED):
+    for series in (POOLED, POOLED_SMOOTHED):
         for pool in pools(summed.outcomes):
             pairs = _pairs(summed, series, PAPER, pool)
             if pairs:
@@ -88,14 +89,15 @@ def _less(side: Side) -> Side:
 
 
 def smoothing_helps(summed: SummedUp) -> list[Draft]:
-    """Ask what public data add to a pooled row."""
+    """Ask what public data add to rows of large groups."""
     drafts = []
-    for pool in pools(summed.outcomes):
-        pairs = _pairs(summed, SMOOTHED, POOLED, pool)
-        if pairs:
-            text = f"Smoothing helps at small p (pool {pool})."
-            words = Wording(f"smoothing-helps-pool-{pool}", text, _OURS)
-            drafts.append(each_greater(words, pairs, what=f"AP (pool {pool})"))
+    for series, plain in ((POOLED_SMOOTHED, POOLED), (COMPOSITION_SMOOTHED, COMPOSITION)):
+        for pool in pools(summed.outcomes):
+            pairs = _pairs(summed, series, plain, pool)
+            if pairs:
+                text = f"Smoothing helps {plain.name} at small p (pool {pool})."
+                words = Wording(f"smoothing-helps-{plain.name}-pool-{pool}", text, _OURS)
+                drafts.append(each_greater(words, pairs, what=f"AP (pool {pool})"))
     return drafts
 
 

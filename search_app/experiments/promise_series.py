@@ -27,9 +27,11 @@ EVERY_TERM = Series("every-term rows", "every-term", "group")
 CLIPPED = Series("clipped rows", "paper", "clipped")
 COMPOSITION = Series("composition", "composition", "group")
 POOLED = Series("pooled", "pooled", "group")
-SMOOTHED = Series("pooled, smoothed", "pooled", "smoothed")
+POOLED_SMOOTHED = Series("pooled, smoothed", "pooled", "smoothed")
+COMPOSITION_SMOOTHED = Series("composition, smoothed", "composition", "smoothed")
 RANDOM = Series("random groups", "paper", "random-groups")
-ALL = (PAPER, EVERY_TERM, CLIPPED, RANDOM, COMPOSITION, POOLED, SMOOTHED)
+_OURS = (COMPOSITION, COMPOSITION_SMOOTHED, POOLED, POOLED_SMOOTHED)
+ALL = (PAPER, EVERY_TERM, CLIPPED, RANDOM, *_OURS)
 
 
 def by_p(outcomes: Outcomes, series: Series) -> list[tuple[float, Variant]]:
