@@ -25,6 +25,8 @@ Progress = Callable[[int], object]
 
 
 LONE = frozenset({"km-anonymity"})  # methods whose rows are what is left of one person's terms
+HIDING = frozenset({"pooled"})  # methods whose rows hide their members' shares
+BELIEF = frozenset({"composition", "pooled"})  # methods that bound the change of belief by p
 
 
 def has_lone_rows(method: str) -> bool:
@@ -273,6 +275,21 @@ class Release:
         return has_lone_rows(self.method)
 
     @property
+    def hides_shares(self) -> bool:
+        """Tell whether rows publish other shares than their members', as the method says."""
+        return self.method in HIDING
+
+    @property
+    def groups(self) -> int:
+        """Count the rows of groups.
+
+        Of rows that hide their members' shares and are equally large, a last smaller one is none:
+        it serves whom the method leaves over, and is made of the others.
+        """
+        sizes = self.grouping.sizes
+        return int(sizes.size) - int(self.hides_shares and sizes[-1] < sizes[0])
+
+    @property
     def left_out(self) -> int:
         """Return how many users of the profiles have no row, as the method says."""
         return int(self.facts.get("users_left_out", 0))
@@ -299,7 +316,9 @@ class Release:
     def released_row(self, row: int) -> ReleasedRow:
         """Return a row as group mode sees it."""
         if row not in self._released:
-            size = int(np.count_nonzero(self.row_of_user == row))
+            inside = self.row_of_user < self.groups
+            behind = self.row_of_user == row if row < self.groups else inside
+            size = int(np.count_nonzero(behind))
             self._released[row] = ReleasedRow(self.rows.users[row], size, self.rows.at(row))
         return self._released[row]
 

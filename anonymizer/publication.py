@@ -72,6 +72,8 @@ class Candidate(NamedTuple):
     people: str  # a hash of who they are, not of their profiles
     sha256: str  # of the rows
     once: bool  # nothing is promised of two releases of the same people
+    users: int
+    rows: int
 
 
 Others = Callable[[Candidate], Iterable[Finding]]
@@ -104,7 +106,8 @@ def _candidate(case: Case) -> Candidate:
     users = case.profiles.users if case.profiles else []
     people = people_hash(users, case.manifest["profiles"])
     once = case.promise is not None and case.promise.once
-    return Candidate(people, case.manifest["sha256"]["rows.jsonl"], once)
+    counts = case.checked["users"], case.checked["rows"]
+    return Candidate(people, case.manifest["sha256"]["rows.jsonl"], once, *counts)
 
 
 def _refuse_foreign(output: Path, release: Path) -> None:
@@ -132,8 +135,8 @@ def _alone(case: Case) -> list[Finding]:
         line = fault or "each row is one user's, and any m of its terms stand in k rows"
         return [Finding("groups", not fault, "rows.jsonl", line)]
     rows = np.flatnonzero(case.people == 1)
-    if case.promise is not None and case.promise.spare_row and rows.size:
-        rows = rows[rows < case.people.size - _spare(case.people)]
+    if case.promise is not None and case.promise.spare_row and case.rows is not None:
+        rows = rows[rows < case.people.size - _spare(case.rows.users)]
     if not rows.size:
         return [Finding("groups", True, "rows.jsonl", "no row stands for one person alone")]
     where = f"rows.jsonl, line {rows[0] + 1}"

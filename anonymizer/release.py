@@ -262,6 +262,15 @@ def _changed(parts: Mapping[str, bytes], manifest: Record, checksums: bytes) -> 
     return "".join(changed[:1])
 
 
+def read_key(folder: Path) -> bytes | None:
+    """Return the secret key that a release keeps; None of a method that has none."""
+    path = folder / KEY
+    if not path.exists():
+        return None
+    with plain_errors(path, "read"):
+        return _read_key(path.read_bytes(), path)
+
+
 def _read_key(content: bytes, path: Path) -> bytes:
     try:
         record = read_object(content)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,12 @@ def secret_numbers(key: bytes, what: str, count: int) -> Secrets:
     """Return a number for each of so many items, which the key and a name for them tell."""
     drawn = hashlib.shake_256(key + what.encode()).digest(8 * count)
     return np.frombuffer(drawn, dtype="<u8").astype(np.uint64)
+
+
+def secret_numbers_of(key: bytes, what: str, names: Sequence[str]) -> Secrets:
+    """Return each item's number, which depends on its name and not on its place in a list."""
+    drawn = [hashlib.shake_256(key + f"{what} {name}".encode()).digest(8) for name in names]
+    return np.frombuffer(b"".join(drawn), dtype="<u8").astype(np.uint64)
 
 
 def secret_order(key: bytes, what: str, count: int) -> Ints:

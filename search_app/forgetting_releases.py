@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from anonymizer.measures.finding import Finding
 from anonymizer.measures.verification import verify
-from anonymizer.model import AnonymizerError, Release
-from anonymizer.publication import people_hash, publish, published_hash
+from anonymizer.model import AnonymizerError
+from anonymizer.publication import Candidate, publish, published_hash
 from anonymizer.records import read_object
 from anonymizer.release import DELETIONS, MANIFEST, MEMBERS, read_hash, read_manifest
 from index.model import SearchError
 
 from .errors import UsageError
 from .forgetting_profiles import Changed, owners_of
-from .ledger import note_made, note_published
+from .ledger import note_made, publishing
 from .replacing import Replacement
 from .settings import Settings
 from .verbs.anonymize import remake_release
@@ -30,9 +31,6 @@ class _Successor:
 
     release: Path
     profiles: Path
-    users: int
-    rows: int
-    people: str  # a hash of who they are
 
 
 @dataclass
@@ -151,16 +149,8 @@ def _remade(
     if not verify(staged, changed.staged).holds:
         replacement.withdraw(folder)
         return None
-    people = people_hash(changed.profiles.users, read_manifest(staged)["profiles"])
-    return _noted(workspace, release, staged, changed.staged, people)
-
-
-def _noted(
-    workspace: Workspace, release: Release, staged: Path, profiles: Path, people: str
-) -> _Successor:
-    users, rows = len(release.users), len(release.rows)
-    note_made(workspace, staged, users=users, rows=rows)
-    return _Successor(staged, profiles, users, rows, people)
+    note_made(workspace, staged, users=len(release.users), rows=len(release.rows))
+    return _Successor(staged, changed.staged)
 
 
 def _publish(workspace: Workspace, successor: _Successor | None, output: Path) -> None:
@@ -168,7 +158,12 @@ def _publish(workspace: Workspace, successor: _Successor | None, output: Path) -
 
     That another one was published of these people is no reason not to: it is to be forgotten.
     """
-    if successor and publish(successor.release, successor.profiles, output).holds:
-        users, rows = successor.users, successor.rows
-        people = successor.people
-        note_published(workspace, successor.release, users=users, rows=rows, people=people)
+    if successor is None:
+        return
+    with publishing(workspace) as note:
+
+        def noted(candidate: Candidate) -> list[Finding]:
+            note(successor.release, candidate)
+            return []
+
+        publish(successor.release, successor.profiles, output, noted)

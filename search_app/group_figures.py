@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from anonymizer.measures.group_counts import GroupCounts, count_groups
+from anonymizer.measures.group_counts import GroupCounts, count_groups, published_counts
 from anonymizer.measures.linkability import readings
 from anonymizer.model import Floats, Ints, Profiles, Release
 
@@ -33,7 +33,7 @@ class Figures:
     readings: Mapping[str, Floats]  # average, share, worst and belief by group
     shares: Ints  # pairs of a group and a term of its members, by the share who have it, in bars
     certain: int  # of these, the pairs whose term every member has
-    support: Ints  # pairs of a group and a released term, by the members who have it
+    support: Ints  # pairs of a group and a released term, by the members who have it, unless hidden
     lone: RowFigures | None = None  # of rows of one person each, which have no figures of groups
 
     @property
@@ -71,7 +71,7 @@ class Figures:
 
 def figures(release: Release, profiles: Profiles | None, *, singles: bool) -> Figures:
     """Count all that the pages tell of a release's groups; singles: also those of one person."""
-    people = release.grouping.sizes
+    people = release.grouping.sizes[: release.groups]
     told = np.arange(people.size) if singles else np.flatnonzero(people > 1)
     nothing = np.zeros(0, dtype=np.int64)
     if lone_rows(release):
@@ -79,20 +79,27 @@ def figures(release: Release, profiles: Profiles | None, *, singles: bool) -> Fi
         terms = release.rows.sizes
         return Figures(release, people, terms, told, {}, nothing, 0, nothing, rows)
     served = _served(release, profiles)
+    if release.hides_shares:
+        return _of_counts(release, published_counts(release), told, nothing)
     if served is None:
         return Figures(release, people, release.rows.sizes, told, {}, nothing, 0, nothing)
     counts = count_groups(served, release)
+    return _of_counts(release, counts, told, _support(counts, served, release, told))
+
+
+def _of_counts(release: Release, counts: GroupCounts, told: Ints, support: Ints) -> Figures:
+    people = counts.sizes
     cells = np.isin(counts.group, told) if told.size < people.size else slice(None)
     share = counts.share[cells]
     return Figures(
         release=release,
         people=people,
-        terms=release.rows.sizes,
+        terms=release.rows.sizes[: release.groups],
         told=told,
         readings=readings(counts),
         shares=share_counts(share),
         certain=int(np.count_nonzero(share == 1)),
-        support=_support(counts, served, release, told),
+        support=support,
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -59,17 +59,27 @@ def ledger_path(workspace: Workspace) -> Path:
 
 def note_made(workspace: Workspace, release: Path, *, users: int, rows: int) -> None:
     """Note that a release was made."""
-    _note(workspace, MADE, release, users, rows)
+    line = _line(MADE, release, users, rows)
+    workspace.create()
+    path = ledger_path(workspace)
+    with plain_when_writing(path), _locked(path) as handle:
+        _append(handle, line)
+        sync_folder(path.parent)
 
 
-def note_published(
-    workspace: Workspace, release: Path, *, users: int, rows: int, people: str = ""
-) -> None:
-    """Note that a release was published, if it is one of the workspace's."""
-    inside = release.resolve().is_relative_to(workspace.root.resolve())
-    current = workspace.current().release
-    if inside or (current and (workspace.root / current).resolve() == release.resolve()):
-        _note(workspace, PUBLISHED, release, users, rows, people)
+@contextmanager
+def publishing(workspace: Workspace) -> Iterator[Callable[[Path, Candidate], None]]:
+    """Let nobody else publish meanwhile; yield what notes a release, before its file is there."""
+    workspace.create()
+    path = ledger_path(workspace)
+    with plain_when_writing(path), _locked(path) as handle:
+
+        def note(release: Path, candidate: Candidate) -> None:
+            size = (candidate.users, candidate.rows)
+            _append(handle, _line(PUBLISHED, release, *size, candidate.people))
+            sync_folder(path.parent)
+
+        yield note
 
 
 def fault_of_second(
@@ -117,19 +127,12 @@ def _read(line: bytes, where: str) -> Noted:
         raise UsageError(f"{where}: damaged ({fault}); restore the file from a copy") from fault
 
 
-def _note(
-    workspace: Workspace, event: str, release: Path, users: int, rows: int, people: str = ""
-) -> None:
+def _line(event: str, release: Path, users: int, rows: int, people: str = "") -> bytes:
     from anonymizer.release import ROWS, read_manifest
 
     manifest = read_manifest(release)
     said = (manifest["method"], manifest["parameters"], users, rows, manifest["sha256"][ROWS])
-    noted = Noted(int(time.time()), event, *said, people)
-    workspace.create()
-    path = ledger_path(workspace)
-    with plain_when_writing(path), _locked(path) as handle:
-        _append(handle, as_json(noted._asdict()))
-        sync_folder(path.parent)
+    return as_json(Noted(int(time.time()), event, *said, people)._asdict())
 
 
 @contextmanager

@@ -6,19 +6,24 @@ with anonymizer.measures.linkability, which measures all groups at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from anonymizer.measures.group_counts import GroupCounts, published_counts
 from anonymizer.model import Ints, Profiles, Release, ReleasedRow
 
 from .lone_rows import lone_rows, rows_having
 
 if TYPE_CHECKING:
     from anonymizer.origins import Origin
+
+    Origins = Mapping[str, Origin]
 
 
 class Share(NamedTuple):
@@ -41,8 +46,8 @@ class OwnTerm:
     weight: float
     origin: Origin | None  # None: nobody kept where it came from
     released: float | None  # its weight in the group's row; None: it is not in it
-    members: int  # of the group who have it, this person among them
-    people: int  # of all who have it
+    members: int | None  # of the group who have it, this person among them; None: the row hides it
+    people: int | None  # of all who have it; None: no row may tell
 
     @property
     def only_mine(self) -> bool:
@@ -57,12 +62,14 @@ class OwnGroup:
     row: ReleasedRow
     distinct: int  # different terms of the members
     mean_size: float  # terms of a profile, over all people: |U|avg
-    cells: int  # terms of the members, each counted for everyone who has it
+    cells: float  # terms of the members, each counted for everyone who has it
     worst: Share  # the term that most members have
     worst_released: Share  # the same of the terms in the row
     known: int  # terms that every member has
     belief: float  # the largest change of belief about any term, present or absent
     rarest: int | None = None  # of a row that is of one person: rows that have its rarest term
+    published: bool = False  # all of this is read off the row, which hides the members' shares
+    spare: bool = False  # no group at all: who is left over is served by the mean of all groups
 
     @property
     def average(self) -> float:
@@ -102,6 +109,8 @@ class OwnView:
         """Return the own terms that every member of the group has."""
         if self.group is None:
             return ()
+        if self.group.published:
+            return tuple(each for each in self.terms if each.released == 1)
         return tuple(each for each in self.terms if each.members == self.group.row.users)
 
 
@@ -126,22 +135,72 @@ class Population:
         """Tell whether there is a profile of a person."""
         return user in self.profiles.row_of
 
-    def view(self, user: str, origins: Mapping[str, Origin]) -> OwnView:
+    def view(self, user: str, origins: Origins) -> OwnView:
         """Return what one person sees of themselves."""
         row = self._row(user)
         columns, weights = self.profiles.slice(self.profiles.number(user))
+        terms = [self.profiles.terms[column] for column in columns.tolist()]
+        own = zip(terms, weights.tolist(), strict=True)
+        if self.release and self.release.hides_shares:
+            return self._of_published(own, row, origins)
         members = self._members_having(row)
         released = row.weights if row else {}
-        terms = [self.profiles.terms[column] for column in columns.tolist()]
-        counts = zip(terms, weights.tolist(), members[columns], self.having[columns], strict=True)
-        own = tuple(
+        counts = zip(own, members[columns], self.having[columns], strict=True)
+        told = tuple(
             OwnTerm(term, weight, origins.get(term), released.get(term), int(near), int(all_))
-            for term, weight, near, all_ in counts
+            for (term, weight), near, all_ in counts
         )
         if row is None:
-            return OwnView(own, None)
+            return OwnView(told, None)
         group = self._group(row, members)
-        return OwnView(own, self._lone(group) if lone_rows(self.release) else group)
+        return OwnView(told, self._lone(group) if lone_rows(self.release) else group)
+
+    def _of_published(
+        self, own: Iterable[tuple[str, float]], row: ReleasedRow | None, origins: Origins
+    ) -> OwnView:
+        """Return what a row tells that hides its members' shares: nothing is counted for it.
+
+        How many people have a term would tell of those left over what the rows keep of them.
+        """
+        released = row.weights if row else {}
+        terms = tuple(
+            OwnTerm(term, weight, origins.get(term), released.get(term), None, None)
+            for term, weight in own
+        )
+        return OwnView(terms, self._published_group(row) if row else None)
+
+    def _published_group(self, row: ReleasedRow) -> OwnGroup:
+        counts, most = self._published, max(row.weights.values())
+        worst = Fraction(most).limit_denominator(counts.users)
+        share = Share(worst.numerator, worst.denominator)
+        return OwnGroup(
+            row=row,
+            distinct=len(row.weights),
+            mean_size=counts.average_size,
+            cells=row.users * math.fsum(row.weights.values()),
+            worst=share,
+            worst_released=share,
+            known=sum(weight == 1 for weight in row.weights.values()),
+            belief=max(abs(row.weights.get(term, 0.0) - of) for term, of in self._prior.items()),
+            published=True,
+            spare=self._release.rows.number(row.name) >= self._release.groups,
+        )
+
+    @property
+    def _release(self) -> Release:
+        if self.release is None:
+            raise LookupError("there is no release")
+        return self.release
+
+    @cached_property
+    def _published(self) -> GroupCounts:
+        return published_counts(self._release)
+
+    @cached_property
+    def _prior(self) -> Mapping[str, float]:
+        """Return the share of all who are in groups, as the rows say it together."""
+        shares = self._published.having / self._published.users
+        return dict(zip(self._release.rows.terms, shares.tolist(), strict=True))
 
     def _row(self, user: str) -> ReleasedRow | None:
         """Return the released row of a person; none where they are in no group."""

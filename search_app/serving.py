@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anonymizer.model import AnonymizerError, Release
+from anonymizer.model import BELIEF, AnonymizerError, Release
 from anonymizer.origins import Origin, read_origins
 from anonymizer.release import read_hash
 
@@ -105,6 +105,8 @@ class Serving:
         self, opened: Opened, access: str, state: object, truth: Mapping[str, Any] | None
     ) -> Site:
         modes, build = opened.modes, self.workspace.find("index").name
+        if access != DEMO:
+            self._leave_alone(modes)
         release, store = modes.release, self._store(access)
         return Site(
             modes=modes,
@@ -117,6 +119,7 @@ class Serving:
             corpus=build.rpartition(".")[0],
             build=build,
             release_name=_called(modes, "group", self.workspace.find("release")) if release else "",
+            release_sha256=read_hash(self.workspace.find("release")) if release else "",
             facts=_facts(release) if release else {},
             further=self._further(modes),
             examples=_examples(truth, release) if truth and release else (),
@@ -129,6 +132,17 @@ class Serving:
             forget=partial(self._forget, store),
             prepared=self._prepared(truth, release),
         )
+
+    def _leave_alone(self, modes: Modes) -> None:
+        """Serve no second release to real people where what one promises, it promises alone."""
+        current = [modes.release] if modes.release else []
+        if any(each.method in BELIEF for each in (*current, *modes.further.values())):
+            for name in modes.further:
+                self._tell(
+                    f"The release in the folder {name} is left out: what composition and pooled "
+                    "promise is promised of one release of the same people alone."
+                )
+            modes.further = {}
 
     def _further(self, modes: Modes) -> dict[str, Shown]:
         root, found = self.workspace.root, {}
@@ -203,7 +217,8 @@ def _name(folder: Path, release: Release) -> str:
 def _facts(release: Release) -> dict[str, Any]:
     """Return what is measured of a release, and what it promises."""
     promised = ("k", "m", "frequencies") if lone_rows(release) else ("p",)
-    return {**release.facts, **{name: release.parameters.get(name) for name in promised}}
+    given = {name: release.parameters.get(name) for name in promised}
+    return {**release.facts, **given, "bounds_belief": release.method in BELIEF}
 
 
 def _examples(truth: Mapping[str, Any], release: Release) -> tuple[Example, ...]:

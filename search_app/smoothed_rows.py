@@ -40,7 +40,7 @@ class SmoothedRows:
 
     def __init__(self, published: Published, forward: Forward):
         self._published, self._forward = published, forward
-        self._strength = strength_for(published.parameters.get("p"))
+        self._strength = strength_for(published.method, published.parameters.get("p"))
         self._weights = lru_cache(KEPT)(self._made)
 
     def of(self, row: ReleasedRow) -> ReleasedRow:
@@ -66,7 +66,7 @@ class SmoothedRows:
 def smoothing_of(published: Published, forward: Forward) -> SmoothedRows | None:
     """Return what smooths a release; None if its rows are no shares, or serve best as they are."""
     method, parameters, rows = published.method, published.parameters, published.rows
-    as_they_are = strength_for(parameters.get("p")) == AS_RELEASED
+    as_they_are = strength_for(method, parameters.get("p")) == AS_RELEASED
     if as_they_are or unlike_shares(method, parameters, rows.weights):
         return None
     return SmoothedRows(published, forward)

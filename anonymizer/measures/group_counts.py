@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from ..model import Floats, Ints, Profiles, Release
 
-HIDING = {"pooled"}  # methods whose rows hide their members' shares
-
 
 class GroupCounts(NamedTuple):
     """One cell for each group and each term that a member has, group by group."""
@@ -21,7 +19,7 @@ class GroupCounts(NamedTuple):
     begins: Ints  # each group's first cell
     group: Ints  # cell -> group
     term: Ints  # cell -> term of the profiles
-    members: Ints  # cell -> members who have the term
+    members: Ints | Floats  # cell -> members who have the term
     users: int
     having: Ints  # term -> users who have it
     average_size: float  # |U|avg
@@ -72,20 +70,34 @@ def row_of_each(profiles: Profiles, release: Release) -> Ints:
     return np.array([row_of.get(user, -1) for user in profiles.users], dtype=np.int64)
 
 
-def whole_rows(release: Release) -> int:
-    """Count the rows of groups: of methods whose rows are equally large, a smaller one is none.
+def published_counts(release: Release) -> GroupCounts:
+    """Count the same by what rows publish, where they hide their members' shares.
 
-    It serves users left over, and is made of the others' profiles.
+    Terms are numbered as in the rows; members of a cell are as many as the share says, which need
+    be no whole number. Who is left over counts for nothing.
     """
-    sizes = release.grouping.sizes
-    spare = release.method in HIDING and sizes[-1] < sizes[0]
-    return int(sizes.size) - int(spare)
+    sizes, rows = release.grouping.sizes[: release.groups], release.rows.weights[: release.groups]
+    distinct = np.diff(rows.indptr)
+    group = np.repeat(np.arange(sizes.size), distinct)
+    members = rows.data * sizes[group]
+    having = np.rint(np.bincount(rows.indices, weights=members, minlength=rows.shape[1]))
+    return GroupCounts(
+        sizes=sizes,
+        distinct=distinct,
+        begins=np.cumsum(distinct) - distinct,
+        group=group,
+        term=rows.indices.astype(np.int64),
+        members=members,
+        users=int(sizes.sum()),
+        having=having.astype(np.int64),
+        average_size=float(having.sum() / sizes.sum()),
+    )
 
 
 def in_groups(profiles: Profiles, release: Release) -> Profiles:
     """Return the profiles that the release is made of."""
     row_of = row_of_each(profiles, release)
-    inside = np.flatnonzero((row_of >= 0) & (row_of < whole_rows(release)))
+    inside = np.flatnonzero((row_of >= 0) & (row_of < release.groups))
     if inside.size == len(profiles):
         return profiles
     users = tuple(profiles.users[user] for user in inside.tolist())

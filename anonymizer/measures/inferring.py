@@ -20,7 +20,7 @@ import numpy as np
 
 from .assignments import Kind, expected_shares
 from .finding import Floats, Ints
-from .group_counts import HIDING, count_groups, in_groups
+from .group_counts import count_groups, in_groups
 
 if TYPE_CHECKING:
     from ..model import Profiles, Release
@@ -36,7 +36,7 @@ class Columns:
         self.row = np.repeat(np.arange(len(rows)), rows.sizes)
         self.term = column[rows.weights.indices]
         self.weight: Floats = rows.weights.data
-        counted = in_groups(profiles, release) if release.method in HIDING else profiles
+        counted = in_groups(profiles, release) if release.hides_shares else profiles
         self.users = len(counted)
         self.having = np.bincount(counted.weights.indices, minlength=len(profiles.terms))
         self._source = (profiles, release)

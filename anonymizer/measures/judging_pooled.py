@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +21,7 @@ from .judging_facts import facts_of_rows
 from .judging_parameters import Numbers, parameter_faults
 from .judging_shares import NUMBERS, judge_belief, judge_published
 from .people import People
-from .recounting_pools import Plan, of_groups, recount_pools, secret_numbers
+from .recounting_pools import Plan, of_groups, recount_pools, secret_number, secret_numbers
 from .strict_lines import read_strictly
 from .tally import Tally
 
@@ -37,14 +37,15 @@ def judge_pooled(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     tally = of_groups(grounds.tally, plan.groups)
     yield Finding("parameters", True, MANIFEST, "all there and in range")
     yield Finding("key", True, KEY, "is there: 32 bytes")
-    yield from _judge_drawn(grounds.group_of, plan)
+    yield from _judge_drawn(grounds.group_of, grounds.people.users, plan)
     if parameters["meet_paper"] == "true":
         yield from _judge_paper(tally, plan)
     shares = grounds.shares or recount_pools(tally, grounds.people.terms, plan)
     fault = "has a share that is neither its members' nor the mean of their pool"
     yield from judge_published(shares, grounds.rows, fault)
     yield from judge_belief(shares, tally, plan.p)
-    yield from _tell_bounds(grounds.tally.users - tally.users)
+    paper = parameters["meet_paper"] == "true"
+    yield from _tell_bounds(grounds.tally.users - tally.users, paper=paper)
 
 
 def foresee_pooled(
@@ -99,17 +100,18 @@ def _key(parts: Parts) -> bytes:
     raise Broken("key", KEY, "is no key of 32 bytes, and nothing else, in hexadecimal digits")
 
 
-def _judge_drawn(group_of: Ints, plan: Plan) -> Findings:
+def _judge_drawn(group_of: Ints, names: Sequence[str], plan: Plan) -> Findings:
     """Check sizes, who is left over, and the order of groups: the key drew both."""
     users, left = group_of.size, group_of.size % plan.size
     line = f"each of {plan.groups} groups has {plan.size} members"
     yield Finding("groups", True, ROWS, f"{line}; {left} users are left over" if left else line)
-    drawn = _order(plan.key, "left over", users)[:left]
+    numbers = [secret_number(plan.key, f"left over {name}") for name in names]
+    drawn = sorted(range(users), key=numbers.__getitem__)[:left]
     line = "is not of the users whom the key leaves over"
     good = "those left over are whom the key drew" if left else "nobody is left over"
     wrong = np.zeros(plan.groups + (left > 0), dtype=np.bool_)
     wrong[-1] = left > 0 and not np.array_equal(
-        np.sort(drawn), np.flatnonzero(group_of == plan.groups)
+        np.sort(np.array(drawn)), np.flatnonzero(group_of == plan.groups)
     )
     yield from told_rows("left over", wrong, line, good)
     found, first = np.unique(group_of, return_index=True)
@@ -135,13 +137,14 @@ def _judge_paper(tally: Tally, plan: Plan) -> Findings:
     yield from told_rows("paper", wrong, line, good)
 
 
-def _tell_bounds(left: int) -> Findings:
+def _tell_bounds(left: int, *, paper: bool) -> Findings:
     """Tell what the guarantee does not speak of."""
     line = "of whoever reads a term's own column; one who knows what goes together may learn more"
     yield Finding("guarantee", True, MANIFEST, line)
     if left:
+        but = ", but how large groups are" if paper else ""
         line = (
-            "nothing published is made of the profiles left over; who knows from elsewhere how "
-            "many of all users have a term can take the groups' from that"
+            f"nothing published is made of the profiles left over{but}; who knows from elsewhere "
+            "how many of all users have a term can take the groups' from that"
         )
         yield Finding("guarantee", True, MANIFEST, line)

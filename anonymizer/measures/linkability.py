@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .group_counts import GroupCounts, count_groups
+from .group_counts import GroupCounts, count_groups, published_counts
 from .measurement import Measurement, by_group
 
 if TYPE_CHECKING:
@@ -106,11 +106,27 @@ def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
     The change of belief is that of one who knows the members' shares, published or not.
     """
     counts = count_groups(profiles, release)
+    found = _summed_up(counts, len(release.users))
+    found["released_linkability"] = _released(counts, profiles, release)
+    found["terms_released"] = int(release.rows.weights.nnz)
+    found["terms_suppressed"] = counts.term.size - int(release.rows.weights.nnz)
+    return found
+
+
+def published_facts(release: Release) -> Mapping[str, float | int]:
+    """Sum up the same of a release whose rows hide their members' shares: what each publishes.
+
+    The members' own shares, or how many terms they have, would tell more than the rows do.
+    """
+    return _summed_up(published_counts(release), len(release.users))
+
+
+def _summed_up(counts: GroupCounts, users: int) -> dict[str, float | int]:
+    """Return all facts of groups that publish just what is counted."""
     found = readings(counts)
-    released = int(release.rows.weights.nnz)
     return {
-        "users": len(release.users),
-        "groups": len(release.rows),
+        "users": users,
+        "groups": counts.sizes.size,
         "single_person_rows": int(np.count_nonzero(counts.sizes == 1)),
         "smallest_group": int(counts.sizes.min()),
         "mean_group": float(counts.sizes.mean()),
@@ -120,9 +136,9 @@ def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
         "share_linkability": float(found["share"].max()),
         "worst_linkability": float(found["worst"].max()),
         "mean_worst_linkability": float(found["worst"].mean()),
-        "released_linkability": _released(counts, profiles, release),
+        "released_linkability": float(found["worst"].max()),
         "change_of_belief": float(found["belief"].max()),
         "terms_in_groups": counts.term.size,
-        "terms_released": released,
-        "terms_suppressed": counts.term.size - released,
+        "terms_released": counts.term.size,
+        "terms_suppressed": 0,
     }

@@ -56,6 +56,11 @@ def secret_numbers(key: bytes, what: str, count: int) -> Numbers:
     return np.frombuffer(drawn, dtype="<u8").astype(np.uint64)
 
 
+def secret_number(key: bytes, what: str) -> int:
+    """Return the one number that the key gives a name."""
+    return int.from_bytes(hashlib.shake_256(key + what.encode()).digest(8), "little")
+
+
 def recount_pools(tally: Tally, terms: list[str], plan: Plan) -> Shares:
     """Return what each row must publish, that for those left over included.
 

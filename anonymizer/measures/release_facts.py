@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .group_counts import HIDING, in_groups, released_weights, whole_rows
+from .group_counts import released_weights
 from .linkability import facts as general_facts
+from .linkability import published_facts
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
     from ..model import Profiles, Release
 
 Facts = dict[str, float | int]
@@ -21,51 +20,9 @@ DECIMALS = 2  # of a share of reduced profiles
 
 def facts(profiles: Profiles, release: Release) -> Facts:
     """Sum up what release.json states: every value holds for the whole release."""
-    if release.method in HIDING:
-        return facts_of_rows(profiles, release)
+    if release.hides_shares:
+        return {**published_facts(release)}
     return own_facts(profiles, release) or {**general_facts(profiles, release)}
-
-
-def facts_of_rows(profiles: Profiles, release: Release) -> Facts:
-    """Sum up the same of a release whose rows hide their members' shares: what each publishes.
-
-    The members' own shares, or how many terms they have, would tell more than the rows do. A row
-    for users left over tells nothing of them, nor does any of these facts.
-    """
-    counted, groups = in_groups(profiles, release), whole_rows(release)
-    sizes = release.grouping.sizes[:groups]
-    rows = release.rows.weights[:groups]
-    shares, begins, terms = rows.data, rows.indptr[:-1], np.diff(rows.indptr)
-    average, worst = float(counted.sizes.mean()), np.maximum.reduceat(shares, begins)
-    mean = np.add.reduceat(shares, begins) / terms
-    return {
-        "users": len(release.users),
-        "groups": groups,
-        "single_person_rows": int(np.count_nonzero(sizes == 1)),
-        "smallest_group": int(sizes.min()),
-        "mean_group": float(sizes.mean()),
-        "largest_group": int(sizes.max()),
-        "average_linkability": average / int(terms.min()),
-        "mean_average_linkability": float((average / terms).mean()),
-        "share_linkability": float(mean.max()),
-        "worst_linkability": float(worst.max()),
-        "mean_worst_linkability": float(worst.mean()),
-        "released_linkability": float(worst.max()),
-        "change_of_belief": _published_belief(counted, release.rows.terms, rows),
-        "terms_in_groups": int(rows.nnz),
-        "terms_released": int(rows.nnz),
-        "terms_suppressed": 0,
-    }
-
-
-def _published_belief(counted: Profiles, terms: tuple[str, ...], rows: csr_matrix) -> float:
-    """Return the largest distance of a row's share, or of none, from that of all users."""
-    prior = np.bincount(counted.weights.indices, minlength=len(counted.terms)) / len(counted)
-    number = {term: at for at, term in enumerate(counted.terms)}
-    column = np.array([number[term] for term in terms])[rows.indices]
-    lacked = np.bincount(column, minlength=prior.size) < rows.shape[0]
-    present = np.abs(rows.data - prior[column])
-    return max(float(present.max()), float(prior.max(where=lacked, initial=0.0)))
 
 
 def own_facts(profiles: Profiles, release: Release) -> Facts:

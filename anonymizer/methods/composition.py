@@ -5,7 +5,8 @@ Ours. Of n users N_t have a term t, of a group's m members c_gt. Alike users are
 is the plain centroid of its members' sets of terms, and nothing is ever left out of it. Whoever
 knows all profiles without their names, the algorithm, its draws, all rows and a victim's group
 believes of each term that the victim has it with probability c_gt / m: at most p away from what
-N_t / n told already.
+N_t / n told already. That is so because groups are made of profiles in the order of their content:
+any names could be theirs. Only users with the very same terms stand as in the file.
 
 Where no size is given, sizes grow until a short annealing finds groups without a cell beyond p, and
 on while that makes closer groups: room to keep the promise is worth more members, up to a point.
@@ -25,6 +26,7 @@ from scipy.sparse import csr_matrix
 
 from ..annealing import Annealed, anneal, steps_for
 from ..bounded_shares import cells_beyond, counts_of, fraction_of, limits_of
+from ..histories import by_content
 from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, Unsatisfiable, silent
 from ..representative import named_rows
 from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
@@ -68,17 +70,28 @@ def anonymize(
         raise Unsatisfiable(
             f"{len(profiles)} users make no two groups of {least}; take a larger p, or more users"
         )
-    alike = likeness(profiles, sample, rng)
+    people, order = _in_order_of_content(profiles)
+    alike = likeness(people, sample, rng)
     swaps = steps or steps_for(len(profiles))
-    task = _Task(profiles, alike, share, swaps, rng, progress)
+    task = _Task(people, alike, share, swaps, rng, progress)
     grouping = _of_size(task, size) if size else _of_best_size(task, least)
     _refuse_beyond(task, grouping)
-    rows = counts_of(profiles, grouping)
+    group_of = np.empty_like(order)
+    group_of[order] = grouping.group_of
+    rows = counts_of(people, grouping)
     shares = rows.data / np.repeat(grouping.sizes, np.diff(rows.indptr))
     centroids = csr_matrix((shares, rows.indices, rows.indptr), shape=rows.shape)
     parameters = {"p": p, "size": size, "documents": sample.vectors.shape[0], "steps": steps}
     released = named_rows(profiles, centroids)
-    return Release(released, profiles.users, grouping.group_of, "composition", parameters)
+    return Release(released, profiles.users, group_of, "composition", parameters)
+
+
+def _in_order_of_content(profiles: Profiles) -> tuple[Profiles, Ints]:
+    """Order users by their terms: then no group depends on who stands where in the file."""
+    cells = profiles.weights
+    order = by_content(cells.indptr.astype(np.int64), cells.indices, np.ones(cells.nnz))
+    users = tuple(profiles.users[user] for user in order.tolist())
+    return Profiles(users, profiles.terms, cells[order]), order
 
 
 def _of_size(task: _Task, size: int) -> Grouping:

@@ -11,20 +11,22 @@ terms that the row does not hold, too.
 
 That holds because groups are equally large, numbered at random, and equal shares stand in a random
 order. These draws and the users left over come from a secret key, not from the seed; who has the
-key could replay them. One key serves one release, and one release one set of profiles.
+key could replay them. One key serves one release, and one release one set of profiles;
+made anew because somebody is forgotten, it keeps the key, so that nobody else changes sides.
 What the key settles, so that a judge can settle it once more: SHAKE-256 of the key and of a name
 in UTF-8 gives each of a list of items 8 bytes, a number with its lowest byte first, and items stand
-in ascending order of their numbers. Users in the order of the profiles, "left over": the first
-n mod m are left over. Groups in the order of their first members, "groups": the group at place i
-of that order gets row number order[i]. Rows, "ties of TERM": of equal counts the row of the smaller
-number stands first, for the pool from the lower end last.
+in ascending order of their numbers. "left over USER", one item: the n mod m users with the smallest
+numbers are left over, whoever else is there. Groups in the order of their first members, "groups":
+the group at place i of that order gets row number order[i]. Rows, "ties of TERM": of equal counts
+the row of the smaller number stands first, for the pool from the lower end last.
 Key 00 01 .. 1f, "groups", three items: 18196744385391566406, 9215127205093378510,
 12916560353276332279, thus the order 1, 2, 0. "ties of tea": 7035573845584675592,
 520046053104225255, 37503385224193059.
 
 Not promised: an attacker with a model of which terms go together can learn more; and who knows
 from elsewhere how many of all n users have a term can take the groups' from that, which leaves
-those left over.
+those left over. With `meet_paper` the size of groups is found by trials, each of which leaves over
+others: it depends a little on everybody.
 """
 
 from __future__ import annotations
@@ -42,7 +44,13 @@ from ..bounded_shares import counts_of, fraction_of
 from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, Unsatisfiable, silent
 from ..pooling import pooled_shares
 from ..representative import named_rows
-from ..secret_order import Secrets, refuse_no_key, secret_numbers, secret_order
+from ..secret_order import (
+    Secrets,
+    refuse_no_key,
+    secret_numbers,
+    secret_numbers_of,
+    secret_order,
+)
 from ..similarity import Documents, likeness, refuse_bad_sampling
 
 _TRIAL = 8  # a size is tried with one of so many steps
@@ -105,15 +113,16 @@ def anonymize(
 
 def _refuse_few(users: int, size: int) -> None:
     if users < 2 * size:
-        raise Unsatisfiable(
-            f"{users} users make no two groups of {size}; take a larger p, or more users"
-        )
+        groups = f"{size}" if size <= users else f"more than {users}"
+        larger = "take a larger p, or more users" if size > 2 else "take more users"
+        raise Unsatisfiable(f"{users} users make no two groups of {groups}; {larger}")
 
 
 def _deal(task: _Task, size: int, steps: int) -> _Dealt:
     """Deal users out to groups of a size, by the profiles of no other users than these."""
     everybody, groups = len(task.profiles), len(task.profiles) // size
-    users = np.sort(secret_order(task.key, "left over", everybody)[everybody % size :])
+    numbers = secret_numbers_of(task.key, "left over", task.profiles.users)
+    users = np.sort(np.argsort(numbers, kind="stable")[everybody % size :])
     names = tuple(task.profiles.users[user] for user in users.tolist())
     people = Profiles(names, task.profiles.terms, task.profiles.weights[users])
     sizes = np.full(groups, size, dtype=np.int64)

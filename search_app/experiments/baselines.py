@@ -135,7 +135,9 @@ def _smoothed(situation: Situation) -> Interests:
     refuse_unlike_shares(release.method, release.parameters, rows.weights)
     columns = unit_columns(document_vectors_over(situation.forward, rows.terms))
     prior = prior_of(rows.weights, release.grouping.sizes)
-    vectors = smoothed(rows.weights, prior, columns, strength_for(release.parameters.get("p")))
+    vectors = smoothed(
+        rows.weights, prior, columns, strength_for(release.method, release.parameters.get("p"))
+    )
     return Interests(csr_matrix(vectors), rows.terms, _row_of(situation))
 
 

@@ -8,7 +8,6 @@ from .claims import SLIGHT, Draft, Side, Wording, at_most, each_greater, settle,
 from .promise_series import (
     AVERAGE,
     COMPOSITION,
-    COMPOSITION_SMOOTHED,
     PAPER,
     POOLED,
     POOLED_SMOOTHED,
@@ -89,15 +88,14 @@ def _less(side: Side) -> Side:
 
 
 def smoothing_helps(summed: SummedUp) -> list[Draft]:
-    """Ask what public data add to rows of large groups."""
+    """Ask what public data add to a pooled row."""
     drafts = []
-    for series, plain in ((POOLED_SMOOTHED, POOLED), (COMPOSITION_SMOOTHED, COMPOSITION)):
-        for pool in pools(summed.outcomes):
-            pairs = _pairs(summed, series, plain, pool)
-            if pairs:
-                text = f"Smoothing helps {plain.name} at small p (pool {pool})."
-                words = Wording(f"smoothing-helps-{plain.name}-pool-{pool}", text, _OURS)
-                drafts.append(each_greater(words, pairs, what=f"AP (pool {pool})"))
+    for pool in pools(summed.outcomes):
+        pairs = _pairs(summed, POOLED_SMOOTHED, POOLED, pool)
+        if pairs:
+            text = f"Smoothing helps at small p (pool {pool})."
+            words = Wording(f"smoothing-helps-pool-{pool}", text, _OURS)
+            drafts.append(each_greater(words, pairs, what=f"AP (pool {pool})"))
     return drafts
 
 

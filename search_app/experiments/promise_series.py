@@ -28,10 +28,8 @@ CLIPPED = Series("clipped rows", "paper", "clipped")
 COMPOSITION = Series("composition", "composition", "group")
 POOLED = Series("pooled", "pooled", "group")
 POOLED_SMOOTHED = Series("pooled, smoothed", "pooled", "smoothed")
-COMPOSITION_SMOOTHED = Series("composition, smoothed", "composition", "smoothed")
 RANDOM = Series("random groups", "paper", "random-groups")
-_OURS = (COMPOSITION, COMPOSITION_SMOOTHED, POOLED, POOLED_SMOOTHED)
-ALL = (PAPER, EVERY_TERM, CLIPPED, RANDOM, *_OURS)
+ALL = (PAPER, EVERY_TERM, CLIPPED, RANDOM, COMPOSITION, POOLED, POOLED_SMOOTHED)
 
 
 def by_p(outcomes: Outcomes, series: Series) -> list[tuple[float, Variant]]:

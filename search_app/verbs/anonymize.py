@@ -177,7 +177,7 @@ def write_release_of(
 def remake_release(folder: Path, profiles: Profiles, output: Path, settings: Settings) -> Release:
     """Make a release anew from other profiles: by the same method, parameters and seed."""
     from anonymizer.profile_file import fingerprint
-    from anonymizer.release import read_manifest, write_release
+    from anonymizer.release import read_key, read_manifest, write_release
 
     manifest = read_manifest(folder)
     method, seed, choices = (manifest[name] for name in ("method", "seed", "profiles"))
@@ -186,7 +186,9 @@ def remake_release(folder: Path, profiles: Profiles, output: Path, settings: Set
         raise UsageError(f"{folder}: nobody knows any more whom first_seed named; make it by hand")
     if values.get("marketing") == "given":
         raise UsageError(f"{folder}: nobody knows its marketing table any more; make it by hand")
-    release = _released(profiles, method, values, seed, settings, choices=choices)
+    # With another key others would be left over, and two releases held together would tell whom.
+    key = read_key(folder)
+    release = _released(profiles, method, values, seed, settings, choices=choices, key=key)
     made_from = fingerprint(profiles)
     write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
     return release
@@ -201,6 +203,7 @@ def _released(
     *,
     logs: Sequence[Path] = (),
     choices: Mapping[str, Any],
+    key: bytes | None = None,
 ) -> Release:
     """Run the method on the workspace's index and add the measured facts."""
     from dataclasses import replace
@@ -221,6 +224,7 @@ def _released(
             wordnet=open_wordnet(settings.cache),
             forward=lambda: _forward(settings),
             queries=lambda: _queries(logs, choices, settings),
+            key=key,
             progress=progress,
         )
     return replace(release, facts=facts(profiles, release))

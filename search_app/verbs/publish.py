@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,20 +34,20 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Verify the release and write the file; exit with 1, and write nothing, on any breach."""
     from anonymizer.publication import publish
 
-    from ..ledger import note_published
+    from ..ledger import publishing
 
     release, profiles = release_and_profiles(arguments, settings)
     workspace = Workspace(settings.workspace)
-    asked: list[str] = []
+    with ExitStack() as held:
 
-    def others(candidate: Candidate) -> list[Finding]:
-        asked.append(candidate.people)
-        return [_beside_others(candidate, workspace, arguments.second)]
+        def others(candidate: Candidate) -> list[Finding]:
+            note = held.enter_context(publishing(workspace))
+            finding = _beside_others(candidate, workspace, arguments.second)
+            if finding.holds:
+                note(release, candidate)
+            return [finding]
 
-    verdict = publish(release, profiles, arguments.output, others)
-    if verdict.holds:
-        users, rows = verdict.checked["users"], verdict.checked["rows"]
-        note_published(workspace, release, users=users, rows=rows, people=asked[0])
+        verdict = publish(release, profiles, arguments.output, others)
     if arguments.json:
         published = str(arguments.output) if verdict.holds else None
         console.show_json({"published": published, **as_dict(release, verdict)})

@@ -36,6 +36,10 @@ pages = Blueprint("api_device", __name__, url_prefix="/api/v1")
 ASKED = (QUERY, DEVICE_POOL, OPERATORS, DEVICE_ROW, KEEP, RELEASE)
 QUICK = 1  # of gzip's levels: a third of the size for a fifteenth of the work
 CLOSED = "Searching on one’s own device names nobody, so it is closed where people sign in."
+UNPUBLISHED = (
+    "These rows are not published, and a device does not say who it is: nobody learns from them "
+    "here. The operator publishes them with: veilsearch publish"
+)
 OF_ONE = "This row is one person’s own profile, and the people here are real: it chooses nothing."
 
 
@@ -119,6 +123,8 @@ def _row(site: Site, values: dict[str, Any]) -> ReleasedRow | None:
     row = chosen.released_row(number)
     if row.users == 1 and site.access != DEMO:
         abort(403, OF_ONE)
+    if site.access != DEMO and (release or not site.is_published()):
+        abort(403, UNPUBLISHED)
     return row
 
 

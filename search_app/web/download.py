@@ -7,7 +7,8 @@ from typing import Any
 
 from ..own_view import OwnTerm, OwnView
 from .own_facts import own_facts
-from .own_page import ledger_of, promise_of
+from .own_page import ledger_of
+from .promise import promise_of
 from .site import Site
 
 
@@ -17,7 +18,7 @@ def download(site: Site, user: str, view: OwnView | None) -> dict[str, Any]:
     terms = [] if view is None else [_told(each) for each in view.terms]
     group = view.group if view else None
     row = group and {"row": group.row.name, "users": group.row.users, "terms": group.row.weights}
-    facts = [] if view is None else own_facts(view, promise_of(site), ledger_of(site))
+    facts = [] if view is None else own_facts(view, promise_of(site.modes.release), ledger_of(site))
     return {
         "terms": terms,
         "row": row,

@@ -49,7 +49,8 @@ def _single(facts: Mapping[str, Any]) -> Fact | None:
 
 
 def _average(facts: Mapping[str, Any]) -> Fact | None:
-    value, bound = facts.get("average_linkability"), facts.get("p")
+    value = facts.get("average_linkability")
+    bound = None if facts.get("bounds_belief") else facts.get("p")
     if value is None:
         return None
     promised = "" if bound is None else f" The method promises at most p = {two_decimals(bound)}."
@@ -95,4 +96,7 @@ def _belief(facts: Mapping[str, Any]) -> Fact | None:
         "Knowing your group changes the chance that you have some term by up to "
         f"{hundredths(value)} percentage points, beside what is known of everybody."
     )
+    if facts.get("bounds_belief"):
+        p = two_decimals(facts["p"])
+        meaning += f" The method promises at most p = {p} for every term, present or absent."
     return Fact("Change of belief, at worst", two_decimals(value), meaning)

@@ -19,7 +19,10 @@ def charts(figures: Figures) -> list[Counted]:
         return lone_charts.lone_charts(figures, figures.lone) if figures.told.size else []
     drawn = [_sizes(figures)]
     if figures.measured and figures.told.size:
-        drawn += [_shares(figures), _terms(figures), _support(figures), _belief(figures)]
+        drawn += [_shares(figures), _terms(figures)]
+        if figures.support.size:
+            drawn.append(_support(figures))
+        drawn.append(_belief(figures))
     return drawn
 
 

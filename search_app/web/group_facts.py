@@ -5,26 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .fact import Fact
+from .promise import AVERAGE, BELIEF, Promise
 from .wording import count, hundredths, two_decimals
 
 if TYPE_CHECKING:
     from .groups import Line
 
+_SAME = 1e-9
 _HIDDEN = (
     "This row is one person’s own profile. The people here are real, so neither its terms nor its "
     "figures are shown."
 )
 
 
-def group_facts(line: Line, told: bool, bound: float | None) -> list[Fact]:
-    """Explain a group's figures; bound: p, where the method has one."""
+def group_facts(line: Line, told: bool, promise: Promise) -> list[Fact]:
+    """Explain a group's figures, and which of them is promised."""
     facts = [_people(line, told)]
     if line.worst is not None and line.share is not None:
         facts += [_worst(line.worst, line.people), _share(line.share)]
     if line.average is not None:
-        facts.append(_average(line.average, bound))
+        facts.append(_average(line.average, promise))
     if line.belief is not None:
-        facts.append(_belief(line.belief))
+        facts.append(_belief(line.belief, promise))
     return facts
 
 
@@ -37,7 +39,12 @@ def _people(line: Line, told: bool) -> Fact:
 
 def _worst(worst: float, people: int) -> Fact:
     right = round(worst * people)
-    if right == people:
+    if abs(right - worst * people) > _SAME:  # the mean of several groups
+        meaning = (
+            "Who knows that somebody is in this group, and names the term of the largest share, "
+            f"is right in {hundredths(worst)} % of cases."
+        )
+    elif right == people:
         meaning = (
             "There is a term that every member has: "
             "who knows that somebody is in this group knows this term of them."
@@ -58,18 +65,18 @@ def _share(share: float) -> Fact:
     return Fact("Linked to a term, by chance", two_decimals(share), meaning)
 
 
-def _average(average: float, bound: float | None) -> Fact:
-    promised = "" if bound is None else f" The method promises at most p = {two_decimals(bound)}."
+def _average(average: float, promise: Promise) -> Fact:
     meaning = (
         "The mean size of all profiles, divided by how many different terms the group’s members "
-        f"have.{promised} It protects no single term."
+        f"have. {promise.says(AVERAGE, 'this')}It protects no single term."
     )
     return Fact("Linked to a term, on average", two_decimals(average), meaning)
 
 
-def _belief(belief: float) -> Fact:
+def _belief(belief: float, promise: Promise) -> Fact:
     meaning = (
         "Knowing the group changes the chance that somebody has a certain term by up to "
-        f"{hundredths(belief)} percentage points, beside what is known of everybody."
-    )
+        f"{hundredths(belief)} percentage points, beside what is known of everybody. "
+        f"{promise.says(BELIEF, 'every term, present or absent')}"
+    ).strip()
     return Fact("Change of belief, at worst", two_decimals(belief), meaning)

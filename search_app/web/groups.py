@@ -20,6 +20,7 @@ from .group_charts import NAMES, charts
 from .group_facts import group_facts
 from .lone_facts import row_facts
 from .parameters import GROUP_SORT, PAGE, RELEASE, read_parameters
+from .promise import promise_of
 from .site import DEMO, Site, this_site
 
 pages = Blueprint("groups", __name__)
@@ -195,8 +196,7 @@ def group_of(found: Figures, row: str, page: int = 1) -> Group:
 def _facts_of(found: Figures, line: Line, told: bool) -> list[Fact]:
     if rows := lone_rows(found.release):
         return row_facts(rows, line.rarest, told)
-    bound = found.release.parameters.get("p")
-    return group_facts(line, told, bound if isinstance(bound, float) else None)
+    return group_facts(line, told, promise_of(found.release))
 
 
 def _rows_having(found: Figures, number: int) -> dict[str, int]:
@@ -286,7 +286,7 @@ def _line(found: Figures, group: int) -> Line:
 
 def _number(found: Figures, row: str) -> int:
     number = found.release.rows.row_of.get(row)
-    if number is None:
+    if number is None or number >= found.release.groups:
         abort(404, NO_GROUP)
     return number
 

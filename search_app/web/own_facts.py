@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..own_view import OwnGroup, OwnTerm, OwnView, Share
 from .fact import Fact
 from .lone_facts import own_row_facts
+from .promise import AVERAGE, BELIEF, EVERY_TERM, Promise
 from .wording import count, hundredths, two_decimals
 
 if TYPE_CHECKING:
     from ..ledger import Noted
-    from ..lone_rows import LoneRows
 
 NAMED = 8  # terms named in a sentence
-EVERY_TERM = "every-term"  # the guarantee that holds for each released term
 _AVERAGE_ONLY = "An average protects no single term."
-
-
-class Promise(NamedTuple):
-    """What the release promises: at most p, on average or for every released term.
-
-    Where each row is of one person: what is promised of these.
-    """
-
-    p: float | None = None
-    guarantee: str = ""
-    rows: LoneRows | None = None
 
 
 def own_facts(view: OwnView, promise: Promise, ledger: Sequence[Noted] | None) -> list[Fact]:
@@ -42,12 +30,14 @@ def own_facts(view: OwnView, promise: Promise, ledger: Sequence[Noted] | None) -
 
 
 def _group_facts(view: OwnView, group: OwnGroup, promise: Promise) -> list[Fact]:
+    if group.spare:
+        return []
     return [
         _average(group, promise),
         _blind(group),
         *_worst(group, promise),
         _known(view.known),
-        _belief(group),
+        _belief(group, promise),
     ]
 
 
@@ -75,6 +65,12 @@ def _size(group: OwnGroup | None) -> Fact:
         )
         return Fact("People in your group", "none", meaning)
     people = group.row.users
+    if group.spare:
+        meaning = (
+            "You were left over when groups were made: nothing of your profile is in any row. "
+            "You are served by the mean of all groups’ rows."
+        )
+        return Fact("People in your group", "none", meaning)
     meaning = (
         "You are alone in it: its row is your own profile, and it hides nothing."
         if people == 1
@@ -84,19 +80,13 @@ def _size(group: OwnGroup | None) -> Fact:
 
 
 def _average(group: OwnGroup, promise: Promise) -> Fact:
-    p = _promised(promise, "average")
+    p = promise.says(AVERAGE, "this")
     meaning = (
         f"A profile has {group.mean_size:,.1f} terms in the mean; your group’s members have "
         f"{count(group.distinct, 'different term', 'different terms')}. The value is the one "
         f"divided by the other. {p}{_AVERAGE_ONLY}"
     )
     return Fact("Linked to a term, on average", two_decimals(group.average), meaning)
-
-
-def _promised(promise: Promise, guarantee: str) -> str:
-    if promise.p is None or promise.guarantee != guarantee:
-        return ""
-    return f"The method promises at most p = {two_decimals(promise.p)} for this. "
 
 
 def _blind(group: OwnGroup) -> Fact:
@@ -111,7 +101,7 @@ def _blind(group: OwnGroup) -> Fact:
 def _worst(group: OwnGroup, promise: Promise) -> list[Fact]:
     """Tell the worst term of the row and, where it is another, of all terms."""
     same = group.worst == group.worst_released
-    bound = _promised(promise, EVERY_TERM) or _not_promised(promise)
+    bound = promise.says(EVERY_TERM, "this") or _not_promised(promise)
     seen = "An outsider who knows that you are in this group names one of your terms rightly "
     row = Fact(
         "Linked to a term of the row, at worst",
@@ -131,7 +121,8 @@ def _worst(group: OwnGroup, promise: Promise) -> list[Fact]:
 def _not_promised(promise: Promise) -> str:
     if promise.p is None:
         return ""
-    return f"For this p = {two_decimals(promise.p)} is not promised: it bounds the average."
+    bounded = "the change of belief" if promise.guarantee == BELIEF else "the average"
+    return f"For this p = {two_decimals(promise.p)} is not promised: it bounds {bounded}."
 
 
 def _of(share: Share) -> str:
@@ -148,15 +139,22 @@ def _known(terms: Sequence[OwnTerm]) -> Fact:
     return Fact("Your terms that every member has", f"{len(terms):,}", meaning)
 
 
-def _belief(group: OwnGroup) -> Fact:
+def _belief(group: OwnGroup, promise: Promise) -> Fact:
     meaning = (
         "Knowing your group changes the chance that you have some term by up to "
-        f"{hundredths(group.belief)} percentage points, beside what is known of everybody."
-    )
+        f"{hundredths(group.belief)} percentage points, beside what is known of everybody. "
+        f"{promise.says(BELIEF, 'every term, present or absent')}"
+    ).strip()
     return Fact("Change of belief, at worst", two_decimals(group.belief), meaning)
 
 
 def _only_mine(view: OwnView, row: str = "your group’s row") -> Fact:
+    if view.group is not None and view.group.published:
+        meaning = (
+            "How many people have a term is not told beside rows of this kind: whoever compares it "
+            "with all rows could tell more than these do."
+        )
+        return Fact("Terms only you have", "not told", meaning)
     only = view.only_mine
     if not only:
         return Fact("Terms only you have", "0", "Every term of yours is in another profile too.")

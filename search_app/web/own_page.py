@@ -13,7 +13,8 @@ from anonymizer.model import AnonymizerError
 from ..errors import UsageError
 from ..own_view import OwnTerm, OwnView
 from .fact import Fact
-from .own_facts import Promise, own_facts
+from .own_facts import own_facts
+from .promise import promise_of
 from .site import Site
 from .wording import count
 
@@ -107,6 +108,7 @@ class OwnPage:
     terms: Terms
     row: str
     people: int
+    spare: bool  # the row is no group's: this person was left over
     heaviest: list[Weighed]  # of the row
     others: list[Weighed]
     parts: list[Part]
@@ -122,10 +124,11 @@ def own_page(site: Site, view: OwnView, listing: Listing) -> OwnPage:
         terms=_terms(view.terms, listing),
         row=group.row.name if group else "",
         people=group.row.users if group else 0,
+        spare=group is not None and group.spare,
         heaviest=weighed[:HEAVIEST],
         others=weighed[HEAVIEST:],
         parts=_parts(view, lone=site.lone() is not None),
-        facts=own_facts(view, promise_of(site), ledger_of(site)),
+        facts=own_facts(view, promise_of(site.modes.release), ledger_of(site)),
     )
 
 
@@ -149,15 +152,6 @@ def ledger_of(site: Site) -> Sequence[Noted] | None:
     except _DAMAGE as fault:
         _logger.warning("ledger not read: %s", type(fault).__name__)
         return None
-
-
-def promise_of(site: Site) -> Promise:
-    """Return what the release of a site promises."""
-    release = site.modes.release
-    if release is None:
-        return Promise()
-    p, guarantee = release.parameters.get("p"), release.parameters.get("guarantee", "average")
-    return Promise(p, guarantee, site.lone())
 
 
 def _weighed(row: Sequence[tuple[str, float]]) -> list[tuple[str, str, float]]:
@@ -234,6 +228,7 @@ def _parts(view: OwnView, *, lone: bool) -> list[Part]:
     only = [_part("Terms only you have", _ONLY, view.only_mine)]
     if view.group is None:
         return only
+    only = [] if view.group.published else only
     common = _part(
         "In the row too", "The row has them too; it does not say whose they are.", view.common
     )

@@ -237,8 +237,8 @@ class OwnTerm(TypedDict):
     weight: float
     origin: Annotated[Origin | None, "None where nobody kept where it came from."]
     released: Annotated[float | None, "Its weight in the group’s row; none if it is not in it."]
-    members: Annotated[Count, "People of the group who have it."]
-    people: Annotated[Place, "People of all who have it. 1: nobody else has."]
+    members: Annotated[Count | None, "People of the group who have it; none where rows hide it."]
+    people: Annotated[Place | None, "People of all who have it; 1: nobody else. None as before."]
 
 
 class OwnProfile(TypedDict):

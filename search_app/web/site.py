@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flask import current_app, g
 
 from ..errors import UsageError
+from ..ledger import PUBLISHED
 from ..lone_rows import LoneRows, lone_rows
 from ..modes import Modes
 from ..own_view import Population
@@ -79,6 +80,7 @@ class Site:
     people: Mapping[str, str]  # user -> what is shown; empty where people are real: never listed
     clock: Callable[[], float]  # seconds since 1970
     release_name: str
+    release_sha256: str = ""  # of its rows
     facts: Mapping[str, Any] = field(default_factory=dict)
     further: Mapping[str, Shown] = field(default_factory=dict)  # other releases, by their mode
     access: str = DEMO
@@ -105,6 +107,11 @@ class Site:
     def on_device(self) -> bool:
         """Tell whether a device is handed candidates; it never says who asks, so anybody is."""
         return self.access != PRIVATE or self.settings.device
+
+    def is_published(self) -> bool:
+        """Tell whether the ledger says that the current release's rows were published."""
+        noted = (each for each in self.ledger() if each.event == PUBLISHED)
+        return any(each.sha256 == self.release_sha256 for each in noted)
 
     def lone(self, mode: str = "group") -> LoneRows | None:
         """Return what the release behind a mode promises, if each of its rows is of one person."""

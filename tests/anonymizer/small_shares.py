@@ -27,6 +27,12 @@ def order_of(key: bytes, what: str, count: int) -> list[int]:
     return sorted(range(count), key=lambda item: numbers[item])
 
 
+def left_over(key: bytes, users: Sequence[str], m: int) -> list[str]:
+    """Return who is in no group of m."""
+    by_number = sorted(users, key=lambda user: numbers_of(key, f"left over {user}", 1))
+    return [user for user in users if user in by_number[: len(users) % m]]
+
+
 def terms_of(profiles: Rows) -> list[str]:
     return sorted({term for row in profiles.values() for term in row})
 
@@ -120,13 +126,13 @@ def only(profiles: Rows, groups: Sequence[Sequence[str]]) -> Rows:
 def drawn_groups(profiles: Rows, m: int, key: bytes = KEY) -> tuple[list[list[str]], list[str]]:
     """Deal users out one by one; who is left over, and the groups' numbers, the key draws."""
     users = list(profiles)
-    left = sorted(order_of(key, "left over", len(users))[: len(users) % m])
-    dealt = [user for at, user in enumerate(users) if at not in left]
+    left = left_over(key, users, m)
+    dealt = [user for user in users if user not in left]
     count = len(dealt) // m
     groups = [dealt[first::count] for first in range(count)]
     number = order_of(key, "groups", count)
     placed = sorted(range(count), key=lambda g: number[g])
-    return [groups[g] for g in placed], [users[at] for at in left]
+    return [groups[g] for g in placed], left
 
 
 def facts_of_rows(made: SmallRelease, groups: Sequence[Sequence[str]]) -> dict[str, Any]:
@@ -198,7 +204,7 @@ def holds(made: SmallRelease) -> bool:
             return False
         users, dealt = list(profiles), only(profiles, whole)
         prior = {**dict.fromkeys(prior, Fraction()), **priors(dealt)}
-        drawn = {users[at] for at in order_of(key, "left over", n)[: n % m]}
+        drawn = {*left_over(key, users, m)}
         fit &= drawn == {user for group in left for user in group}
         first = sorted(range(len(whole)), key=lambda g: min(map(users.index, whole[g])))
         fit &= first == order_of(key, "groups", len(whole))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,9 +12,10 @@ from hypothesis import strategies as st
 from anonymizer.measures.release_facts import facts
 from anonymizer.methods import anonymize
 from anonymizer.model import BadParameter, Profiles, Release, Unsatisfiable
-from anonymizer.secret_order import secret_numbers, secret_order
+from anonymizer.secret_order import secret_numbers
 from anonymizer.wordnet import WordNet
 
+from .small_shares import left_over
 from .small_world import KEY, drawn_people, members_of, priors, release, true_share
 
 OTHER_KEY = KEY[::-1]
@@ -71,9 +71,9 @@ def test_groups_have_as_many_members_as_1_over_p(wordnet: WordNet, p: float, m: 
 def test_nothing_is_made_of_the_profiles_that_are_left_over(wordnet: WordNet) -> None:
     """Other people in their places change nothing at all."""
     profiles = drawn_people(62)
-    left = secret_order(KEY, "left over", 62)[:2].tolist()
+    left = left_over(KEY, profiles.users, 3)
     rows = {user: profiles.row(user) for user in profiles.users}
-    rows |= {profiles.users[at]: {"t00": 9.0, "t29": 1.0} for at in left}
+    rows |= {user: {"t00": 9.0, "t29": 1.0} for user in left}
     made, other = (
         release("pooled", of, wordnet, p=0.4) for of in (profiles, Profiles.from_rows(rows))
     )
@@ -86,9 +86,18 @@ def test_who_is_left_over_is_served_by_all_members_shares(wordnet: WordNet) -> N
     profiles = drawn_people(32)
     made = release("pooled", profiles, wordnet, p=0.1)
     assert made.grouping.sizes.tolist() == [10, 10, 10, 2]
-    drawn = secret_order(KEY, "left over", 32)[:2].tolist()
-    assert np.flatnonzero(made.row_of_user == 3).tolist() == sorted(drawn)
-    assert made.released_row(3).users == 2
+    assert members_of(made)[3] == left_over(KEY, profiles.users, 10)
+    assert (made.groups, made.released_row(3).users) == (3, 30)  # who stands behind it
+
+
+def test_one_person_less_changes_whom_the_key_leaves_over_by_no_more(wordnet: WordNet) -> None:
+    rows = {user: drawn_people(62).row(user) for user in drawn_people(62).users}
+    before = members_of(release("pooled", Profiles.from_rows(rows), wordnet, p=0.4))[-1]
+    gone = next(user for user in rows if user not in before)
+    del rows[gone]
+    after = members_of(release("pooled", Profiles.from_rows(rows), wordnet, p=0.4))[-1]
+    assert (len(before), len(after)) == (2, 1)
+    assert {*after} < {*before}
 
 
 def test_nobody_is_left_over_where_sizes_divide(wordnet: WordNet) -> None:
@@ -158,7 +167,7 @@ def test_the_key_is_kept_and_not_shown(wordnet: WordNet) -> None:
 
 
 def test_too_few_users_are_refused(wordnet: WordNet) -> None:
-    with pytest.raises(Unsatisfiable, match="5 users make no two groups of 3; take a larger p"):
+    with pytest.raises(Unsatisfiable, match="5 users make no two groups of 3; take a larger p, or"):
         release("pooled", drawn_people(5), wordnet, p=0.4)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from anonymizer.profile_file import fingerprint, write_profiles
 from anonymizer.release import read_hash
 from search_app import ledger
 from search_app.errors import UsageError
-from search_app.ledger import ledger_path, note_published, read_ledger
+from search_app.ledger import ledger_path, note_made, publishing, read_ledger
 from search_app.workspace import Workspace
 
 from .conftest import Run
@@ -58,11 +59,34 @@ def test_it_tells_no_person_and_no_hash_of_the_input_and_only_its_owner(run: Run
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_another_workspaces_release_is_not_noted(run: Run, tmp_path: Path) -> None:
-    other = Workspace(tmp_path / "other")
-    note_published(other, run.workspace / "release", users=8, rows=2)
-    assert read_ledger(other) == ()
-    assert not other.root.exists()
+def test_a_release_from_anywhere_is_noted_before_its_file_is_there(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a second one of the same people would be published beside it."""
+    profiles = run.workspace / "profiles.jsonl"
+    there = [tmp_path / "one", tmp_path / "two"]
+    for k, folder in zip((2, 4), there, strict=True):
+        run("anonymize", profiles, "--set", "augment=none", "--set", f"k={k}", "-o", folder)
+    for place in (tmp_path / "w2", run.workspace):
+        other = Run(place, run.capsys)
+        other("publish", there[0], "--against", profiles, "-o", tmp_path / "q1")
+        text = other("publish", there[1], "--against", profiles, "-o", tmp_path / "q2", code=1)
+        assert "another release of these people was published" in text
+        assert not (tmp_path / "q2").exists()
+    monkeypatch.setattr("anonymizer.publication._write", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run("publish", there[1], "--against", profiles, "-o", tmp_path / "q3", "--second")
+    assert read_ledger(Workspace(run.workspace))[-1].sha256 == read_hash(there[1])
+
+
+def test_nobody_publishes_while_another_does(run: Run) -> None:
+    workspace = Workspace(run.workspace)
+    with (
+        publishing(workspace),
+        ledger_path(workspace).open() as file,
+        pytest.raises(BlockingIOError),
+    ):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_a_refused_release_is_not_noted(run: Run, tmp_path: Path) -> None:
@@ -105,17 +129,17 @@ def test_a_line_that_can_not_be_written_leaves_the_others(
 
     monkeypatch.setattr(ledger.os, "fsync", full)
     with pytest.raises(UsageError, match=r"ledger.jsonl can't be written .No space left"):
-        note_published(workspace, run.workspace / "release", users=8, rows=2)
+        note_made(workspace, run.workspace / "release", users=8, rows=2)
     assert ledger_path(workspace).read_bytes() == before
 
 
 NOTING = """
 import sys
 from pathlib import Path
-from search_app.ledger import note_published
+from search_app.ledger import note_made
 from search_app.workspace import Workspace
 while True:
-    note_published(Workspace(Path(sys.argv[1])), Path(sys.argv[1], "release"), users=8, rows=2)
+    note_made(Workspace(Path(sys.argv[1])), Path(sys.argv[1], "release"), users=8, rows=2)
     print("noted", flush=True)
 """
 

@@ -99,7 +99,7 @@ def wanted(row: int) -> Mapping[str, float]:
     vectors = COUNTS * idf / np.linalg.norm(COUNTS * idf, axis=1, keepdims=True)
     shares = release().rows.weights
     prior = prior_of(shares, np.array([5, 5]))
-    made = smoothed(shares, prior, unit_columns(csr_matrix(vectors)), strength_for(0.2))
+    made = smoothed(shares, prior, unit_columns(csr_matrix(vectors)), strength_for("pooled", 0.2))
     return dict(zip(TERMS, made[row].tolist(), strict=True))
 
 

@@ -89,8 +89,10 @@ def test_a_row_like_all_people_stays_as_it_is() -> None:
 def test_large_groups_are_smoothed_more_and_small_ones_not_at_all(
     p: float | None, strength: tuple[float, float]
 ) -> None:
-    assert strength_for(p) == strength
-    rows = smoothed(SHARES, prior_of(SHARES, USERS), unit_columns(SHARES), strength_for(p))
+    assert strength_for("pooled", p) == strength
+    rows = smoothed(
+        SHARES, prior_of(SHARES, USERS), unit_columns(SHARES), strength_for("pooled", p)
+    )
     assert (rows == SHARES.toarray()).all() == (strength == AS_RELEASED)
 
 

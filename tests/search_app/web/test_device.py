@@ -10,6 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from search_app import personal_code
+from search_app.ledger import Noted
 from search_app.web import Site, create_app
 
 from .conftest import Page
@@ -97,10 +98,28 @@ def test_where_people_sign_in_it_is_closed_until_the_operator_opens_it(
     assert b'href="/device"' in open_.get("/about").data
 
 
+def noted(sha256: str) -> Noted:
+    return Noted(1_700_000_000, "published", "p-linkability", {}, 3, 2, sha256)
+
+
+def published(private: Site) -> Site:
+    """Return the same with its rows published."""
+    return replace(opened(private), release_sha256="ab", ledger=lambda: (noted("0"), noted("ab")))
+
+
 def test_a_real_persons_own_row_chooses_nothing(private: Site) -> None:
-    client = create_app(opened(private)).test_client()
+    client = create_app(published(private)).test_client()
     assert client.get(f"{CANDIDATES}&row=g0001").status_code == 200  # two people share it
     assert client.get(f"{CANDIDATES}&row=g0002").status_code == 403
+
+
+def test_rows_that_nobody_published_tell_strangers_nothing(private: Site) -> None:
+    """What a row ranks first tells of the row, and whoever asks is not known."""
+    client = create_app(opened(private)).test_client()
+    answer = client.get(f"{CANDIDATES}&row=g0001")
+    assert answer.status_code == 403
+    assert "not published" in answer.get_json()["error"]["message"]
+    assert client.get(CANDIDATES).status_code == 200
 
 
 def test_without_a_release_no_row_chooses(site: Site) -> None:
@@ -115,7 +134,7 @@ def test_a_session_changes_nothing_and_nothing_is_kept(
     private: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(personal_code, "_COST", 16)
-    app = create_app(opened(private))
+    app = create_app(published(private))
     nobody, mira = app.test_client(), app.test_client()
     mira.post("/sign-in", data={"code": private.store.new_code("1001")})
     private.store.choose("1001", remember=True)

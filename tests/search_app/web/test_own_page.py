@@ -7,8 +7,9 @@ import pytest
 from anonymizer.origins import Origin
 from search_app.ledger import Noted
 from search_app.own_view import OwnTerm, OwnView, Share
-from search_app.web.own_facts import Promise, chance, named, own_facts
+from search_app.web.own_facts import chance, named, own_facts
 from search_app.web.own_page import origin_text, weight_text
+from search_app.web.promise import Promise
 
 DAY = 86_400
 MAY = 1_146_441_600  # 2006-05-01

@@ -1,0 +1,88 @@
+"""Pages of a release whose rows hide their members' shares tell no more than the rows do.
+
+Two pairs of people and one who is left over. Coffee is of both of the first pair or of one of each;
+both ways all groups publish a half. The first person has the same profile in either world.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from flask.testing import FlaskClient
+
+from anonymizer.measures.release_facts import facts
+from anonymizer.model import Profiles, Release
+from search_app.modes import Modes
+from search_app.web import Site, create_app
+
+BOTH, ONE = {"code": 1.0, "coffee": 1.0}, {"code": 1.0}
+TOGETHER = {"1001": BOTH, "1002": BOTH, "1003": ONE, "1004": ONE, "1005": ONE}
+APART = {"1001": BOTH, "1002": ONE, "1003": BOTH, "1004": ONE, "1005": BOTH}
+HALF = {"code": 1.0, "coffee": 0.5}
+ROWS = Profiles.from_rows(dict.fromkeys(("g0001", "g0002", "g0003"), HALF))
+PAGES = (
+    *("/about", "/groups", "/groups/groups.csv", "/groups/g0001", "/groups/g0001/terms.csv"),
+    *("/groups/sizes.csv", "/groups/shares.csv", "/groups/terms.csv", "/groups/belief.csv"),
+    *("/api/v1/groups", "/api/v1/groups/g0001", "/api/v1/profile?user=1001"),
+    *("/me?user=1001", "/me/download?user=1001", "/?q=java&user=1001&mode=group"),
+)
+
+
+def served(site: Site, people: dict[str, dict[str, float]]) -> FlaskClient:
+    """Serve the same rows, made of some people."""
+    profiles = Profiles.from_rows(people)
+    row_of_user = np.array([0, 0, 1, 1, 2], dtype=np.int64)
+    parameters = {"p": 0.5, "meet_paper": "false", "documents": 2, "steps": None}
+    release = Release(ROWS, profiles.users, row_of_user, "pooled", parameters)
+    release = replace(release, facts=facts(profiles, release))
+    made = {**release.facts, "p": 0.5, "bounds_belief": True}
+    modes = Modes(site.modes.engine, profiles, release)
+    people_shown = dict.fromkeys(people, "somebody")
+    return create_app(
+        replace(site, modes=modes, facts=made, people=people_shown, examples=())
+    ).test_client()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_what_members_have_changes_nothing(site: Site, path: str) -> None:
+    answers = [served(site, people).get(path) for people in (TOGETHER, APART)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].data == answers[1].data
+
+
+def test_how_many_members_stand_behind_a_term_is_no_picture(site: Site) -> None:
+    assert served(site, TOGETHER).get("/groups/support.csv").status_code == 404
+
+
+def test_nobody_is_told_how_many_have_a_term(site: Site) -> None:
+    terms = served(site, TOGETHER).get("/api/v1/profile?user=1001").get_json()["terms"]
+    assert [(each["term"], each["members"], each["people"]) for each in terms] == [
+        ("code", None, None),
+        ("coffee", None, None),
+    ]
+
+
+def test_who_is_left_over_is_told_so(site: Site) -> None:
+    client = served(site, APART)
+    text = client.get("/me?user=1005").get_data(as_text=True)
+    assert "You were left over when groups were made" in text
+    for wrong in ("you alone", "hides nothing", "every time", "own profile, and"):
+        assert wrong not in text
+    page = client.get("/?q=java&user=1005&mode=group").get_data(as_text=True)
+    assert "hides nothing" not in page
+    assert client.get("/groups/g0003").status_code == 404  # it is no group
+    assert client.get("/api/v1/candidates?q=java&row=g0003").get_json()["row"]["users"] == 4
+
+
+def test_the_promise_is_said_where_it_is_kept(site: Site) -> None:
+    client = served(site, TOGETHER)
+    about = client.get("/about").get_data(as_text=True)
+    assert "Promised here, for every term, at most 0.50" in about
+    assert "This is what p-linkability promises" not in about
+    for path in ("/groups", "/groups/g0001", "/me?user=1001"):
+        text = client.get(path).get_data(as_text=True)
+        said = "The method promises at most p = 0.50 for every term, present or absent."
+        assert said in text, path
+        assert "The method promises at most p = 0.50 for this" not in text
