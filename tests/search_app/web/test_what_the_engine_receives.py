@@ -13,6 +13,7 @@ from index.forward import Forward
 from index.lucene import LuceneIndex
 from search_app import personal_code
 from search_app.engine import Engine
+from search_app.ledger import Noted
 from search_app.modes import Modes
 from search_app.web import Site, create_app
 
@@ -113,6 +114,9 @@ def test_the_pages_send_the_same_too(site: Site, path: str) -> None:
     assert replace(mine["group"], row=None) == theirs["none"] == mine["none"]
 
 
+PUBLISHED = Noted(1_700_000_000, "published", "p-linkability", {}, 3, 2, "ab")
+
+
 @pytest.mark.parametrize("more", ["", "&row=g0001&keep=7"])
 def test_a_device_has_the_engine_told_the_same_whoever_asks(
     private: Site, monkeypatch: pytest.MonkeyPatch, more: str
@@ -125,7 +129,10 @@ def test_a_device_has_the_engine_told_the_same_whoever_asks(
         engine = cast(Engine, Overheard(private.modes.engine, calls))
         heard = Modes(engine, private.modes.profiles, private.modes.release)
         opened = replace(private.settings, device=True)
-        asked = replace(private, modes=heard, clock=lambda: 1e9, settings=opened)
+        asked = replace(
+            private, modes=heard, clock=lambda: 1e9, settings=opened,
+            release_sha256="ab", ledger=lambda: (PUBLISHED,),
+        )  # fmt: skip
         client = create_app(asked).test_client()
         if user:
             client.post("/sign-in", data={"code": private.store.new_code(user)})
