@@ -86,14 +86,15 @@ def anneal(
     users = likeness.vectors.shape[0]
     _refuse(sizes, users)
     state = _state(likeness, sizes, rng.permutation(users), limits)
-    block = max(1, steps // BLOCKS)
+    blocks = np.diff(np.arange(BLOCKS + 1) * steps // BLOCKS)  # exchanges of each
     best = Annealed(np.empty(0, dtype=np.int64), -np.inf, -1)
     for number in range(BLOCKS + (0 if limits is None else _REPAIRS)):
         if number >= BLOCKS and not state.excess.any():
             break
         heat, weight = _schedule(number)
-        places = rng.integers(sizes.sum(), size=(block, 2), dtype=np.int32)
-        _exchange(state, places, heat * np.log1p(-rng.random(block)), weight)
+        tried = int(blocks[min(number, BLOCKS - 1)])
+        places = rng.integers(sizes.sum(), size=(tried, 2), dtype=np.int32)
+        _exchange(state, places, heat * np.log1p(-rng.random(tried)), weight)
         _measure(state)
         found = _found(state)
         if best.excess < 0 or (-found.excess, found.objective) > (-best.excess, best.objective):

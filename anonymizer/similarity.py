@@ -26,6 +26,8 @@ _NOISE = (
     1e-12  # of the scores' own length: all that rounding leaves of equal scores less their mean
 )
 
+_DECIMALS = 6  # of the product of two vectors
+
 MOST_PAIRS = 30_000  # users of whom all pairs are kept: 3.6 GB
 AXES = 256  # a kilobyte a user
 MOST_DOCUMENTS = 5_000  # the axes of more take minutes to find
@@ -54,13 +56,23 @@ def likeness(profiles: Profiles, sample: Documents, rng: np.random.Generator) ->
     users = len(profiles)
     if users <= MOST_PAIRS:
         vectors = _vectors(profiles, sample, np.arange(users))
-        return Likeness(vectors @ vectors.T, np.zeros((users, 0), dtype=np.float32))
+        return Likeness(_products(vectors), np.zeros((users, 0), dtype=np.float32))
     axes = _axes(profiles, sample, rng)
     found = np.empty((users, axes.shape[1]), dtype=np.float32)
     for first in range(0, users, _BLOCK):
         rows = np.arange(first, min(first + _BLOCK, users))
         found[rows] = _vectors(profiles, sample, rows) @ axes
     return Likeness(np.zeros((0, 0), dtype=np.float32), found)
+
+
+def _products(vectors: Singles) -> Singles:
+    """Return all products, rounded: how many cores add them up decides only what is beyond that."""
+    exact, users = vectors.astype(np.float64), len(vectors)
+    found = np.empty((users, users), dtype=np.float32)
+    for first in range(0, users, _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        found[rows] = np.round(exact[rows] @ exact.T, _DECIMALS)
+    return found
 
 
 def refuse_bad_sampling(sample: Documents | None, documents: int, steps: int | None) -> Documents:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anonymizer.model import has_lone_rows
+from anonymizer.model import BELIEF, HIDING, has_lone_rows
 
 from .lone_rows import rounded_share
 
+_LARGEST = "largest change of belief"
 _LINKABILITY = {
     "mean profile over a group's terms, worst group": "average_linkability",
     "mean share of members a term, worst group": "share_linkability",
     "share of members, worst term": "worst_linkability",
     "share of members, worst released term": "released_linkability",
-    "largest change of belief": "change_of_belief",
+    _LARGEST: "change_of_belief",
 }
 _KEPT = {"distinct terms kept": "distinct_terms_kept", "log size kept": "log_size_kept"}
 _WIDTH = 48
@@ -26,11 +27,27 @@ def release_lines(made: Mapping[str, Any]) -> list[str]:
     facts = made["facts"]
     if has_lone_rows(made["method"]):
         return _of_rows(made, facts)
+    inside = round(facts["groups"] * facts["mean_group"])
+    left = facts["users"] - inside
     groups = (
-        f"{facts['users']} users in {facts['groups']} groups of {facts['smallest_group']} to "
+        f"{inside} users in {facts['groups']} groups of {facts['smallest_group']} to "
         f"{facts['largest_group']} (mean {facts['mean_group']:.2f}): {made['release']}"
     )
+    if made["method"] in BELIEF:
+        return [groups, *_of_belief(made, left)]
     return [groups, *(_line(label, f"{facts[name]:.3f}") for label, name in _LINKABILITY.items())]
+
+
+def _of_belief(made: Mapping[str, Any], left: int) -> list[str]:
+    """Say what is promised of belief, and to whom not, and how near to it the release comes."""
+    facts, hides = made["facts"], made["method"] in HIDING
+    promised = f"p={made['parameters']['p']:g}"
+    share = "published share" if hides else "share of members"
+    lines = [_line("promised: belief about a term changes at most by", promised)]
+    lines.append(_line(_LARGEST, f"{facts['change_of_belief']:.3f}"))
+    if hides:
+        lines.append(_line("left over, served by the mean of all groups", f"{left}"))
+    return [*lines, _line(f"{share}, worst term", f"{facts['worst_linkability']:.3f}")]
 
 
 def _of_rows(made: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:

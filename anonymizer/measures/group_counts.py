@@ -32,10 +32,10 @@ class GroupCounts(NamedTuple):
 
 
 def count_groups(profiles: Profiles, release: Release) -> GroupCounts:
-    """Count the members who have each term, in each group."""
+    """Count the members who have each term, in each group; a row that is no group's counts not."""
     row_of = row_of_each(profiles, release)
-    served = row_of >= 0
-    sizes = np.bincount(row_of[served], minlength=len(release.rows))
+    served = (row_of >= 0) & (row_of < release.groups)
+    sizes = np.bincount(row_of[served], minlength=release.groups)
     span = len(profiles.terms)
     keys = np.repeat(row_of * span, profiles.sizes) + profiles.weights.indices
     if not served.all():

@@ -43,7 +43,7 @@ def judge_pooled(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     shares = grounds.shares or recount_pools(tally, grounds.people.terms, plan)
     fault = "has a share that is neither its members' nor the mean of their pool"
     yield from judge_published(shares, grounds.rows, fault)
-    yield from judge_belief(shares, tally, plan.p)
+    yield from judge_belief(shares, tally, plan.p, "all in groups")
     paper = parameters["meet_paper"] == "true"
     yield from _tell_bounds(grounds.tally.users - tally.users, paper=paper)
 
@@ -104,7 +104,9 @@ def _judge_drawn(group_of: Ints, names: Sequence[str], plan: Plan) -> Findings:
     """Check sizes, who is left over, and the order of groups: the key drew both."""
     users, left = group_of.size, group_of.size % plan.size
     line = f"each of {plan.groups} groups has {plan.size} members"
-    yield Finding("groups", True, ROWS, f"{line}; {left} users are left over" if left else line)
+    if left:
+        line += f"; {left} {'user is' if left == 1 else 'users are'} left over"
+    yield Finding("groups", True, ROWS, line)
     numbers = [secret_number(plan.key, f"left over {name}") for name in names]
     drawn = sorted(range(users), key=numbers.__getitem__)[:left]
     line = "is not of the users whom the key leaves over"

@@ -46,16 +46,21 @@ def judge_published(shares: Shares, rows: Rows, fault: str) -> Findings:
     yield from told_rows("weights", _rows(wrong, rows.span, count), fault, good)
 
 
-def judge_belief(shares: Shares, tally: Tally, p: Fraction) -> Findings:
-    """Check that no share, those of terms that a row lacks included, is more than p off."""
+def judge_belief(
+    shares: Shares, tally: Tally, p: Fraction, everybody: str = "all users"
+) -> Findings:
+    """Check that no share, those of terms that a row lacks included, is more than p off.
+
+    Everybody: of whom the share is that belief starts from, and who are counted in the tally.
+    """
     count, span = tally.sizes.size, tally.span
     row, column = np.divmod(shares.keys, span)
     off = beyond(shares.having, shares.among, tally.having[column], tally.users, p)
     needed = _must_stand(tally, p)
     standing = np.bincount(row[needed[column]], minlength=count)
     wrong = (standing < np.count_nonzero(needed)) | _marked(row[off], count)
-    line = f"has a share, or lacks a term, more than p={float(p)} off the share of all users"
-    good = f"each share, of absent terms too, is within p={float(p)} of that of all users; "
+    line = f"has a share, or lacks a term, more than p={float(p)} off the share of {everybody}"
+    good = f"each share, of absent terms too, is within p={float(p)} of that of {everybody}; "
     yield from told_rows("p", wrong, line, f"{good}the farthest is {_farthest(shares, tally):.4f}")
 
 

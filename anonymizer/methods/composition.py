@@ -31,8 +31,9 @@ from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, U
 from ..representative import named_rows
 from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
 
-_GROWTH = Fraction(13, 10)  # from one size that is tried to the next
+_GROWTH = Fraction(8, 5)  # from one size that is tried to the next; precision is flat in it
 _TRIAL = 12  # a size is tried with one of so many steps
+_MOST_STEPS = 24_000_000  # unless more are asked for: p bounds how close groups can be
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def anonymize(
         )
     people, order = _in_order_of_content(profiles)
     alike = likeness(people, sample, rng)
-    swaps = steps or steps_for(len(profiles))
+    swaps = steps or min(steps_for(len(profiles)), _MOST_STEPS)
     task = _Task(people, alike, share, swaps, rng, progress)
     grouping = _of_size(task, size) if size else _of_best_size(task, least)
     _refuse_beyond(task, grouping)
@@ -122,8 +123,8 @@ def _of_best_size(task: _Task, least: int) -> Grouping:
         return Grouping((trial if found.excess else found).group_of)
     fewest, size = min(tried)
     raise Unsatisfiable(
-        f"no size of groups keeps every share within {float(task.p)} of all users'; the best tried "
-        f"was {size}, with {fewest} shares beyond it; take a larger p, or more users"
+        f"no size of groups was found that keeps every share within {float(task.p)} of all users'; "
+        f"the best tried was {size}, with {fewest} shares beyond it; take a larger p, or more users"
     )
 
 

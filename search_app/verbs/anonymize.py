@@ -47,16 +47,16 @@ absent, by more than p oftener or seldomer than all people have it:
   p=0.4                the most that a group's share may differ from all people's
   size=off             members a group; off: of growing sizes that work, the one of closest groups
   documents=2000       alike are who score a sample of the index's documents alike; its size
-  steps=off            exchanges tried while groups are annealed; off: 8,000 a person,
-                       fewer where there are more than 10,000
+  steps=off            exchanges tried while the groups are annealed (a size is tried with a
+                       twelfth); off: 8,000 a person, at most 24 million
 """
 POOLED = """\
 parameters of pooled (ours): groups of 1/p alike people, who publish the mean of a pool of groups
 where a share would be more than p off; a secret key is drawn and kept in the private part:
-  p=0.4                the most that a published share may differ from all people's
+  p=0.4                the most that a published share may differ from that of all in groups
   meet_paper=false     true: the least size that has |U|avg / p distinct terms in each group, too
   documents=2000       as above
-  steps=off            as above
+  steps=off            as above; off: 8,000 a person, fewer where there are more than 10,000
 """
 KM_ANONYMITY = """\
 parameters of km-anonymity (Burghardt et al.): terms are deleted, nobody is grouped
