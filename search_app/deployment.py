@@ -31,6 +31,7 @@ def deployment(settings: Settings, host: str) -> Iterator[Check]:
     yield guarded("mode", partial(_mode, settings, workspace, host), "serve with --mode private")
     yield _token(settings)
     yield from _reaching(settings, is_loopback(host))
+    yield _device(settings)
     yield _account()
     yield guarded("folder", partial(_folder, workspace.root), "name a folder with --workspace")
     files = [path for form in _PRIVATE_FILES for path in workspace.root.glob(form)]
@@ -80,6 +81,13 @@ def _reaching(settings: Settings, loopback: bool) -> Iterator[Check]:
         yield Check("rate", f"{settings.rate:g} requests a second from one client")
     else:
         yield Check("rate", "as many requests as come", f"set rate = {Settings.rate:g} in {FILE}")
+
+
+def _device(settings: Settings) -> Check:
+    """Tell what strangers may ask without signing in."""
+    if settings.device:
+        return Check("device", "whoever can reach it may search the corpus, and by published rows")
+    return Check("device", "closed: only who signs in may search")
 
 
 def _account() -> Check:

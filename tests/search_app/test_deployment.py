@@ -49,7 +49,8 @@ def look(root: Path) -> Callable[..., dict[str, Check]]:
 
 
 Look = Callable[..., dict[str, Check]]
-NAMES = ["mode", "token", "https", "hosts", "proxy", "rate", "account", "folder", "files"]
+NAMES = ["mode", "token", "https", "hosts", "proxy", "rate", "device", "account"]
+NAMES += ["folder", "files"]
 NAMES += ["people", "verify", "sites", "names", "headers", "bodies", "nobody", "cookies"]
 
 

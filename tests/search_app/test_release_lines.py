@@ -109,6 +109,25 @@ def test_a_rounded_share_is_neither_surely_nothing_nor_surely_all(share: float, 
     assert told[-2].endswith(f"  {shown}")
 
 
+@pytest.mark.parametrize("method", ["pooled", "composition"])
+def test_what_bounds_belief_is_told_by_that(method: str) -> None:
+    facts = {
+        **{**OF_GROUPS, "users": 700, "groups": 233, "mean_group": 3.0},
+        **{"smallest_group": 3, "largest_group": 3, "single_person_rows": 0},
+        **{"change_of_belief": 0.399, "worst_linkability": 0.806},
+    }
+    told = {"method": method, "parameters": {"p": 0.4}, "facts": facts, "release": "w/release"}
+    lines = [" ".join(line.split()) for line in release_lines(told)]
+    hides = method == "pooled"
+    assert lines == [
+        "699 users in 233 groups of 3 to 3 (mean 3.00): w/release",
+        "promised: belief about a term changes at most by p=0.4",
+        "largest change of belief 0.399",
+        *["left over, served by the mean of all groups 1"] * hides,
+        f"{'published share' if hides else 'share of members'}, worst term 0.806",
+    ]
+
+
 def test_groups_are_told_by_their_linkability_and_those_of_one_are_warned_of() -> None:
     told = made("p-linkability")
     first, *rest = release_lines(told)
