@@ -134,15 +134,18 @@ def _alone(case: Case) -> list[Finding]:
         fault = case.promise.lone_rows(case.manifest["parameters"], "people" in case.checked)
         line = fault or "each row is one user's, and any m of its terms stand in k rows"
         return [Finding("groups", not fault, "rows.jsonl", line)]
-    rows = np.flatnonzero(case.people == 1)
-    if case.promise is not None and case.promise.spare_row and case.rows is not None:
-        rows = rows[rows < case.people.size - _spare(case.rows.users)]
+    rows, good = np.flatnonzero(case.people == 1), "no row stands for one person alone"
+    hides = case.promise is not None and case.promise.spare_row
+    if hides and case.rows is not None and _spare(case.rows.users):
+        rows = rows[rows < case.people.size - 1]
+        good = "no group is one person alone, and the last row holds nothing of who has it"
     if not rows.size:
-        return [Finding("groups", True, "rows.jsonl", "no row stands for one person alone")]
+        return [Finding("groups", True, "rows.jsonl", good)]
     where = f"rows.jsonl, line {rows[0] + 1}"
     remedy = "anonymize with --set k=2"
     if "people" in case.checked:  # users are sessions, two of which may be of one person
-        remedy = "users are sessions, so make profiles with --granularity user, or take a larger k"
+        larger = "a smaller p" if hides else "a larger k"
+        remedy = f"users are sessions, so make profiles with --granularity user, or take {larger}"
     line = f"{rows.size} rows stand for one person, whose profile they are; {remedy}"
     if rows.size == 1:
         line = f"1 row stands for one person, whose profile it is; {remedy}"

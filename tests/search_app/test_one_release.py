@@ -231,6 +231,22 @@ def test_who_is_left_over_is_published_without_a_trace(
     assert spare.ravel() == pytest.approx(groups.mean(axis=0))
 
 
+def test_a_full_group_of_one_person_s_sessions_is_no_spare_row(
+    run: Run, tmp_path: Path, wordnet: WordNet
+) -> None:
+    """Whichever row it has; what is smaller than the others is told by users, not by people."""
+    sessions = {f"a#{n}": {"tea": 1.0, "x1": 1.0} for n in (1, 2, 3)}
+    others = {f"{name}#1": {"cup": 1.0, f"x{name}": 1.0} for name in "bcdefghij"}
+    for key in (b"k" * 32, b"l" * 32, b"m" * 32):
+        write(run, wordnet, "pooled", key, people={**sessions, **others})
+        release = read_release(run.workspace / "release")
+        mine = {release.row_for(user).name for user in sessions}
+        assert len(mine) == 1
+        text = run("publish", "-o", tmp_path / "f", code=1)
+        assert "1 row stands for one person, whose profile it is" in text
+        assert "take a smaller p" in text
+
+
 def test_a_smaller_row_elsewhere_is_not_published(
     run: Run, tmp_path: Path, wordnet: WordNet
 ) -> None:
