@@ -32,7 +32,7 @@ QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 
 def sizes(_profiles: Profiles, release: Release) -> list[Measurement]:
     """Count the members of each group."""
-    return list(by_group("users", release.grouping.sizes, release.rows.users))
+    return list(by_group("users", release.grouping.sizes[: release.groups], release.rows.users))
 
 
 def linkability(profiles: Profiles, release: Release) -> list[Measurement]:

@@ -196,7 +196,7 @@ _OF_ALL_CELLS = {
 }
 _WORDS = {
     "users": "members",
-    "average": "mean profile over the terms (bound by p)",
+    "average": "mean profile over the terms (paper's p)",
     "share": "mean share of members a term",
     "worst": "share of members, the group's worst term",
     "belief": "largest change of belief about a term",

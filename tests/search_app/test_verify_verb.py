@@ -217,7 +217,7 @@ def test_measure_shows_and_writes_every_measure(ready: Run, tmp_path: Path) -> N
     lines = ready("measure").splitlines()
     assert lines[0].split() == ["2", "groups", "mean", "least", "median", "95", "%", "most"]
     shown = {re.split(r"\s{2,}", line.strip())[0]: line.split()[-1] for line in lines}
-    assert shown["mean profile over the terms (bound by p)"] == "0.667"
+    assert shown["mean profile over the terms (paper's p)"] == "0.667"
     assert shown["share of members, the group's worst term"] == "1.000"
     assert shown["share of members, by term"] == "1.000"
     assert shown["share of the own terms in the row"] == "1.000"
