@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from anonymizer.bounded_shares import fraction_of
+from anonymizer.measures.inferring import Columns
 from anonymizer.model import Grouping, Profiles, Release
 from anonymizer.representative import REPRESENTATIVES, represent
 from index.forward import Forward
@@ -144,13 +146,35 @@ def _smoothed(situation: Situation) -> Interests:
 def clipped_rows(situation: Situation) -> Interests:
     """Serve by the released rows with each share, 0 included, brought within p of the prior."""
     release, rows = situation.released, situation.released.rows
-    refuse_unlike_shares(release.method, release.parameters, rows.weights)
-    p = release.parameters.get("p")
-    if p is None:
-        raise UsageError("mode clipped needs a release with a p")
+    p = _bound_on_shares(release, "clipped")
     prior = prior_of(rows.weights, release.grouping.sizes)
     near = np.clip(rows.weights.toarray(), prior - p, prior + p)
     return Interests(csr_matrix(near), rows.terms, _row_of(situation))
+
+
+def suppressed_rows(situation: Situation) -> Interests:
+    """Serve by the paper's rows without the cells whose share is more than p off the prior."""
+    release, rows = situation.released, situation.released.rows
+    given = release.parameters
+    if release.method != "p-linkability" or given.get("guarantee") != "average":
+        raise UsageError("mode suppressed needs a release of p-linkability, guarantee=average")
+    p = fraction_of(_bound_on_shares(release, "suppressed"))
+    cells = Columns(situation.profiles, release)
+    sizes, users = cells.sizes[cells.row], cells.users
+    off = np.abs(cells.members * users - cells.having[cells.term] * sizes)  # times sizes and users
+    weights = csr_matrix(rows.weights, copy=True)
+    weights.data[off * p.denominator > p.numerator * sizes * users] = 0
+    weights.eliminate_zeros()
+    return Interests(weights, rows.terms, _row_of(situation))
+
+
+def _bound_on_shares(release: Release, mode: str) -> float:
+    """Return the p of a release whose rows are shares; refuse any other."""
+    refuse_unlike_shares(release.method, release.parameters, release.rows.weights)
+    p = release.parameters.get("p")
+    if p is None:
+        raise UsageError(f"mode {mode} needs a release with a p")
+    return float(p)
 
 
 def random_groups(situation: Situation) -> Interests:
@@ -239,4 +263,5 @@ MODES: dict[str, Mode] = {
     "left-out": Mode(_by(_left_out), needs_release=True),
     "smoothed": Mode(_by(_smoothed), needs_release=True),
     "clipped": Mode(_by(clipped_rows), needs_release=True),
+    "suppressed": Mode(_by(suppressed_rows), needs_release=True),
 }

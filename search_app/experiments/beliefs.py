@@ -4,9 +4,10 @@ The attacker reads a term's own column of the rows, as anonymizer/measures/belie
 and each term is a cell, terms that a row does not hold included; in a cell the promise of equation
 1 is broken if belief changes by more than p.
 
-Clipped shares have a rule here: nobody releases them. Of a share within p of the prior they say how
-many members have the term; of others only that it is at least, or at most, as far off. What is
-expected of these is the mean over all assignments of the owners that fit.
+Clipped and suppressed shares have rules here: nobody releases them. Of a share within p of the
+prior they say how many members have the term. Of others clipped shares say only that it is at
+least, or at most, as far off; suppressed shares only that it is 0 or further off. What is expected
+of these is the mean over all assignments of the owners that fit.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -81,13 +83,36 @@ def _of_release(profiles: Profiles, release: Release) -> _Change:
     return np.append(standing, lacking.ravel()), np.append(once, columns.lacking.ravel())
 
 
-def _of_clipped(situation: Situation) -> _Change:
-    """Infer from shares of members that were clipped to within p of the prior."""
+# Sets of counts that look alike in a row of some size, by the prior and p.
+_Alike = Callable[[int, Fraction, Fraction], tuple[Ints, ...]]
+
+
+def _clipped(size: int, prior: Fraction, p: Fraction) -> tuple[Ints, ...]:
+    """Return the counts of shares clipped from below, and of those clipped from above."""
+    counts = np.arange(size + 1)
+    low, high = math.floor(size * (prior - p)), math.ceil(size * (prior + p))
+    ends = counts[counts <= low], counts[counts >= high]
+    return tuple(end for end in ends if end.size)
+
+
+def _suppressed(size: int, prior: Fraction, p: Fraction) -> tuple[Ints, ...]:
+    """Return the counts of which no cell stands: none, too few and too many."""
+    counts = np.arange(size + 1)
+    low, high = math.ceil(size * (prior - p)), math.floor(size * (prior + p))
+    return (counts[(counts == 0) | (counts < low) | (counts > high)],)
+
+
+def _of_alike(situation: Situation, rule: _Alike) -> _Change:
+    """Infer from shares of members some of which look alike.
+
+    Terms of as many users, with the same cells in as many rows of each size, are inferred once.
+    """
     profiles, release = situation.profiles, situation.released
     p, users = Fraction(str(release.parameters["p"])), len(profiles)
     sizes, group_of = np.unique(release.grouping.sizes, return_inverse=True)
     counts = counts_of(profiles, release.grouping).tocsc()
     groups = np.bincount(group_of, minlength=sizes.size)
+    alike = cache(lambda having: [rule(m, Fraction(having, users), p) for m in sizes.tolist()])
     looks: dict[tuple[int, bytes], list[tuple[float, int]]] = {}
     change, cells = [], []
     for term in range(counts.shape[1]):
@@ -96,31 +121,35 @@ def _of_clipped(situation: Situation) -> _Change:
         np.add.at(table, (group_of[counts.indices[part]], counts.data[part].astype(np.int64)), 1)
         table[:, 0] = groups - table.sum(axis=1)
         having = int(counts.data[part].sum())
+        for line, sets in zip(table, alike(having), strict=True):
+            for open_ in sets:
+                line[open_[0]], line[open_[1:]] = line[open_].sum(), 0
         look = having, table.tobytes()
         if look not in looks:
-            looks[look] = _inferred(table, sizes, having, users, p)
+            looks[look] = _inferred(table, sizes, having, alike(having))
         change += [abs(share - having / users) for share, _ in looks[look]]
         cells += [number for _, number in looks[look]]
     return np.array(change), np.array(cells, dtype=np.int64)
 
 
 def _inferred(
-    table: Ints, sizes: Ints, having: int, users: int, p: Fraction
+    table: Ints, sizes: Ints, having: int, alike: list[tuple[Ints, ...]]
 ) -> list[tuple[float, int]]:
-    """Return what is believed of a term in groups of each size and count, and in how many groups.
+    """Return what is believed of a term in groups of each size and look, and in how many groups.
 
-    The table holds how many groups of each size have each count of members with the term.
+    The table holds how many groups of each size have each count of members with the term; those
+    whose counts look alike stand at the least of these.
     """
-    told, kinds, hidden = [], [], 0
-    prior = Fraction(having, users)
-    for size, line in zip(sizes.tolist(), table, strict=True):
-        low, high = math.floor(size * (prior - p)), math.ceil(size * (prior + p))
-        counts = np.arange(size + 1)
-        told += [(c / size, int(line[c])) for c in counts[(counts > low) & (counts < high)]]
-        for open_ in (counts[counts <= low], counts[counts >= high]):
-            if open_.size and line[open_].any():
-                kinds.append(Kind(int(line[open_].sum()), size, open_))
-                hidden += int(line[open_] @ open_)
+    told, kinds, hidden = [], [], having
+    for size, line, sets in zip(sizes.tolist(), table, alike, strict=True):
+        says = np.ones(size + 1, dtype=np.bool_)
+        for open_ in sets:
+            says[open_] = False
+            if line[open_[0]]:
+                kinds.append(Kind(int(line[open_[0]]), size, open_))
+        counts = np.flatnonzero(says)
+        told += [(c / size, int(line[c])) for c in counts]
+        hidden -= int(line[counts] @ counts)
     expected = expected_shares(hidden, kinds) if kinds else []
     return told + [(share, kind.groups) for share, kind in zip(expected, kinds, strict=True)]
 
@@ -128,5 +157,6 @@ def _inferred(
 _CHANGES: dict[str, Callable[[Situation], _Change]] = {
     "group": _of_group,
     "random-groups": _of_random_groups,
-    "clipped": _of_clipped,
+    "clipped": lambda situation: _of_alike(situation, _clipped),
+    "suppressed": lambda situation: _of_alike(situation, _suppressed),
 }

@@ -4,6 +4,7 @@ A statement that one mean is above another is tested over people, paired, by ran
 tests of a report are one family, corrected by Holm. One that isn't certain either way stays
 undecided. A difference that is surely below 0.005 AP is too slight to be called one, however sure
 it is that there is one. What a claim names as the least difference takes the place of the 0.005.
+That one mean is as good as another says that its difference is above -0.005.
 """
 
 from __future__ import annotations
@@ -29,6 +30,11 @@ RULE = (
     "Else it is undecided. A claim of several steps holds if each does; its p is that of the step "
     "that decides: one that fails, else the one least sure. Intervals are not corrected for their "
     "number."
+)
+AS_GOOD_RULE = (
+    f"That one mean is as good as another holds if the test is sure that it is not {SLIGHT:.3f} AP "
+    "worse, or more. It does not hold if the test is sure that it is, or if the upper end of the "
+    "difference's interval is below 0: then it is surely worse, if by less. Else it is undecided."
 )
 _TRIALS = 100_000
 _TRIALS_EACH = 1_100  # of a family: the least p there can be, corrected, is still below 0.001
@@ -73,17 +79,20 @@ class Step:
 
     @property
     def _margin(self) -> float:
-        return self.least if self.least > 0 else SLIGHT
+        return self.least if self.least > 0 else self.least + SLIGHT
 
     def reason(self, found: Verdict) -> tuple[str, str]:
         """Say why a step fails, and by which number if the interval shows it."""
+        most = f"at most {signed(self.difference.high)}"
+        if self.least < 0:
+            worse = "surely worse"
+            return (worse, most) if found.p is None else (f"{worse} by {-self.least:.3f} AP", "")
         if found.p is not None:
             claimed = f"below the {self.least:.3f} AP claimed"
             return f"surely {claimed if self.least > 0 else 'the other way round'}", ""
         least = "the least claimed" if self.least > 0 else "the least that counts as a difference"
         slight = ", a difference, but slight" if self.difference.low > 0 else ""
-        most = f"at most {signed(self.difference.high)}{slight}"
-        return f"below {self._margin:.3f} AP, {least}", most
+        return f"below {self._margin:.3f} AP, {least}", f"{most}{slight}"
 
 
 @dataclass(frozen=True)
@@ -95,7 +104,7 @@ class Draft:
     source: str
     finding: Callable[[Sequence[Step]], str]
     pairs: tuple[tuple[Side, Side], ...] = ()
-    least: float = 0.0  # difference of each pair
+    least: float = 0.0  # difference of each pair; below 0 the first may be worse, but less than so
     settled: str = UNDECIDED  # the verdict where there is nothing to test
     level: float = LEVEL
 
@@ -189,6 +198,18 @@ def each_greater(words: Wording, pairs: Sequence[tuple[Side, Side]], *, what: st
         return f"{what} is {'; '.join(told)}."
 
     return Draft(*words, finding, tuple(pairs))
+
+
+def as_good(words: Wording, pairs: Sequence[tuple[Side, Side]], *, what: str = "AP") -> Draft:
+    """Claim of each of several pairs that the first is not worse than the second, but slightly."""
+
+    def finding(steps: Sequence[Step]) -> str:
+        told = [
+            f"{each.high} is {difference_text(each.difference)} beside {each.low}" for each in steps
+        ]
+        return f"In {what}, {'; '.join(told)}."
+
+    return Draft(*words, finding, tuple(pairs), -SLIGHT)
 
 
 def at_most(

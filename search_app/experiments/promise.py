@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import zhu_xiong_cells as cells
-from .claims import RULE
+from .claims import AS_GOOD_RULE, RULE
 from .design import Variant
 from .notes import notes_on
 from .outcomes import Outcomes, PassSeconds
@@ -66,7 +66,7 @@ def report(
     return Report(
         name=outcomes.experiment.name,
         title=outcomes.experiment.title,
-        notes=(*notes_on(outcomes), ATTACKER, LEFT_OVER, SMOOTHED, KEY, RULE),
+        notes=(*notes_on(outcomes), ATTACKER, LEFT_OVER, SMOOTHED, KEY, RULE, AS_GOOD_RULE),
         claims=claims(summed),
         figures=tuple(figure for figure in drawn if figure.lines),
         tables=tuple(each for each in tables if each.rows),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .claims import SLIGHT, Draft, Side, Wording, at_most, each_greater, settle, stated
+from .claims import SLIGHT, Draft, Side, Wording, as_good, at_most, each_greater, settle, stated
 from .promise_series import (
     AVERAGE,
     COMPOSITION,
@@ -65,7 +65,7 @@ def papers_do_not(summed: SummedUp) -> list[Draft]:
     return [stated(Wording("papers-rows-do-not", text, _OURS), finding, verdict)]
 
 
-def as_good(summed: SummedUp) -> list[Draft]:
+def as_good_as_the_papers(summed: SummedUp) -> list[Draft]:
     """Ask whether the promise costs anything where groups are large."""
     drafts = []
     for series in (POOLED, POOLED_SMOOTHED):
@@ -73,18 +73,12 @@ def as_good(summed: SummedUp) -> list[Draft]:
             pairs = _pairs(summed, series, PAPER, pool)
             if pairs:
                 text = (
-                    f"At small p, {series.name} serves at least as well as the paper's rows (pool "
-                    f"{pool}): surely not {SLIGHT:.3f} AP worse, and not surely worse by less."
+                    f"At small p, {series.name} serves as well as the paper's rows (pool {pool}): "
+                    f"it is surely not {SLIGHT:.3f} AP worse, and not surely worse by less."
                 )
                 words = Wording(f"{_plain(series)}-as-good-pool-{pool}", text, _OURS)
-                pairs = [(high, _less(low)) for high, low in pairs]
-                drafts.append(each_greater(words, pairs, what=f"AP (pool {pool})"))
+                drafts.append(as_good(words, pairs, what=f"AP (pool {pool})"))
     return drafts
-
-
-def _less(side: Side) -> Side:
-    """Return what is the least that is as good."""
-    return Side(f"{side.name} less {SLIGHT:.3f}", side.people - SLIGHT)
 
 
 def smoothing_helps(summed: SummedUp) -> list[Draft]:
@@ -137,7 +131,7 @@ def _begun(series: Series) -> str:
 _ALL: tuple[Callable[[SummedUp], list[Draft]], ...] = (
     keeps,
     papers_do_not,
-    as_good,
+    as_good_as_the_papers,
     smoothing_helps,
     better_than_average,
 )

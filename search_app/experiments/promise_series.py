@@ -25,11 +25,12 @@ class Series(NamedTuple):
 PAPER = Series("the paper's rows", "paper", "group")
 EVERY_TERM = Series("every-term rows", "every-term", "group")
 CLIPPED = Series("clipped rows", "paper", "clipped")
+SUPPRESSED = Series("suppressed rows", "paper", "suppressed")
 COMPOSITION = Series("composition", "composition", "group")
 POOLED = Series("pooled", "pooled", "group")
 POOLED_SMOOTHED = Series("pooled, smoothed", "pooled", "smoothed")
 RANDOM = Series("random groups", "paper", "random-groups")
-ALL = (PAPER, EVERY_TERM, CLIPPED, RANDOM, COMPOSITION, POOLED, POOLED_SMOOTHED)
+ALL = (PAPER, EVERY_TERM, CLIPPED, SUPPRESSED, RANDOM, COMPOSITION, POOLED, POOLED_SMOOTHED)
 
 
 def by_p(outcomes: Outcomes, series: Series) -> list[tuple[float, Variant]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -9,28 +10,32 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anonymizer.measures.assignments import Kind, expected_shares
 from anonymizer.model import Grouping, Profiles, Release
 from anonymizer.representative import represent
 from index.forward import Forward
 from search_app.errors import UsageError
-from search_app.experiments.baselines import MODES, Situation
-from search_app.experiments.beliefs import beyond, facts_of_beliefs, largest
+from search_app.experiments.baselines import MODES, Situation, clipped_rows, suppressed_rows
+from search_app.experiments.beliefs import _CHANGES, beyond, facts_of_beliefs, largest
 from search_app.experiments.data import no_questions
 
 GROUPS = [0, 0, 1, 1, 1, 2, 2, 2]
 OWNERS = {"tea": [0, 1, 2], "saw": [0, 3, 4, 5, 6, 7], "oak": [4], "all": list(range(8))}
 
 
-def profiles() -> Profiles:
+def profiles(owners: dict[str, list[int]] = OWNERS) -> Profiles:
+    terms = {**owners, "all": list(range(8))}
     rows = {
-        f"u{user}": {term: 1.0 for term, owners in OWNERS.items() if user in owners}
+        f"u{user}": {term: 1.0 for term, having in terms.items() if user in having}
         for user in range(8)
     }
     return Profiles.from_rows(rows)
 
 
-def situation(forward: Forward | None = None, **given: Any) -> Situation:
-    people, grouping = profiles(), Grouping(np.array(GROUPS))
+def situation(
+    forward: Forward | None = None, of: Profiles | None = None, **given: Any
+) -> Situation:
+    people, grouping = of or profiles(), Grouping(np.array(GROUPS))
     parameters = {"p": 0.25, "representative": "centroid", "guarantee": "average", **given}
     rows = represent(people, grouping, "centroid")
     release = Release(rows, people.users, grouping.group_of, "p-linkability", parameters)
@@ -45,19 +50,35 @@ def shares(owners: set[int]) -> list[Fraction]:
     ]
 
 
-def clipped(owners: set[int], p: Fraction) -> list[Fraction]:
-    """Return what groups publish of a term."""
+Told = list[Fraction | None]
+
+
+def clipped(owners: set[int], p: Fraction) -> Told:
+    """Return what groups publish of a term if it is clipped."""
     prior = Fraction(len(owners), len(GROUPS))
     return [min(max(share, prior - p), prior + p) for share in shares(owners)]
 
 
-def changes(owners: set[int], p: Fraction) -> list[Fraction]:
+def suppressed(owners: set[int], p: Fraction) -> Told:
+    """Return what groups publish of a term if they leave out what is far off; 0 is no cell."""
+    prior = Fraction(len(owners), len(GROUPS))
+    return [share if share and abs(share - prior) <= p else None for share in shares(owners)]
+
+
+RULES: dict[str, Callable[[set[int], Fraction], Told]] = {
+    "clipped": clipped,
+    "suppressed": suppressed,
+}
+
+
+def changes(mode: str, owners: set[int], p: Fraction) -> list[Fraction]:
     """Return each group's change of belief, over all sets of as many owners that fit."""
-    told = clipped(owners, p)
+    publish = RULES[mode]
+    told = publish(owners, p)
     fitting = [
         shares(set(some))
         for some in combinations(range(len(GROUPS)), len(owners))
-        if clipped(set(some), p) == told
+        if publish(set(some), p) == told
     ]
     prior = Fraction(len(owners), len(GROUPS))
     return [
@@ -66,20 +87,46 @@ def changes(owners: set[int], p: Fraction) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("p", [0.1, 0.125, 0.25, 0.4])
-def test_what_clipped_shares_tell_is_the_mean_over_all_that_fits(p: float) -> None:
-    wanted = [
-        change for owners in OWNERS.values() for change in changes(set(owners), Fraction(str(p)))
-    ]
-    found = facts_of_beliefs(situation(p=p), ["clipped"])
-    assert found[largest("clipped")] == pytest.approx(float(max(wanted)))
-    broken = sum(change > Fraction(str(p)) for change in wanted)
-    assert found[beyond("clipped")] == broken / len(wanted)
+@pytest.mark.parametrize("mode", RULES)
+def test_what_hidden_shares_tell_is_the_mean_over_all_that_fits(mode: str, p: float) -> None:
+    exact = Fraction(str(p))
+    wanted = [each for owners in OWNERS.values() for each in changes(mode, set(owners), exact)]
+    found = facts_of_beliefs(situation(p=p), [mode])
+    assert found[largest(mode)] == pytest.approx(float(max(wanted)))
+    assert found[beyond(mode)] == sum(change > exact for change in wanted) / len(wanted)
 
 
-def test_clipping_does_not_keep_the_promise() -> None:
-    found = facts_of_beliefs(situation(), ["clipped"])
-    assert found[largest("clipped")] > 0.25
-    assert found[beyond("clipped")] > 0
+@pytest.mark.parametrize("p", [0.1, 0.125, 0.25, 0.4])
+@pytest.mark.parametrize("mode", RULES)
+def test_each_cell_of_each_set_of_owners_is_inferred(mode: str, p: float) -> None:
+    for count in range(1, 9):
+        for owners in combinations(range(8), count):
+            wanted = [*changes(mode, set(owners), Fraction(str(p))), 0, 0, 0]  # of what all have
+            change, cells = _CHANGES[mode](situation(of=profiles({"it": list(owners)}), p=p))
+            found = np.repeat(change[cells > 0], cells[cells > 0])
+            assert sorted(found) == pytest.approx(sorted(map(float, wanted))), owners
+
+
+@pytest.mark.parametrize("mode", RULES)
+def test_hiding_single_shares_does_not_keep_the_promise(mode: str) -> None:
+    found = facts_of_beliefs(situation(p=0.1), [mode])
+    assert found[largest(mode)] > 0.1
+    assert found[beyond(mode)] > 0
+
+
+def test_terms_that_look_alike_are_inferred_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted(owners: int, kinds: list[Kind]) -> list[float]:
+        asked.append(owners)
+        return expected_shares(owners, kinds)
+
+    monkeypatch.setattr("search_app.experiments.beliefs.expected_shares", counted)
+    # each is of three users; a share of 0 or 1 is missing, and 3/8 is the prior
+    alike = {"one": [0, 1, 2], "two": [0, 1, 3], "other": [0, 1, 5], "none": [2, 3, 4]}
+    facts_of_beliefs(situation(of=profiles(alike), p=0.25), ["suppressed"])
+    # of the first three a cell says 1 of 3, and the other two users are somewhere; of the last all
+    assert sorted(asked) == [2, 3]
 
 
 def test_a_centroid_tells_the_share_itself_and_what_is_missing_none() -> None:
@@ -113,8 +160,6 @@ def test_nothing_is_judged_where_there_is_no_p_or_nothing_is_released() -> None:
 
 
 def test_a_clipped_row_is_within_p_of_the_prior() -> None:
-    from search_app.experiments.baselines import clipped_rows
-
     served = clipped_rows(situation())
     rows, prior = served.weights.toarray(), np.array([1.0, 1 / 8, 6 / 8, 3 / 8])
     assert served.terms == ("all", "oak", "saw", "tea")
@@ -122,6 +167,29 @@ def test_a_clipped_row_is_within_p_of_the_prior() -> None:
     assert rows[:, 3].tolist() == pytest.approx([5 / 8, 1 / 3, 1 / 8])  # of 1, 1/3 and 0
 
 
-def test_clipping_needs_a_p() -> None:
-    with pytest.raises(UsageError, match="mode clipped needs a release with a p"):
-        list(MODES["clipped"].scores(situation(p=None)))
+@pytest.mark.parametrize("p", [0.1, 0.125, 0.25, 0.4])
+def test_a_suppressed_row_has_the_releases_cells_within_p_of_the_prior(p: float) -> None:
+    served = suppressed_rows(situation(p=p))
+    told = [suppressed(set(OWNERS[term]), Fraction(str(p))) for term in served.terms]
+    wanted = [[float(share or 0) for share in shares] for shares in told]
+    assert served.weights.toarray().T.tolist() == wanted
+    assert served.weights.nnz == np.count_nonzero(wanted)
+
+
+def test_a_suppressed_cell_is_just_so_far_off() -> None:
+    # saw is of 6 in 8: 1/2 is 1/4 away, and so is 1
+    saw = suppressed_rows(situation(p=0.25)).weights.toarray()[:, 2]
+    assert saw.tolist() == [1 / 2, 2 / 3, 1]
+    saw = suppressed_rows(situation(p=0.2499)).weights.toarray()[:, 2]
+    assert saw.tolist() == [0, 2 / 3, 0]
+
+
+@pytest.mark.parametrize("mode", RULES)
+def test_hiding_shares_needs_a_p(mode: str) -> None:
+    with pytest.raises(UsageError, match=f"mode {mode} needs a release with a p"):
+        list(MODES[mode].scores(situation(p=None)))
+
+
+def test_only_the_papers_rows_are_suppressed() -> None:
+    with pytest.raises(UsageError, match="needs a release of p-linkability, guarantee=average"):
+        list(MODES["suppressed"].scores(situation(guarantee="every-term")))

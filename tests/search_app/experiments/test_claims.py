@@ -9,6 +9,7 @@ from search_app.experiments.claims import (
     RULE,
     Side,
     Wording,
+    as_good,
     at_most,
     each_greater,
     greater,
@@ -20,7 +21,7 @@ from search_app.experiments.claims import (
     stated,
     steps_of,
 )
-from search_app.experiments.report import FAILS, HOLDS, UNDECIDED
+from search_app.experiments.report import FAILS, HOLDS, UNDECIDED, Claim
 
 T = Wording("name", "text", "source")
 LOW = Side("low", np.linspace(0.2, 0.4, 20))
@@ -157,6 +158,44 @@ def test_each_of_several_pairs_must_hold() -> None:
         "; 0.200 for c and 0.300 for low, -0.100 (-0.100 to -0.100). "
         "Surely the other way round: c against low."
     )
+
+
+def as_good_as_low(high: Side) -> Claim:
+    return settle([as_good(T, [(high, LOW)])])[0]
+
+
+def test_as_good_tells_the_difference_itself() -> None:
+    found = as_good_as_low(around(0.0))
+    assert found.verdict == HOLDS
+    assert found.finding == "In AP, high is 0.000 (0.000 to 0.000) beside low."
+    better = as_good_as_low(above(0.1))
+    assert better.verdict == HOLDS
+    assert better.finding == "In AP, high is +0.100 (+0.100 to +0.100) beside low."
+
+
+def test_as_good_is_not_surely_worse() -> None:
+    by_less = as_good_as_low(around(-0.003))
+    assert (by_less.verdict, by_less.p) == (FAILS, None)  # surely not .005 worse, but worse
+    assert by_less.finding.endswith(" beside low. Surely worse: at most -0.003.")
+    by_more = as_good_as_low(above(-0.01))
+    assert by_more.verdict == FAILS
+    assert by_more.p is not None
+    assert by_more.finding.endswith(" beside low. Surely worse by 0.005 AP.")
+
+
+def test_as_good_is_undecided_where_it_may_be_worse_or_better() -> None:
+    unsure = Side("high", LOW.people + np.tile([0.3, -0.3], 10))
+    assert as_good_as_low(unsure).verdict == UNDECIDED
+
+
+def test_as_good_is_judged_as_against_the_other_less_the_slight() -> None:
+    low = Side("low less", LOW.people - 0.005)
+    for mean in (-0.02, -0.006, -0.004, 0.0, 0.004):
+        for apart in (0.001, 0.01, 0.03, 0.1):
+            high = around(mean, apart)
+            (shifted,) = settle([each_greater(T, [(high, low)])])
+            found = as_good_as_low(high)
+            assert (found.verdict, found.p) == (shifted.verdict, shifted.p), (mean, apart)
 
 
 def test_facts_are_held_against_their_bounds_exactly() -> None:

@@ -33,7 +33,7 @@ from . import toy_world
 
 POOLS = (35, 60, 120)
 INPUTS = Inputs(size=8, users=12, queries_per_user=3, least_hits=100)
-OF_SHARES = ("smoothed", "clipped")  # of rows that are shares of members
+OF_SHARES = ("smoothed", "clipped", "suppressed")  # of rows that are shares of members
 SEARCHED = tuple(mode for mode in MODES if mode not in ("random", *OF_SHARES))
 
 

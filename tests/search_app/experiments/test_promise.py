@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from search_app.experiments.beliefs import beyond, largest
+from search_app.experiments.claims import AS_GOOD_RULE
 from search_app.experiments.definition import read_definition, text_of
 from search_app.experiments.design import Variant
 from search_app.experiments.outcomes import Outcomes, Unit
@@ -15,6 +16,7 @@ from search_app.experiments.promise import KEY, LEFT_OVER, report
 from search_app.experiments.report import (
     FAILS,
     HOLDS,
+    Claim,
     Report,
     as_record,
     from_record,
@@ -34,7 +36,9 @@ def variants() -> list[Variant]:
     found = [Variant("baselines", modes=("none", "average"), pools=(100, 1000))]
     for p in PS:
         found += [
-            variant("paper", "p-linkability", ("group", "random-groups", "clipped"), p),
+            variant(
+                "paper", "p-linkability", ("group", "random-groups", "clipped", "suppressed"), p
+            ),
             variant("every-term", "p-linkability", ("group",), p),
             variant("composition", "composition", ("group",), p),
             variant("pooled", "pooled", ("group", "smoothed"), p),
@@ -49,10 +53,9 @@ def level(unit: Unit, mode: str, pool: int) -> float:
         return {"none": 0.3, "average": 0.5}[mode] - less
     p = float(unit.parameters["p"])
     base = _BASE[unit.parameters["table"]] + p / 2 - less
-    base += {"smoothed": 0.03 if p <= 0.2 else 0.0, "random-groups": -0.05, "clipped": -0.01}.get(
-        mode, 0.0
-    )
-    return base
+    more = {"random-groups": -0.05, "clipped": -0.01, "suppressed": -0.02}
+    more["smoothed"] = 0.03 if p <= 0.2 else 0.0
+    return base + more.get(mode, 0.0)
 
 
 def facts(unit: Unit) -> dict[str, float]:
@@ -61,7 +64,7 @@ def facts(unit: Unit) -> dict[str, float]:
     p, table = float(unit.parameters["p"]), unit.parameters["table"]
     keeps = table in ("composition", "pooled")
     found = {"users": 24.0, "mean_group": 1 / p}
-    for mode in ("group", "random-groups", "clipped"):
+    for mode in ("group", "random-groups", "clipped", "suppressed"):
         found[largest(mode)] = p if keeps else p + 0.25
         found[beyond(mode)] = 0.0 if keeps else 0.01
     return found
@@ -86,7 +89,7 @@ def test_every_kind_of_rows_stands_beside_the_others(make_outcomes: MakeOutcomes
     assert [each.name for each in found.tables] == ["promise-100", "promise-1000"]
     table = found.tables[0]
     rows = {row[:2]: dict(zip(table.head, row, strict=True)) for row in table.rows}
-    assert len(rows) == 7 * len(PS) + 2
+    assert len(rows) == 8 * len(PS) + 2
     paper = rows["the paper's rows", "0.1"]
     assert paper["AP"] == "0.650"  # 0.6 + 0.1 / 2
     assert (paper["belief"], paper["cells beyond p"]) == ("0.350", "1.0000%")
@@ -95,6 +98,8 @@ def test_every_kind_of_rows_stands_beside_the_others(make_outcomes: MakeOutcomes
     assert smoothed["AP"] == "0.740"  # 0.61 + 0.2 / 2 + 0.03
     assert (smoothed["belief"], smoothed["cells beyond p"]) == ("0.200", "0")
     assert rows["clipped rows", "0.4"]["AP"] == "0.790"
+    assert rows["suppressed rows", "0.4"]["AP"] == "0.780"
+    assert rows["suppressed rows", "0.4"]["belief"] == "0.650"
     assert rows["random groups", "0.4"]["AP"] == "0.750"
     average = rows["global average", "any"]
     assert (average["AP"], average["belief"]) == ("0.500", "0.000")
@@ -177,16 +182,24 @@ def test_rows_of_ours_that_serve_worse_are_told(make_outcomes: MakeOutcomes) -> 
 
 
 def test_as_good_is_not_surely_worse_even_slightly(make_outcomes: MakeOutcomes) -> None:
-    def by(more: float) -> str:
+    def by(more: float) -> Claim:
         def moved(unit: Unit, mode: str, pool: int) -> float:
             ours = unit.parameters.get("table") == "pooled"
             return level(unit, mode, pool) + (more - 0.01 if ours else 0.0)  # 0.01 is its lead
 
-        return verdicts(made(make_outcomes, level=moved))["pooled-as-good-pool-100"]
+        claims = made(make_outcomes, level=moved).claims
+        return next(each for each in claims if each.name == "pooled-as-good-pool-100")
 
-    assert by(0.001) == HOLDS
-    assert by(-0.001) == FAILS
-    assert by(-0.006) == FAILS
+    found = [by(more) for more in (0.001, -0.001, -0.006)]
+    assert [each.verdict for each in found] == [HOLDS, FAILS, FAILS]
+    assert found[0].finding == (
+        "In AP (pool 100), pooled at p = 0.1 is +0.001 (+0.001 to +0.001) beside the paper's rows "
+        "at p = 0.1; pooled at p = 0.2 is +0.001 (+0.001 to +0.001) beside the paper's rows at p = "
+        "0.2."
+    )
+    assert " is -0.001 (-0.001 to -0.001) beside " in found[1].finding
+    assert " Surely worse: pooled at p = 0.1 against " in found[1].finding
+    assert " Surely worse by 0.005 AP: pooled at p = 0.1 against " in found[2].finding
 
 
 def test_what_was_not_measured_is_left_out(make_outcomes: MakeOutcomes) -> None:
@@ -201,7 +214,7 @@ def test_what_was_not_measured_is_left_out(make_outcomes: MakeOutcomes) -> None:
 
 def test_notes_say_whose_belief_and_where_the_key_is_from(make_outcomes: MakeOutcomes) -> None:
     notes = made(make_outcomes).notes
-    assert {KEY, LEFT_OVER} <= set(notes)
+    assert {KEY, LEFT_OVER, AS_GOOD_RULE} <= set(notes)
     assert any("reads a term's own column" in note for note in notes)
 
 
@@ -216,6 +229,8 @@ def test_the_experiment_asks_the_people_and_questions_of_zhu_xiong() -> None:
     assert made.pop("baselines") == {None}
     assert all(found == set(PS) for found in made.values())
     assert set(made) == {"paper", "every-term", "composition", "pooled"}
+    modes = {"group", "random-groups", "clipped", "suppressed"}
+    assert all(set(each.modes) == modes for each in ours.named("paper"))
     strict = ours.named("every-term")[0]
     assert strict.complete["guarantee"] == "every-term"
     # 4 p by 3 seeds of 4 kinds of releases, and the baselines
