@@ -3,13 +3,12 @@
 
 // The same version as this file's, whatever the browser has kept of others.
 const { search: version } = new URL(import.meta.url);
-const { closest, ordered, shared } = await import(new URL(`ranking.js${version}`, import.meta.url));
+const part = (name) => import(new URL(`${name}${version}`, import.meta.url));
+const [{ closest, ordered, shared }, { checked, fromText, standing }] = await Promise.all(["ranking.js", "profile.js"].map(part));
 
 const find = (name) => document.querySelector(`#${name}`);
 const KEY = "veilsearch.device";
-const SHOWN = 10;
-const MOST_TERMS = 5000;
-const LONGEST_TERM = 1000;
+const SHOWN = Number(find("hits").dataset.shown); // results on a page
 
 /* ---- what is kept ---- */
 
@@ -42,48 +41,9 @@ function keepAll() {
   }
 }
 
-function checked(entries) {
-  const terms = new Map();
-  for (const [term, weight] of entries) {
-    const named = typeof term === "string" && term.trim() && term.length <= LONGEST_TERM;
-    if (!named) throw new Error(`A term must be a text of at most ${LONGEST_TERM} characters.`);
-    const heavy = typeof weight === "number" && Number.isFinite(weight) && weight > 0;
-    if (!heavy) throw new Error(`The weight of “${term}” must be a number above 0.`);
-    terms.set(term, weight);
-  }
-  if (terms.size > MOST_TERMS) throw new Error(`At most ${MOST_TERMS} terms can be kept.`);
-  return terms;
-}
-
-function fromText(text) {
-  return /^\s*[[{]/.test(text) ? fromJson(text) : { terms: checked(typed(text)), row: "" };
-}
-
-function fromJson(text) {
-  let told;
-  try {
-    told = JSON.parse(text);
-  } catch {
-    throw new Error("This is not one JSON object. Of a file of profiles, give one person’s line.");
-  }
-  const terms = told.terms;
-  if (typeof terms !== "object" || terms === null) throw new Error("This JSON has no terms.");
-  const pairs = Array.isArray(terms)
-    ? terms.map((each) => [each?.term, each?.weight])
-    : Object.entries(terms);
-  return { terms: checked(pairs), row: typeof told.row?.row === "string" ? told.row.row : "" };
-}
-
-function typed(text) {
-  return text.split(/[,;\n]/).filter((part) => part.trim()).map((part) => {
-    const [term, weight] = part.split("=").map((side) => side.trim());
-    return [term.toLowerCase(), weight === undefined ? 1 : Number(weight)];
-  });
-}
-
 /* ---- asking ---- */
 
-const sent = []; // what the script has asked for, to the byte
+const sent = []; // what the script has asked for, to the byte, with what was true of it then
 let answer = null;
 let ranking = null;
 let page = 1;
@@ -112,26 +72,42 @@ async function search() {
   const asked = question();
   find("q").value = asked.q;
   find("pool").value = asked.pool;
-  if (!asked.q.trim()) return;
   const mine = ++turn;
+  const empty = !asked.q.trim();
+  if (answer || empty) clear();
+  find("how")?.toggleAttribute("hidden", !empty);
+  if (empty) return tell("");
   const out = request(asked);
-  sent.push({ ...out, q: asked.q, row: null });
+  const entry = { ...out, ...judged(out.url, asked.q), learned: learned(out.url, null) };
+  sent.push(entry);
   tell("Asking …");
-  let told;
-  try {
-    const { method, url, headers } = out;
-    const quiet = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
-    told = await (await fetch(url, { method, headers, ...quiet })).json();
-  } catch {
-    told = { error: { message: "The server did not answer; please try again." } };
-  }
-  if (mine !== turn) return;
-  sent.at(-1).row = told.row ?? null;
+  const told = await answered(out);
+  entry.learned = learned(out.url, told);
   showSent();
-  if (told.error) return tell(`${told.error.message} What stands below is not ordered by your profile.`);
-  answer = told;
-  page = 1;
-  order();
+  if (mine !== turn) return;
+  if (told?.documents) {
+    answer = told;
+    page = 1;
+    return order();
+  }
+  clear();
+  tell(`${told?.error?.message ?? "The server did not answer; please try again."} There are no results to show.`);
+}
+
+async function answered({ method, url, headers }) {
+  const quiet = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
+  try {
+    return await (await fetch(url, { method, headers, ...quiet })).json();
+  } catch {
+    return null;
+  }
+}
+
+// What answered another query must not stand under this one.
+function clear() {
+  answer = ranking = null;
+  find("hits").replaceChildren();
+  find("paging").hidden = true;
 }
 
 function order() {
@@ -165,7 +141,6 @@ function show() {
   tell(found.length ? `${places}${from}, ${how}.${notices}` : `Nothing found. Try other words, or fewer.${notices}`);
   find("hits").className = own ? "hits own" : "hits none";
   find("hits").start = first + 1;
-  find("how")?.remove();
   find("hits").replaceChildren(...found.slice(first, first + SHOWN).map((each, at) => hit(each, first + at + 1, own)));
   find("paging").hidden = found.length <= SHOWN;
   find("previous").hidden = page === 1;
@@ -212,10 +187,10 @@ function moved(rank, plain) {
 }
 
 function showSent() {
-  const latest = sent.toReversed().map(({ method, url, headers, q, row }) => {
+  const latest = sent.toReversed().map(({ method, url, headers, found, own, learned }) => {
     const lines = [`${method} ${url}`, ...Object.entries(headers).map((pair) => pair.join(": "))];
     const box = make("pre", { class: "bytes", tabindex: "0", role: "region", "aria-label": "A request", dir: "ltr" }, lines.join("\n"));
-    return make("div", {}, box, make("p", { class: "soft" }, judged(url, q), row ? learned(row) : ""));
+    return make("div", {}, box, make("p", { class: "soft" }, found, own, learned));
   });
   find("seen").replaceChildren(...latest);
   showAsked();
@@ -231,18 +206,33 @@ function judged(url, q) {
   const asked = new URL(url).searchParams;
   const digits = ["pool", "keep", "operators"].every((name) => /^\d*$/.test(asked.get(name) ?? ""));
   const known = [...asked.keys()].every((name) => ["q", "pool", "operators", "row", "keep"].includes(name));
-  if (!digits || !known || asked.get("q") !== q) return "This is not what was to be sent. Please tell the operator.";
-  const words = ` ${q.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ")} `;
-  const own = [...kept.terms.keys()].filter((term) => words.includes(` ${term.toLowerCase()} `));
-  const none = `None of your ${number(kept.terms.size)} terms is in it`;
-  const body = "It had no body, and no cookie went along. ";
-  if (!kept.terms.size) return body;
-  return `${body}${own.length ? `${none}, but what you typed yourself: ${own.join(", ")}. ` : `${none}. `}`;
+  const wrong = !digits || !known || asked.get("q") !== q;
+  if (wrong) return { found: "This is not what was to be sent. Please tell the operator. ", own: "" };
+  return { found: "It had no body, and no cookie went along. ", own: ownWords(q) };
 }
 
-function learned({ name, users }) {
-  if (users === 1) return `The row ${name} is one person’s own profile: with it the server learned that it is you.`;
-  return `With the row ${name} the server learned that you may be one of the ${number(users)} people who share it, or much like them.`;
+function ownWords(q) {
+  const { size } = kept.terms;
+  if (!size) return "";
+  const own = standing([...kept.terms.keys()], q);
+  if (size === 1) return own.length ? `Your one term is in it, as you typed it yourself: ${own[0]}. ` : "Your one term is not in it. ";
+  const none = `None of your ${number(size)} terms is in it`;
+  return own.length ? `${none}, but what you typed yourself: ${own.join(", ")}. ` : `${none}. `;
+}
+
+function learned(url, told) {
+  const row = new URL(url).searchParams.get("row");
+  if (!row) return "";
+  if (!told) return `The row ${row} was sent, and no answer has come.`;
+  if (!told.row) return `The server was told the row ${row}, and refused the search.`;
+  if (told.row.users === 1) return `The row ${row} is of one person alone: with it the server learned that you may be that person, or much like them.`;
+  return `With the row ${row} the server learned that you may be one of the ${number(told.row.users)} people it is made of, someone else it serves, or much like them.`;
+}
+
+// Of an erased profile no sentence stays, either.
+function forget() {
+  for (const each of sent) each.own = "";
+  if (sent.length) showSent();
 }
 
 function showProfile(said = "") {
@@ -320,7 +310,7 @@ find("erase").addEventListener("click", () => {
   find("erase").closest("details").open = false;
   showProfile("Your profile is erased from this browser’s storage.");
   order();
-  showSent();
+  forget();
   find("more").focus();
 });
 find("staging")?.addEventListener("submit", (event) => event.preventDefault());
@@ -342,8 +332,8 @@ find("rows")?.addEventListener("change", async ({ target }) => {
     const { row, users, cosine, rows } = closest(await file.text(), kept.terms);
     kept.row = row;
     keepAll();
-    const people = users === 1 ? "is one person’s own profile" : `is shared by ${number(users)} people`;
-    showStages(`Of ${number(rows)} rows ${row} is closest to your profile (cosine ${cosine.toFixed(2)}); it ${people}. This was found out here.`);
+    const people = users === 1 ? "one person alone" : `${number(users)} people`;
+    showStages(`Of ${number(rows)} rows ${row} is closest to your profile (cosine ${cosine.toFixed(2)}); it serves ${people}. This was found out here.`);
   } catch (fault) {
     showStages(fault.message);
   }
@@ -364,6 +354,7 @@ find("next").addEventListener("click", () => turnTo(page + 1));
 addEventListener("storage", ({ key }) => { // another tab has added, removed or erased
   if (key !== KEY && key !== null) return;
   kept = read();
+  if (!stored()) forget();
   showProfile();
   order();
 });

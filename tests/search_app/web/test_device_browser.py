@@ -205,9 +205,13 @@ SENTINELS = {f"zyxsentinel{n}": 1.0 + n / 7 for n in range(6)}
 def test_no_request_carries_a_term_of_the_profile(
     page: Page, address: str, sent: list[Request], tmp_path: Path
 ) -> None:
-    """All of a session: each way in, searches, two stages, pages, removing, export, erasing."""
+    """All of a session: each way in, searches, two stages, pages, removing, export, erasing.
+
+    What is refused, searched for in vain or left by going back, too.
+    """
     page.goto(f"{address}/device?q=java")
     take(page, "zyxsentinel0, zyxsentinel1 = 1.5\nzyxsentinel2")
+    take(page, "zyxsentinel0 = 1 = 2")
     take(page, line_of({"zyxsentinel3": 2.0, "zyxsentinel4": 1.0}))
     file = tmp_path / "me.json"
     own = {"terms": [{"term": "zyxsentinel5", "weight": 0.5}], "row": {"row": "g0001"}}
@@ -218,6 +222,11 @@ def test_no_request_carries_a_term_of_the_profile(
     page.get_by_role("button", name="Next").click()
     page.locator("#stages").check()
     search(page, "java script")
+    page.go_back()
+    page.locator("#seen pre").nth(3).wait_for()
+    page.locator("#row").fill("g7777")
+    search(page, "java in vain")
+    page.locator("#row").fill("g0001")
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()
     assert "zyxsentinel5" in Path(download.value.path()).read_text()
@@ -375,6 +384,8 @@ def test_the_own_pages_download_is_taken_with_its_row(
         ('{"terms": [{"term": 5, "weight": 1}]}', "A term must be a text"),
         ('{"terms": {}}', "There is no term in this."),
         ("coffee = much", "must be a number above 0"),
+        ("cocoa, coffee=1=2", "“coffee=1=2” has more than one =: give a term one weight."),
+        ("coffee==2", "“coffee==2” has more than one ="),
         (" , ", "There is no term in this."),
         (",".join(f"t{n}" for n in range(5001)), "At most 5000 terms"),
     ],
@@ -407,7 +418,8 @@ def test_a_row_that_is_not_there_is_told_and_nothing_is_ordered(page: Page, addr
     page.locator("#stages").check()
     search(page, "java")
     assert page.locator("#staged").inner_text().endswith("is told row g7777.")
-    assert "not ordered by your profile" in page.locator("#told").inner_text()
+    assert page.locator("#told").inner_text().endswith("There are no results to show.")
+    expect(page.locator(".hit")).to_have_count(0)
 
 
 def test_keys_walk_and_print_has_the_results_alone(page: Page, address: str) -> None:
