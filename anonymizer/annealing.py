@@ -24,6 +24,7 @@ BLOCKS = 600
 HOT, COLD = 0.02, 0.0005  # T
 LIGHT, HEAVY = 0.002, 0.5  # the penalty of a count that is one beyond its limits
 _MANY = 10_000  # users; with more of them, exchanges are dear and each of them wins less
+_LARGE = 16  # members, of whom an exchange would look at all
 _REPAIRS = 120  # blocks more, where some count is still beyond its limits
 
 
@@ -54,6 +55,7 @@ class _State(NamedTuple):
     group_at: Any  # place -> group
     insides: Any  # group -> sum of all likenesses inside
     pairs: Any  # users x users; none if there are vectors
+    toward: Any  # groups x users: the user's likenesses to all members; none if groups are small
     vectors: Any  # users x dimensions
     sums: Any  # groups x dimensions
     ends: Any  # users' columns, laid end to end
@@ -127,7 +129,7 @@ def _group_of(state: _State) -> Ints:
 
 
 def _state(likeness: Likeness, sizes: Ints, dealt: Ints, limits: Limits | None) -> _State:
-    groups = sizes.size
+    groups, large = sizes.size, bool(likeness.pairs.size) and sizes.min() >= _LARGE
     if limits is None:
         none = np.zeros((2, 0), dtype=np.int32)
         limits = Limits(csr_matrix((likeness.vectors.shape[0], 0)), none, none)
@@ -137,6 +139,7 @@ def _state(likeness: Likeness, sizes: Ints, dealt: Ints, limits: Limits | None) 
         group_at=np.repeat(np.arange(groups, dtype=np.int32), sizes),
         insides=np.empty(groups),
         pairs=likeness.pairs,
+        toward=np.zeros((groups if large else 0, likeness.pairs.shape[0])),
         vectors=likeness.vectors,
         sums=np.empty((groups, likeness.vectors.shape[1]), dtype=np.float32),
         ends=limits.has.indptr.astype(np.int64),
@@ -148,6 +151,7 @@ def _state(likeness: Likeness, sizes: Ints, dealt: Ints, limits: Limits | None) 
         excess=np.zeros(groups, dtype=np.int64),
     )
     _count(state)
+    _add_up(state)
     _measure(state)
     return state
 
@@ -169,10 +173,23 @@ def _count(state: Any) -> None:
 
 
 @compiled
+def _add_up(state: Any) -> None:
+    """Add up how alike each user is to each large group, which exchanges keep up to date."""
+    if state.toward.shape[0]:
+        for at in range(state.place.size):
+            state.toward[state.group_at[at]] += state.pairs[state.place[at]]
+
+
+@compiled
 def _measure(state: Any) -> None:
     """Add up each group anew: sums that were added to and subtracted from drift away."""
     for group in range(state.insides.size):
         low, high = state.starts[group], state.starts[group + 1]
+        if state.toward.shape[0]:
+            state.insides[group] = 0.0
+            for at in range(low, high):
+                state.insides[group] += state.toward[group, state.place[at]]
+            continue
         if state.vectors.shape[1]:
             total = state.sums[group]
             total[:] = 0.0
@@ -228,6 +245,10 @@ def _insides_after(state: Any, u: int, v: int, g: int, h: int) -> Any:
     first, second = state.pairs[u], state.pairs[v]
     own = first[u] + second[v] - 2.0 * first[v]
     across, back = 0.0, 0.0
+    if state.toward.shape[0]:
+        across += state.toward[g, v] - state.toward[g, u]
+        back += state.toward[h, u] - state.toward[h, v]
+        return state.insides[g] + own + 2.0 * across, state.insides[h] + own + 2.0 * back
     for at in range(state.starts[g], state.starts[g + 1]):
         across += second[state.place[at]] - first[state.place[at]]
     for at in range(state.starts[h], state.starts[h + 1]):
@@ -264,13 +285,17 @@ def _more_beyond(state: Any, leaving: int, joining: int, group: int) -> int:
 
 @compiled
 def _recount(state: Any, leaving: int, joining: int, group: int) -> None:
-    """Let one leave a group and one join it, in its counts and its sum."""
+    """Let one leave a group and one join it, in its counts and its sums."""
     for i in range(state.ends[leaving], state.ends[leaving + 1]):
         state.counts[group, state.columns[i]] -= 1
     for i in range(state.ends[joining], state.ends[joining + 1]):
         state.counts[group, state.columns[i]] += 1
     if state.vectors.shape[1]:
         state.sums[group] += state.vectors[joining] - state.vectors[leaving]
+    if state.toward.shape[0]:
+        own, come, gone = state.toward[group], state.pairs[joining], state.pairs[leaving]
+        for user in range(own.size):
+            own[user] += come[user] - gone[user]
 
 
 @compiled

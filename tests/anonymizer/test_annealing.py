@@ -207,3 +207,20 @@ def test_progress_goes_up_to_the_users() -> None:
 def test_steps_grow_with_the_users() -> None:
     steps = [steps_for(users) for users in (10, 700, 10_000, 20_000, 100_000)]
     assert steps == [1_000_000, 5_600_000, 80_000_000, 90_000_000, 170_000_000]
+
+
+def test_large_groups_are_the_same_by_sums_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of each user's likenesses to each group, kept up to date, play the same draws."""
+    vectors = drawn_vectors(96, 3)
+    exact = np.round(vectors @ vectors.T, 6).astype(np.float32)
+    likeness = Likeness(exact, np.zeros((96, 0), dtype=np.float32))
+    limits = at_most((vectors[:, :2] > 0).astype(np.int64), 11, 3)
+    found = []
+    for large in (16, 1000):
+        monkeypatch.setattr(annealing, "_LARGE", large)
+        rng = np.random.default_rng(2)
+        found.append(anneal(likeness, equal_sizes(96, 16), rng, steps=30_000, limits=limits))
+    assert found[0].group_of.tolist() == found[1].group_of.tolist()
+    assert found[0].excess == found[1].excess == excess(limits, found[0].group_of)
+    assert found[0].objective == pytest.approx(found[1].objective)
+    assert found[0].objective == pytest.approx(objective(vectors, found[0].group_of), rel=1e-4)
