@@ -45,7 +45,7 @@ COMPOSITION = """\
 parameters of composition (ours): alike people, none of whose groups has any term, present or
 absent, by more than p oftener or seldomer than all people have it:
   p=0.4                the most that a group's share may differ from all people's
-  size=off             members a group; off: the first of growing sizes that works
+  size=off             members a group; off: of growing sizes that work, the one of closest groups
   documents=2000       alike are who score a sample of the index's documents alike; its size
   steps=off            exchanges tried while the groups are annealed (a size is tried with a
                        twelfth); off: 8,000 a person, at most 24 million
