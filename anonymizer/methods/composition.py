@@ -31,7 +31,7 @@ from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, U
 from ..representative import named_rows
 from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
 
-_GROWTH = Fraction(8, 5)  # from one size that is tried to the next; precision is flat in it
+_GROWTH = Fraction(13, 10)  # from one size that is tried to the next
 _TRIAL = 12  # a size is tried with one of so many steps
 _MOST_STEPS = 24_000_000  # unless more are asked for: p bounds how close groups can be
 
