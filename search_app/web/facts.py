@@ -29,6 +29,12 @@ def _sharing(facts: Mapping[str, Any], sharing: int | None) -> Fact | None:
     rest = ""
     if smallest is not None and groups is not None:
         rest = f"The smallest of the {groups:,} groups has {smallest:,}."
+    if sharing is not None and sharing > facts.get("largest_group", sharing):
+        meaning = (
+            "Left over when groups were made: this row is the mean of all groups’ rows, "
+            f"{sharing:,} people’s, and holds nothing of whom it serves. "
+        )
+        return Fact("People in the group", "none", f"{meaning}{rest}".strip())
     if sharing is not None:
         meaning = "Their searches carry the same row: the row can’t tell which of them is asking. "
         if sharing == 1:

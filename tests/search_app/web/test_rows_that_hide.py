@@ -72,6 +72,7 @@ def test_who_is_left_over_is_told_so(site: Site) -> None:
         assert wrong not in text
     page = client.get("/?q=java&user=1005&mode=group").get_data(as_text=True)
     assert "hides nothing" not in page
+    assert "Left over when groups were made: this row is the mean of all groups" in page
     assert client.get("/groups/g0003").status_code == 404  # it is no group
     assert client.get("/api/v1/candidates?q=java&row=g0003").get_json()["row"]["users"] == 4
 
