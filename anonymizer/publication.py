@@ -15,8 +15,8 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -74,6 +74,8 @@ class Candidate(NamedTuple):
     once: bool  # nothing is promised of two releases of the same people
     users: int
     rows: int
+    method: str
+    parameters: Mapping[str, Any]
 
 
 Others = Callable[[Candidate], Iterable[Finding]]
@@ -88,11 +90,12 @@ def publish(release: Path, profiles: Path, output: Path, others: Others = lambda
     case = examine(release, profiles)
     case.findings += [*_alone(case), *_named(case)]
     if case.verdict.holds:
-        case.findings += others(_candidate(case))
-    if case.verdict.holds:
         content = as_json(_about(case)) + case.parts["rows.jsonl"]
-        with plain_errors(output, "written"):
-            _write(output, content)
+        with plain_errors(output, "written"), _staged(output, content) as temporary:
+            case.findings += others(_candidate(case))
+            if case.verdict.holds:
+                temporary.replace(output)
+                sync_folder(output.parent)
     return case.verdict
 
 
@@ -107,7 +110,8 @@ def _candidate(case: Case) -> Candidate:
     people = people_hash(users, case.manifest["profiles"])
     once = case.promise is not None and case.promise.once
     counts = case.checked["users"], case.checked["rows"]
-    return Candidate(people, case.manifest["sha256"]["rows.jsonl"], once, *counts)
+    given = case.manifest["method"], case.manifest["parameters"]
+    return Candidate(people, case.manifest["sha256"]["rows.jsonl"], once, *counts, *given)
 
 
 def _refuse_foreign(output: Path, release: Path) -> None:
@@ -199,8 +203,9 @@ def _about(case: Case) -> Record:
     return {"format": FORMAT, **public, "sha256": case.manifest["sha256"]["rows.jsonl"]}
 
 
-def _write(output: Path, content: bytes) -> None:
-    """Write a file under a temporary name and rename it; what a killed writer left goes."""
+@contextmanager
+def _staged(output: Path, content: bytes) -> Iterator[Path]:
+    """Write a file under a temporary name, to be renamed; what a killed writer left goes."""
     _sweep(output.parent)
     handle, name = tempfile.mkstemp(prefix=_OURS, dir=output.parent)
     temporary = Path(name)
@@ -209,10 +214,9 @@ def _write(output: Path, content: bytes) -> None:
             file.write(content)
             temporary.chmod(0o644)  # it is public
             sync(file)
-        temporary.replace(output)
+        yield temporary
     finally:
         temporary.unlink(missing_ok=True)
-    sync_folder(output.parent)
 
 
 def _sweep(folder: Path) -> None:

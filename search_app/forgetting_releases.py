@@ -163,7 +163,7 @@ def _publish(workspace: Workspace, successor: _Successor | None, output: Path) -
     with publishing(workspace) as note:
 
         def noted(candidate: Candidate) -> list[Finding]:
-            note(successor.release, candidate)
+            note(candidate)
             return []
 
         publish(successor.release, successor.profiles, output, noted)

@@ -59,7 +59,11 @@ def ledger_path(workspace: Workspace) -> Path:
 
 def note_made(workspace: Workspace, release: Path, *, users: int, rows: int) -> None:
     """Note that a release was made."""
-    line = _line(MADE, release, users, rows)
+    from anonymizer.release import ROWS, read_manifest
+
+    manifest = read_manifest(release)
+    said = (manifest["method"], manifest["parameters"], users, rows, manifest["sha256"][ROWS])
+    line = as_json(Noted(int(time.time()), MADE, *said)._asdict())
     workspace.create()
     path = ledger_path(workspace)
     with plain_when_writing(path), _locked(path) as handle:
@@ -68,15 +72,16 @@ def note_made(workspace: Workspace, release: Path, *, users: int, rows: int) -> 
 
 
 @contextmanager
-def publishing(workspace: Workspace) -> Iterator[Callable[[Path, Candidate], None]]:
-    """Let nobody else publish meanwhile; yield what notes a release, before its file is there."""
+def publishing(workspace: Workspace) -> Iterator[Callable[[Candidate], None]]:
+    """Let nobody else publish meanwhile; yield what notes what was verified, before it is there."""
     workspace.create()
     path = ledger_path(workspace)
     with plain_when_writing(path), _locked(path) as handle:
 
-        def note(release: Path, candidate: Candidate) -> None:
-            size = (candidate.users, candidate.rows)
-            _append(handle, _line(PUBLISHED, release, *size, candidate.people))
+        def note(candidate: Candidate) -> None:
+            said = (candidate.method, candidate.parameters, candidate.users, candidate.rows)
+            noted = Noted(int(time.time()), PUBLISHED, *said, candidate.sha256, candidate.people)
+            _append(handle, as_json(noted._asdict()))
             sync_folder(path.parent)
 
         yield note
@@ -125,14 +130,6 @@ def _read(line: bytes, where: str) -> Noted:
         return Noted(**record)
     except (ValueError, RecursionError) as fault:
         raise UsageError(f"{where}: damaged ({fault}); restore the file from a copy") from fault
-
-
-def _line(event: str, release: Path, users: int, rows: int, people: str = "") -> bytes:
-    from anonymizer.release import ROWS, read_manifest
-
-    manifest = read_manifest(release)
-    said = (manifest["method"], manifest["parameters"], users, rows, manifest["sha256"][ROWS])
-    return as_json(Noted(int(time.time()), event, *said, people)._asdict())
 
 
 @contextmanager

@@ -6,7 +6,8 @@ is the plain centroid of its members' sets of terms, and nothing is ever left ou
 knows all profiles without their names, the algorithm, its draws, all rows and a victim's group
 believes of each term that the victim has it with probability c_gt / m: at most p away from what
 N_t / n told already. That is so because groups are made of profiles in the order of their content:
-any names could be theirs. Only users with the very same terms stand as in the file.
+any names could be theirs. Who of several with the very same terms takes which place is drawn from
+the operating system, not by the seed; no row depends on it.
 
 Where no size is given, sizes grow until a short annealing finds groups without a cell beyond p, and
 on while that makes closer groups: room to keep the promise is worth more members, up to a point.
@@ -29,6 +30,7 @@ from ..bounded_shares import cells_beyond, counts_of, fraction_of, limits_of
 from ..histories import by_content
 from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, Unsatisfiable, silent
 from ..representative import named_rows
+from ..secret_order import fresh_key, secret_order
 from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
 
 _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
@@ -90,7 +92,10 @@ def anonymize(
 def _in_order_of_content(profiles: Profiles) -> tuple[Profiles, Ints]:
     """Order users by their terms: then no group depends on who stands where in the file."""
     cells = profiles.weights
-    order = by_content(cells.indptr.astype(np.int64), cells.indices, np.ones(cells.nnz))
+    drawn = secret_order(fresh_key(), "places", len(profiles))  # of users of the same terms
+    shuffled = cells[drawn]
+    ends = shuffled.indptr.astype(np.int64)
+    order = drawn[by_content(ends, shuffled.indices, np.ones(cells.nnz))]
     users = tuple(profiles.users[user] for user in order.tolist())
     return Profiles(users, profiles.terms, cells[order]), order
 

@@ -12,7 +12,7 @@ terms that the row does not hold, too.
 That holds because groups are equally large, numbered at random, and equal shares stand in a random
 order. These draws and the users left over come from a secret key, not from the seed; who has the
 key could replay them. One key serves one release, and one release one set of profiles;
-made anew because somebody is forgotten, it keeps the key, so that nobody else changes sides.
+made anew because somebody is forgotten, it keeps the key, so that few others change sides.
 What the key settles, so that a judge can settle it once more: SHAKE-256 of the key and of a name
 in UTF-8 gives each of a list of items 8 bytes, a number with its lowest byte first, and items stand
 in ascending order of their numbers. "left over USER", one item: the n mod m users with the smallest

@@ -186,7 +186,7 @@ def remake_release(folder: Path, profiles: Profiles, output: Path, settings: Set
         raise UsageError(f"{folder}: nobody knows any more whom first_seed named; make it by hand")
     if values.get("marketing") == "given":
         raise UsageError(f"{folder}: nobody knows its marketing table any more; make it by hand")
-    # With another key others would be left over, and two releases held together would tell whom.
+    # With another key all others would be left over, and two releases together would tell of them.
     key = read_key(folder)
     release = _released(profiles, method, values, seed, settings, choices=choices, key=key)
     made_from = fingerprint(profiles)

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             note = held.enter_context(publishing(workspace))
             finding = _beside_others(candidate, workspace, arguments.second)
             if finding.holds:
-                note(release, candidate)
+                note(candidate)
             return [finding]
 
         verdict = publish(release, profiles, arguments.output, others)

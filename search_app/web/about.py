@@ -28,6 +28,7 @@ def _kinds(site: Site) -> dict[str, Any]:
     mode, rows = next(((mode, rows) for mode, rows in of.items() if rows), ("", None))
     return {
         "lone": of["group"] is not None,
+        "hides": site.modes.release is not None and site.modes.release.hides_shares,
         "belief": site.facts.get("p") if site.facts.get("bounds_belief") else None,
         "groups": not all(of.values()),
         "rows": rows and _promise(rows, "" if mode == "group" else site.name_of(mode)),

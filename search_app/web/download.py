@@ -44,5 +44,5 @@ def _told(each: OwnTerm) -> dict[str, Any]:
         "first": origin.first if origin else None,
         "last": origin.last if origin else None,
         "row_weight": each.released,
-        "only_mine": each.only_mine,
+        "only_mine": None if each.people is None else each.only_mine,
     }

@@ -69,6 +69,12 @@ def _terms(figures: Figures) -> Counted:
         ("from", "to", "terms"),
     )
     total = int(figures.shares.sum())
+    if figures.release.hides_shares:
+        sentence = (
+            f"{_percent(figures.certain / total)} of all {total:,} terms of groups have the "
+            "published share 1. What else the members of a group have in common, its row hides."
+        )
+        return share_histogram(words, figures.shares, sentence)
     sentence = (
         f"{_percent(figures.certain / total)} of all {total:,} terms of groups are had by every "
         "member of their group: who knows your group knows these of you."

@@ -11,18 +11,17 @@ from .wording import count, hundredths, two_decimals
 if TYPE_CHECKING:
     from .groups import Line
 
-_SAME = 1e-9
 _HIDDEN = (
     "This row is one person’s own profile. The people here are real, so neither its terms nor its "
     "figures are shown."
 )
 
 
-def group_facts(line: Line, told: bool, promise: Promise) -> list[Fact]:
-    """Explain a group's figures, and which of them is promised."""
+def group_facts(line: Line, told: bool, promise: Promise, *, hidden: bool) -> list[Fact]:
+    """Explain a group's figures, and which is promised; hidden: they are read off its row."""
     facts = [_people(line, told)]
     if line.worst is not None and line.share is not None:
-        facts += [_worst(line.worst, line.people), _share(line.share)]
+        facts += [_worst(line.worst, line.people, hidden=hidden), _share(line.share)]
     if line.average is not None:
         facts.append(_average(line.average, promise))
     if line.belief is not None:
@@ -37,9 +36,9 @@ def _people(line: Line, told: bool) -> Fact:
     return Fact("People who share the row", f"{line.people:,}", meaning)
 
 
-def _worst(worst: float, people: int) -> Fact:
+def _worst(worst: float, people: int, *, hidden: bool) -> Fact:
     right = round(worst * people)
-    if abs(right - worst * people) > _SAME:  # the mean of several groups
+    if hidden:  # it may be the mean of several groups
         meaning = (
             "Who knows that somebody is in this group, and names the term of the largest share, "
             f"is right in {hundredths(worst)} % of cases."

@@ -196,7 +196,7 @@ def group_of(found: Figures, row: str, page: int = 1) -> Group:
 def _facts_of(found: Figures, line: Line, told: bool) -> list[Fact]:
     if rows := lone_rows(found.release):
         return row_facts(rows, line.rarest, told)
-    return group_facts(line, told, promise_of(found.release))
+    return group_facts(line, told, promise_of(found.release), hidden=found.release.hides_shares)
 
 
 def _rows_having(found: Figures, number: int) -> dict[str, int]:

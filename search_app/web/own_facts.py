@@ -36,7 +36,7 @@ def _group_facts(view: OwnView, group: OwnGroup, promise: Promise) -> list[Fact]
         _average(group, promise),
         _blind(group),
         *_worst(group, promise),
-        _known(view.known),
+        _known(view.known, hidden=group.published),
         _belief(group, promise),
     ]
 
@@ -100,6 +100,14 @@ def _blind(group: OwnGroup) -> Fact:
 
 def _worst(group: OwnGroup, promise: Promise) -> list[Fact]:
     """Tell the worst term of the row and, where it is another, of all terms."""
+    if group.published:
+        share = group.worst.value
+        meaning = (
+            "An outsider who knows that you are in this group, and names the term of the largest "
+            f"share in its row, is right in {hundredths(share)} % of cases. "
+            f"{_not_promised(promise)}"
+        )
+        return [Fact("Linked to a term of the row, at worst", two_decimals(share), meaning)]
     same = group.worst == group.worst_released
     bound = promise.says(EVERY_TERM, "this") or _not_promised(promise)
     seen = "An outsider who knows that you are in this group names one of your terms rightly "
@@ -129,7 +137,13 @@ def _of(share: Share) -> str:
     return f"{share.members:,} of {share.of:,}"
 
 
-def _known(terms: Sequence[OwnTerm]) -> Fact:
+def _known(terms: Sequence[OwnTerm], *, hidden: bool) -> Fact:
+    if hidden:
+        meaning = (
+            "By the row every member has so many of your terms. What else all of you have in "
+            "common, it hides."
+        )
+        return Fact("Your terms that the row says all have", f"{len(terms):,}", meaning)
     meaning = "No term of yours is had by all members of your group."
     if terms:
         meaning = (

@@ -68,8 +68,15 @@ def test_one_of_whom_all_are_alike_is_as_good_as_any(wordnet: WordNet) -> None:
     assert [made.rows.at(row) for row in range(3)] == [{"t00": 1.0, "t01": 1.0}] * 3
 
 
+def different_people(users: int) -> Profiles:
+    """Return people no two of whom have the same terms."""
+    drawn = drawn_people(users)
+    rows = {frozenset(drawn.row(user)): user for user in drawn.users}
+    return Profiles.from_rows({user: drawn.row(user) for user in sorted(rows.values())})
+
+
 def test_the_seed_settles_it(wordnet: WordNet) -> None:
-    profiles = drawn_people(40)
+    profiles = different_people(40)
     first, again, other = (
         release("composition", profiles, wordnet, p=0.4, seed=seed) for seed in (1, 1, 2)
     )
@@ -125,8 +132,30 @@ def test_documents_must_be_handed_in(wordnet: WordNet) -> None:
         anonymize("composition", drawn_people(20), {}, wordnet=wordnet)
 
 
+def test_where_people_stand_in_the_file_plays_no_part(wordnet: WordNet) -> None:
+    profiles = different_people(40)
+    rows = {user: profiles.row(user) for user in reversed(profiles.users)}
+    made, turned = (
+        release("composition", of, wordnet, p=0.4) for of in (profiles, Profiles.from_rows(rows))
+    )
+    assert made.rows.weights.toarray().tobytes() == turned.rows.weights.toarray().tobytes()
+    row_of = dict(zip(turned.users, turned.row_of_user.tolist(), strict=True))
+    assert [row_of[user] for user in made.users] == made.row_of_user.tolist()
+
+
+def test_who_of_people_with_the_same_terms_takes_which_place_no_seed_tells(
+    wordnet: WordNet,
+) -> None:
+    """The two who have t00 must be in different groups: either of them may be in the first."""
+    rows = {"a": {"t00": 1.0}, "b": {"t00": 1.0}, "c": {"t01": 1.0}, "d": {"t02": 1.0}}
+    profiles = Profiles.from_rows(rows)
+    made = [release("composition", profiles, wordnet, p=0.3, size=2) for _ in range(40)]
+    assert len({each.rows.weights.toarray().tobytes() for each in made}) == 1
+    assert {int(each.row_of_user[0]) for each in made} == {0, 1}
+
+
 def test_weights_play_no_part(wordnet: WordNet) -> None:
-    profiles = drawn_people(30)
+    profiles = different_people(30)
     ones = Profiles(profiles.users, profiles.terms, (profiles.weights > 0).astype(np.float64))
     weighed, plain = (release("composition", of, wordnet, p=0.5) for of in (profiles, ones))
     assert weighed.row_of_user.tolist() == plain.row_of_user.tolist()

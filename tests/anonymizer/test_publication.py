@@ -390,7 +390,8 @@ for step in range(1, 200):
     if not os.fork():
         left = step
         sys.settrace(trace)
-        publication._write(target, b"new" * 100000)
+        with publication._staged(target, b"new" * 100000) as temporary:
+            temporary.replace(target)
         os._exit(0)
     _, status = os.wait()
     content = target.read_bytes()

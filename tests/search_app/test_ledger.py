@@ -74,7 +74,9 @@ def test_a_release_from_anywhere_is_noted_before_its_file_is_there(
         text = other("publish", there[1], "--against", profiles, "-o", tmp_path / "q2", code=1)
         assert "another release of these people was published" in text
         assert not (tmp_path / "q2").exists()
-    monkeypatch.setattr("anonymizer.publication._write", lambda *_: 1 / 0)
+    run("publish", there[1], "--against", profiles, "-o", tmp_path / "no" / "q", "--second", code=2)
+    assert read_ledger(Workspace(run.workspace))[-1].sha256 == read_hash(there[0])  # not to be had
+    monkeypatch.setattr("anonymizer.publication.sync_folder", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run("publish", there[1], "--against", profiles, "-o", tmp_path / "q3", "--second")
     assert read_ledger(Workspace(run.workspace))[-1].sha256 == read_hash(there[1])
