@@ -6,8 +6,8 @@ is the plain centroid of its members' sets of terms, and nothing is ever left ou
 knows all profiles without their names, the algorithm, its draws, all rows and a victim's group
 believes of each term that the victim has it with probability c_gt / m: at most p away from what
 N_t / n told already. That is so because groups are made of profiles in the order of their content:
-any names could be theirs. Who of several with the very same terms takes which place is drawn from
-the operating system, not by the seed; no row depends on it.
+any names could be theirs. Who of several with the very same terms takes which place is settled by a
+secret key, not by the seed; no row depends on it, and the key is not kept.
 
 Where no size is given, sizes grow until a short annealing finds groups without a cell beyond p, and
 on while that makes closer groups: room to keep the promise is worth more members, up to a point.
@@ -58,6 +58,7 @@ def anonymize(
     documents: int = 2000,
     steps: int | None = None,
     sample: Documents | None = None,
+    key: bytes | None = None,
     rng: np.random.Generator,
     progress: Progress = silent,
     **_others: object,
@@ -73,7 +74,7 @@ def anonymize(
         raise Unsatisfiable(
             f"{len(profiles)} users make no two groups of {least}; take a larger p, or more users"
         )
-    people, order = _in_order_of_content(profiles)
+    people, order = _in_order_of_content(profiles, key or fresh_key())
     alike = likeness(people, sample, rng)
     swaps = steps or min(steps_for(len(profiles)), _MOST_STEPS)
     task = _Task(people, alike, share, swaps, rng, progress)
@@ -89,10 +90,10 @@ def anonymize(
     return Release(released, profiles.users, group_of, "composition", parameters)
 
 
-def _in_order_of_content(profiles: Profiles) -> tuple[Profiles, Ints]:
+def _in_order_of_content(profiles: Profiles, key: bytes) -> tuple[Profiles, Ints]:
     """Order users by their terms: then no group depends on who stands where in the file."""
     cells = profiles.weights
-    drawn = secret_order(fresh_key(), "places", len(profiles))  # of users of the same terms
+    drawn = secret_order(key, "places", len(profiles))  # of users of the same terms
     shuffled = cells[drawn]
     ends = shuffled.indptr.astype(np.int64)
     order = drawn[by_content(ends, shuffled.indices, np.ones(cells.nnz))]

@@ -14,7 +14,7 @@ from anonymizer.methods import anonymize
 from anonymizer.model import BadParameter, Profiles, Release, Unsatisfiable
 from anonymizer.wordnet import WordNet
 
-from .small_world import drawn_people, members_of, priors, release, true_share
+from .small_world import drawn_documents, drawn_people, members_of, priors, release, true_share
 
 
 def check(profiles: Profiles, made: Release, p: float) -> None:
@@ -152,6 +152,12 @@ def test_who_of_people_with_the_same_terms_takes_which_place_no_seed_tells(
     made = [release("composition", profiles, wordnet, p=0.3, size=2) for _ in range(40)]
     assert len({each.rows.weights.toarray().tobytes() for each in made}) == 1
     assert {int(each.row_of_user[0]) for each in made} == {0, 1}
+    handed_in = {"sample": drawn_documents(), "key": bytes(32)}  # as an experiment does
+    again = [
+        anonymize("composition", profiles, {"p": 0.3, "size": 2}, wordnet=wordnet, **handed_in)
+        for _ in range(10)
+    ]
+    assert len({each.row_of_user.tobytes() for each in again}) == 1
 
 
 def test_weights_play_no_part(wordnet: WordNet) -> None:
