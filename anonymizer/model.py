@@ -240,6 +240,7 @@ class ReleasedRow:
     name: str
     users: int
     weights: Mapping[str, float]
+    spare: bool = False  # no group's: the mean of all groups, for whom the method leaves over
 
 
 @dataclass(frozen=True)
@@ -279,7 +280,7 @@ class Release:
         """Tell whether rows publish other shares than their members', as the method says."""
         return self.method in HIDING
 
-    @property
+    @cached_property
     def groups(self) -> int:
         """Count the rows of groups.
 
@@ -316,10 +317,10 @@ class Release:
     def released_row(self, row: int) -> ReleasedRow:
         """Return a row as group mode sees it."""
         if row not in self._released:
-            inside = self.row_of_user < self.groups
-            behind = self.row_of_user == row if row < self.groups else inside
-            size = int(np.count_nonzero(behind))
-            self._released[row] = ReleasedRow(self.rows.users[row], size, self.rows.at(row))
+            spare = row >= self.groups
+            behind = self.row_of_user < row if spare else self.row_of_user == row
+            size, name = int(np.count_nonzero(behind)), self.rows.users[row]
+            self._released[row] = ReleasedRow(name, size, self.rows.at(row), spare)
         return self._released[row]
 
 

@@ -49,7 +49,7 @@ class Explanation:
     title: str
     kind: str  # none, own or group
     row: str  # the released row that served, if one did
-    users: int  # how many people share it
+    users: int  # how many people it stands for
     found: int  # documents in the pool
     rank: int
     plain_rank: int
@@ -63,6 +63,7 @@ class Explanation:
     without: Without | None  # none: it has not moved
     lone: bool = False  # the row is of one person, whom it is what is left of
     smoothed: bool = False  # the row is made of all released rows and of the index
+    spare: bool = False  # the row is no group's, but the mean of all groups'
 
 
 def explain(engine: Engine, request: Request, document: str) -> Explanation | None:
@@ -112,6 +113,7 @@ def _explanation(
         kind=kind,
         row=request.row.name if request.row else "",
         users=request.row.users if request.row else 0,
+        spare=request.row is not None and request.row.spare,
         found=len(pool),
         rank=rank,
         plain_rank=at + 1,

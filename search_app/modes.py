@@ -49,8 +49,13 @@ class Answer:
 
     @property
     def users(self) -> int:
-        """Return how many people share that row."""
+        """Return how many people that row stands for."""
         return self.request.row.users if self.request.row else 0
+
+    @property
+    def spare(self) -> bool:
+        """Tell whether that row is no group's, but the mean of all groups'."""
+        return self.request.row is not None and self.request.row.spare
 
 
 def _nobody(_user: str) -> Mapping[str, float]:

@@ -100,6 +100,11 @@ class OwnView:
         return tuple(each for each in self.terms if each.released is None)
 
     @property
+    def hides_counts(self) -> bool:
+        """Tell whether it is told of no term how many people have it."""
+        return any(each.people is None for each in self.terms)
+
+    @property
     def only_mine(self) -> tuple[OwnTerm, ...]:
         """Return the own terms that nobody else has."""
         return tuple(each for each in self.terms if each.only_mine)
@@ -183,7 +188,7 @@ class Population:
             known=sum(weight == 1 for weight in row.weights.values()),
             belief=max(abs(row.weights.get(term, 0.0) - of) for term, of in self._prior.items()),
             published=True,
-            spare=self._release.rows.number(row.name) >= self._release.groups,
+            spare=row.spare,
         )
 
     @property

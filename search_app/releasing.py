@@ -41,7 +41,7 @@ def release_of(
     """Run a method; the seed settles its draws, and which documents or bids it is shown.
 
     A marketing table that is handed in takes the place of the one that `marketing` names. A method
-    that keeps a secret is handed a key that was never used before, unless one is handed in; one
+    that takes a secret is handed a key that was never used before, unless one is handed in; one
     that goes over its users in passes tells `on_pass` of each.
     """
     values = {**parameters_of(method), **parameters}

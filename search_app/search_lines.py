@@ -23,8 +23,13 @@ def is_lone(modes: Modes) -> bool:
     return lone_rows(modes.release) is not None
 
 
-def shared_row(name: str, users: int, lone: bool = False) -> str:
-    """Name a row, and who is behind it; lone: the person whom it is what is left of."""
+def shared_row(name: str, users: int, lone: bool = False, spare: bool = False) -> str:
+    """Name a row, and who is behind it.
+
+    Lone: the person whom it is what is left of; spare: all who are in groups.
+    """
+    if spare:
+        return f"by row {name}, the mean of all groups' rows, {users:,} people's"
     if lone:
         return f"by row {name}, what a deletion has left of the own profile"
     return f"by row {name}, {'of one person' if users == 1 else f'shared by {users:,} people'}"
@@ -35,7 +40,7 @@ def headline(answer: Answer, settings: Settings, lone: bool) -> str:
     who = {
         "none": "plain BM25 order",
         "own": "by the own profile",
-        "group": shared_row(answer.row, answer.users, lone)
+        "group": shared_row(answer.row, answer.users, lone, answer.spare)
         + (", smoothed" if answer.request.smoothed else ""),
     }[answer.mode]
     if answer.precision is None:

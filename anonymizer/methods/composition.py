@@ -30,7 +30,7 @@ from ..bounded_shares import cells_beyond, counts_of, fraction_of, limits_of
 from ..histories import by_content
 from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, Unsatisfiable, silent
 from ..representative import named_rows
-from ..secret_order import fresh_key, secret_order
+from ..secret_order import refuse_no_key, secret_order
 from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
 
 _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
@@ -74,7 +74,7 @@ def anonymize(
         raise Unsatisfiable(
             f"{len(profiles)} users make no two groups of {least}; take a larger p, or more users"
         )
-    people, order = _in_order_of_content(profiles, key or fresh_key())
+    people, order = _in_order_of_content(profiles, refuse_no_key(key))
     alike = likeness(people, sample, rng)
     swaps = steps or min(steps_for(len(profiles)), _MOST_STEPS)
     task = _Task(people, alike, share, swaps, rng, progress)

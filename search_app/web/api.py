@@ -23,7 +23,6 @@ from .question import Question, read_question
 from .results import Cards, cards, gone, results
 from .site import Site, this_site
 from .why import told_of
-from .wording import sees
 
 pages = Blueprint("api", __name__, url_prefix="/api/v1")
 ASKED = (QUERY, USER, MODE, POOL, MIX, OPERATORS, PAGE)
@@ -106,7 +105,7 @@ def _column(site: Site, answer: Answer, known: Cards) -> records.Column:
     return {
         "mode": answer.mode,
         "name": site.name_of(answer.mode),
-        "sees": sees(answer.mode, answer.users or None, lone=site.lone(answer.mode) is not None),
+        "sees": site.sees(answer),
         "precision": precision(answer.precision),
         "agreement": cast(records.Agreement, asdict(agreement)) if agreement else None,
         "row": shared_row(answer),

@@ -17,7 +17,7 @@ from .parameters import BLIND, REVEAL, SHOW, read_parameters
 from .question import Question, address
 from .results import Cards, Gone, Result, because, cards, gone, results
 from .site import Site
-from .wording import kind, sees
+from .wording import kind
 
 MOST = 4  # columns unless others are asked for
 SNIPPET = 120
@@ -151,7 +151,7 @@ def _column(
         name=site.name_of(answer.mode),
         letter="",
         release=_release(site, answer.mode),
-        sees=sees(answer.mode, answer.users or None, lone=site.lone(answer.mode) is not None),
+        sees=site.sees(answer),
         precision=answer.precision,
         agreement=answer.agreement,
         results=results(answer.ranking, known, count=count, shown=count, because=reasons),

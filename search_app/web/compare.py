@@ -62,7 +62,9 @@ def _view(
         "verdict": _verdict(site, made, modes, found, group.users if group else None),
         "boxes": boxes(site, modes),
         "pools": _pools(site, question, look),
-        "facts": privacy_facts(site.facts, group.users) if group and not look.hidden else [],
+        "facts": privacy_facts(site.facts, group.users, spare=group.spare)
+        if group and not look.hidden
+        else [],
     }
 
 

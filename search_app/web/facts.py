@@ -13,23 +13,28 @@ from .wording import count, hundredths, two_decimals
 _SAME = 1e-9
 
 
-def privacy_facts(facts: Mapping[str, Any], sharing: int | None = None) -> list[Fact]:
-    """Explain the facts a release has; sharing = how many people have the row in question."""
+def privacy_facts(
+    facts: Mapping[str, Any], sharing: int | None = None, *, spare: bool = False
+) -> list[Fact]:
+    """Explain the facts a release has; sharing = how many people have the row in question.
+
+    Spare: that row is the mean of all groups, whose people these are.
+    """
     if rows := promised(facts):
         return release_facts(facts, rows, served=sharing is not None)
     told = (
-        *(_sharing(facts, sharing), _single(facts)),
+        *(_sharing(facts, sharing, spare), _single(facts)),
         *(_average(facts), _worst(facts), _belief(facts)),
     )
     return [fact for fact in told if fact]
 
 
-def _sharing(facts: Mapping[str, Any], sharing: int | None) -> Fact | None:
+def _sharing(facts: Mapping[str, Any], sharing: int | None, spare: bool) -> Fact | None:
     smallest, groups = facts.get("smallest_group"), facts.get("groups")
     rest = ""
     if smallest is not None and groups is not None:
         rest = f"The smallest of the {groups:,} groups has {smallest:,}."
-    if sharing is not None and sharing > facts.get("largest_group", sharing):
+    if sharing is not None and spare:
         meaning = (
             "Left over when groups were made: this row is the mean of all groups’ rows, "
             f"{sharing:,} people’s, and holds nothing of whom it serves. "

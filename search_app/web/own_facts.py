@@ -163,7 +163,7 @@ def _belief(group: OwnGroup, promise: Promise) -> Fact:
 
 
 def _only_mine(view: OwnView, row: str = "your group’s row") -> Fact:
-    if view.group is not None and view.group.published:
+    if view.hides_counts:
         meaning = (
             "How many people have a term is not told beside rows of this kind: whoever compares it "
             "with all rows could tell more than these do."

@@ -226,9 +226,9 @@ def origin_text(origin: Origin | None) -> str:
 def _parts(view: OwnView, *, lone: bool) -> list[Part]:
     """Name the own terms the row has, those it lacks, and those nobody else has."""
     only = [_part("Terms only you have", _ONLY, view.only_mine)]
+    only = [] if view.hides_counts else only
     if view.group is None:
         return only
-    only = [] if view.group.published else only
     common = _part(
         "In the row too", "The row has them too; it does not say whose they are.", view.common
     )

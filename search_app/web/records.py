@@ -211,7 +211,7 @@ class Explanation(TypedDict):
     title: str
     kind: Annotated[str, Rule("enum", ("none", "own", "group"))]
     row: Annotated[str | None, "The released row that served; none where none did."]
-    users: Annotated[int | None, "How many people share that row."]
+    users: Annotated[int | None, "How many people that row stands for."]
     found: Annotated[Count, "How many documents the pool has."]
     mix: Annotated[Share, "What the profile or row counts beside BM25."]
     rank: Annotated[Place, "Its rank here, from 1."]

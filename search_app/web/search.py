@@ -65,7 +65,9 @@ def _view(site: Site, question: Question, outcome: Outcome) -> dict[str, Any]:
         "paging": _paging(site, question, len(answer.ranking)),
         "comparison": address("compare.show", question, site),
         "device": device_address(question, site),
-        "facts": privacy_facts(site.facts_of(answer.mode), answer.users) if answer.row else [],
+        "facts": privacy_facts(site.facts_of(answer.mode), answer.users, spare=answer.spare)
+        if answer.row
+        else [],
     }
 
 

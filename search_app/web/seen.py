@@ -37,11 +37,13 @@ def sent(site: Site, user: str, sharing: int | None) -> list[Sent]:
 
 def _sent(site: Site, user: str, mode: str, request: Request | None, sharing: int | None) -> Sent:
     line = request.as_bytes() if request else b""
-    people = request.row.users if request and request.row else sharing
+    release = site.modes.release_of(mode)
+    row = release.row_for(user) if release and release.serves(user) else None
+    people = row.users if row else sharing
     lone, name = site.lone(mode) is not None, site.name_of(mode)
     if site.leaves_out(mode, user):
         return Sent(mode, kind(mode), name, NOTHING_LEFT, "", "", "", "", _PLAIN)
-    told = sees(kind(mode), people, lone=lone)
+    told = sees(kind(mode), people, lone=lone, spare=row is not None and row.spare)
     if not request:
         return Sent(mode, kind(mode), name, told, "", "", "", "", _YET)
     text = line.decode("utf-8", "surrogatepass")

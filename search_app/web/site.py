@@ -12,14 +12,14 @@ from flask import current_app, g
 from ..errors import UsageError
 from ..ledger import PUBLISHED
 from ..lone_rows import LoneRows, lone_rows
-from ..modes import Modes
+from ..modes import Answer, Modes
 from ..own_view import Population
 from ..people_store import PeopleStore
 from ..precision_log import PrecisionLog
 from ..prepared import Lecture
 from ..settings import Settings
 from .transcripts import Transcripts
-from .wording import mode_name
+from .wording import mode_name, sees
 
 if TYPE_CHECKING:
     from anonymizer.origins import Origin
@@ -124,6 +124,11 @@ class Site:
     def name_of(self, mode: str) -> str:
         """Name a mode by what its release's rows are."""
         return mode_name(mode, lone=self.lone(mode) is not None)
+
+    def sees(self, answer: Answer) -> str:
+        """Say what the ranking of an answer sees of a person."""
+        lone = self.lone(answer.mode) is not None
+        return sees(answer.mode, answer.users or None, lone=lone, spare=answer.spare)
 
     def facts_of(self, mode: str) -> Mapping[str, Any]:
         """Return the facts of the release behind a mode."""

@@ -122,13 +122,14 @@ def _made(found: Explanation) -> str:
         return f"{row}, which is what a deletion has left of one person’s own terms."
     if found.users == 1:
         return f"{row}. That row is one person’s own profile: it hides nothing."
-    shared = count(found.users, "person", "people")
+    people = count(found.users, "person", "people")
+    whose = f"the mean of all groups’ rows, {people}’s" if found.spare else f"which {people} share"
     if found.smoothed:
         return (
-            f"{row}, which {shared} share, smoothed by all released rows and by which terms stand "
+            f"{row}, {whose}, smoothed by all released rows and by which terms stand "
             "together in the documents; of nobody’s own profile."
         )
-    return f"{row}, which {shared} share; of nobody’s own profile."
+    return f"{row}, {whose}; of nobody’s own profile."
 
 
 def score_lines(found: Explanation, most: int) -> list[Line]:

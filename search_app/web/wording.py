@@ -68,19 +68,28 @@ def unparted(name: str) -> str:
     return name.replace(" · ", "\u00a0· ")
 
 
-def sees(mode: str, sharing: int | None, *, lone: bool = False) -> str:
-    """Say what the ranking in a mode sees of a person; lone: a row is of one person."""
+def sees(mode: str, sharing: int | None, *, lone: bool = False, spare: bool = False) -> str:
+    """Say what the ranking in a mode sees of a person.
+
+    Lone: a row is of one person; spare: it is the mean of all groups, for who is in none.
+    """
     if mode == "none":
         return "the query only"
     if mode == "own":
         return "the query and the whole own profile"
     if lone:
         return "the query and what a deletion has left of the own profile"
+    return f"the query and {_row(sharing, spare)}"
+
+
+def _row(sharing: int | None, spare: bool) -> str:
     if sharing is None:
-        return "the query and the group’s row"
+        return "the group’s row"
+    if spare:
+        return f"the mean of all groups’ rows, {count(sharing, 'person', 'people')}’s"
     if sharing == 1:
-        return "the query and a row, but this row is one person’s own profile: it hides nothing"
-    return f"the query and a row shared by {count(sharing, 'person', 'people')}"
+        return "a row, but this row is one person’s own profile: it hides nothing"
+    return f"a row shared by {count(sharing, 'person', 'people')}"
 
 
 def count(number: int, one: str, many: str) -> str:

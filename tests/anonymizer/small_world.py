@@ -48,9 +48,7 @@ def release(
     **parameters: Any,
 ) -> Release:
     """Run a method with few steps on the drawn documents."""
-    handed_in: dict[str, Any] = {"sample": drawn_documents()}
-    if method == "pooled":
-        handed_in["key"] = key
+    handed_in: dict[str, Any] = {"sample": drawn_documents(), "key": key}
     chosen = {"steps": 6000, **parameters}
     return anonymize(method, profiles, chosen, wordnet=wordnet, seed=seed, **handed_in)
 

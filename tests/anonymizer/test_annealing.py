@@ -224,3 +224,17 @@ def test_large_groups_are_the_same_by_sums_that_are_kept(monkeypatch: pytest.Mon
     assert found[0].excess == found[1].excess == excess(limits, found[0].group_of)
     assert found[0].objective == pytest.approx(found[1].objective)
     assert found[0].objective == pytest.approx(objective(vectors, found[0].group_of), rel=1e-4)
+
+
+@pytest.mark.parametrize("steps", [1, 599, 1199, 6000])
+def test_as_many_exchanges_are_tried_as_is_said(
+    monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    tried = []
+
+    def counted(_state: Any, places: Any, *_more: Any) -> None:
+        tried.append(len(places))
+
+    monkeypatch.setattr(annealing, "_exchange", counted)
+    anneal(of_pairs(np.eye(6)), equal_sizes(6, 3), np.random.default_rng(0), steps=steps)
+    assert sum(tried) == steps

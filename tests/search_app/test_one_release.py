@@ -54,7 +54,7 @@ def write(
     profiles = Profiles.from_rows(people)
     given = {
         "pooled": {"sample": SAMPLE, "key": key},
-        "composition": {"sample": SAMPLE},
+        "composition": {"sample": SAMPLE, "key": b"k" * 32},
         "p-linkability": {},
     }[method]
     parameters = {"p": 0.75} if method == "composition" else {"p": 0.4}

@@ -73,6 +73,11 @@ def test_who_is_left_over_is_told_so(site: Site) -> None:
     page = client.get("/?q=java&user=1005&mode=group").get_data(as_text=True)
     assert "hides nothing" not in page
     assert "Left over when groups were made: this row is the mean of all groups" in page
+    for path in ("/me?user=1005", "/compare?q=java&user=1005", "/?q=java&user=1005&mode=group"):
+        page = client.get(path).get_data(as_text=True)
+        assert "shared by" not in page, path
+    compared = client.get("/compare?q=java&user=1005").get_data(as_text=True)
+    assert "the query and the mean of all groups’ rows, 4 people’s" in compared
     assert client.get("/groups/g0003").status_code == 404  # it is no group
     assert client.get("/api/v1/candidates?q=java&row=g0003").get_json()["row"]["users"] == 4
 
