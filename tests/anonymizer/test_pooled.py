@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymizer.measures.kept_terms import kept_terms
+from anonymizer.measures.linkability import sizes
 from anonymizer.measures.release_facts import facts
 from anonymizer.methods import anonymize
 from anonymizer.model import BadParameter, Profiles, Release, Unsatisfiable
@@ -88,6 +90,16 @@ def test_who_is_left_over_is_served_by_all_members_shares(wordnet: WordNet) -> N
     assert made.grouping.sizes.tolist() == [10, 10, 10, 2]
     assert members_of(made)[3] == left_over(KEY, profiles.users, 10)
     assert (made.groups, made.released_row(3).users) == (3, 30)  # who stands behind it
+
+
+def test_the_row_of_those_left_over_is_measured_as_no_group(wordnet: WordNet) -> None:
+    profiles = drawn_people(62)
+    made = release("pooled", profiles, wordnet, p=0.4)
+    assert len(made.rows) == 21
+    assert [row.value for row in sizes(profiles, made)] == [3.0] * 20
+    kept = {row.name: row.value for row in kept_terms(profiles, made) if not row.user}
+    assert kept["terms of groups released"] == made.rows.weights[:20].nnz
+    assert "terms of groups suppressed" not in kept
 
 
 def test_one_person_less_changes_whom_the_key_leaves_over_by_no_more(wordnet: WordNet) -> None:

@@ -187,6 +187,23 @@ def test_further_releases_are_the_first_six_by_name(
     assert list(serving("private").open().further) == [f"group:r{number}" for number in range(6)]
 
 
+def test_real_people_are_served_no_release_beside_one_that_promises_alone(
+    serving: Callable[[str], Serving],
+    workspace: Workspace,
+    said: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shutil.copytree(workspace.root / "release", workspace.root / "second")
+    assert "group:second" in serving("private").open().modes.modes
+    monkeypatch.setattr("search_app.serving.BELIEF", {"p-linkability"})
+    site = serving("private").open()
+    assert (site.modes.modes, site.further) == (("none", "own", "group"), {})
+    (told,) = said
+    assert told.startswith("The release in the folder second is left out: ")
+    invent(workspace)
+    assert "group:second" in serving("demo").open().modes.modes
+
+
 def test_searches_open_no_further_release(workspace: Workspace, settings: Settings) -> None:
     shutil.copytree(workspace.root / "release", workspace.root / "other")
     assert open_modes(workspace, settings).modes == ("none", "own", "group")
