@@ -95,7 +95,7 @@ def anonymize(
     progress: Progress = silent,
     **_others: object,
 ) -> Release:
-    """Group alike users and pool shares until each published one is within p of all users'."""
+    """Group alike users, and pool shares until each published one is within p of all members'."""
     share = fraction_of(p)
     if meet_paper not in ("true", "false"):
         raise BadParameter(f"meet_paper={meet_paper} must be true or false")
