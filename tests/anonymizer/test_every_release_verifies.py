@@ -191,11 +191,10 @@ def test_every_release_that_bounds_belief_verifies(
     seed: int,
 ) -> None:
     profiles = Profiles.from_rows({name.format(n): row for n, row in enumerate(rows, 1)})
-    handed_in: dict[str, Any] = {"wordnet": wordnet, "sample": DOCUMENTS}
+    handed_in: dict[str, Any] = {"wordnet": wordnet, "sample": DOCUMENTS, "key": key}
     method = "composition"
     if kind != "composition":
         method, chosen = "pooled", {**chosen, "meet_paper": kind}
-        handed_in["key"] = key
     try:
         release = anonymize(method, profiles, chosen, seed=seed, **handed_in)
     except Unsatisfiable:
