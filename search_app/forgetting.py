@@ -13,16 +13,19 @@ made of them again bring the person back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
+
+from anonymizer.publication import people_hash
 
 from . import needles
 from .errors import UsageError
 from .forgetting_lines import forget_lines
-from .forgetting_profiles import Known, forget_in_profiles, known_profiles
+from .forgetting_profiles import Changed, Known, forget_in_profiles, known_profiles
 from .forgetting_releases import Remade, forget_in_published, forget_in_releases
 from .forgetting_tables import forget_in_tables
+from .ledger import note_fewer
 from .people_file import FILES
 from .replacing import Replacement, is_cut_short
 from .settings import Settings
@@ -40,6 +43,7 @@ class Forgotten(NamedTuple):
     removed: tuple[str, ...]  # without a successor
     release_made: bool  # the current release was made anew
     releases_dropped: tuple[str, ...]
+    withdrawn: tuple[str, ...]  # published files of releases that must have no second
     left: tuple[str, ...]  # files that still hold the id, or may; nobody here can change them
 
 
@@ -54,6 +58,7 @@ def forget(
         _refuse_sessions(known, user)
         gone = _whole_or_terms(known, terms, was_cut_short)
         changed = forget_in_profiles(known, gone, replacement)
+        note_fewer(workspace, _hashes(known, changed) if gone is None else {})
         sha256 = forget_lines(workspace, settings, user, gone, replacement)
         made = forget_in_releases(workspace, settings, user, changed, replacement)
         unclear = forget_in_published(workspace, made, replacement)
@@ -98,6 +103,16 @@ def _whole_or_terms(
     return set(terms) if had - set(terms) else None
 
 
+def _hashes(known: Collection[Known], changed: Mapping[str, Changed]) -> dict[str, str]:
+    """Return the hash of who remains of the people in each file, by the hash of all."""
+    left = [(each, changed[each.fingerprint].profiles) for each in known]
+    return {
+        people_hash(each.profiles.users, each.choices): people_hash(rest.users, each.choices)
+        for each, rest in left
+        if rest is not None
+    }
+
+
 def _current_after(
     workspace: Workspace, replacement: Replacement, sha256: Callable[[Current], str]
 ) -> dict[str, str]:
@@ -125,4 +140,5 @@ def _told(
         return tuple(sorted(workspace.relative(path) for path in paths))
 
     anew = bool(release) and release in names(made.anew)
-    return Forgotten(names(replaced), names(removed), anew, names(made.dropped), tuple(left))
+    dropped, withdrawn = names(made.dropped), names(made.withdrawn)
+    return Forgotten(names(replaced), names(removed), anew, dropped, withdrawn, tuple(left))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from anonymizer.measures.finding import Finding
-from anonymizer.measures.verification import verify
+from anonymizer.measures.verification import PROMISES, verify
 from anonymizer.model import AnonymizerError
 from anonymizer.publication import Candidate, publish, published_hash
 from anonymizer.records import read_object
@@ -40,6 +40,8 @@ class Remade:
     successors: dict[str, _Successor | None] = field(default_factory=dict)
     anew: list[Path] = field(default_factory=list)
     dropped: list[Path] = field(default_factory=list)
+    lone: set[str] = field(default_factory=set)  # old rows that must have no second beside them
+    withdrawn: list[Path] = field(default_factory=list)  # files published of those
 
 
 def forget_in_releases(
@@ -59,6 +61,9 @@ def forget_in_releases(
                 manifest["input_hash"],
                 manifest["profiles"],
             )
+            promise = PROMISES.get(manifest["method"])
+            if promise and promise.once:
+                remade.lone.add(old)
         except AnonymizerError:
             old, made_from, choices = "", "", {}
         profiles = changed.get(made_from)
@@ -77,6 +82,7 @@ def forget_in_published(
 ) -> tuple[str, ...]:
     """Publish anew, or remove, what was published of releases that changed.
 
+    What is promised of one release alone is broken by a second, so there is none.
     Return the files of which nobody knows any more of which release they are.
     """
     unclear = []
@@ -85,7 +91,11 @@ def forget_in_published(
         rows = published_hash(path) if path.is_file() else ""
         if rows in remade.successors:
             replacement.remove(path)
-            _publish(workspace, remade.successors[rows], replacement.place(path))
+            successor = remade.successors[rows]
+            if successor and rows in remade.lone:
+                remade.withdrawn.append(path)
+            elif successor:
+                _publish(workspace, successor, replacement.place(path))
         elif rows and rows not in known:
             unclear.append(path.name)
     return tuple(unclear)
@@ -153,13 +163,11 @@ def _remade(
     return _Successor(staged, changed.staged)
 
 
-def _publish(workspace: Workspace, successor: _Successor | None, output: Path) -> None:
-    """Publish a release made anew, if there is one and it may be published.
+def _publish(workspace: Workspace, successor: _Successor, output: Path) -> None:
+    """Publish a release made anew, if it may be published.
 
     That another one was published of these people is no reason not to: it is to be forgotten.
     """
-    if successor is None:
-        return
     with publishing(workspace) as note:
 
         def noted(candidate: Candidate) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 A group of one person is that person's profile. Where people are real its figures are left out, of
 the list and of every count but that of the sizes: the number of pairs of a group and a term would
-else tell how many terms that one person has.
+else tell how many terms that one person has. So are all groups' where rows are not to be shown.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class Figures:
     certain: int  # of these, the pairs whose term every member has
     support: Ints  # pairs of a group and a released term, by the members who have it, unless hidden
     lone: RowFigures | None = None  # of rows of one person each, which have no figures of groups
+    closed: bool = False  # rows are not to be shown, so nothing but sizes is told
 
     @property
     def measured(self) -> bool:
@@ -69,8 +70,12 @@ class Figures:
         }
 
 
-def figures(release: Release, profiles: Profiles | None, *, singles: bool) -> Figures:
+def figures(
+    release: Release, profiles: Profiles | None, *, singles: bool, closed: bool = False
+) -> Figures:
     """Count all that the pages tell of a release's groups; singles: also those of one person."""
+    if closed:
+        return _sizes_alone(release)
     people = release.grouping.sizes[: release.groups]
     told = np.arange(people.size) if singles else np.flatnonzero(people > 1)
     nothing = np.zeros(0, dtype=np.int64)
@@ -85,6 +90,12 @@ def figures(release: Release, profiles: Profiles | None, *, singles: bool) -> Fi
         return Figures(release, people, release.rows.sizes, told, {}, nothing, 0, nothing)
     counts = count_groups(served, release)
     return _of_counts(release, counts, told, _support(counts, served, release, told))
+
+
+def _sizes_alone(release: Release) -> Figures:
+    people, nothing = release.grouping.sizes[: release.groups], np.zeros(0, dtype=np.int64)
+    terms = np.zeros(people.size, dtype=np.int64)
+    return Figures(release, people, terms, nothing, {}, nothing, 0, nothing, closed=True)
 
 
 def _of_counts(release: Release, counts: GroupCounts, told: Ints, support: Ints) -> Figures:

@@ -3,9 +3,10 @@
 Two releases of the same people, held against each other, tell more than either (guarantee G4), so
 whoever runs a workspace must be able to see all there were, and `publish` refuses a second one. A
 line tells no user and no hash of the profiles, but one of who the people are: a release of other
-profiles of theirs is a second one, too. What it can't know is a release of most of them, made with
-a person more or less; forgetting somebody makes such a one. Lines written before there was this
-hash count for nobody. A line is on the disk before the verb says it is done.
+profiles of theirs is a second one, too. Where somebody is forgotten, what was published of all is
+noted once more for those who remain. What it can't know is a release of most of them, made by hand
+with a person more or less. Lines written before there was this hash count for nobody. A line is on
+the disk before the verb says it is done.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from anonymizer.publication import Candidate
 
 MADE, PUBLISHED = "made", "published"
+OUTLIVED = "outlived"  # was published of these people and of some who have been forgotten since
+_OUT = {PUBLISHED, OUTLIVED}
 _EXAMPLE = {
     "at": 1_794_994_800,
     "event": MADE,
@@ -43,7 +46,7 @@ class Noted(NamedTuple):
     """A release as it was made or published."""
 
     at: int  # seconds since 1970
-    event: str  # made or published
+    event: str  # made, published or outlived
     method: str
     parameters: Mapping[str, Any]
     users: int
@@ -87,13 +90,28 @@ def publishing(workspace: Workspace) -> Iterator[Callable[[Candidate], None]]:
         yield note
 
 
+def note_fewer(workspace: Workspace, fewer: Mapping[str, str]) -> None:
+    """Note what was published of people, for those of them who will remain; by their hashes."""
+    path = ledger_path(workspace)
+    if not path.exists():
+        return
+    with plain_when_writing(path), _locked(path) as handle:
+        noted = read_ledger(workspace)
+        known = {(each.people, each.sha256) for each in noted if each.event in _OUT}
+        for each in noted:
+            people = fewer.get(each.people, "")
+            if people and each.event in _OUT and (people, each.sha256) not in known:
+                known.add((people, each.sha256))
+                _append(handle, as_json(each._replace(event=OUTLIVED, people=people)._asdict()))
+
+
 def fault_of_second(
     noted: Sequence[Noted], candidate: Candidate, *, second: bool, path: Path
 ) -> str:
     """Return why a release must not be published beside earlier ones; nothing if it may be."""
     from anonymizer.measures.verification import PROMISES
 
-    earlier = [each for each in noted if each.event == PUBLISHED and each.people]
+    earlier = [each for each in noted if each.event in _OUT and each.people]
     earlier = [each for each in earlier if each.people == candidate.people]
     if not earlier or earlier[-1].sha256 == candidate.sha256:
         return ""

@@ -18,6 +18,10 @@ _LOGS = (
     "Logs outside the workspace are not touched: profiles made of them again bring the person "
     "back, so take them out of the logs first."
 )
+_WITHDRAWN = (
+    "Not published anew: {}, for composition and pooled promise nothing of a second release of the "
+    "same people. What was made anew serves search here; publish refuses it."
+)
 _RUNS = (
     "Runs of experiments hold lines of figures for each person who asked, by a number that names "
     "nobody; run them again to be without this person's."
@@ -112,6 +116,8 @@ def _print(done: Forgotten, as_json: bool) -> None:
             "Releases that could not be made anew without the person were removed; make others "
             "with: veilsearch anonymize"
         )
+    if done.withdrawn:
+        console.say(_WITHDRAWN.format(", ".join(done.withdrawn)))
     _print_left(done.left)
     console.say(_LOGS)
 

@@ -80,7 +80,7 @@ def _forgotten(site: Site, user: str, terms: Collection[str] | None) -> Forgotte
     try:
         return site.forget(user, terms)
     except UnknownPerson:  # gone before, when what is kept elsewhere could not be removed
-        return Forgotten((), (), False, (), ())
+        return Forgotten((), (), False, (), (), ())
     except (UsageError, AnonymizerError, OSError) as fault:
         _logger.warning("nothing was forgotten: %s", type(fault).__name__)
         abort(503, BUSY)

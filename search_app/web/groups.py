@@ -31,7 +31,7 @@ NO_RELEASE = "There is no release here, so there are no groups."
 NO_PICTURE = "There is no such picture of this release, or no profiles to measure it by."
 NO_GROUP = "There is no such group here."
 _HEAD = ("row", "people", "released_terms", "average", "share", "worst", "belief")
-_counted: WeakKeyDictionary[Site, dict[str, Figures]] = WeakKeyDictionary()
+_counted: WeakKeyDictionary[Site, dict[tuple[str, bool], Figures]] = WeakKeyDictionary()
 _counting = threading.Lock()
 
 
@@ -71,6 +71,7 @@ class Group(NamedTuple):
 
     line: Line
     told: bool
+    closed: bool  # as no row of its release is
     terms: list[Term]
     page: int
     pages: int
@@ -152,16 +153,18 @@ def figures_of(site: Site, release: str = "") -> Figures | None:
     chosen = site.modes.release_of(f"{FURTHER}{release}" if release else "group")
     if chosen is None:
         return None
-    if (known := _counted.get(site, {}).get(release)) is not None:
+    closed = not site.shows_rows(chosen)
+    if (known := _counted.get(site, {}).get((release, closed))) is not None:
         return known
     if not _counting.acquire(timeout=PATIENCE):
         abort(503, COUNTING)
     try:
         kept = _counted.setdefault(site, {})
-        if release not in kept:
+        if (release, closed) not in kept:
             singles = site.access == DEMO  # elsewhere a group of one is a real person's profile
-            kept[release] = figures(chosen, site.modes.profiles, singles=singles)
-        return kept[release]
+            counted = figures(chosen, site.modes.profiles, singles=singles, closed=closed)
+            kept[release, closed] = counted
+        return kept[release, closed]
     finally:
         _counting.release()
 
@@ -190,7 +193,7 @@ def group_of(found: Figures, row: str, page: int = 1) -> Group:
     shown = [
         Term(term, weight, round(100 * weight / most), having.get(term)) for term, weight in terms
     ]
-    return Group(line, told, shown, page, last, _facts_of(found, line, told))
+    return Group(line, told, found.closed, shown, page, last, _facts_of(found, line, told))
 
 
 def _facts_of(found: Figures, line: Line, told: bool) -> list[Fact]:
@@ -231,6 +234,7 @@ def _view(site: Site, asked: Asked, found: Figures) -> dict[str, Any]:
         "facts": privacy_facts(_facts(site, asked.release)),
         "releases": _releases(site, asked),
         "hidden": len(found.people) - found.told.size,
+        "closed": found.closed,
         "rows": lone_rows(found.release),
         "sorts": [
             (name, words, url_for("groups.show", **asked.parameters(sort=name, page=1)))

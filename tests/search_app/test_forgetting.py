@@ -206,7 +206,7 @@ def test_releases_are_made_anew_as_before_and_hold(
     published = read_published(root / "published.jsonl")
     assert int(published.sizes.sum()) == PEOPLE - 1
     events = [each.event for each in read_ledger(workspace)[noted:]]
-    assert sorted(events) == ["made", "made", "published"]
+    assert sorted(events) == ["made", "made", "outlived", "published"]
 
 
 def test_the_town_stays_a_town(workspace: Workspace, settings: Settings) -> None:

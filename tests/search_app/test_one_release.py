@@ -175,39 +175,75 @@ def test_the_ledger_names_nobody_and_old_lines_count_for_nobody(
     assert published(run) == 2
 
 
-def test_forgetting_publishes_anew_where_users_are_left_over_then(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of 11 users 2 are left over; what was published held the person, and no longer does."""
+@pytest.fixture
+def forgetful(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return a workspace in which releases are made anew without an index."""
     monkeypatch.setattr("search_app.verbs.anonymize._forward", lambda _settings: None)
     monkeypatch.setattr("search_app.releasing.sample_documents", lambda *_: SAMPLE)
-    root = run.workspace
-    run("publish", "-o", root / "f")
-    forget(Workspace(root), Settings(workspace=root), "person-3", None)
-    assert "release holds" in run("verify")
-    found = read_published(root / "f")
-    assert found.sizes.tolist() == [3, 3, 3, 2]
-    assert "x3" not in found.rows.terms
+    return run
 
 
-def test_forgetting_terms_makes_and_publishes_anew(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("terms", [None, ("x3",)])
+@pytest.mark.parametrize("method", ["composition", "pooled"])
+def test_forgetting_publishes_no_second_release(
+    forgetful: Run,
+    tmp_path: Path,
+    wordnet: WordNet,
+    method: str,
+    terms: tuple[str, ...] | None,
 ) -> None:
-    """That is a second release, and has to be: the first one holds the terms."""
-    monkeypatch.setattr("search_app.verbs.anonymize._forward", lambda _settings: None)
-    monkeypatch.setattr("search_app.releasing.sample_documents", lambda *_: SAMPLE)
-    root = run.workspace
+    """Whoever held both against each other could tell what is gone, and who changed sides."""
+    run, root = forgetful, forgetful.workspace
+    write(run, wordnet, method, b"k" * 32)
     run("publish", "-o", root / "f")
-    key, file = read_release(root / "release").key, (root / "f").read_bytes()
-    forget(Workspace(root), Settings(workspace=root), "person-3", ("x3",))
+    run("publish", "-o", tmp_path / "f")
+    key = read_release(root / "release").key
+    done = forget(Workspace(root), Settings(workspace=root), "person-3", terms)
+    assert done.release_made
+    assert (done.withdrawn, done.removed) == (("f",), ("f",))
     assert "release holds" in run("verify")
     assert read_release(root / "release").key == key  # with another one others would be left over
-    assert b"x3" in file
-    assert (root / "f").read_bytes() != file
+    assert b"x3" not in (root / "release" / "rows.jsonl").read_bytes()
+    assert "promised of one alone" in refused(run, tmp_path, "--second")
+    done = forget(Workspace(root), Settings(workspace=root), "person-4", terms and ("x4",))
+    assert done.withdrawn == ()
+    assert "promised of one alone" in refused(run, tmp_path, "--second")
+    assert published(run) == 2
+
+
+def test_of_who_is_forgotten_nothing_is_published_again(forgetful: Run) -> None:
+    """Of 11 users 2 are left over."""
+    run, root = forgetful, forgetful.workspace
+    run("publish", "-o", root / "f")
+    run("forget", "--user", "person-3")
+    assert "Not published anew: f, for composition and pooled promise nothing" in run.talk
+    assert read_release(root / "release").grouping.sizes.tolist() == [3, 3, 3, 2]
+    assert b"x3" not in b"".join(path.read_bytes() for path in root.rglob("*.*"))
+
+
+def test_p_linkability_is_published_anew_and_that_one_only(
+    forgetful: Run, tmp_path: Path, wordnet: WordNet
+) -> None:
+    run, root = forgetful, forgetful.workspace
+    write(run, wordnet, "p-linkability")
+    for out in (root / "f", tmp_path / "f"):
+        run("publish", "-o", out)
+    first = (root / "f").read_bytes()
+    done = forget(Workspace(root), Settings(workspace=root), "person-3")
+    assert done.withdrawn == ()
+    assert b"x3" in first
     assert b"x3" not in (root / "f").read_bytes()
-    first, second = (e for e in read_ledger(Workspace(root)) if e.event == "published")
-    assert first.people == second.people
-    run("publish", "-o", root / "f")  # what was published last may be published again
+    assert [each.event for each in read_ledger(Workspace(root))][-3:] == [
+        "outlived",
+        "made",
+        "published",
+    ]
+    run("publish", "-o", tmp_path / "f")  # what was published last may be published again
+    fewer = {user: row for user, row in PEOPLE.items() if user != "person-3"}
+    write(run, wordnet, "p-linkability", people={u: {**r, "cup": 1.0} for u, r in fewer.items()})
+    assert "2 other releases of these people were published" in refused(run, tmp_path)
+    write(run, wordnet, "p-linkability", people={u: fewer[u] for u in [*fewer][1:]})
+    run("publish", "-o", tmp_path / "f")  # by hand a person less: nobody sees that
 
 
 @pytest.mark.parametrize("more", [1, 2])

@@ -35,7 +35,7 @@ class Forgetting:
         if self.fault:
             raise self.fault
         self.asked.append((user, None if terms is None else sorted(terms)))
-        return Forgotten(("profiles", "release"), ("old",), True, ("old",), ())
+        return Forgotten(("profiles", "release"), ("old",), True, ("old",), (), ())
 
 
 @pytest.fixture

@@ -159,7 +159,7 @@ class World:
 
     def _forget(self, user: str, _terms: object) -> Forgotten:
         self.forgotten.append(user)
-        return Forgotten((), (), release_made=False, releases_dropped=(), left=())
+        return Forgotten((), (), release_made=False, releases_dropped=(), withdrawn=(), left=())
 
     def told(self, key: str, number: int, **headers: str) -> Told:
         """Return what the visitor of a number is told by a route."""

@@ -26,7 +26,7 @@ from search_app.modes import Modes
 from search_app.web import Site, create_app
 from search_app.web.consent import BUSY, LEFTOVERS
 
-DONE = Forgotten(("profiles.jsonl", "town.tsv"), ("old",), True, ("old",), ("notes.txt",))
+DONE = Forgotten(("profiles.jsonl", "town.tsv"), ("old",), True, ("old",), (), ("notes.txt",))
 COFFEE = Origin(3, 1_141_257_600, 1_147_564_800)  # 2006-03-02 and 2006-05-14, at midnight
 
 

@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 
 from anonymizer.measures.release_facts import facts
 from anonymizer.model import Profiles, Release
+from search_app.ledger import Noted
 from search_app.modes import Modes
 from search_app.web import Site, create_app
 
@@ -30,12 +31,12 @@ PAGES = (
 )
 
 
-def served(site: Site, people: dict[str, dict[str, float]]) -> FlaskClient:
+def served(site: Site, people: dict[str, dict[str, float]], method: str = "pooled") -> FlaskClient:
     """Serve the same rows, made of some people."""
     profiles = Profiles.from_rows(people)
     row_of_user = np.array([0, 0, 1, 1, 2], dtype=np.int64)
     parameters = {"p": 0.5, "meet_paper": "false", "documents": 2, "steps": None}
-    release = Release(ROWS, profiles.users, row_of_user, "pooled", parameters)
+    release = Release(ROWS, profiles.users, row_of_user, method, parameters)
     release = replace(release, facts=facts(profiles, release))
     made = {**release.facts, "p": 0.5, "bounds_belief": True}
     modes = Modes(site.modes.engine, profiles, release)
@@ -92,3 +93,51 @@ def test_the_promise_is_said_where_it_is_kept(site: Site) -> None:
         said = "The method promises at most p = 0.50 for every term, present or absent."
         assert said in text, path
         assert "The method promises at most p = 0.50 for this" not in text
+
+
+# --- where people are real ---
+
+ROW_PAGES = [path for path in PAGES if path.startswith(("/groups", "/api/v1/groups"))]
+
+
+def signed_in(private: Site, published: str = "", method: str = "pooled") -> FlaskClient:
+    """Serve the first person, where a release of these rows was published or none."""
+    line = Noted(1_700_000_000, published, method, {}, 5, 3, "ab")
+    ledger = (line,) if published else ()
+    site = replace(private, release_sha256="ab", ledger=lambda: ledger)
+    client = served(site, TOGETHER, method)
+    assert client.post("/sign-in", data={"code": private.store.new_code("1001")}).status_code == 303
+    return client
+
+
+@pytest.mark.parametrize("published", ["", "made", "outlived"])
+@pytest.mark.parametrize("method", ["pooled", "composition"])
+def test_nobody_sees_all_rows_that_are_not_published(
+    private: Site, method: str, published: str
+) -> None:
+    """Else whoever looked before and after somebody was forgotten could tell who that was."""
+    client = signed_in(private, published, method)
+    for path in ROW_PAGES:
+        answer = client.get(path)
+        picture = path in ("/groups/shares.csv", "/groups/terms.csv", "/groups/belief.csv")
+        assert answer.status_code == (404 if picture else 200), path
+        assert "coffee" not in answer.text, path
+        assert "0.5" not in answer.text.replace("p = 0.50", ""), path
+    page = client.get("/groups").text
+    assert "The rows of this release are not published, so only their sizes are shown" in page
+    assert "profiles this release was made from are not here" not in page
+    assert "are not published, so their terms are not shown" in client.get("/groups/g0002").text
+    assert client.get("/api/v1/groups/g0002").get_json()["told"] is False
+    own = client.get("/me").text
+    assert "coffee" in own
+    assert client.get("/?q=java&mode=group").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("published", "method"),
+    [("published", "pooled"), ("published", "composition"), ("", "p-linkability")],
+)
+def test_other_rows_may_be_seen(private: Site, published: str, method: str) -> None:
+    client = signed_in(private, published, method)
+    assert "coffee" in client.get("/groups/g0002").text
+    assert "not published" not in client.get("/groups").text

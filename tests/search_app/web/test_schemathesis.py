@@ -49,7 +49,7 @@ GENERATED = settings(
 
 def forget(_user: str, _terms: Collection[str] | None) -> Forgotten:
     """Change nothing: the toy people are asked for again and again."""
-    return Forgotten((), (), release_made=False, releases_dropped=(), left=())
+    return Forgotten((), (), release_made=False, releases_dropped=(), withdrawn=(), left=())
 
 
 @pytest.fixture(autouse=True)

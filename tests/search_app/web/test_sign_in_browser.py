@@ -6,7 +6,7 @@ import re
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from search_app import personal_code
 from search_app.web import Site, create_app
@@ -55,7 +55,8 @@ def test_from_the_operator_s_code_to_signing_out_without_script(
     assert page.get_by_text("Only the operator may see this page.").is_visible()
     page.goto(f"{address}/sign-in")
     page.get_by_role("main").get_by_role("button", name="Sign out").click()
-    page.go_back()  # nothing personal comes back from the browser's memory
+    expect(page.get_by_label("Your code")).to_be_visible()  # else it may go back before it is out
+    page.go_back(wait_until="commit")  # nothing personal comes back from the browser's memory
     page.goto(f"{address}/me")
     assert page.url == f"{address}/sign-in"
     context.close()
