@@ -137,10 +137,14 @@ class Modes:
         if mode == "own" and self.profiles and user:
             return replace(plain, profile=self._own(user))
         if mode not in ("none", "own") and (row := self.row_for(user, mode)):
-            if smoothing := self.smoothed.get(mode):
-                return replace(plain, row=smoothing.of(row), smoothed=True)
-            return replace(plain, row=row)
+            return self.by_row(plain, mode, row)
         return plain
+
+    def by_row(self, plain: Request, mode: str, row: ReleasedRow) -> Request:
+        """Return what the engine is told of a row of a mode's release."""
+        if smoothing := self.smoothed.get(mode):
+            return replace(plain, row=smoothing.of(row), smoothed=True)
+        return replace(plain, row=row)
 
     def ranking(self, pool: Pool, mode: str, user: str | None, mix: float) -> Ranking:
         """Order a pool in one mode; where no row serves a newcomer, in the plain order."""

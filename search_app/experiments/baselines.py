@@ -22,11 +22,14 @@ from index.forward import Forward
 
 from ..corpus_terms import document_vectors_over
 from ..errors import UsageError
+from ..rerank import DECIMALS
 from ..smoothing import prior_of, refuse_unlike_shares, smoothed, strength_for, unit_columns
 from .data import Questions
+from .orders import best_first, places_in
 from .outcomes import Floats, Ints
 
 DRAWS = 8  # random orders of each pool
+PICKED = 5  # of so many documents one is picked for the second of two stages: 200 of 1,000
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class Mode(NamedTuple):
 
     scores: Callable[[Situation], Iterator[Floats]]
     needs_release: bool = False
+    by_pool: bool = False  # a smaller pool is scored otherwise than as the beginning of a larger
 
 
 def _plain(situation: Situation) -> Iterator[Floats]:
@@ -112,6 +116,24 @@ def cosines(situation: Situation, interests: Interests) -> Floats:
 def _own(situation: Situation) -> Interests:
     profiles = situation.profiles
     return Interests(profiles.weights, profiles.terms, np.arange(len(profiles)))
+
+
+def _two_stages(
+    pick: Callable[[Situation], Iterator[Floats]],
+) -> Callable[[Situation], Iterator[Floats]]:
+    """Let the best of another order be ordered by the own profile, as on the own device.
+
+    What is not picked stays behind in that order.
+    """
+
+    def scores(situation: Situation) -> Iterator[Floats]:
+        own = np.round(cosines(situation, _own(situation)), DECIMALS)
+        hits = np.minimum(situation.questions.hits, situation.depth)
+        for first in pick(situation):
+            picked = places_in(best_first(first, hits)) < -(-hits // PICKED)[:, None]
+            yield np.where(picked, 2 + own, first)  # no cosine is above 1
+
+    return scores
 
 
 def _everybodys(representative: str) -> Callable[[Situation], Interests]:
@@ -264,4 +286,7 @@ MODES: dict[str, Mode] = {
     "smoothed": Mode(_by(_smoothed), needs_release=True),
     "clipped": Mode(_by(clipped_rows), needs_release=True),
     "suppressed": Mode(_by(suppressed_rows), needs_release=True),
+    "two-stages": Mode(_two_stages(_by(_group)), needs_release=True, by_pool=True),
+    "two-stages-smoothed": Mode(_two_stages(_by(_smoothed)), needs_release=True, by_pool=True),
+    "two-stages-plain": Mode(_two_stages(_plain), by_pool=True),
 }

@@ -30,7 +30,8 @@ from .outcomes import Floats, Ints
 from .unit_facts import Facts
 
 _ROUNDING = 1e-12
-_OF = {"smoothed": "group"}  # made of what another mode's rows publish: it tells no more
+# Made of what another mode's rows publish, or served beside it by the own device: no more is told.
+_OF = dict.fromkeys(("smoothed", "two-stages", "two-stages-smoothed"), "group")
 _Change = tuple[Floats, Ints]  # of belief, and how many cells have it
 
 

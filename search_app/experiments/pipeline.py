@@ -101,11 +101,20 @@ def measure(world: World, unit: Unit) -> Measured:
     pass_seconds = tuple(end - start for start, end in pairwise([began, *passed]))
     gold = world.gold(unit)
     blocks = []
-    for mode in dict.fromkeys(mode for mode, _ in unit.asked):
-        pools = [pool for asked, pool in unit.asked if asked == mode]
+    for mode, pools in scored_together(unit):
         scores = list(scored(world, unit, release, mode, max(pools)))
         blocks += [block_of(unit.name, mode, pool, scores, gold) for pool in pools]
     return Measured(facts_of(world, unit, release), blocks, seconds, pass_seconds)
+
+
+def scored_together(unit: Unit) -> Iterator[tuple[str, list[int]]]:
+    """Yield each mode with pools that are beginnings of the largest of them, scores and all."""
+    for mode in dict.fromkeys(mode for mode, _ in unit.asked):
+        pools = [pool for asked, pool in unit.asked if asked == mode]
+        if MODES[mode].by_pool:
+            yield from ((mode, [pool]) for pool in pools)
+        else:
+            yield mode, pools
 
 
 def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, float]:

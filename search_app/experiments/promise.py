@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import zhu_xiong_cells as cells
+from .baselines import PICKED
 from .claims import AS_GOOD_RULE, RULE
 from .design import Variant
 from .notes import notes_on
@@ -17,6 +18,8 @@ from .promise_claims import claims
 from .promise_series import (
     ALL,
     AVERAGE,
+    NAMED,
+    PLAIN_STAGES,
     Series,
     at,
     baseline,
@@ -27,7 +30,7 @@ from .promise_series import (
 )
 from .report import Figure, Line, Point, Report, Table
 from .summaries import Summary, SummedUp, summarize
-from .zhu_xiong_variants import NAMES, fact
+from .zhu_xiong_variants import fact
 
 ATTACKER = (
     "The change of belief is that of equation 1, |posterior - prior|, for an attacker who knows "
@@ -40,6 +43,11 @@ SMOOTHED = (
     "Smoothed rows are made of the published rows and the public corpus alone, so belief changes "
     "as by the rows that they are made of. Their prior is the mean of the released rows, each "
     "counted as often as people share it. Above p = 0.2 nothing is smoothed."
+)
+STAGES = (
+    f"In two stages a row, or BM25, picks one of {PICKED} documents of the pool, 200 of 1,000, and "
+    "the person's own device orders those by the own profile, which the server never sees; the "
+    "others stay behind as they were. What is believed changes as by the rows that pick."
 )
 LEFT_OVER = (
     "People whom pooled leaves over are drawn without a look at their profiles, of which nothing "
@@ -66,7 +74,7 @@ def report(
     return Report(
         name=outcomes.experiment.name,
         title=outcomes.experiment.title,
-        notes=(*notes_on(outcomes), ATTACKER, LEFT_OVER, SMOOTHED, KEY, RULE, AS_GOOD_RULE),
+        notes=(*notes_on(outcomes), ATTACKER, LEFT_OVER, SMOOTHED, STAGES, KEY, RULE, AS_GOOD_RULE),
         claims=claims(summed),
         figures=tuple(figure for figure in drawn if figure.lines),
         tables=tuple(each for each in tables if each.rows),
@@ -95,7 +103,7 @@ def tradeoff(summed: SummedUp, pool: int) -> Figure:
             if change is not None
         ]
         lines.append(Line(series.name, tuple(point for point in points if point is not None)))
-    lines.append(Line(NAMES[AVERAGE], _average(summed, 0.0, pool)))
+    lines.append(Line(NAMED[AVERAGE], _average(summed, 0.0, pool)))
     return Figure(
         f"promise-{pool}",
         f"Search against the largest change of belief (pool {pool})",
@@ -116,7 +124,7 @@ def precision(summed: SummedUp, pool: int) -> Figure:
         ]
         lines.append(Line(series.name, tuple(point for point in points if point is not None)))
     every = sorted({p for series in ALL for p, _ in by_p(outcomes, series)})
-    lines.append(Line(NAMES[AVERAGE], tuple(p for x in every for p in _average(summed, x, pool))))
+    lines.append(Line(NAMED[AVERAGE], tuple(p for x in every for p in _average(summed, x, pool))))
     full = tuple(line for line in lines if line.points)
     ends = [
         f"{line.name} {line.points[0].value:.3f} to {line.points[-1].value:.3f}" for line in full
@@ -140,7 +148,8 @@ def table(summed: SummedUp, pool: int) -> Table:
             variant = at(outcomes, series, p, pool)
             if variant is not None:
                 rows.append(_row(summed, series, p, variant, pool))
-    rows += [row for mode in (AVERAGE, "none") if rows for row in _baseline(summed, mode, pool)]
+    plain = (AVERAGE, "none", PLAIN_STAGES)
+    rows += [row for mode in plain if rows for row in _baseline(summed, mode, pool)]
     about = (
         f"AP and AP_c over pool {pool}. Belief: the largest change of belief of all rows and "
         "terms, which a kept promise holds at p or below; cells beyond p: the share of rows and "
@@ -176,7 +185,7 @@ def _baseline(summed: SummedUp, mode: str, pool: int) -> list[tuple[str, ...]]:
         return []
     corrected = cells.mean(summed.find(variant, mode, pool, "AP_c"))
     means = (cells.mean(ap), corrected, cells.ends(ap))
-    return [(NAMES[mode], "any", *means, "0.000", "0", cells.NONE)]
+    return [(NAMED[mode], "any", *means, "0.000", "0", cells.NONE)]
 
 
 def _share(value: float | None) -> str:

@@ -8,9 +8,12 @@ from .claims import SLIGHT, Draft, Side, Wording, as_good, at_most, each_greater
 from .promise_series import (
     AVERAGE,
     COMPOSITION,
+    NAMED,
     PAPER,
+    PLAIN_STAGES,
     POOLED,
     POOLED_SMOOTHED,
+    TWO_STAGES,
     Series,
     baseline,
     by_p,
@@ -20,7 +23,6 @@ from .promise_series import (
 )
 from .report import FAILS, HOLDS, Claim
 from .summaries import SummedUp, by_people
-from .zhu_xiong_variants import NAMES
 
 _OURS = "ours, not a paper's"
 _LOW = 0.2  # p up to which rows are smoothed, and ours are held against the paper's
@@ -102,7 +104,7 @@ def better_than_average(summed: SummedUp) -> list[Draft]:
             found = [side(summed, series, p, pool) for p, _ in by_p(outcomes, series)]
             there = [each for each in found if each is not None]
             if one is not None and there:
-                low = Side(NAMES[AVERAGE], by_people(outcomes, one, AVERAGE, pool))
+                low = Side(NAMED[AVERAGE], by_people(outcomes, one, AVERAGE, pool))
                 text = f"{_begun(series)} beats the global average at each p (pool {pool})."
                 words = Wording(f"{series.name}-over-average-pool-{pool}", text, _OURS)
                 pairs = [(high, low) for high in there]
@@ -110,12 +112,34 @@ def better_than_average(summed: SummedUp) -> list[Draft]:
     return drafts
 
 
-def _pairs(summed: SummedUp, high: Series, low: Series, pool: int) -> list[tuple[Side, Side]]:
-    """Pair two series at each small p at which both were searched."""
+def two_stages(summed: SummedUp) -> list[Draft]:
+    """Ask what a row is worth that only picks what the own device orders."""
+    outcomes, drafts = summed.outcomes, []
+    for pool in pools(outcomes):
+        one, what = baseline(outcomes, PLAIN_STAGES, pool), f"AP (pool {pool})"
+        found = [side(summed, TWO_STAGES, p, pool) for p, _ in by_p(outcomes, TWO_STAGES)]
+        high = [each for each in found if each is not None]
+        pairs = _pairs(summed, TWO_STAGES, POOLED, pool, most=1)
+        if pairs:
+            text = f"In two stages a pooled row serves better than alone, at each p (pool {pool})."
+            words = Wording(f"two-stages-over-one-pool-{pool}", text, _OURS)
+            drafts.append(each_greater(words, pairs, what=what))
+        if high and one is not None:
+            text = f"In two stages a pooled row picks better than BM25, at each p (pool {pool})."
+            words = Wording(f"two-stages-over-bm25-pool-{pool}", text, _OURS)
+            low = Side(NAMED[PLAIN_STAGES], by_people(outcomes, one, PLAIN_STAGES, pool))
+            drafts.append(each_greater(words, [(each, low) for each in high], what=what))
+    return drafts
+
+
+def _pairs(
+    summed: SummedUp, high: Series, low: Series, pool: int, most: float = _LOW
+) -> list[tuple[Side, Side]]:
+    """Pair two series at each p, up to the most, at which both were searched."""
     pairs = []
     for p, _ in by_p(summed.outcomes, high):
         upper, lower = (side(summed, each, p, pool) for each in (high, low))
-        if p <= _LOW and upper is not None and lower is not None:
+        if p <= most and upper is not None and lower is not None:
             pairs.append((upper, lower))
     return pairs
 
@@ -134,4 +158,5 @@ _ALL: tuple[Callable[[SummedUp], list[Draft]], ...] = (
     as_good_as_the_papers,
     smoothing_helps,
     better_than_average,
+    two_stages,
 )

@@ -9,9 +9,10 @@ from .claims import Side
 from .design import Variant
 from .outcomes import Outcomes
 from .summaries import SummedUp, by_people, measured
-from .zhu_xiong_variants import BASELINES, complete, fact, ordered
+from .zhu_xiong_variants import BASELINES, NAMES, complete, fact, ordered
 
 AVERAGE = "average"
+PLAIN_STAGES = "two-stages-plain"
 
 
 class Series(NamedTuple):
@@ -30,7 +31,13 @@ COMPOSITION = Series("composition", "composition", "group")
 POOLED = Series("pooled", "pooled", "group")
 POOLED_SMOOTHED = Series("pooled, smoothed", "pooled", "smoothed")
 RANDOM = Series("random groups", "paper", "random-groups")
-ALL = (PAPER, EVERY_TERM, CLIPPED, SUPPRESSED, RANDOM, COMPOSITION, POOLED, POOLED_SMOOTHED)
+TWO_STAGES = Series("pooled, two stages", "two-stages", "two-stages")
+TWO_SMOOTHED = Series("pooled, smoothed, two stages", "two-stages", "two-stages-smoothed")
+ALL = (
+    *(PAPER, EVERY_TERM, CLIPPED, SUPPRESSED, RANDOM),
+    *(COMPOSITION, POOLED, POOLED_SMOOTHED, TWO_STAGES, TWO_SMOOTHED),
+)
+NAMED = {**NAMES, PLAIN_STAGES: "BM25, two stages"}  # what needs no rows
 
 
 def by_p(outcomes: Outcomes, series: Series) -> list[tuple[float, Variant]]:

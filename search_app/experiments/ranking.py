@@ -14,6 +14,7 @@ from ..evaluation import MEASURES, measured_by_size
 from ..rerank import DECIMALS
 from .baselines import MODES, Situation
 from .data import Questions
+from .orders import best_first, places_in
 from .outcomes import Block, Floats, Ints
 
 
@@ -41,17 +42,7 @@ class Gold:
     def _placed(self, depth: int) -> Ints:
         if self._scores.shape[1] < depth:
             (self._scores,) = MODES["own"].scores(replace(self._own, depth=depth))
-        order = best_first(self._scores[:, :depth], self.questions.hits)
-        places = np.empty_like(order)
-        np.put_along_axis(places, order, np.arange(depth)[None, :], axis=1)
-        return places
-
-
-def best_first(scores: Floats, hits: Ints) -> Ints:
-    """Order each row by score, rounded as search rounds; ties and what is no hit stay behind."""
-    keys = -np.round(scores, DECIMALS)
-    keys[np.arange(scores.shape[1])[None, :] >= hits[:, None]] = np.inf
-    return np.argsort(keys, axis=1, kind="stable").astype(np.int64)
+        return places_in(best_first(self._scores[:, :depth], self.questions.hits))
 
 
 def block_of(unit: str, mode: str, pool: int, scores: Sequence[Floats], gold: Gold) -> Block:

@@ -24,9 +24,9 @@ from anonymizer.model import Release
 from ..evaluation import DEPTH
 from ..rerank import DECIMALS
 from ..runs import RunWriter
+from .orders import best_first
 from .outcomes import Outcomes, Unit
 from .pipeline import World, release_for, scored
-from .ranking import best_first
 
 SEVERAL = "random"  # the mode of several orders
 _GZIP = 16 + zlib.MAX_WBITS

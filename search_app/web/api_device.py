@@ -57,8 +57,8 @@ def candidates() -> records.Candidates:
 
     Nobody is named, no session is needed and no profile is taken. The answer has what a cosine is
     made of: a document’s weight of a term is its count times the term’s weight, over the norm.
-    With row, the pool is ordered by that released row and the documents it puts first are kept:
-    the server then learns the row.
+    With row, the pool is ordered by that released row (smoothed, where this server smooths rows)
+    and the documents it puts first are kept: the server then learns the row.
     """
     site = this_site()
     refuse_closed(site)
@@ -66,7 +66,9 @@ def candidates() -> records.Candidates:
     question = question_of(site)
     row = _row(site, values)
     start = site.clock()
-    asked = Request(question.query, question.pool, question.operators, site.settings.mix, row=row)
+    asked = Request(question.query, question.pool, question.operators, site.settings.mix)
+    if row:
+        asked = site.modes.by_row(asked, _mode(values["release"]), row)
     found = find(site.modes.engine, asked, values["keep"])
     documents = _documents(site, question, found)
     return {
@@ -107,6 +109,10 @@ def question_of(site: Site) -> Question:
     return read_question({**told, "pool": str(pool)}, site)
 
 
+def _mode(release: str) -> str:
+    return f"{FURTHER}{release}" if release else "group"
+
+
 def _row(site: Site, values: dict[str, Any]) -> ReleasedRow | None:
     """Return the row by its name; of real people none that is one person's."""
     name, release = values["row"], values["release"]
@@ -114,7 +120,7 @@ def _row(site: Site, values: dict[str, Any]) -> ReleasedRow | None:
         if given := [other for other in (KEEP.name, RELEASE.name) if request.args.get(other)]:
             abort(400, f"{' and '.join(given)} can’t be given without row")
         return None
-    chosen = site.modes.release_of(f"{FURTHER}{release}" if release else "group")
+    chosen = site.modes.release_of(_mode(release))
     if chosen is None:
         abort(404, NO_RELEASE)
     number = chosen.rows.row_of.get(name)

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from search_app.experiments.beliefs import beyond, largest
 from search_app.experiments.claims import AS_GOOD_RULE
 from search_app.experiments.definition import read_definition, text_of
 from search_app.experiments.design import Variant
 from search_app.experiments.outcomes import Outcomes, Unit
 from search_app.experiments.planning import units_of
-from search_app.experiments.promise import KEY, LEFT_OVER, report
+from search_app.experiments.promise import KEY, LEFT_OVER, STAGES, report
 from search_app.experiments.report import (
     FAILS,
     HOLDS,
@@ -24,7 +26,11 @@ from search_app.experiments.report import (
 
 MakeOutcomes = Callable[..., Outcomes]
 PS = (0.1, 0.2, 0.3, 0.4)
-_BASE = {"paper": 0.6, "every-term": 0.55, "composition": 0.58, "pooled": 0.61}
+_BASE = {
+    **{"paper": 0.6, "every-term": 0.55, "composition": 0.58, "pooled": 0.61},
+    "two-stages": 0.75,
+}
+_PLAIN = {"none": 0.3, "average": 0.5, "two-stages-plain": 0.4}
 
 
 def variant(table: str, method: str, modes: tuple[str, ...], p: float) -> Variant:
@@ -34,6 +40,7 @@ def variant(table: str, method: str, modes: tuple[str, ...], p: float) -> Varian
 
 def variants() -> list[Variant]:
     found = [Variant("baselines", modes=("none", "average"), pools=(100, 1000))]
+    found += [Variant("baselines", modes=("two-stages-plain",), pools=(1000,))]
     for p in PS:
         found += [
             variant(
@@ -42,6 +49,10 @@ def variants() -> list[Variant]:
             variant("every-term", "p-linkability", ("group",), p),
             variant("composition", "composition", ("group",), p),
             variant("pooled", "pooled", ("group", "smoothed"), p),
+            replace(
+                variant("two-stages", "pooled", ("two-stages", "two-stages-smoothed"), p),
+                pools=(1000,),
+            ),
         ]
     return found
 
@@ -50,7 +61,7 @@ def level(unit: Unit, mode: str, pool: int) -> float:
     """Say how high each kind of rows stands; p adds half of itself, smoothing 0.03 at small p."""
     less = 0.1 if pool == 1000 else 0.0
     if not unit.method:
-        return {"none": 0.3, "average": 0.5}[mode] - less
+        return _PLAIN[mode] - less
     p = float(unit.parameters["p"])
     base = _BASE[unit.parameters["table"]] + p / 2 - less
     more = {"random-groups": -0.05, "clipped": -0.01, "suppressed": -0.02}
@@ -62,7 +73,7 @@ def facts(unit: Unit) -> dict[str, float]:
     if not unit.method:
         return {}
     p, table = float(unit.parameters["p"]), unit.parameters["table"]
-    keeps = table in ("composition", "pooled")
+    keeps = table in ("composition", "pooled", "two-stages")
     found = {"users": 24.0, "mean_group": 1 / p}
     for mode in ("group", "random-groups", "clipped", "suppressed"):
         found[largest(mode)] = p if keeps else p + 0.25
@@ -105,6 +116,13 @@ def test_every_kind_of_rows_stands_beside_the_others(make_outcomes: MakeOutcomes
     assert (average["AP"], average["belief"]) == ("0.500", "0.000")
     assert rows["no personalization", "any"]["AP"] == "0.300"
     assert from_record(as_record(found)) == found
+    large = {row[:2]: dict(zip(table.head, row, strict=True)) for row in found.tables[1].rows}
+    assert len(large) == 10 * len(PS) + 3
+    staged = large["pooled, two stages", "0.2"]
+    assert staged["AP"] == "0.750"  # 0.75 + 0.2 / 2 - 0.1
+    assert (staged["belief"], staged["cells beyond p"]) == ("0.200", "0")
+    assert large["BM25, two stages", "any"]["AP"] == "0.300"
+    assert STAGES in found.notes
 
 
 def test_figures_set_precision_against_belief_and_p(make_outcomes: MakeOutcomes) -> None:
@@ -140,7 +158,24 @@ def test_claims_hold_in_a_world_that_is_made_so(make_outcomes: MakeOutcomes) -> 
         "pooled-over-average-pool-1000",
         "composition-over-average-pool-100",
         "composition-over-average-pool-1000",
+        "two-stages-over-one-pool-1000",
+        "two-stages-over-bm25-pool-1000",
     ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "claim"), [("group", "over-one"), ("two-stages-plain", "over-bm25")]
+)
+def test_two_stages_that_gain_nothing_are_told(
+    make_outcomes: MakeOutcomes, mode: str, claim: str
+) -> None:
+    def better(unit: Unit, asked: str, pool: int) -> float:
+        pooled = unit.parameters.get("table", "pooled") == "pooled"
+        return 0.95 if pooled and asked == mode else level(unit, asked, pool)
+
+    found = verdicts(made(make_outcomes, level=better))
+    assert found.pop(f"two-stages-{claim}-pool-1000") == FAILS
+    assert {found[name] for name in found if name.startswith("two-stages")} == {HOLDS}
 
 
 def test_one_release_beyond_p_breaks_the_claim(make_outcomes: MakeOutcomes) -> None:
@@ -225,13 +260,13 @@ def test_the_experiment_asks_the_people_and_questions_of_zhu_xiong() -> None:
     made: dict[str, set[Any]] = {}
     for each in ours.variants:
         made.setdefault(each.name, set()).add(each.complete.get("p"))
-        assert each.pools == (100, 1000)
+        assert each.pools == ((1000,) if "two-stages" in each.modes[0] else (100, 1000))
     assert made.pop("baselines") == {None}
     assert all(found == set(PS) for found in made.values())
-    assert set(made) == {"paper", "every-term", "composition", "pooled"}
+    assert set(made) == {"paper", "every-term", "composition", "pooled", "two-stages"}
     modes = {"group", "random-groups", "clipped", "suppressed"}
     assert all(set(each.modes) == modes for each in ours.named("paper"))
     strict = ours.named("every-term")[0]
     assert strict.complete["guarantee"] == "every-term"
-    # 4 p by 3 seeds of 4 kinds of releases, and the baselines
+    # 4 p by 3 seeds of 4 kinds of releases (two stages need none of their own), and the baselines
     assert len(units_of(ours.variants)) == 4 * 3 * 4 + 1

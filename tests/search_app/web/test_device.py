@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from flask.testing import FlaskClient
 
+from anonymizer.model import ReleasedRow
 from search_app import personal_code
 from search_app.ledger import Noted
+from search_app.smoothed_rows import SmoothedRows
 from search_app.web import Site, create_app
 
 from .conftest import Page
@@ -51,6 +53,21 @@ def test_an_answer_is_compressed_for_who_can_take_it(client: FlaskClient) -> Non
     assert whole.headers["Vary"] == short.headers["Vary"] == "Accept-Encoding"
     refused = client.get(f"{CANDIDATES}&mode=own", headers={"Accept-Encoding": "gzip"})
     assert "Content-Encoding" not in refused.headers
+
+
+class Coffee:
+    """Stands for what smooths rows: all of them become coffee alone."""
+
+    def of(self, row: ReleasedRow) -> ReleasedRow:
+        return replace(row, weights={"coffee": 1.0})
+
+
+@pytest.mark.parametrize(("mode", "first"), [("group", 1), ("further", 2)])
+def test_a_row_is_smoothed_where_rows_are(site: Site, mode: str, first: int) -> None:
+    site.modes.smoothed = {mode: cast(SmoothedRows, Coffee())}
+    told = create_app(site).test_client().get(f"{CANDIDATES}&row=g0002&keep=5").get_json()
+    assert [each["plain_rank"] for each in told["documents"]] == list(range(first, first + 10, 2))
+    assert told["row"] == {"name": "g0002", "users": 1}
 
 
 def test_a_row_keeps_the_documents_that_it_puts_first(client: FlaskClient) -> None:
