@@ -58,7 +58,7 @@ def forget(
         _refuse_sessions(known, user)
         gone = _whole_or_terms(known, terms, was_cut_short)
         changed = forget_in_profiles(known, gone, replacement)
-        note_fewer(workspace, _hashes(known, changed) if gone is None else {})
+        note_fewer(workspace, _hashes(known, changed))
         sha256 = forget_lines(workspace, settings, user, gone, replacement)
         made = forget_in_releases(workspace, settings, user, changed, replacement)
         unclear = forget_in_published(workspace, made, replacement)

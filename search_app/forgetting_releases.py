@@ -16,7 +16,7 @@ from index.model import SearchError
 
 from .errors import UsageError
 from .forgetting_profiles import Changed, owners_of
-from .ledger import note_made, publishing
+from .ledger import fault_of_second, ledger_path, note_made, publishing, read_ledger
 from .replacing import Replacement
 from .settings import Settings
 from .verbs.anonymize import remake_release
@@ -87,17 +87,19 @@ def forget_in_published(
     """
     unclear = []
     known = {read_hash(folder) for folder in _readable(workspace)} | {*remade.successors}
-    for path in sorted(workspace.root.glob("[!.]*")):
-        rows = published_hash(path) if path.is_file() else ""
+    for path in sorted(workspace.root.rglob("*")):
+        seen = path.is_file() and _is_looked_at(workspace, path)
+        rows = published_hash(path) if seen else ""
         if rows in remade.successors:
             replacement.remove(path)
             successor = remade.successors[rows]
-            if successor and rows in remade.lone:
+            alone = rows in remade.lone
+            if successor and (
+                alone or _is_kept_from(workspace, successor, replacement.place(path))
+            ):
                 remade.withdrawn.append(path)
-            elif successor:
-                _publish(workspace, successor, replacement.place(path))
         elif rows and rows not in known:
-            unclear.append(path.name)
+            unclear.append(workspace.relative(path))
     return tuple(unclear)
 
 
@@ -106,11 +108,15 @@ def _releases(workspace: Workspace) -> list[Path]:
     current = workspace.current().release
     found = {workspace.root / current} if current and (workspace.root / current).is_dir() else set()
     for manifest in workspace.root.rglob(MANIFEST):
-        parts = manifest.relative_to(workspace.root).parts
-        hidden = any(part.startswith(".") for part in parts)
-        if not hidden and parts[0] != workspace.indexes.name:
+        if _is_looked_at(workspace, manifest):
             found.add(manifest.parent)
     return sorted(found)
+
+
+def _is_looked_at(workspace: Workspace, path: Path) -> bool:
+    """Tell whether a file is neither hidden nor an index's."""
+    parts = path.relative_to(workspace.root).parts
+    return parts[0] != workspace.indexes.name and not any(part.startswith(".") for part in parts)
 
 
 def _readable(workspace: Workspace) -> Iterator[Path]:
@@ -163,15 +169,22 @@ def _remade(
     return _Successor(staged, changed.staged)
 
 
-def _publish(workspace: Workspace, successor: _Successor, output: Path) -> None:
-    """Publish a release made anew, if it may be published.
+def _is_kept_from(workspace: Workspace, successor: _Successor, output: Path) -> bool:
+    """Publish a release made anew, if it may be published; tell whether another keeps it from that.
 
-    That another one was published of these people is no reason not to: it is to be forgotten.
+    That its own forerunner was published is no reason not to: that one is to be forgotten. Another
+    is, if it promises something of one release alone.
     """
+    path, faults = ledger_path(workspace), list[str]()
     with publishing(workspace) as note:
 
-        def noted(candidate: Candidate) -> list[Finding]:
-            note(candidate)
-            return []
+        def judged(candidate: Candidate) -> list[Finding]:
+            fault = fault_of_second(read_ledger(workspace), candidate, second=True, path=path)
+            if not fault:
+                note(candidate)
+                return []
+            faults.append(fault)
+            return [Finding("one release", False, path.name, fault)]
 
-        publish(successor.release, successor.profiles, output, noted)
+        publish(successor.release, successor.profiles, output, judged)
+    return bool(faults)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MADE, PUBLISHED = "made", "published"
 OUTLIVED = "outlived"  # was published of these people and of some who have been forgotten since
-_OUT = {PUBLISHED, OUTLIVED}
+OUT = {PUBLISHED, OUTLIVED}
 _EXAMPLE = {
     "at": 1_794_994_800,
     "event": MADE,
@@ -93,14 +93,15 @@ def publishing(workspace: Workspace) -> Iterator[Callable[[Candidate], None]]:
 def note_fewer(workspace: Workspace, fewer: Mapping[str, str]) -> None:
     """Note what was published of people, for those of them who will remain; by their hashes."""
     path = ledger_path(workspace)
-    if not path.exists():
+    fewer = {before: after for before, after in fewer.items() if before != after}
+    if not fewer or not path.exists():
         return
     with plain_when_writing(path), _locked(path) as handle:
         noted = read_ledger(workspace)
-        known = {(each.people, each.sha256) for each in noted if each.event in _OUT}
+        known = {(each.people, each.sha256) for each in noted if each.event in OUT}
         for each in noted:
             people = fewer.get(each.people, "")
-            if people and each.event in _OUT and (people, each.sha256) not in known:
+            if people and each.event in OUT and (people, each.sha256) not in known:
                 known.add((people, each.sha256))
                 _append(handle, as_json(each._replace(event=OUTLIVED, people=people)._asdict()))
 
@@ -111,7 +112,7 @@ def fault_of_second(
     """Return why a release must not be published beside earlier ones; nothing if it may be."""
     from anonymizer.measures.verification import PROMISES
 
-    earlier = [each for each in noted if each.event in _OUT and each.people]
+    earlier = [each for each in noted if each.event in OUT and each.people]
     earlier = [each for each in earlier if each.people == candidate.people]
     if not earlier or earlier[-1].sha256 == candidate.sha256:
         return ""
@@ -139,6 +140,26 @@ def read_ledger(workspace: Workspace) -> tuple[Noted, ...]:
         raise UsageError(f"{path} can't be read ({fault.strerror}); see to rights") from fault
     lines = content.split(b"\n")[:-1]
     return tuple(_read(line, f"{path}, line {number}") for number, line in enumerate(lines, 1))
+
+
+class LastLedger:
+    """Reads a ledger whenever it has changed since it was asked last."""
+
+    def __init__(self, workspace: Workspace):
+        self._workspace = workspace
+        self._last: tuple[object, tuple[Noted, ...]] = (None, ())
+
+    def __call__(self) -> tuple[Noted, ...]:
+        """Return all lines, the oldest first."""
+        try:
+            status = ledger_path(self._workspace).stat()
+        except OSError:
+            return read_ledger(self._workspace)
+        state, (known, noted) = (status.st_ino, status.st_mtime_ns, status.st_size), self._last
+        if state != known:
+            noted = read_ledger(self._workspace)
+            self._last = state, noted
+        return noted
 
 
 def _read(line: bytes, where: str) -> Noted:

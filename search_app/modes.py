@@ -6,7 +6,7 @@ measured: its order alone, whatever the mix. The group's ranking is made without
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -80,6 +80,9 @@ class Modes:
         self.newcomer = newcomer  # the one person in profiles, served without a release
         self.further = further or {}  # other releases of the same profiles, by name
         self.smoothed = smoothed or {}  # by mode: what its rows become before the engine gets one
+        self.sealed: Callable[[], bool] = lambda: (
+            False
+        )  # whether the mean of all rows serves nobody
         self._own = lru_cache(KEPT)(profiles.row) if profiles else _nobody
 
     @property
@@ -160,11 +163,16 @@ class Modes:
         return release.row_for(user)
 
     def leaves_out(self, user: str | None, mode: str = "group") -> bool:
-        """Tell whether a person has a profile but, as nothing of it is left, no row in a mode."""
+        """Tell whether a person has a profile but no row in a mode.
+
+        Nothing of the profile is left, or it was left over and the mean of all rows is sealed.
+        """
         release = self.release_of(mode)
-        if release is None or not release.left_out or not user or self.profiles is None:
+        if release is None or not user or self.profiles is None:
             return False
-        return user in self.profiles.row_of and not release.serves(user)
+        if not release.serves(user):
+            return bool(release.left_out) and user in self.profiles.row_of
+        return release.hides_shares and release.row_for(user).spare and self.sealed()
 
     def release_of(self, mode: str) -> Release | None:
         """Return the release whose rows serve a mode."""

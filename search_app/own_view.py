@@ -7,7 +7,7 @@ with anonymizer.measures.linkability, which measures all groups at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -122,9 +122,15 @@ class OwnView:
 class Population:
     """All people, counted once, of whom each sees their own part."""
 
-    def __init__(self, profiles: Profiles, release: Release | None):
+    def __init__(
+        self,
+        profiles: Profiles,
+        release: Release | None,
+        sealed: Callable[[], bool] = lambda: False,
+    ):
         self.profiles = profiles
         self.release = release
+        self._sealed = sealed  # whether nothing is told that is made of all rows
 
     @cached_property
     def having(self) -> Ints:
@@ -150,9 +156,10 @@ class Population:
             return self._of_published(own, row, origins)
         members = self._members_having(row)
         released = row.weights if row else {}
-        counts = zip(own, members[columns], self.having[columns], strict=True)
+        everybody = [None] * len(terms) if self._sealed() else self.having[columns].tolist()
+        counts = zip(own, members[columns].tolist(), everybody, strict=True)
         told = tuple(
-            OwnTerm(term, weight, origins.get(term), released.get(term), int(near), int(all_))
+            OwnTerm(term, weight, origins.get(term), released.get(term), near, all_)
             for (term, weight), near, all_ in counts
         )
         if row is None:
@@ -209,7 +216,10 @@ class Population:
 
     def _row(self, user: str) -> ReleasedRow | None:
         """Return the released row of a person; none where they are in no group."""
-        return self.release.row_for(user) if self.release and user in self._served else None
+        if self.release is None or user not in self._served:
+            return None
+        row = self.release.row_for(user)
+        return None if row.spare and self._sealed() else row
 
     def _members_having(self, row: ReleasedRow | None) -> Ints:
         """Count the members of a row's group who have each term."""

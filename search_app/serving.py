@@ -9,17 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anonymizer.model import BELIEF, AnonymizerError, Release
 from anonymizer.origins import Origin, read_origins
-from anonymizer.release import read_hash
+from anonymizer.publication import people_hash
+from anonymizer.release import read_hash, read_manifest
 
 from .admission import DEMO, PLAIN, PRIVATE, access_of
 from .errors import UsageError
-from .ledger import read_ledger
+from .ledger import LastLedger
 from .lone_rows import lone_rows
 from .modes import FURTHER, Modes
 from .opening import Opened, as_of_one_moment, open_once, people_of, stamp
@@ -28,6 +29,7 @@ from .people_store import PeopleStore
 from .precision_log import PrecisionLog
 from .prepared import NAME as LECTURE
 from .prepared import Lecture, prepare
+from .sealing import Seal
 from .settings import Settings
 from .web.site import Example, Shown, Site
 from .web.transcripts import Transcripts
@@ -53,6 +55,7 @@ class Serving:
         self._lasting = lasting  # else all that is kept is kept in memory
         self._told: set[str] = set()
         self._transcripts = Transcripts()
+        self._ledger = LastLedger(self.workspace)
 
     @cached_property
     def _log(self) -> PrecisionLog:
@@ -107,6 +110,7 @@ class Serving:
         modes, build = opened.modes, self.workspace.find("index").name
         if access != DEMO:
             self._leave_alone(modes)
+            self._seal(modes)
         release, store = modes.release, self._store(access)
         return Site(
             modes=modes,
@@ -128,7 +132,7 @@ class Serving:
             store=store,
             transcripts=self._transcripts,
             origins=self._origins(opened),
-            ledger=lambda: read_ledger(self.workspace),
+            ledger=self._ledger,
             forget=partial(self._forget, store),
             prepared=self._prepared(truth, release),
         )
@@ -143,6 +147,20 @@ class Serving:
                     "promise is promised of one release of the same people alone."
                 )
             modes.further = {}
+
+    def _seal(self, modes: Modes) -> None:
+        """Let nothing be served or shown that is made of all rows, if they are sealed.
+
+        Rows that are published later are smoothed from the next update on, under another name.
+        """
+        if modes.release is None or modes.profiles is None:
+            return
+        folder, users = self.workspace.find("release"), modes.profiles.users
+        choices = read_manifest(folder)["profiles"]
+        people = cache(lambda: people_hash(users, choices))
+        modes.sealed = Seal(self._ledger, modes.release.method, read_hash(folder), people)
+        if modes.sealed():
+            modes.smoothed = {}
 
     def _further(self, modes: Modes) -> dict[str, Shown]:
         root, found = self.workspace.root, {}

@@ -27,10 +27,10 @@ from scipy.sparse import csr_matrix
 
 from ..annealing import Annealed, anneal, steps_for
 from ..bounded_shares import cells_beyond, counts_of, fraction_of, limits_of
-from ..histories import by_content
 from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, Unsatisfiable, silent
+from ..places import in_order_of_content
 from ..representative import named_rows
-from ..secret_order import refuse_no_key, secret_order
+from ..secret_order import refuse_no_key
 from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
 
 _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
@@ -71,10 +71,11 @@ def anonymize(
     most = len(profiles) // 2
     least = size or max(2, min(math.ceil(1 / share), most))
     if len(profiles) < 2 * least:
+        other = "a smaller size" if size else "a larger p"
         raise Unsatisfiable(
-            f"{len(profiles)} users make no two groups of {least}; take a larger p, or more users"
+            f"{len(profiles)} users make no two groups of {least}; take {other}, or more users"
         )
-    people, order = _in_order_of_content(profiles, refuse_no_key(key))
+    people, order = in_order_of_content(profiles, refuse_no_key(key))
     alike = likeness(people, sample, rng)
     swaps = steps or min(steps_for(len(profiles)), _MOST_STEPS)
     task = _Task(people, alike, share, swaps, rng, progress)
@@ -88,17 +89,6 @@ def anonymize(
     parameters = {"p": p, "size": size, "documents": sample.vectors.shape[0], "steps": steps}
     released = named_rows(profiles, centroids)
     return Release(released, profiles.users, group_of, "composition", parameters)
-
-
-def _in_order_of_content(profiles: Profiles, key: bytes) -> tuple[Profiles, Ints]:
-    """Order users by their terms: then no group depends on who stands where in the file."""
-    cells = profiles.weights
-    drawn = secret_order(key, "places", len(profiles))  # of users of the same terms
-    shuffled = cells[drawn]
-    ends = shuffled.indptr.astype(np.int64)
-    order = drawn[by_content(ends, shuffled.indices, np.ones(cells.nnz))]
-    users = tuple(profiles.users[user] for user in order.tolist())
-    return Profiles(users, profiles.terms, cells[order]), order
 
 
 def _of_size(task: _Task, size: int) -> Grouping:

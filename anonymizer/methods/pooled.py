@@ -9,10 +9,11 @@ own column, knowing the victim's group and all else but the key, believes with j
 share that the victim has the term: at most p away from the share of all who are in groups, for
 terms that the row does not hold, too.
 
-That holds because groups are equally large, numbered at random, and equal shares stand in a random
-order. These draws and the users left over come from a secret key, not from the seed; who has the
-key could replay them. One key serves one release, and one release one set of profiles;
-made anew because somebody is forgotten, it keeps the key, so that few others change sides.
+That holds because groups are equally large, made of profiles in the order of their content (any
+names could be theirs), numbered at random, and equal shares stand in a random order. These draws
+and the users left over come from a secret key, not from the seed; who has the key could replay
+them. One key serves one release, and one release one set of profiles; made anew because somebody
+is forgotten, it keeps the key, so that few others change sides.
 What the key settles, so that a judge can settle it once more: SHAKE-256 of the key and of a name
 in UTF-8 gives each of a list of items 8 bytes, a number with its lowest byte first, and items stand
 in ascending order of their numbers. "left over USER", one item: the n mod m users with the smallest
@@ -42,6 +43,7 @@ from scipy.sparse import csr_matrix, vstack
 from ..annealing import anneal, steps_for
 from ..bounded_shares import counts_of, fraction_of
 from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, Unsatisfiable, silent
+from ..places import in_order_of_content
 from ..pooling import pooled_shares
 from ..representative import named_rows
 from ..secret_order import (
@@ -126,9 +128,12 @@ def _deal(task: _Task, size: int, steps: int) -> _Dealt:
     names = tuple(task.profiles.users[user] for user in users.tolist())
     people = Profiles(names, task.profiles.terms, task.profiles.weights[users])
     sizes = np.full(groups, size, dtype=np.int64)
-    alike = likeness(people, task.sample, task.rng)
+    ordered, order = in_order_of_content(people, task.key)
+    alike = likeness(ordered, task.sample, task.rng)
     found = anneal(alike, sizes, task.rng, steps=steps, progress=task.progress)
-    return _Dealt(users, people, found.group_of)
+    group_of = np.empty_like(order)
+    group_of[order] = found.group_of
+    return _Dealt(users, people, group_of)
 
 
 def _diverse(task: _Task, least: int) -> _Dealt:

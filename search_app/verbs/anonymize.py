@@ -176,6 +176,7 @@ def write_release_of(
 
 def remake_release(folder: Path, profiles: Profiles, output: Path, settings: Settings) -> Release:
     """Make a release anew from other profiles: by the same method, parameters and seed."""
+    from anonymizer.measures.verification import PROMISES
     from anonymizer.profile_file import fingerprint
     from anonymizer.release import read_key, read_manifest, write_release
 
@@ -186,8 +187,10 @@ def remake_release(folder: Path, profiles: Profiles, output: Path, settings: Set
         raise UsageError(f"{folder}: nobody knows any more whom first_seed named; make it by hand")
     if values.get("marketing") == "given":
         raise UsageError(f"{folder}: nobody knows its marketing table any more; make it by hand")
-    # With another key all others would be left over, and two releases together would tell of them.
     key = read_key(folder)
+    if key is None and PROMISES[method].keeps_key:
+        # By another one others would be left over, and two releases together would tell of them.
+        raise UsageError(f"{folder}: its key is gone, and with another one it would be another")
     release = _released(profiles, method, values, seed, settings, choices=choices, key=key)
     made_from = fingerprint(profiles)
     write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)

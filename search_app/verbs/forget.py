@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.epilog = (
         "Profiles, origins, held-out queries, logs by columns, the town's truth, marketing "
-        "tables and published files are written anew without the person, releases made anew from "
+        "tables and published files are written anew without the person (those of composition and "
+        "pooled are removed: they must have no second), releases made anew from "
         f"the profiles that remain, all in one step. {_LOGS}"
     )
     parser.add_argument(

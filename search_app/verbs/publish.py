@@ -38,7 +38,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
     release, profiles = release_and_profiles(arguments, settings)
     workspace = Workspace(settings.workspace)
-    with ExitStack() as held:
+    # Nobody is forgotten meanwhile: what is published is in the ledger when that begins.
+    with workspace.writing("publish"), ExitStack() as held:
 
         def others(candidate: Candidate) -> list[Finding]:
             note = held.enter_context(publishing(workspace))

@@ -26,6 +26,10 @@ NO_ROW = (
     "No row stands for you{}, because all of your terms were deleted: instead of “{}” you get the "
     "plain order. Nobody else’s row is used."
 )
+WITHHELD = (
+    "You were left over when groups were made. The mean of all groups’ rows serves nobody here, as "
+    "these rows are not published: instead of “{}” you get the plain order."
+)
 NOT_LOGGED = "The average precision of this search could not be written to the log."
 NOT_REMEMBERED = "This search could not be added to the list of your searches."
 PAUSED = (
@@ -105,14 +109,17 @@ def _modes(site: Site, question: Question, also: Sequence[str]) -> tuple[str, ..
 
 
 def _not_personal(site: Site, user: str, missing: Sequence[str]) -> list[str]:
-    """Say why a person is not answered in some modes: nothing is left of them, or a fault."""
+    """Say why a person is not answered in some modes: they have no row, or a fault."""
     rowless = [mode for mode in missing if site.leaves_out(mode, user)]
-    told = [
-        NO_ROW.format(f" in the release {mode.removeprefix(FURTHER)}" * (":" in mode), name)
-        for mode in rowless
-        for name in [site.name_of(mode)]
-    ]
+    told = [_rowless(site, mode) for mode in rowless]
     return told + [NOT_PERSONAL] * (len(rowless) < len(missing))
+
+
+def _rowless(site: Site, mode: str) -> str:
+    name = site.name_of(mode)
+    if site.lone(mode) is None:
+        return WITHHELD.format(name)
+    return NO_ROW.format(f" in the release {mode.removeprefix(FURTHER)}" * (":" in mode), name)
 
 
 def _halted(site: Site, question: Question) -> list[str]:

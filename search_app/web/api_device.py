@@ -38,7 +38,7 @@ QUICK = 1  # of gzip's levels: a third of the size for a fifteenth of the work
 CLOSED = "Searching on one’s own device names nobody, so it is closed where people sign in."
 UNPUBLISHED = (
     "These rows are not published, and a device does not say who it is: nobody learns from them "
-    "here. The operator publishes them with: veilsearch publish"
+    "here."
 )
 OF_ONE = "This row is one person’s own profile, and the people here are real: it chooses nothing."
 

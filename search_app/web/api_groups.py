@@ -53,7 +53,7 @@ def group(row: str) -> records.Group:
     """Return a group’s released row: its terms, never its members.
 
     Where people are real, the terms of a row of one person are not told: they are that person’s
-    own.
+    own. Nor are those of rows of composition and pooled before they are published.
     """
     values = read_parameters(request.args, (RELEASE, PAGE), this_site())
     shown = group_of(_figures(values["release"]), row, values["page"])

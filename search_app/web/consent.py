@@ -17,7 +17,7 @@ from .site import Site
 
 BUSY = (
     "This could not be finished just now: the workspace is in use or can’t be written to. "
-    "Please try again in a minute."
+    "Please try again in a minute. If that does not help, tell whoever runs this server."
 )
 LEFTOVERS = (
     "Your profile is removed, but what is kept of your code and choices is not: its file is in "

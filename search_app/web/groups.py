@@ -28,7 +28,7 @@ SHOWN = 50  # groups or terms a page
 PATIENCE = 5.0  # seconds; all threads waiting for one count would stop every search
 COUNTING = "The groups are being counted for the first time. Try again in a few seconds."
 NO_RELEASE = "There is no release here, so there are no groups."
-NO_PICTURE = "There is no such picture of this release, or no profiles to measure it by."
+NO_PICTURE = "There is no such picture of this release, or nothing to measure it by may be told."
 NO_GROUP = "There is no such group here."
 _HEAD = ("row", "people", "released_terms", "average", "share", "worst", "belief")
 _counted: WeakKeyDictionary[Site, dict[tuple[str, bool], Figures]] = WeakKeyDictionary()
@@ -153,7 +153,7 @@ def figures_of(site: Site, release: str = "") -> Figures | None:
     chosen = site.modes.release_of(f"{FURTHER}{release}" if release else "group")
     if chosen is None:
         return None
-    closed = not site.shows_rows(chosen)
+    closed = site.modes.sealed()
     if (known := _counted.get(site, {}).get((release, closed))) is not None:
         return known
     if not _counting.acquire(timeout=PATIENCE):

@@ -318,7 +318,10 @@ class Group(TypedDict):
     """A group without its members."""
 
     summary: GroupSummary
-    told: Annotated[bool, "Whether its terms may be told."]
+    told: Annotated[
+        bool,
+        "Whether its terms may be told: not of one real person, nor before they are published.",
+    ]
     page: Place
     pages: Annotated[Place, "Pages of terms."]
     terms: Annotated[list[Weighed], "Released terms, heaviest first."]

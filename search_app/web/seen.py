@@ -11,6 +11,7 @@ from .site import Site
 from .wording import count, kind, sees
 
 NOTHING_LEFT = "the query only: all terms of the own profile were deleted, so no row stands for it"
+WITHHELD = "the query only: the mean of all groups’ rows is not published, so it serves nobody"
 _YET = "Nothing was sent in this mode yet. Search for something and come back."
 _PLAIN = "Nothing is sent in this mode: in its place you get the plain order."
 
@@ -42,7 +43,8 @@ def _sent(site: Site, user: str, mode: str, request: Request | None, sharing: in
     people = row.users if row else sharing
     lone, name = site.lone(mode) is not None, site.name_of(mode)
     if site.leaves_out(mode, user):
-        return Sent(mode, kind(mode), name, NOTHING_LEFT, "", "", "", "", _PLAIN)
+        told = NOTHING_LEFT if lone else WITHHELD
+        return Sent(mode, kind(mode), name, told, "", "", "", "", _PLAIN)
     told = sees(kind(mode), people, lone=lone, spare=row is not None and row.spare)
     if not request:
         return Sent(mode, kind(mode), name, told, "", "", "", "", _YET)

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flask import current_app, g
 
-from anonymizer.model import BELIEF
-
 from ..errors import UsageError
 from ..ledger import PUBLISHED
 from ..lone_rows import LoneRows, lone_rows
@@ -24,7 +22,6 @@ from .transcripts import Transcripts
 from .wording import mode_name, sees
 
 if TYPE_CHECKING:
-    from anonymizer.model import Release
     from anonymizer.origins import Origin
 
     from ..forgetting import Forgotten
@@ -104,7 +101,9 @@ class Site:
     def population(self) -> Population | None:
         """Return who all the people are of whom each sees their own part."""
         profiles = self.modes.profiles
-        return Population(profiles, self.modes.release) if profiles is not None else None
+        if profiles is None:
+            return None
+        return Population(profiles, self.modes.release, self.modes.sealed)
 
     @property
     def on_device(self) -> bool:
@@ -115,14 +114,6 @@ class Site:
         """Tell whether the ledger says that the current release's rows were published."""
         noted = (each for each in self.ledger() if each.event == PUBLISHED)
         return any(each.sha256 == self.release_sha256 for each in noted)
-
-    def shows_rows(self, release: Release) -> bool:
-        """Tell whether anybody here may see all rows of a release.
-
-        What one alone promises, it promises of rows that real people see: where some are made anew
-        because somebody is forgotten, nobody must have both, so only published ones are shown.
-        """
-        return self.access == DEMO or release.method not in BELIEF or self.is_published()
 
     def lone(self, mode: str = "group") -> LoneRows | None:
         """Return what the release behind a mode promises, if each of its rows is of one person."""

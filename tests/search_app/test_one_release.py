@@ -296,3 +296,69 @@ def test_a_smaller_row_elsewhere_is_not_published(
     (tmp_path / "f").write_bytes(as_json(about) + b"".join(lines))
     with pytest.raises(BadInput, match="a row stands for fewer than two people"):
         read_published(tmp_path / "f")
+
+
+# --- ways round ---
+
+
+def test_nothing_is_published_while_somebody_is_forgotten(run: Run, tmp_path: Path) -> None:
+    """It would be in the ledger after it was asked what had been published of all."""
+    with Workspace(run.workspace).writing("forget"):
+        told = run.refused("publish", "-o", tmp_path / "f")
+    assert "is being written to by veilsearch forget" in told
+    assert not (tmp_path / "f").exists()
+
+
+def test_who_forgets_terms_may_be_gone_from_other_profiles(
+    forgetful: Run, tmp_path: Path, wordnet: WordNet
+) -> None:
+    """A release of these was published; its successor is of one person less."""
+    run, root = forgetful, forgetful.workspace
+    write(run, wordnet, "composition")
+    run("publish", "-o", tmp_path / "f")
+    larger = {user: {**row, "milk": 1.0} for user, row in PEOPLE.items()}
+    write_profiles(Profiles.from_rows(larger), root / "larger.jsonl")
+    forget(Workspace(root), Settings(workspace=root), "person-3", tuple(PEOPLE["person-3"]))
+    assert len(read_release(root / "release").users) == 11
+    assert "promised of one alone" in refused(run, tmp_path)
+
+
+def test_what_is_made_anew_is_not_published_beside_what_stands_alone(
+    forgetful: Run, tmp_path: Path, wordnet: WordNet
+) -> None:
+    """All but one person were released by composition, and all by p-linkability."""
+    run, root = forgetful, forgetful.workspace
+    fewer = {user: row for user, row in PEOPLE.items() if user != "person-3"}
+    write(run, wordnet, "composition", people=fewer)
+    run("publish", "-o", tmp_path / "f")
+    write(run, wordnet, "p-linkability")
+    run("publish", "-o", root / "all")
+    done = forget(Workspace(root), Settings(workspace=root), "person-3")
+    assert (done.withdrawn, done.release_made) == (("all",), True)
+    assert not (root / "all").exists()
+
+
+def test_published_files_are_found_in_folders(forgetful: Run, wordnet: WordNet) -> None:
+    run, root = forgetful, forgetful.workspace
+    write(run, wordnet, "p-linkability")
+    (root / "public").mkdir()
+    run("publish", "-o", root / "public" / "one")
+    done = forget(Workspace(root), Settings(workspace=root), "person-3")
+    assert "public/one" in done.changed
+    assert b"x3" not in (root / "public" / "one").read_bytes()
+
+
+def test_without_its_key_a_release_is_not_made_anew(forgetful: Run) -> None:
+    """With another key others would be left over."""
+    root = forgetful.workspace
+    (root / "release" / "private" / "key.json").unlink()
+    done = forget(Workspace(root), Settings(workspace=root), "person-3")
+    assert done.releases_dropped == ("release",)
+
+
+def test_a_damaged_ledger_stops_no_removal_of_terms(forgetful: Run, wordnet: WordNet) -> None:
+    root = forgetful.workspace
+    write(forgetful, wordnet, "p-linkability")
+    ledger_path(Workspace(root)).write_text("junk\n")
+    done = forget(Workspace(root), Settings(workspace=root), "person-3", ("x3",))
+    assert done.release_made

@@ -6,6 +6,7 @@ both ways all groups publish a half. The first person has the same profile in ei
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from anonymizer.measures.release_facts import facts
 from anonymizer.model import Profiles, Release
 from search_app.ledger import Noted
 from search_app.modes import Modes
+from search_app.sealing import Seal
 from search_app.web import Site, create_app
 
 BOTH, ONE = {"code": 1.0, "coffee": 1.0}, {"code": 1.0}
@@ -31,7 +33,12 @@ PAGES = (
 )
 
 
-def served(site: Site, people: dict[str, dict[str, float]], method: str = "pooled") -> FlaskClient:
+def served(
+    site: Site,
+    people: dict[str, dict[str, float]],
+    method: str = "pooled",
+    sealed: Callable[[], bool] = lambda: False,
+) -> FlaskClient:
     """Serve the same rows, made of some people."""
     profiles = Profiles.from_rows(people)
     row_of_user = np.array([0, 0, 1, 1, 2], dtype=np.int64)
@@ -40,6 +47,7 @@ def served(site: Site, people: dict[str, dict[str, float]], method: str = "poole
     release = replace(release, facts=facts(profiles, release))
     made = {**release.facts, "p": 0.5, "bounds_belief": True}
     modes = Modes(site.modes.engine, profiles, release)
+    modes.sealed = sealed
     people_shown = dict.fromkeys(people, "somebody")
     return create_app(
         replace(site, modes=modes, facts=made, people=people_shown, examples=())
@@ -100,13 +108,14 @@ def test_the_promise_is_said_where_it_is_kept(site: Site) -> None:
 ROW_PAGES = [path for path in PAGES if path.startswith(("/groups", "/api/v1/groups"))]
 
 
-def signed_in(private: Site, published: str = "", method: str = "pooled") -> FlaskClient:
-    """Serve the first person, where a release of these rows was published or none."""
+def signed_in(
+    private: Site, published: str = "", method: str = "pooled", user: str = "1001"
+) -> FlaskClient:
+    """Serve somebody, where a release of these rows was published or none."""
     line = Noted(1_700_000_000, published, method, {}, 5, 3, "ab")
-    ledger = (line,) if published else ()
-    site = replace(private, release_sha256="ab", ledger=lambda: ledger)
-    client = served(site, TOGETHER, method)
-    assert client.post("/sign-in", data={"code": private.store.new_code("1001")}).status_code == 303
+    seal = Seal(lambda: (line,) if published else (), method, "ab", lambda: "")
+    client = served(private, TOGETHER, method, seal)
+    assert client.post("/sign-in", data={"code": private.store.new_code(user)}).status_code == 303
     return client
 
 
@@ -141,3 +150,30 @@ def test_other_rows_may_be_seen(private: Site, published: str, method: str) -> N
     client = signed_in(private, published, method)
     assert "coffee" in client.get("/groups/g0002").text
     assert "not published" not in client.get("/groups").text
+
+
+@pytest.mark.parametrize("method", ["pooled", "composition"])
+def test_how_many_people_have_an_own_term_is_not_told(private: Site, method: str) -> None:
+    """A count that falls by one tells what whoever has left has had."""
+    terms = signed_in(private, "", method).get("/api/v1/profile").get_json()["terms"]
+    assert {each["people"] for each in terms} == {None}
+    counted = signed_in(private, "published", "composition").get("/api/v1/profile").get_json()
+    assert [each["people"] for each in counted["terms"]] == [5, 2]
+
+
+def test_the_mean_of_all_groups_serves_nobody_unless_it_is_published(private: Site) -> None:
+    """It is everybody's total: seen twice, it tells who is gone."""
+    client = signed_in(private, user="1005")
+    page = client.get("/?q=java&mode=group").text
+    assert "You were left over when groups were made. The mean of all groups’ rows serves" in page
+    assert "Personalization failed" not in page
+    own = client.get("/me").text
+    assert "You are in no group, so no row stands for you." in own
+    assert "the query only: the mean of all groups’ rows is not published" in own
+    kept = client.get("/me/download").get_json()
+    assert "coffee" not in str(kept)
+    assert client.get("/api/v1/profile").get_json()["row"] is None
+    for path in ("/why?q=java&mode=group&document=doc01", "/compare?q=java"):
+        assert "coffee" not in client.get(path).text.replace("on coffee", ""), path
+    open_ = signed_in(private, "published", user="1005")
+    assert "the mean of all groups’ rows, 4 people’s" in open_.get("/me").text
