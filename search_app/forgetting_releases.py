@@ -61,8 +61,8 @@ def forget_in_releases(
                 manifest["input_hash"],
                 manifest["profiles"],
             )
-            promise = PROMISES.get(manifest["method"])
-            if promise and promise.once:
+            method = manifest["method"]
+            if method in PROMISES and PROMISES[method].once:
                 remade.lone.add(old)
         except AnonymizerError:
             old, made_from, choices = "", "", {}

@@ -188,7 +188,7 @@ def remake_release(folder: Path, profiles: Profiles, output: Path, settings: Set
     if values.get("marketing") == "given":
         raise UsageError(f"{folder}: nobody knows its marketing table any more; make it by hand")
     key = read_key(folder)
-    if key is None and PROMISES[method].keeps_key:
+    if key is None and method in PROMISES and PROMISES[method].keeps_key:
         # By another one others would be left over, and two releases together would tell of them.
         raise UsageError(f"{folder}: its key is gone, and with another one it would be another")
     release = _released(profiles, method, values, seed, settings, choices=choices, key=key)
