@@ -70,11 +70,9 @@ def anonymize(
     sample = refuse_bad_sampling(sample, documents, steps)
     most = len(profiles) // 2
     least = size or max(2, min(math.ceil(1 / share), most))
-    if len(profiles) < 2 * least:
-        other = "a smaller size" if size else "a larger p"
-        raise Unsatisfiable(
-            f"{len(profiles)} users make no two groups of {least}; take {other}, or more users"
-        )
+    if len(profiles) < 2 * least:  # without a size only where there are fewer than four
+        remedy = "take a smaller size, or more users" if size else "take more users"
+        raise Unsatisfiable(f"{len(profiles)} users make no two groups of {least}; {remedy}")
     people, order = in_order_of_content(profiles, refuse_no_key(key))
     alike = likeness(people, sample, rng)
     swaps = steps or min(steps_for(len(profiles)), _MOST_STEPS)

@@ -155,9 +155,9 @@ def iterations(shares: Shares, times: Times) -> Table:
         "Passes that deleted something, by the paper's algorithm; a last one finds nothing left to "
         "delete. Seconds are medians over targets, of one run on one machine: of the first pass, "
         "with what comes before it, and of a later one, on average over all, the last included. "
-        "What a process does first has in it the loading of compiled code. – stands where a "
-        "release was not made in this run, or in no passes (m = 1). The paper says 4 minutes a "
-        "pass for m = 2 and 13 for m = 3."
+        "Every process has compiled before. Of what was measured before, by the same code on such "
+        "a machine, it is what it took then. – stands where a release was made in no passes (m = "
+        "1). The paper says 4 minutes a pass for m = 2 and 13 for m = 3."
     )
     rows = []
     for cell in shares.grid(GREEDY):

@@ -44,7 +44,9 @@ def keep(folder: Path, key: str, measured: Measured) -> None:
 
 def _about(key: str, measured: Measured) -> dict[str, Any]:
     asked = [(block.mode, block.pool) for block in measured.blocks]
-    return {"key": key, "facts": measured.facts, "asked": asked, "measures": list(MEASURES)}
+    took = {"seconds": measured.seconds, "pass_seconds": measured.pass_seconds}
+    about = {"key": key, "facts": measured.facts, "asked": asked, "measures": list(MEASURES)}
+    return {**about, **took}
 
 
 def find(folder: Path, key: str, unit: Unit) -> Measured | None:
@@ -69,9 +71,11 @@ def _measured(key: str, unit: Unit, arrays: Mapping[str, Any]) -> Measured | Non
     for at, (mode, pool) in enumerate(asked):
         values = dict(zip(MEASURES, arrays[f"values{at}"], strict=True))
         blocks.append(Block(unit.name, mode, pool, arrays[f"hits{at}"], values))
-    return Measured(dict(about["facts"]), blocks)
+    passes = tuple(about["pass_seconds"])
+    return Measured(dict(about["facts"]), blocks, float(about["seconds"]), passes)
 
 
 def renamed(measured: Measured, unit: Unit) -> Measured:
     """Return what was measured under the name that the unit has in this experiment."""
-    return Measured(measured.facts, [replace(block, unit=unit.name) for block in measured.blocks])
+    blocks = [replace(block, unit=unit.name) for block in measured.blocks]
+    return measured._replace(blocks=blocks)

@@ -9,20 +9,21 @@ to the rows of one unit. What they call is named after the step it takes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from anonymizer.counting import TermCounter
 from anonymizer.km_greedy import OnPass, unheard
 from anonymizer.marketing import MarketingTable
-from anonymizer.model import QueryLog, Release, Unsatisfiable
+from anonymizer.model import Profiles, QueryLog, Release, Unsatisfiable
 from anonymizer.wordnet import WordNet
 from index.forward import Forward
 
 from ..releasing import release_of
 from .baselines import MODES, Situation
-from .beliefs import facts_of_beliefs
+from .beliefs import facts_of_beliefs, largest
 from .data import (
     Data,
     Search,
@@ -37,6 +38,8 @@ from .measuring_key import measuring_key
 from .outcomes import Block, Floats, Unit
 from .ranking import Gold, block_of
 from .unit_facts import facts_of_input, facts_of_nothing, facts_of_release
+
+FEW = 40  # people whose release compiles what others need
 
 
 @dataclass(frozen=True)
@@ -125,8 +128,27 @@ def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, flo
             data.questions, profiles, release, world.forward, unit.vectors, 0, unit.seed
         )
         beliefs = facts_of_beliefs(asked, [mode for mode, _ in unit.asked])
-        return {**facts_of_release(profiles, release, data.table), **beliefs}
+        facts = facts_of_release(profiles, release, data.table)
+        if (exact := beliefs.get(largest("group"))) is not None:
+            facts["change_of_belief"] = exact  # by what rows say: some hide their members' shares
+        return {**facts, **beliefs}
     return facts_of_input(profiles, data.table, world.forward, data.robots)
+
+
+def warm_up(world: World, units: Sequence[Unit]) -> None:
+    """Delete terms of a few people in each way the units do, so that none of them compiles."""
+    ways = {}
+    for unit in units:
+        given = unit.parameters
+        if unit.method == "km-anonymity":
+            ways[tuple(given.get(name) for name in ("algorithm", "target", "m", "reinsert"))] = unit
+    for unit in ways.values():
+        profiles = world.data.profiles[unit.weights]
+        users, few = profiles.users[:FEW], profiles.weights[:FEW]
+        small = {unit.weights: Profiles(users, profiles.terms, few)}
+        least = replace(unit, parameters={**unit.parameters, "k": 2})
+        with suppress(Unsatisfiable):
+            release_for(replace(world, data=replace(world.data, profiles=small)), least)
 
 
 def scored(

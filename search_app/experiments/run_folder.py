@@ -19,6 +19,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,9 +35,10 @@ from .rows import csv_rows, csv_units, json_rows, read_csv_rows
 
 FORMAT = 1
 MANIFEST = "run.json"
-UNITS, ROWS = "units.jsonl", "rows.csv"
+UNITS, ROWS, PROVENANCE = "units.jsonl", "rows.csv", "provenance.json"
 PRIVATE = "runs/"  # they name documents, which tell what was asked
 Files = Mapping[str, Iterable[bytes]]
+Took = tuple[float, tuple[float, ...]]  # seconds of a release, and of each of its passes
 Derive = Callable[[str], Files]  # of the hash of the rows
 
 
@@ -75,7 +77,7 @@ def _fill(new: Path, outcomes: Outcomes, marks: Marks, derive: Derive) -> None:
     units = [_unit_record(unit, marks.keys[unit.name], outcomes) for unit in outcomes.units]
     files: dict[str, Iterable[bytes]] = {
         "experiment.toml": [as_text(outcomes.experiment).encode()],
-        "provenance.json": [as_json(marks.provenance, 1)],
+        PROVENANCE: [as_json(marks.provenance, 1)],
         UNITS: map(as_json, units),
         "units.csv": [csv_units(units)],
         ROWS: csv_rows(blocks, outcomes.person),
@@ -193,12 +195,22 @@ def kept_in_run(folder: Path, wanted: Mapping[str, Unit]) -> dict[str, Measured]
         blocks = read_csv_rows(folder / ROWS, units)
     except (OSError, ValueError, KeyError, TypeError, UsageError):
         return {}
-    found = {}
+    found, took = {}, _times(folder, manifest)
     for record, unit in zip(records, units, strict=True):
         if record["key"] in wanted and wanted[record["key"]].asked == unit.asked:
             mine = [blocks[unit.name, mode, pool] for mode, pool in unit.asked]
-            found[record["key"]] = Measured(record["facts"], mine)
+            found[record["key"]] = Measured(record["facts"], mine, *took(unit.name))
     return found
+
+
+def _times(folder: Path, manifest: Mapping[str, Any]) -> Callable[[str], Took]:
+    """Return what tells how long a unit's release took in a finished run; 0: not known."""
+    told: Mapping[str, Any] = {}
+    with suppress(OSError, ValueError, KeyError):
+        if files_hash([folder / PROVENANCE]) == manifest["sha256"][PROVENANCE]:
+            told = json.loads((folder / PROVENANCE).read_bytes())
+    seconds, passes = (told.get(name, {}) for name in ("release_seconds", "pass_seconds"))
+    return lambda name: (float(seconds.get(name, 0)), tuple(map(float, passes.get(name, ()))))
 
 
 def unit_of(record: Mapping[str, Any]) -> Unit:

@@ -25,7 +25,7 @@ from index.build import open_forward
 from ..errors import UsageError
 from .data import Data
 from .outcomes import Unit
-from .pipeline import Measured, World, measure
+from .pipeline import Measured, World, measure, warm_up
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,10 @@ def measured(
     """Measure units and yield them as they are done, in any order, with the seconds each took."""
     if workers == 1 or len(units) < 2:
         world = open_world(data, place)
+        warm_up(world, units)
         yield from ((unit, *_measure_in(world, unit)) for unit in units)
         return
-    with _processes(data, place, min(workers, len(units))) as pool:
+    with _processes(data, place, units, min(workers, len(units))) as pool:
         with _told(), _left_to_us(signal.SIGINT):  # one may end while others are still asked
             asked = {pool.submit(_measure, unit): unit for unit in units}
         for done in as_completed(asked):
@@ -60,11 +61,14 @@ def open_world(data: Data, place: Place) -> World:
 
 
 @contextmanager
-def _processes(data: Data, place: Place, count: int) -> Iterator[ProcessPoolExecutor]:
+def _processes(
+    data: Data, place: Place, units: Sequence[Unit], count: int
+) -> Iterator[ProcessPoolExecutor]:
     """Have workers, which go at once when the block is left, or when this process is no more."""
     context = multiprocessing.get_context("spawn")  # a JVM does not survive a fork
     ends, alive = context.Pipe(duplex=False)  # only we hold `alive`
-    pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(data, place, ends))
+    handed = data, place, units, ends
+    pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=handed)
     try:
         yield pool
         pool.shutdown()
@@ -84,10 +88,11 @@ def _left_to_us(number: signal.Signals) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin(data: Data, place: Place, ends: Connection) -> None:
+def _begin(data: Data, place: Place, units: Sequence[Unit], ends: Connection) -> None:
     """Make a worker ready; it goes when its parent lets it, or has gone."""
     threading.Thread(target=_follow, args=(ends,), daemon=True).start()
     _worlds.append(open_world(data, place))
+    warm_up(_worlds[0], units)
 
 
 def _follow(ends: Connection) -> None:

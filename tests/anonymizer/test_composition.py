@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymizer.annealing import Annealed
 from anonymizer.methods import anonymize
 from anonymizer.model import BadParameter, Profiles, Release, Unsatisfiable
 from anonymizer.wordnet import WordNet
@@ -93,9 +94,9 @@ def test_what_was_chosen_is_told(wordnet: WordNet) -> None:
 
 
 def test_too_few_users_are_refused(wordnet: WordNet) -> None:
-    with pytest.raises(Unsatisfiable, match="3 users make no two groups of 2; take a larger p"):
+    with pytest.raises(Unsatisfiable, match="3 users make no two groups of 2; take more users"):
         release("composition", drawn_people(3), wordnet, p=0.4)
-    with pytest.raises(Unsatisfiable, match="9 users make no two groups of 5"):
+    with pytest.raises(Unsatisfiable, match="9 users make no two groups of 5; take a smaller size"):
         release("composition", drawn_people(9), wordnet, p=0.4, size=5)
 
 
@@ -104,6 +105,21 @@ def test_where_no_size_keeps_it_the_best_tried_is_told(wordnet: WordNet) -> None
     said = "within 0.01 of all users'; the best tried was 5, with 4 shares beyond it; take a larger"
     with pytest.raises(Unsatisfiable, match=said):  # 1 or 2 of 5 have tea: not 3/10
         release("composition", Profiles.from_rows(rows), wordnet, p=0.01)
+
+
+@pytest.mark.parametrize("size", [None, 4])
+def test_whatever_annealing_says_nothing_beyond_p_is_released(
+    wordnet: WordNet, monkeypatch: pytest.MonkeyPatch, size: int | None
+) -> None:
+    """All shares are counted anew at the end."""
+
+    def wrong(*_given: object, **_more: object) -> Annealed:
+        return Annealed(np.repeat(np.arange(2), 4), 1.0, 0)
+
+    monkeypatch.setattr("anonymizer.methods.composition.anneal", wrong)
+    rows = {f"u{i}": {"tea" if i < 4 else "cup": 1.0} for i in range(8)}
+    with pytest.raises(Unsatisfiable, match=r"4 shares would be more than 0\.3 off"):
+        release("composition", Profiles.from_rows(rows), wordnet, p=0.3, size=size)
 
 
 def test_a_size_that_can_not_keep_it_is_refused(wordnet: WordNet) -> None:

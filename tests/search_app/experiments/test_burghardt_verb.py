@@ -186,7 +186,14 @@ def test_it_tells_how_long_releases_took_and_whose_table_it_was(
         assert 0 <= sum(seconds) <= told["release_seconds"][name] + 0.01
     verdicts = verdicts_of(out)
     assert "undecided" not in {verdicts[name] for name in ("larger-k-faster", "m-3-slower")}
-    run(*place.arguments(out))  # all is reused: no seconds are known of this run
+    run(*place.arguments(out))  # all is reused, with what it took
+    again = json.loads((out / "provenance.json").read_bytes())
+    assert again["unit_seconds"] == {}
+    for name in ("release_seconds", "pass_seconds"):
+        assert again[name] == told[name]
+    assert verdicts_of(out) == verdicts
+    (out / "provenance.json").write_text("{}")  # which nobody wrote
+    run(*place.arguments(out))
     assert json.loads((out / "provenance.json").read_bytes())["pass_seconds"] == {}
     assert {verdicts_of(out)[name] for name in verdicts if name in TIMES} == {"undecided"}
 

@@ -257,12 +257,9 @@ def test_interrupted_it_says_that_it_can_go_on_and_leaves_nobody_behind(
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
     for worker in both:
         os.kill(worker, signal.SIGCONT)
-    began = time.monotonic()
     said, told = process.communicate(timeout=LONG)
-    took = time.monotonic() - began
     assert (said, told.decode(), process.returncode) == (b"", GOES_ON, 130)
     until(lambda: not session(process.pid))
-    assert took < 10  # the longest of a loaded machine; a second or two else
     assert_tells_nothing(tmp_path)
     assert not out.exists()
 

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from anonymizer.counting import TermCounter
+from anonymizer.measures.belief import belief
+from anonymizer.measures.linkability import facts
 from anonymizer.methods import parameters_of
-from anonymizer.model import QueryLog, Unsatisfiable
+from anonymizer.model import Profiles, QueryLog, Release, Unsatisfiable
 from anonymizer.querylog import read_log
 from anonymizer.text import Analysis
 from anonymizer.wordnet import WordNet
@@ -25,9 +27,17 @@ from search_app.experiments.data import Questions
 from search_app.experiments.design import Inputs, Variant
 from search_app.experiments.measuring_key import measuring_key
 from search_app.experiments.outcomes import Block, Unit
-from search_app.experiments.pipeline import Measured, World, measure, prepare, release_for
+from search_app.experiments.pipeline import (
+    Measured,
+    World,
+    measure,
+    prepare,
+    release_for,
+    warm_up,
+)
 from search_app.experiments.planning import units_of
 from search_app.experiments.ranking import Gold, block_of
+from search_app.releasing import release_of
 
 from . import naive_twin as twin
 from . import toy_world
@@ -282,6 +292,43 @@ def test_a_pooled_release_is_measured_alike_twice_though_its_key_is_secret(toy: 
     for mode in ("group", "smoothed"):
         values = [block(each, mode, 100).values["AP"] for each in (first, again)]
         assert values[0].tobytes() == values[1].tobytes()
+
+
+def test_ways_of_deleting_are_compiled_before_anything_is_timed(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each once, of a few people; where these can be given nothing, that is no fault."""
+    given = parameters_of("km-anonymity")
+    variants = [
+        Variant("all", "km-anonymity", chosen, "tf", modes=(), complete={**given, **chosen})
+        for k in (2, 1000)
+        for chosen in ({"k": k, "algorithm": "greedy"}, {"k": k, "m": 1})
+    ]
+    units = units_of([*variants, variant(modes=())])
+    made = list[tuple[str, int, int, int]]()
+
+    def noted(profiles: Profiles, method: str, values: Any, **handed_in: Any) -> Release:
+        made.append((values["algorithm"], values["m"], values["k"], len(profiles)))
+        return release_of(profiles, method, values, **handed_in)
+
+    world = toy.world(units)
+    monkeypatch.setattr("search_app.experiments.pipeline.release_of", noted)
+    monkeypatch.setattr("search_app.experiments.pipeline.FEW", 5)
+    warm_up(world, units)
+    assert sorted(made) == [("greedy", 2, 2, 5), ("insert", 1, 2, 5)]
+
+
+def test_belief_is_told_by_what_rows_say(toy: Toy) -> None:
+    """Rows without the terms of most members hide shares; the twin infers from what is there."""
+    strict = {"p": 0.3, "guarantee": "every-term"}
+    (unit,) = units_of([variant(parameters=strict, modes=("group",))])
+    world = toy.world((unit,))
+    release, found = release_for(world, unit), measure(world, unit).facts["change_of_belief"]
+    assert release is not None
+    profiles = world.data.profiles["binary"]
+    assert found == pytest.approx(max(row.value for row in belief(profiles, release)), abs=1e-12)
+    shares = facts(profiles, release)["change_of_belief"]
+    assert found < shares - 0.01
 
 
 def test_a_promise_that_keeps_nothing_of_anybody_is_told_as_that(toy: Toy) -> None:

@@ -14,6 +14,7 @@ from search_app import personal_code
 from search_app.ledger import Noted
 from search_app.smoothed_rows import SmoothedRows
 from search_app.web import Site, create_app
+from search_app.web.site import Shown
 
 from .conftest import Page
 
@@ -62,7 +63,7 @@ class Coffee:
         return replace(row, weights={"coffee": 1.0})
 
 
-@pytest.mark.parametrize(("mode", "first"), [("group", 1), ("further", 2)])
+@pytest.mark.parametrize(("mode", "first"), [("group", 1), ("group:other", 2)])
 def test_a_row_is_smoothed_where_rows_are(site: Site, mode: str, first: int) -> None:
     site.modes.smoothed = {mode: cast(SmoothedRows, Coffee())}
     told = create_app(site).test_client().get(f"{CANDIDATES}&row=g0002&keep=5").get_json()
@@ -128,6 +129,17 @@ def test_a_real_persons_own_row_chooses_nothing(private: Site) -> None:
     client = create_app(published(private)).test_client()
     assert client.get(f"{CANDIDATES}&row=g0001").status_code == 200  # two people share it
     assert client.get(f"{CANDIDATES}&row=g0002").status_code == 403
+
+
+def test_of_further_releases_nobody_says_that_they_are_published(private: Site) -> None:
+    site = replace(published(private), further={"group:other": Shown("another", {})})
+    assert site.modes.release is not None
+    site.modes.further = {"other": site.modes.release}
+    client = create_app(site).test_client()
+    assert client.get(f"{CANDIDATES}&row=g0001").status_code == 200
+    answer = client.get(f"{CANDIDATES}&row=g0001&release=other")
+    assert answer.status_code == 403
+    assert "not published" in answer.get_json()["error"]["message"]
 
 
 def test_rows_that_nobody_published_tell_strangers_nothing(private: Site) -> None:

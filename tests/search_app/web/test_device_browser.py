@@ -124,6 +124,40 @@ def test_the_order_is_the_servers_own_to_the_last_bit(
     assert len({score for _, score in expected}) < pool  # there are ties
 
 
+def test_products_are_added_up_in_four_sums(page: Page, address: str) -> None:
+    """As the server adds them: of these documents one sum would give other last digits."""
+    rng, terms = np.random.default_rng(7), 43
+    weights = rng.random(terms) * 7
+    counts = rng.integers(1, 40, (100_000, terms)).astype(np.float64)
+    four, one = np.zeros((len(counts), 4)), np.zeros(len(counts))
+    for at in range(terms):
+        product = counts[:, at] * weights[at]
+        four[:, at % 4 if at < 40 else 0] += product
+        one += product
+    norm, length = 900.0, np.sqrt(float(terms))
+    values, others = (
+        np.round(sums / (norm * length) * 1e12) / 1e12
+        for sums in ((four[:, 0] + four[:, 1]) + (four[:, 2] + four[:, 3]), one)
+    )
+    some = np.flatnonzero(values != others)
+    assert some.size
+    documents = [
+        {"terms": [*range(terms)], "counts": counts[at].tolist(), "norm": norm, "score": 1.0}
+        for at in some.tolist()
+    ]
+    vocabulary = [f"t{at}" for at in range(terms)]
+    answer = {"vocabulary": vocabulary, "weights": weights.tolist(), "mix": 1}
+    page.goto(f"{address}/device")
+    found = page.evaluate(
+        """async ([answer, profile]) => {
+          const { ordered } = await import("/static/ranking.js");
+          return ordered(answer, new Map(profile)).found.map(({ value }) => value);
+        }""",
+        [{**answer, "documents": documents}, [[term, 1.0] for term in vocabulary]],
+    )
+    assert found == sorted(values[some].tolist(), reverse=True)
+
+
 def test_what_is_shown_is_that_order(page: Page, address: str, engine: Engine) -> None:
     page.goto(f"{address}/device?q=java&pool=40")
     take(page, line_of(PEOPLE["2000"]))
