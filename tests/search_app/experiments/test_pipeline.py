@@ -320,7 +320,7 @@ def test_ways_of_deleting_are_compiled_before_anything_is_timed(
 
 def test_belief_is_told_by_what_rows_say(toy: Toy) -> None:
     """Rows without the terms of most members hide shares; the twin infers from what is there."""
-    strict = {"p": 0.3, "guarantee": "every-term"}
+    strict = {"p": 0.7, "guarantee": "every-term"}
     (unit,) = units_of([variant(parameters=strict, modes=("group",))])
     world = toy.world((unit,))
     release, found = release_for(world, unit), measure(world, unit).facts["change_of_belief"]
