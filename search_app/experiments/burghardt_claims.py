@@ -67,7 +67,7 @@ def correlations(outcomes: Outcomes, _shares: Shares) -> Drafts:
     if all(each is not None for each in known.values()):
         text = "Clicks and bids correlate negatively, and no other pair does."
         words = Wording("only-clicks-and-bids", text, f"{PAPER} 4.2 and table 3")
-        told = listed([f"{a} and {b}".replace("_", " ") for a, b in sorted(below)] or ["none"])
+        told = listed([f"{a} with {b}".replace("_", " ") for a, b in sorted(below)] or ["none"])
         drawn = is_synthetic(outcomes)
         why = " The table was drawn to be so, which tells nothing of a market." if drawn else ""
         only = below == {("bid", "clicks")}

@@ -31,9 +31,9 @@ def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
         return (f"{grouped}{told}",)
     few = (FEW,) if outcomes.people < 30 else ()
     return (
-        f"{grouped}{outcomes.people} people asked {outcomes.person.size} queries, drawn from the "
-        f"last {inputs.test_share:.0%} of each person's by time; profiles of {size} are made of "
-        "what came before.",
+        f"{grouped}{outcomes.people:,} people asked {outcomes.person.size:,} queries, drawn from "
+        f"the last {inputs.test_share:.0%} of each person's by time; profiles of {size} are made "
+        "of what came before.",
         "The gold standard of a query is the order of its pool by the person's own profile; its "
         "first 30 are relevant. AP is the mean precision where each relevant document stands, "
         "AP@r that of the first r found. AP_c is 0 for a random order and 1 for the gold standard: "

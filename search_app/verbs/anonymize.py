@@ -87,7 +87,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = "\n".join(PARAMETERS.values())
     parser.add_argument("profiles", type=Path, nargs="?", metavar="PROFILES")
-    parser.add_argument("-m", "--method", default="p-linkability", metavar="METHOD")
+    parser.add_argument(
+        "-m",
+        "--method",
+        default="p-linkability",
+        metavar="METHOD",
+        help=f"{', '.join(PARAMETERS)}; p-linkability when left out",
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method"
     )

@@ -333,7 +333,7 @@ def test_advertisement_is_held_against_what_is_generic_here_not_in_the_paper() -
     ("others", "name", "finding"),
     [
         ({"r_term_frequency_user_frequency": 0.69}, "users-and-frequency", "is 0.690 over 5,000"),
-        ({"r_bid_revenue": -0.2}, "only-clicks-and-bids", "bid and clicks and bid and revenue"),
+        ({"r_bid_revenue": -0.2}, "only-clicks-and-bids", "bid with clicks and bid with revenue"),
         ({"r_bid_clicks": 0.2}, "only-clicks-and-bids", "Negative: none."),
         ({"deletions_pass_1": 500}, "first-iteration", "50.0% to 50.0% of the deletions in 48"),
         ({"passes": 5}, "fewer-iterations", "They are 5.0 for m = 3 and 5.0 for m = 2"),
