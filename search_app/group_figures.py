@@ -74,7 +74,7 @@ def figures(
     release: Release, profiles: Profiles | None, *, singles: bool, closed: bool = False
 ) -> Figures:
     """Count all that the pages tell of a release's groups; singles: also those of one person."""
-    if closed:
+    if closed and not lone_rows(release):  # of rows of one real person each nothing is told anyway
         return _sizes_alone(release)
     people = release.grouping.sizes[: release.groups]
     told = np.arange(people.size) if singles else np.flatnonzero(people > 1)

@@ -62,6 +62,10 @@ def _nobody(_user: str) -> Mapping[str, float]:
     raise UsageError("no profiles here; make them with: veilsearch profiles LOG")
 
 
+def _never() -> bool:
+    return False
+
+
 class Modes:
     """An engine with the profiles and releases of a workspace, or with a newcomer's."""
 
@@ -80,9 +84,7 @@ class Modes:
         self.newcomer = newcomer  # the one person in profiles, served without a release
         self.further = further or {}  # other releases of the same profiles, by name
         self.smoothed = smoothed or {}  # by mode: what its rows become before the engine gets one
-        self.sealed: Callable[[], bool] = lambda: (
-            False
-        )  # whether the mean of all rows serves nobody
+        self.sealed: Callable[[], bool] = _never  # whether the mean of all rows serves nobody
         self._own = lru_cache(KEPT)(profiles.row) if profiles else _nobody
 
     @property

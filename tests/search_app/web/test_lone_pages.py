@@ -310,7 +310,9 @@ def test_a_row_shows_its_terms_and_in_how_many_rows_they_stand(
     assert {summary[name] for name in ("average", "share", "worst", "belief")} == {None}
 
 
-def test_of_real_people_no_row_is_told(lone: Site, read: Any) -> None:
+@pytest.mark.parametrize("sealed", [False, True])
+def test_of_real_people_no_row_is_told(lone: Site, read: Any, sealed: bool) -> None:
+    lone.modes.sealed = lambda: sealed
     shown = replace(lone, people={}, examples=(), access="plain")
     client = create_app(shown).test_client()
     page = read(client.get("/groups").text)
