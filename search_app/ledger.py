@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MADE, PUBLISHED = "made", "published"
 OUTLIVED = "outlived"  # was published of these people and of some who have been forgotten since
-OUT = {PUBLISHED, OUTLIVED}
+OUT = frozenset({PUBLISHED, OUTLIVED})
 _EXAMPLE = {
     "at": 1_794_994_800,
     "event": MADE,

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from anonymizer.measures.verification import PROMISES
+from anonymizer.model import BELIEF
 from search_app.errors import UsageError
 from search_app.ledger import LastLedger, Noted, ledger_path
 from search_app.sealing import Seal
@@ -61,6 +63,11 @@ def test_by_a_ledger_that_cant_be_read_nothing_is_published(method: str, sealed:
         raise UsageError("damaged")
 
     assert Seal(damaged, method, "ab", lambda: "they")() is sealed
+
+
+def test_what_promises_alone_is_what_bounds_belief() -> None:
+    """`publish` asks the judge's table, the server the model: of the same methods."""
+    assert {method for method, promise in PROMISES.items() if promise.once} == BELIEF
 
 
 def test_the_last_ledger_is_the_one_that_is_there(tmp_path: Path) -> None:

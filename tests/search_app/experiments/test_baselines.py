@@ -10,8 +10,9 @@ import pytest
 from anonymizer.model import Grouping, Profiles, Release
 from anonymizer.representative import represent
 from index.forward import Forward
+from search_app.candidates import KEPT, MOST
 from search_app.experiments import baselines
-from search_app.experiments.baselines import MODES, Interests, Situation
+from search_app.experiments.baselines import MODES, PICKED, Interests, Situation
 from search_app.experiments.data import Questions
 
 PROFILES = Profiles.from_rows(
@@ -141,3 +142,7 @@ def test_none_keeps_the_order_and_random_draws_several() -> None:
     draws = list(MODES["random"].scores(situation()))
     assert len(draws) == baselines.DRAWS
     assert len({draw.tobytes() for draw in draws}) == baselines.DRAWS
+
+
+def test_two_stages_pick_what_a_device_is_handed() -> None:
+    assert PICKED * KEPT == MOST  # of the largest pool there is
