@@ -1,10 +1,10 @@
 """Profiles in, release out: the anonymizer, a library that knows no search engine and no web.
 
-query log ─▶ profiles ─▶ augmented profiles ─▶ groups ─▶ representatives
-querylog.py  profiles.py  augment.py           methods/   representative.py
-                                                   └───────┬───────┘
-                                                        Release   ← the only thing that leaves
-                                                           │
-query ─▶ pool ─▶ ─────────────────────────────────▶ re-rank ─▶ average precision
-         index/lucene.py                            rerank.py  evaluation.py
+query log ─▶ profiles ─▶ similarities ─▶ groups ─▶ rows
+querylog/    profiles/    similarity/     grouping/   rows/
+                                           └────┬─────┘
+                            methods/ choose ─▶ Release   ← the only thing that leaves
+                                                │
+query ─▶ pool ─▶ ──────────────────────────▶ re-rank ─▶ average precision
+        index/lucene/                        search/    evaluation/
 """

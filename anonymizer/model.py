@@ -1,57 +1,27 @@
-"""The data that flows through the anonymizer, and its errors.
-
-AnonymizerError
-├── BadInput       a file or value from outside is broken; names place and remedy
-├── BadParameter   a parameter's name or value is not allowed
-└── Unsatisfiable  the promise can't be kept on this data; nothing weaker is returned
-"""
+"""The data that flows through the anonymizer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 
-Ints = NDArray[np.int64]
-Numbers = NDArray[np.int32]
-Floats = NDArray[np.float64]
+from .arrays import Floats, Ints, Numbers
+from .errors import BadInput
+from .promise import Promise
+
+SHORT = 6  # digits of a number that a release quotes
 Progress = Callable[[int], object]
 
 
-LONE = frozenset({"km-anonymity"})  # methods whose rows are what is left of one person's terms
-HIDING = frozenset({"pooled"})  # methods whose rows hide their members' shares
-BELIEF = frozenset({"composition", "pooled"})  # methods that bound the change of belief by p
-
-
-def has_lone_rows(method: str) -> bool:
-    """Tell whether each row of a method's releases is of one person."""
-    return method in LONE
-
-
 def silent(_done: int) -> None:
-    """Report progress to nobody."""
-
-
-class AnonymizerError(Exception):
-    """Whatever the anonymizer refuses; its text is one plain line for the user."""
-
-
-class BadInput(AnonymizerError):
-    """A file or value from outside is broken."""
-
-
-class BadParameter(AnonymizerError):
-    """A parameter has a name or value that is not allowed."""
-
-
-class Unsatisfiable(AnonymizerError):
-    """No release of this data can keep the promise that was asked for."""
+    """Report to nobody what is done."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +35,7 @@ class Texts:
         return self.at.size - 1
 
     def text(self, number: int) -> str:
-        """Return one text."""
+        """Return text `number`."""
         return self.blob[self.at[number] : self.at[number + 1]].tobytes().decode()
 
     def strings(self) -> list[str]:
@@ -75,7 +45,7 @@ class Texts:
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> Texts:
-        """Lay strings end to end."""
+        """Return `strings` laid end to end."""
         encoded = [string.encode() for string in strings]
         at = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), at)
@@ -83,7 +53,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class QueryLog:
-    """Query events in log order: who asked what when, with how many clicks."""
+    """Query events in the order of the log: user, query, time and number of clicks."""
 
     users: tuple[str, ...]
     user: Numbers  # row -> position in users
@@ -96,12 +66,12 @@ class QueryLog:
         return self.query.size
 
     def text(self, row: int) -> str:
-        """Return the query of a row."""
+        """Return the query of event `row`."""
         return self.queries.text(int(self.query[row]))
 
     @classmethod
     def from_events(cls, events: Iterable[tuple[str, str, int, int]]) -> QueryLog:
-        """Build a log from (user, query, time, clicks), for logs that fit on a page."""
+        """Return a log of `events` (user, query, time, clicks); for logs that fit on a page."""
         users: dict[str, int] = {}
         queries: dict[str, int] = {}
         rows = [
@@ -122,6 +92,7 @@ class Profiles:
     weights: csr_matrix
 
     def __post_init__(self) -> None:
+        # A copy, as the next two calls would change the caller's matrix.
         weights = csr_matrix(self.weights, dtype=np.float64, copy=True)
         weights.sum_duplicates()
         weights.sort_indices()
@@ -144,40 +115,52 @@ class Profiles:
 
     @cached_property
     def row_of(self) -> dict[str, int]:
-        """Map each user to their row number."""
+        """Return the row number of each user."""
         return {user: row for row, user in enumerate(self.users)}
 
     def row(self, user: str) -> dict[str, float]:
-        """Return one user's terms and weights, for people to read."""
+        """Return the terms and weights of `user`."""
         return self.at(self.number(user))
 
     def at(self, row: int) -> dict[str, float]:
-        """Return the terms and weights of a row."""
+        """Return the terms and weights of `row`."""
         columns, weights = self.slice(row)
         terms = map(self.terms.__getitem__, columns.tolist())
         return dict(zip(terms, weights.tolist(), strict=True))
 
     def slice(self, row: int) -> tuple[Ints, Floats]:
-        """Return the column numbers and weights of a row, columns ascending."""
+        """Return the column numbers, ascending, and the weights of `row`."""
         low, high = self.weights.indptr[row], self.weights.indptr[row + 1]
         columns: Ints = self.weights.indices[low:high].astype(np.int64)
         weights: Floats = self.weights.data[low:high]
         return columns, weights
 
     def number(self, user: str) -> int:
-        """Return a user's row number."""
+        """Return the row number of `user`."""
         if user not in self.row_of:
             raise BadInput(f"no profile for this user; there are {len(self)} others")
         return self.row_of[user]
 
     @cached_property
     def sizes(self) -> Ints:
-        """Count each user's terms."""
+        """Return the number of terms of each user."""
         return np.diff(self.weights.indptr).astype(np.int64)
+
+    def in_order(self) -> Profiles:
+        """Return the profiles with their terms in sorted order, without terms that nobody has."""
+        used = np.bincount(self.weights.indices, minlength=len(self.terms)) > 0
+        if used.all() and all(one < other for one, other in pairwise(self.terms)):
+            return self
+        by_name = sorted(np.flatnonzero(used).tolist(), key=self.terms.__getitem__)
+        column = np.zeros(len(self.terms), dtype=np.int32)
+        column[by_name] = np.arange(len(by_name))
+        entries = (self.weights.data, column[self.weights.indices], self.weights.indptr)
+        matrix = csr_matrix(entries, shape=(len(self), len(by_name)))
+        return Profiles(self.users, tuple(self.terms[number] for number in by_name), matrix)
 
     @classmethod
     def from_rows(cls, rows: Mapping[str, Mapping[str, float]]) -> Profiles:
-        """Build profiles from user -> term -> weight; terms are numbered in sorted order."""
+        """Return the profiles of `rows`: user -> term -> weight; terms are in sorted order."""
         terms = sorted({term for row in rows.values() for term in row})
         column = {term: number for number, term in enumerate(terms)}
         indptr = np.cumsum([0, *(len(row) for row in rows.values())])
@@ -187,9 +170,22 @@ class Profiles:
         return cls(tuple(rows), tuple(terms), matrix)
 
 
+def stacked(parts: Sequence[Profiles]) -> Profiles:
+    """Return the profiles of all `parts`, over the terms of all in sorted order."""
+    terms = sorted({term for part in parts for term in part.terms})
+    column = {term: at for at, term in enumerate(terms)}
+    wide = []
+    for part in parts:
+        columns = np.array([column[term] for term in part.terms])[part.weights.indices]
+        entries = (part.weights.data, columns, part.weights.indptr)
+        wide.append(csr_matrix(entries, shape=(len(part), len(terms))))
+    users = tuple(user for part in parts for user in part.users)
+    return Profiles(users, tuple(terms), csr_matrix(vstack(wide)))
+
+
 @dataclass(frozen=True)
 class Grouping:
-    """A partition of users: group_of[u] in 0..count-1, no group empty; refuses anything else."""
+    """A partition of users: user u is in group group_of[u] of 0..count-1; no group is empty."""
 
     group_of: Ints
     count: int = field(init=False)
@@ -205,24 +201,9 @@ class Grouping:
             raise BadInput("group numbers must run from 0 without a gap")
         object.__setattr__(self, "count", int(group_of.max()) + 1)
 
-    @classmethod
-    def from_members(cls, groups: Iterable[Sequence[int]], users: int) -> Grouping:
-        """Build a grouping from lists of row numbers; each row must stand in exactly one."""
-        group_of = np.full(users, -1, dtype=np.int64)
-        for number, members in enumerate(groups):
-            for member in members:
-                if not 0 <= member < users:
-                    raise BadInput(f"row {member} is no user")
-                if group_of[member] >= 0:
-                    raise BadInput("a user is in two groups")
-                group_of[member] = number
-            if not len(members):
-                raise BadInput("a group has no members")
-        return cls(group_of)
-
     @cached_property
     def sizes(self) -> Ints:
-        """Count the members of each group."""
+        """Return the number of members of each group."""
         return np.bincount(self.group_of, minlength=self.count).astype(np.int64)
 
     @cached_property
@@ -235,30 +216,47 @@ class Grouping:
 
 @dataclass(frozen=True)
 class ReleasedRow:
-    """All that group mode may know: a row's name, how many stand behind it, its weights."""
+    """All that group mode may know: a row's name, how many people it is of, and its weights."""
 
     name: str
     users: int
     weights: Mapping[str, float]
-    spare: bool = False  # no group's: the mean of all groups, for whom the method leaves over
+    fallback: bool = False  # the fallback row: the mean of all groups, for users who are in none
+    # The terms that a person who is served by it may see; None: all, as it is their own row.
+    visible: frozenset[str] | None = None
+
+    @property
+    def foreign(self) -> bool:
+        """Return whether it serves a person who is in no group, or in another one."""
+        return self.visible is not None
+
+    def shows(self, term: str) -> bool:
+        """Return whether the person who is served may see `term`."""
+        return self.visible is None or term in self.visible
 
 
 @dataclass(frozen=True)
 class Release:
-    """What an anonymizer hands over: published rows and facts, and privately who has which row."""
+    """What a method makes: rows and facts to publish, and in private who has which row."""
 
     rows: Profiles  # its "users" are row names: g0001, g0002, ...
-    users: tuple[str, ...]  # private: all of the profiles' but for those who are left out
+    users: tuple[str, ...]  # private: all of the profiles' users, except those without a row
     row_of_user: Ints  # private: position in users -> position in rows
     method: str
-    parameters: Mapping[str, Any]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object]
+    facts: Mapping[str, object] = field(default_factory=dict)
     deletions: Profiles | None = None  # private: user -> term -> the pass in which it was deleted
-    key: bytes | None = field(default=None, repr=False)  # private: what the method kept secret
+    # Private: what the method kept secret. Not in `repr`, so no traceback shows it.
+    key: bytes | None = field(default=None, repr=False)
+    promise: Promise = field(kw_only=True)
+    # Row -> the cohort of people that it was made of. The rows of all groups come first.
+    cohort_of_row: Ints = field(default_factory=lambda: np.zeros(0, np.int64), kw_only=True)
 
     def __post_init__(self) -> None:
         grouping = Grouping(self.row_of_user)
         object.__setattr__(self, "row_of_user", grouping.group_of)
+        if not self.cohort_of_row.size:
+            object.__setattr__(self, "cohort_of_row", np.zeros(len(self.rows), np.int64))
         if len(self.users) != grouping.group_of.size:
             raise BadInput("every user needs exactly one row")
         if grouping.count != len(self.rows):
@@ -267,36 +265,38 @@ class Release:
 
     @property
     def grouping(self) -> Grouping:
-        """Return who shares a row with whom."""
+        """Return the users' partition: those in one group share a row."""
         return Grouping(self.row_of_user)
-
-    @property
-    def lone(self) -> bool:
-        """Tell whether each row is of one person, as the method says."""
-        return has_lone_rows(self.method)
-
-    @property
-    def hides_shares(self) -> bool:
-        """Tell whether rows publish other shares than their members', as the method says."""
-        return self.method in HIDING
 
     @cached_property
     def groups(self) -> int:
-        """Count the rows of groups.
-
-        Of rows that hide their members' shares and are equally large, a last smaller one is none:
-        it serves whom the method leaves over, and is made of the others.
-        """
+        """Return the number of rows that are groups'; a fallback row is no group's."""
         sizes = self.grouping.sizes
-        return int(sizes.size) - int(self.hides_shares and sizes[-1] < sizes[0])
+        cohorts = [sizes[self.cohort_of_row == one] for one in np.unique(self.cohort_of_row)]
+        # Groups that hide their members are equally large, so a smaller last row is no group.
+        means = sum(int(of_cohort[-1] < of_cohort[0]) for of_cohort in cohorts)
+        return int(sizes.size) - means * self.promise.hides_members
+
+    @cached_property
+    def group_rows(self) -> Profiles:
+        """Return the rows that are groups', without a fallback row."""
+        if self.groups == len(self.rows):
+            return self.rows
+        names = self.rows.users[: self.groups]
+        return Profiles(names, self.rows.terms, self.rows.weights[: self.groups])
 
     @property
     def left_out(self) -> int:
-        """Return how many users of the profiles have no row, as the method says."""
-        return int(self.facts.get("users_left_out", 0))
+        """Return how many users of the profiles have no row, as the method states it."""
+        return whole(self.facts.get("users_left_out", 0))
+
+    def number(self, parameter: str) -> float | None:
+        """Return the value of `parameter`, or None if it is missing, off or not a number."""
+        value = self.parameters.get(parameter)
+        return value if isinstance(value, int | float) else None
 
     def serves(self, user: str) -> bool:
-        """Tell whether a user has a row."""
+        """Return whether `user` has a row."""
         return user in self._position
 
     @cached_property
@@ -305,32 +305,64 @@ class Release:
 
     @cached_property
     def _released(self) -> dict[int, ReleasedRow]:
-        return {}  # rows as they are asked for
+        return {}  # row number -> row, once it was needed
 
     def row_for(self, user: str) -> ReleasedRow:
-        """Return the released row that serves a user."""
+        """Return the released row that serves `user`."""
         if not self.serves(user):
             raise BadInput(f"this user is not in the release; it serves {len(self.users)} others")
         row = int(self.row_of_user[self._position[user]])
         return self.released_row(row)
 
     def released_row(self, row: int) -> ReleasedRow:
-        """Return a row as group mode sees it."""
+        """Return row number `row` as group mode sees it."""
         if row not in self._released:
-            spare = row >= self.groups
-            behind = self.row_of_user < row if spare else self.row_of_user == row
+            fallback = row >= self.groups
+            behind = self.row_of_user == row
+            if fallback:  # it is made of all who are in groups of its cohort, not of those served
+                cohort = self.cohort_of_row[self.row_of_user] == self.cohort_of_row[row]
+                behind = cohort & (self.row_of_user < self.groups)
             size, name = int(np.count_nonzero(behind)), self.rows.users[row]
-            self._released[row] = ReleasedRow(name, size, self.rows.at(row), spare)
+            self._released[row] = ReleasedRow(name, size, self.rows.at(row), fallback)
         return self._released[row]
+
+
+ROW_NAME = re.compile(r"g+[0-9]{4,}")
+
+
+def row_names(count: int, taken: Set[str], first: int = 1) -> tuple[str, ...]:
+    """Return `count` names numbered from `first`, with a prefix so that none is one of `taken`."""
+    last = first + count - 1
+    width = max(4, len(str(last)))
+    prefix = "g"
+    while any(f"{prefix}{number:0{width}d}" in taken for number in range(first, last + 1)):
+        prefix += "g"
+    return tuple(f"{prefix}{number:0{width}d}" for number in range(first, last + 1))
+
+
+def is_short(value: float) -> bool:
+    """Return whether `value` has at most 6 digits, without zeros at either end."""
+    # A release quotes such numbers, and with more digits they could be somebody's id.
+    if isinstance(value, int):
+        return len(str(value).rstrip("0")) <= SHORT
+    return repr(float(value)) == repr(float(f"{value:.{SHORT}g}"))
+
+
+def whole(value: object) -> int:
+    """Return `value`, which a release states, if it is a whole number; refuse any other."""
+    if not isinstance(value, int):
+        raise BadInput(f"{value} must be a whole number")
+    return value
 
 
 def _refuse_repeats(kind: str, names: Sequence[str]) -> None:
     if len(set(names)) != len(names):
-        raise BadInput(f"{len(names) - len(set(names))} {kind}s stand twice; each must stand once")
+        raise BadInput(f"{len(names) - len(set(names))} {kind}s occur twice; each must occur once")
 
 
 def largest(rows: Ints, columns: Ints, weights: Floats, shape: tuple[int, int]) -> csr_matrix:
-    """Build a matrix from cells that may stand twice; a cell keeps its largest weight."""
+    """Return a matrix of `weights` at `rows` and `columns`; of equal places the largest counts."""
+    # csr_matrix would add them up. In this order the last entry of a place is its largest.
     order = np.lexsort((weights, columns, rows))
     rows, columns, weights = rows[order], columns[order], weights[order]
     last = np.ones(rows.size, dtype=bool)

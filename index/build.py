@@ -1,47 +1,40 @@
-"""An index on disk: built or updated whole or not at all, opened only if no byte has changed. [I/O]
+"""An index on disk: built or updated, completely or not at all. [I/O]
 
-A folder holds `lucene/`, `forward/` and `manifest.json`. It is never changed: an update makes a new
-folder, which shares the files of Lucene that stay the same.
+A folder holds `lucene/`, `forward/` and `manifest.json`. It never changes: an update makes a new
+folder, which shares those files of Lucene that stay the same.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
 
-from . import jvm
-from .forward import Forward
-from .forward_writing import ForwardWriter, TermCounter
-from .java import ANALYZER
-from .lucene import K1, B, LuceneIndex, check_bm25
-from .manifest import (
-    FORMAT,
-    REMEDY,
-    Fingerprint,
-    faults_of,
-    read_manifest,
-    sync,
-    write_manifest,
-)
+from .forward.reading import Forward
+from .forward.writing import ForwardWriter, TextCounter
+from .lucene import jvm
+from .lucene.java import ANALYZER
+from .lucene.searching import K1, B, LuceneIndex, check_bm25
+from .lucene.writing import LuceneWriter
+from .manifest import FORMAT, Fingerprint, read_manifest, sync, write_manifest
 from .model import Account, Document, Progress, SearchError, silent
-from .writing import LuceneWriter
+from .opening import aligned, open_index
 
-SAMPLE = 50  # rows whose numbers are compared when an index is opened
-READ = 1000  # documents read at a time
-LAST_CHANGES = 50  # that a manifest remembers
+READ = 1000  # documents that are read together
+LAST_CHANGES = 50  # that a manifest lists
 
 
 def build_index(
     documents: Iterable[Document],
-    counter: TermCounter,
+    counter: TextCounter,
     folder: Path,
     *,
     account: Account,
@@ -50,10 +43,7 @@ def build_index(
     heap: str = "2g",
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Build an index into a folder that is not there yet, and return its manifest.
-
-    Of documents with the same id the last one stays; the account counts the others.
-    """
+    """Build an index of the last of `documents` with each id in `folder`; return its manifest."""
     check_bm25(k1, b)
     jvm.start(heap)
     with _whole(folder) as made, _Halves(made, counter) as halves:
@@ -65,7 +55,7 @@ def build_index(
 def update_index(
     old: Path,
     documents: Iterable[Document],
-    counter: TermCounter,
+    counter: TextCounter,
     folder: Path,
     *,
     delete: Collection[str] = (),
@@ -73,18 +63,19 @@ def update_index(
     heap: str = "2g",
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Delete documents of an index and add others, into a new folder; return its manifest.
-
-    The result finds and ranks as one built anew. An added document replaces the one with its id.
-    """
-    lucene, forward = open_index(old, heap=heap)  # checked: no damage is passed on
+    """Build `old` again in `folder`, less `delete`, plus `documents`; return its manifest."""
+    # Opening checks every file, so no damage is passed on.
+    lucene, forward = open_index(old, heap=heap)
     try:
         manifest = read_manifest(old)
         with _whole(folder) as made, _Halves(made, counter, _Base(old, lucene, forward)) as halves:
             missing = halves.delete(delete)
             halves.add(documents, account, progress)
             if not any(halves.change.values()):
-                raise SearchError(_nothing(old, missing, account))
+                why = f"it has none of the {missing:,} ids to delete; ids are compared exactly"
+                if not missing:
+                    why = f"nothing was added (skipped: {_skipped(account)})"
+                raise SearchError(f"{old} stays as it is: {why}")
             change = {**halves.change, "missing": missing, "account": asdict(account)}
             changes = [*manifest.get("changes", []), change][-LAST_CHANGES:]
             return halves.finish({**manifest, "changes": changes})
@@ -92,61 +83,33 @@ def update_index(
         lucene.close()
 
 
-def open_index(
-    folder: Path,
-    *,
-    heap: str = "2g",
-    k1: float | None = None,
-    b: float | None = None,
-    title_boost: float = 0.0,
-) -> tuple[LuceneIndex, Forward]:
-    """Open an index after checking every file; refuse one that is not as it was built.
-
-    k1 and b are those it was built with, unless others are given.
-    """
-    manifest = read_manifest(folder)
-    for fault in faults_of(folder, manifest):
-        raise SearchError(f"{folder}: {fault}; {REMEDY}")
-    jvm.start(heap)
-    chosen = {"k1": manifest["k1"] if k1 is None else k1, "b": manifest["b"] if b is None else b}
-    return _aligned(folder, manifest["counts"]["documents"], **chosen, title_boost=title_boost)
-
-
-def open_forward(folder: Path) -> Forward:
-    """Open the document vectors of an index alone, which need no Java, after the same checks."""
-    for fault in faults_of(folder, read_manifest(folder)):
-        raise SearchError(f"{folder}: {fault}; {REMEDY}")
-    return Forward.open(folder / "forward")
-
-
-def check_index(folder: Path) -> list[str]:
-    """Return what is wrong with an index, one plain line each; nothing if it is good."""
-    try:
-        manifest = read_manifest(folder)
-        faults = list(faults_of(folder, manifest))
-        if not faults:
-            _aligned(folder, manifest["counts"]["documents"])[0].close()
-    except SearchError as error:
-        return [str(error)]
-    return faults
-
-
 @contextmanager
 def _whole(folder: Path) -> Iterator[Path]:
-    """Make a folder under another name, and give it its own only if all goes well."""
+    """Yield a folder under a temporary name, which becomes `folder` if all goes well."""
     if folder.exists():
-        raise SearchError(f"{folder} is there already; name a new folder")
+        raise SearchError(f"{folder} exists already; name a new folder")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
-            made = Path(beside, "index")
-            made.mkdir()
-            yield made
-            made.rename(folder)
-            sync(folder.parent)
+        # The name of all temporaries. A sweep of unfinished files leaves alone what is locked.
+        room = folder.with_name(f".{folder.name}.veil{token_hex(2)}")
+        try:
+            room.mkdir(mode=0o700)
+            with (room / "lock").open("wb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                (room / "new").mkdir()
+                yield room / "new"
+                (room / "new").rename(folder)
+                sync(folder.parent)
+        finally:
+            try:
+                if room.exists():
+                    shutil.rmtree(room)
+            except KeyboardInterrupt:  # Ctrl+C in the midst of tidying up leaves nothing either
+                shutil.rmtree(room, ignore_errors=True)
+                raise
     except OSError as error:
-        said = error.strerror or error
-        raise SearchError(f"{folder} can't be written ({said}); see to room and rights") from error
+        why = error.strerror or error
+        raise SearchError(f"{folder} can't be written ({why}); check space and rights") from error
 
 
 class _Base:
@@ -161,7 +124,7 @@ class _Base:
         self.number = dict(zip(ids, forward.numbers.tolist(), strict=True))
 
     def parts(self, numbers: Sequence[int]) -> Iterator[bytes]:
-        """Yield what some documents gave to the fingerprint."""
+        """Yield what the documents of `numbers` added to the fingerprint."""
         rows = np.searchsorted(self.forward.numbers, sorted(numbers))
         for low in range(0, rows.size, READ):
             for document in self.lucene.documents(rows[low : low + READ].tolist()):
@@ -169,19 +132,20 @@ class _Base:
 
 
 class _Halves:
-    """Both halves of an index under way, written in step."""
+    """Both halves of an unfinished index, written in step."""
 
-    def __init__(self, folder: Path, counter: TermCounter, base: _Base | None = None) -> None:
+    def __init__(self, folder: Path, counter: TextCounter, base: _Base | None = None) -> None:
         self._folder, self._base = folder, base
         self._first = self._next = base.next if base else 0
         self._number = base.number if base else {}  # id -> number
         self._fingerprint = Fingerprint(base.fingerprint if base else "0")
-        self._parts = bytearray()  # what each new document gave to the fingerprint
-        self._gone: list[int] = []  # documents of the base
+        self._parts = bytearray()  # what each new document added to the fingerprint
+        self._gone: list[int] = []  # numbers of documents of the base that are dropped
         self.change = {"added": 0, "replaced": 0, "deleted": 0}
         if base:
             _link(base.folder / "lucene", folder / "lucene")
         extended = base.forward if base else None
+        # If the second writer can't be opened, the first is closed.
         with ExitStack() as stack:
             forward = ForwardWriter(folder / "forward", counter, self._first, extended)
             self._forward = stack.enter_context(closing(forward))
@@ -190,7 +154,7 @@ class _Halves:
             self._open = stack.pop_all()
 
     def add(self, documents: Iterable[Document], account: Account, progress: Progress) -> None:
-        """Add documents; the last one with an id stays."""
+        """Add `documents`; of those with one id the last is kept."""
         for done, document in enumerate(documents, 1):
             earlier = self._number.get(document.id)
             if earlier is not None:
@@ -205,13 +169,13 @@ class _Halves:
             progress(done)
         self.change["added"] = self._next - self._first - account.duplicates
         if not self._number:
-            raise SearchError(f"no document is left to index (skipped: {_skipped(account)})")
+            raise SearchError(f"there is no document to index (skipped: {_skipped(account)})")
 
     def delete(self, ids: Iterable[str]) -> int:
-        """Delete documents; return how many of the ids are not there."""
+        """Delete the documents of `ids`; return how many of the ids are not there."""
         missing = 0
-        for each in dict.fromkeys(ids):
-            number = self._number.pop(each, None)
+        for name in dict.fromkeys(ids):
+            number = self._number.pop(name, None)
             if number is None:
                 missing += 1
             else:
@@ -222,6 +186,7 @@ class _Halves:
     def _drop(self, number: int) -> None:
         self._forward.drop(number)
         self._lucene.drop(number)
+        # Each new document has 32 bytes, a SHA-256, in `_parts`.
         new = 32 * (number - self._first)
         if new < 0:
             self._gone.append(number)
@@ -229,14 +194,14 @@ class _Halves:
             self._fingerprint.remove(bytes(self._parts[new : new + 32]))
 
     def finish(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """Write all that waits, open the result as a judge, and seal it with a manifest."""
+        """Write all that waits, check it, and write the manifest with `facts`; return it."""
         for part in self._base.parts(self._gone) if self._base else ():
             self._fingerprint.remove(part)
         self._lucene.commit(one_segment=self._base is None)
         documents = len(self._number)
         counts = {"documents": documents, "terms": self._forward.write()}
         self._open.close()
-        _aligned(self._folder, documents)[0].close()
+        aligned(self._folder, documents)[0].close()
         rest = {"counts": counts, "fingerprint": str(self._fingerprint), "next": self._next}
         write_manifest(self._folder, {**facts, **rest})
         return read_manifest(self._folder)
@@ -252,33 +217,12 @@ def _skipped(account: Account) -> str:
     return ", ".join(f"{reason}: {count}" for reason, count in account.skipped.items()) or "none"
 
 
-def _nothing(old: Path, missing: int, account: Account) -> str:
-    """Say why an update would change nothing."""
-    none = f"it has none of the ids to delete (asked for: {missing:,}); ids are compared exactly"
-    return f"{old} stays as it is: " + (
-        none if missing else f"nothing was added (skipped: {_skipped(account)})"
-    )
-
-
 def _link(old: Path, new: Path) -> None:
-    """Share the files of a folder, or copy them where a disk can't share; none is ever changed."""
+    """Link the files of `old` into `new`, or copy them if the disk has no links."""
+    # Lucene never changes a file, so two indexes may share one.
     new.mkdir()
     for path in old.iterdir():
         try:
             os.link(path, new / path.name)
         except OSError:
             shutil.copyfile(path, new / path.name)
-
-
-def _aligned(
-    folder: Path, documents: int, k1: float = K1, b: float = B, title_boost: float = 0.0
-) -> tuple[LuceneIndex, Forward]:
-    """Open both halves, and compare their sizes and the numbers of a sample of rows."""
-    forward = Forward.open(folder / "forward")
-    lucene = LuceneIndex(folder / "lucene", k1, b, title_boost)
-    same = documents == lucene.size == forward.documents
-    rows = np.unique(np.linspace(0, documents - 1, SAMPLE, dtype=np.int64))
-    if same and lucene.numbers(rows.tolist()) == forward.numbers[rows].tolist():
-        return lucene, forward
-    lucene.close()
-    raise SearchError(f"{folder}: Lucene's and the forward index's documents differ; {REMEDY}")

@@ -1,65 +1,60 @@
-"""A whole index looked through, as `veilsearch doctor` does. [I/O]
+"""The inspection of a whole index, as `veilsearch doctor` does it. [I/O]
 
-Checksums say that files are as they were built; this says that what was built is an index: Lucene's
-own CheckIndex over every segment, and the rows of both halves compared one by one.
+Checksums show that files are as they were built. This shows that an index was built: Lucene's own
+CheckIndex looks at every segment, and the rows of both halves are compared one by one.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from .build import check_index
-from .forward import Forward
-from .java import directory, java, talking
-from .lucene import LuceneIndex
+from .forward.reading import Forward
+from .lucene.java import directory, java, talking
+from .lucene.searching import LuceneIndex
 from .manifest import REMEDY
 from .model import SearchError
+from .opening import check_index
 
 
 def inspect_index(folder: Path) -> list[str]:
-    """Return what is wrong with an index, one plain line each; nothing if all of it is good."""
+    """Return what is wrong with the index in `folder`, one plain line each."""
     try:
+        # Later checks make no sense of an index that failed an earlier one.
         return check_index(folder) or check_lucene(folder / "lucene") or differing_rows(folder)
     except SearchError as error:
         return [str(error)]
 
 
 def check_lucene(folder: Path) -> list[str]:
-    """Let Lucene check each segment, without its lock and writing nothing; return its findings."""
+    """Return what Lucene finds wrong with the segments in `folder`; nothing is written."""
     with talking(folder):
         opened = directory(folder)
         try:
-            found = _status(opened)
-            if found.clean:
+            # CheckIndex demands a lock, and the one of NoLockFactory makes no file.
+            factory = java("org.apache.lucene.store.NoLockFactory").INSTANCE
+            lock = factory.obtainLock(opened, "write.lock")
+            with closing(java("org.apache.lucene.index.CheckIndex")(opened, lock)) as check:
+                check.setThreadCount(os.cpu_count() or 1)
+                status = check.checkIndex()
+            if status.clean:
                 return []
-            if found.missingSegments:
+            if status.missingSegments:
                 return [f"{folder}: Lucene's CheckIndex finds no list of segments; {REMEDY}"]
-            bad, lost = int(found.numBadSegments), int(found.totLoseDocCount)
+            bad, lost = int(status.numBadSegments), int(status.totLoseDocCount)
         finally:
             opened.close()
     return [
-        f"{folder}: Lucene's CheckIndex finds {bad} of {int(found.numSegments)} segments damaged, "
+        f"{folder}: Lucene's CheckIndex finds {bad} of {int(status.numSegments)} segments damaged, "
         f"{lost:,} documents lost; {REMEDY}"
     ]
 
 
-def _status(opened: Any) -> Any:
-    """Run CheckIndex; it wants a lock, and the one of NoLockFactory makes no file."""
-    lock = java("org.apache.lucene.store.NoLockFactory").INSTANCE.obtainLock(opened, "write.lock")
-    check = java("org.apache.lucene.index.CheckIndex")(opened, lock)
-    try:
-        check.setThreadCount(os.cpu_count() or 1)
-        return check.checkIndex()
-    finally:
-        check.close()
-
-
 def differing_rows(folder: Path) -> list[str]:
-    """Compare the number of every row in both halves."""
+    """Return a line if rows of the index in `folder` are other documents in its two halves."""
     forward = Forward.open(folder / "forward")
     lucene = LuceneIndex(folder / "lucene")
     try:
@@ -67,7 +62,7 @@ def differing_rows(folder: Path) -> list[str]:
     finally:
         lucene.close()
     if there.shape != forward.numbers.shape:
-        return [f"{folder}: Lucene's and the forward index's documents differ; {REMEDY}"]
+        return [f"{folder}: Lucene and the forward index have different documents; {REMEDY}"]
     differing = np.flatnonzero(there != forward.numbers)
     if not differing.size:
         return []

@@ -18,20 +18,21 @@ _FINGERPRINTS = 1 << 256
 
 
 class Fingerprint:
-    """A corpus in one number: the sum of its documents' SHA-256, whatever their order."""
+    """A corpus in one number: the sum of its documents' SHA-256, in any order."""
 
+    # A sum, so that an update can add and remove documents without reading the others.
     def __init__(self, start: str = "0") -> None:
         self._sum = int(start, 16)
 
     def add(self, document: Document) -> bytes:
-        """Count a document in; return its own part."""
+        """Add `document`; return its own part of the sum."""
         text = "\0".join((document.id, document.title, document.text, document.url))
         part = hashlib.sha256(text.encode()).digest()
         self._sum = (self._sum + int.from_bytes(part)) % _FINGERPRINTS
         return part
 
     def remove(self, part: bytes) -> None:
-        """Count a document out."""
+        """Remove the document whose own part of the sum is `part`."""
         self._sum = (self._sum - int.from_bytes(part)) % _FINGERPRINTS
 
     def __str__(self) -> str:
@@ -39,7 +40,7 @@ class Fingerprint:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read an index's manifest."""
+    """Return the manifest of the index in `folder`; refuse it unless its checksum is right."""
     try:
         text = (folder / MANIFEST).read_text(encoding="utf-8")
         manifest = json.loads(text)
@@ -48,7 +49,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise SearchError(f"{folder}: no index here (no {MANIFEST}); {REMEDY}") from error
     except OSError as error:
         raise SearchError(
-            f"{folder}: {MANIFEST} can't be read ({error.strerror}); see to its rights, or {REMEDY}"
+            f"{folder}: {MANIFEST} can't be read ({error.strerror}); check its rights, or {REMEDY}"
         ) from error
     except (ValueError, LookupError, AttributeError, TypeError, RecursionError) as error:
         raise SearchError(f"{folder}: {MANIFEST} is damaged; {REMEDY}") from error
@@ -56,13 +57,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise SearchError(
             f"{folder}: format={manifest.get('format')} of the index must be {FORMAT}; {REMEDY}"
         )
+    # Written again it must be the same text, with the same checksum.
     if _text(manifest) != text:
         raise SearchError(f"{folder}: {MANIFEST} is damaged; {REMEDY}")
     return dict(manifest)
 
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Checksum all files, write the manifest, and have everything on the disk."""
+    """Write `manifest` with a checksum of every file in `folder`; all is flushed to the disk."""
     manifest["files"] = {}
     for name in _names(folder):
         sync(folder / name)
@@ -70,19 +72,26 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
             "bytes": (folder / name).stat().st_size,
             "sha256": _digest(folder / name),
         }
+    # The manifest comes last: an index without one is unfinished.
     (folder / MANIFEST).write_text(_text(manifest), encoding="utf-8")
     for path in (folder / MANIFEST, folder / "lucene", folder / "forward", folder):
         sync(path)
 
 
 def faults_of(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
-    """Compare every file with its checksum.
-
-    Files too many are raised where nothing else is wrong: they cost a file, no index.
-    """
+    """Yield how the files in `folder` differ from `manifest`; raise if only extra files do."""
     files, there = manifest["files"], set(_names(folder))
     foreign = sorted(there - set(files))
-    damaged = list(_damage(folder, files, there))
+    damaged = []
+    for name, built in files.items():
+        path = folder / name
+        if name not in there:
+            damaged.append(f"{name} is missing")
+        elif path.stat().st_size != built["bytes"]:
+            damaged.append(f"{name} has {path.stat().st_size} bytes instead of {built['bytes']}")
+        elif _digest(path) != built["sha256"]:
+            damaged.append(f"{name} has changed since it was built")
+    # A whole index needs no new build: to delete the extra file is enough.
     if foreign and not damaged:
         more = f" (nor do {len(foreign) - 1} more)" if foreign[1:] else ""
         raise SearchError(
@@ -92,27 +101,16 @@ def faults_of(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
     yield from damaged
 
 
-def _damage(folder: Path, files: dict[str, Any], there: set[str]) -> Iterator[str]:
-    """Yield what is missing or not as it was built."""
-    for name, built in files.items():
-        path = folder / name
-        if name not in there:
-            yield f"{name} is missing"
-        elif path.stat().st_size != built["bytes"]:
-            yield f"{name} has {path.stat().st_size} bytes instead of {built['bytes']}"
-        elif _digest(path) != built["sha256"]:
-            yield f"{name} has changed since it was built"
-
-
 def _names(folder: Path) -> list[str]:
-    """List an index's files; names that begin with a dot are the file system's or a desktop's."""
+    """Return the names of an index's files, except the manifest."""
     paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    # Names with a dot come from file systems and desktops.
     names = (path.as_posix() for path in paths if not any(p.startswith(".") for p in path.parts))
     return sorted(name for name in names if name != MANIFEST)
 
 
 def _text(manifest: dict[str, Any]) -> str:
-    """Write a manifest with a checksum of its own."""
+    """Return the text of `manifest` with a checksum of itself."""
     content = json.dumps(manifest, indent=1, sort_keys=True)
     checksum = hashlib.sha256(content.encode()).hexdigest()
     return json.dumps({**manifest, "checksum": checksum}, indent=1, sort_keys=True) + "\n"
@@ -124,7 +122,7 @@ def _digest(path: Path) -> str:
 
 
 def sync(path: Path) -> None:
-    """Have a file or folder on the disk."""
+    """Flush the file or folder at `path` to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

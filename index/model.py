@@ -1,33 +1,38 @@
-"""Documents, pools, the account of a corpus, and what search refuses."""
+"""Documents, pools, the answers of an index, the account of a corpus, and what search refuses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Progress = Callable[[int], object]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Whole = NDArray[np.integer[Any]]  # of any width
 
-FIRST_RECORDS, FIRST_FILES = 5, 20  # places kept of each reason
-MOST_SKIPS = 300  # places kept in all, as a reason may name what it is about
+FIRST_RECORDS, FIRST_FILES = 5, 20  # places that are kept for each reason
+# Places that are kept in all: a reason may name a file, so there may be many reasons.
+MOST_SKIPS = 300
 
 
 def silent(_done: int) -> None:
-    """Report progress to nobody."""
+    """Report to nobody what is done."""
 
 
 class SearchError(Exception):
-    """Whatever the index refuses; its text is one plain line for the user."""
+    """Anything that the index refuses; its text is one plain line for the user."""
 
 
 class TooSlow(SearchError):
-    """A query that was not answered by its deadline; there is no part of an answer either."""
+    """A query that was not answered by its deadline; it has no partial answer."""
 
 
 def clean(text: str) -> str:
-    """Replace what neither Lucene nor a web page can carry: NULs and lone surrogates."""
+    """Return `text` without what neither Lucene nor a web page can carry: NULs and surrogates."""
     if "\0" in text:
         text = text.replace("\0", " ")
     try:
@@ -55,7 +60,7 @@ class Document:
 class Pool:
     """The best documents for a query in Lucene's order: score descending, then row ascending."""
 
-    rows: NDArray[np.int64]  # row numbers of the forward index
+    rows: Ints  # row numbers of the forward index
     scores: NDArray[np.float32]
     cut: bool = False  # the query was longer than is searched; its beginning was
 
@@ -64,30 +69,68 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Part:
-    """What one term or phrase of a query gives to a document's score."""
+class ScorePart:
+    """What one term or phrase of a query adds to a document's score."""
 
     field: str  # contents or title
     term: str  # as it is indexed; a phrase in quotes
     score: float
 
 
+class Index(Protocol):
+    """An index that answers queries, as Lucene does here. It knows no users and no profiles."""
+
+    def pool(
+        self, query: str, size: int, *, operators: bool = False, deadline: float | None = None
+    ) -> Pool:
+        """Return the best documents for `query`, at most `size`; raise TooSlow past `deadline`.
+
+        A query is a bag of words, unless `operators` give quotes, + and - a meaning. The deadline
+        is in seconds from the call on. Every implementation returns the same documents in the
+        same order, with scores equal to the bit.
+        """
+
+    def pools(
+        self, queries: Sequence[str], size: int, *, threads: int = 1, operators: bool = False
+    ) -> Iterator[Pool]:
+        """Yield the pool of each of `queries`, without a deadline."""
+
+    def explain(
+        self,
+        query: str,
+        rows: Sequence[int],
+        *,
+        operators: bool = False,
+        deadline: float | None = None,
+    ) -> list[list[ScorePart]]:
+        """Return for each of `rows` what each term of `query` adds to its score, if it is found."""
+
+    def ids(self, rows: Ints) -> NDArray[np.object_]:
+        """Return the ids of `rows`, without reading the documents."""
+
+    def documents(self, rows: Sequence[int]) -> list[Document]:
+        """Return the documents of `rows`, in their order."""
+
+    def close(self) -> None:
+        """Close what is open; every later call is refused."""
+
+
 @dataclass
 class Account:
-    """What was read of a corpus, and what was not and why."""
+    """What was read of a corpus, what was skipped, and why."""
 
     read: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)  # reason -> how many
+    skipped: dict[str, int] = field(default_factory=dict)  # reason -> number of places
     duplicates: int = 0  # replaced by a later document with the same id
-    truncated: int = 0  # the end tag is missing; read all the same
-    latin1: int = 0  # not UTF-8; read as Latin-1
+    truncated: int = 0  # documents without an end tag, which are read all the same
+    latin1: int = 0  # documents that are not UTF-8, and are read as Latin-1
     first_skips: list[tuple[str, str, str]] = field(default_factory=list)  # file, where, reason
     size: int = 0  # bytes on disk of all files to read
-    done: int = 0  # bytes of them that are read
+    done: int = 0  # how many of these bytes are read
 
     def skip(self, file: str, where: str, reason: str) -> None:
-        """Count what is left out, and note each reason's first places."""
+        """Count what is skipped for `reason`, and keep the first places `where` this happens."""
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
-        most = FIRST_RECORDS if where.startswith(("line ", "document ")) else FIRST_FILES
-        if self.skipped[reason] <= most and len(self.first_skips) < MOST_SKIPS:
+        limit = FIRST_RECORDS if where.startswith(("line ", "document ")) else FIRST_FILES
+        if self.skipped[reason] <= limit and len(self.first_skips) < MOST_SKIPS:
             self.first_skips.append((file, where, reason))

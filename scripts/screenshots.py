@@ -1,8 +1,8 @@
-"""Take the README's pictures of the pages, of invented people only.
+"""Take the pictures of pages for the documentation, with invented people only.
 
-usage: .venv/bin/python scripts/screenshots.py WORKSPACE [-o FOLDER]
+usage: .venv/bin/python -m scripts.screenshots WORKSPACE [-o FOLDER]
 
-WORKSPACE is one that `veilsearch demo` has built. Needs Debian's chromium and the test lock.
+WORKSPACE must be built by `veilsearch demo`. Needs Debian's chromium and requirements-test.lock.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from search_app.benchmark.server import served
-from search_app.workspace import Workspace
+from scripts.benchmark.processes import served
+from search_app.workspace.folder import Workspace
 
+PLACE = Path(__file__).resolve().parents[1] / "docs" / "images"
 CHROMIUM = Path("/usr/bin/chromium")
 LARGEST = 200_000  # bytes of a picture
 WIDTH, HEIGHT = 1280, 860
@@ -26,10 +27,10 @@ PICTURES = {
 
 
 def main() -> None:
-    """Take them."""
+    """Take all pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workspace", type=Path)
-    parser.add_argument("-o", "--output", type=Path, default=Path(__file__).parent)
+    parser.add_argument("-o", "--output", type=Path, default=PLACE)
     given = parser.parse_args()
     workspace = Workspace(given.workspace)
     user = coffee_lover(workspace)
@@ -37,7 +38,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         for name, path in PICTURES.items():
-            page.goto(f"http://127.0.0.1:{port}/?q=java&user={user}")  # there is a last request
+            page.goto(f"http://127.0.0.1:{port}/?q=java&user={user}")  # /me shows the last search
             page.goto(f"http://127.0.0.1:{port}{path.format(query='java', user=user)}")
             picture = page.screenshot(path=given.output / name)
             print(json.dumps({"picture": str(given.output / name), "bytes": len(picture)}))
@@ -47,14 +48,17 @@ def main() -> None:
 
 
 def coffee_lover(workspace: Workspace) -> str:
-    """Return the person the demo shows first."""
-    from anonymizer.release import read_release
-    from search_app.demonstration import pair
+    """Return the person in `workspace` that the demo shows first."""
+    from anonymizer.methods import promise_of
+    from anonymizer.storage.releases import read_release
+    from search_app.tasks.demo import pair
 
     truth = workspace.truth()
     if truth is None:
-        raise SystemExit(f"{workspace.root}: its people are not invented; name a demo's workspace")
-    return next(iter(pair(truth, read_release(workspace.find("release"))).values()))
+        raise SystemExit(
+            f"{workspace.root}: its people are not invented; name the workspace of a demo"
+        )
+    return next(iter(pair(truth, read_release(workspace.find("release"), promise_of)).values()))
 
 
 if __name__ == "__main__":

@@ -1,3 +1,3 @@
-"""The application: puts the anonymizer and the index together behind commands and pages."""
+"""The application: combines the anonymizer and the index behind commands and pages."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

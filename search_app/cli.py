@@ -9,7 +9,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,23 +19,31 @@ from .errors import UsageError
 from .verbs import VERBS
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one line."""
+class Parser(argparse.ArgumentParser):
+    """A parser that reports wrong arguments in one line."""
 
     def error(self, message: str) -> NoReturn:
+        """Print `message` in one line and exit."""
         say(f"veilsearch: {' '.join(message.split())}; see: {self.prog} --help")
         raise SystemExit(2)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and exit: 0 done, 1 a finding, 2 wrong use or bad input."""
+    """Run the command line with `arguments` and exit."""
+    finish(lambda: run(sys.argv[1:] if arguments is None else arguments))
+
+
+def finish(work: Callable[[], int]) -> NoReturn:
+    """Run `work` and exit with its code: 0 done, 1 a finding; 2 for wrong use or bad input."""
     _ready_streams()
     try:
-        code = run(sys.argv[1:] if arguments is None else arguments)
+        code = work()
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:
+        # The reader, such as `head`, has what it wants. Without this Python would complain again
+        # when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except Exception as fault:
@@ -44,14 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             raise
         say(f"veilsearch: {line}")
         code = 2
-    # What is done can't be interrupted any more: Python would print a traceback of its own.
+    # From here on Ctrl-C would only make Python print a traceback: the work is done.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     raise SystemExit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Parse the arguments and run their verb."""
+    """Run the verb that `arguments` name; return its exit code."""
     parsed = parser().parse_args(arguments)
+    # Imported late, as the verbs' own modules are: `--help` must answer within half a second.
     from .settings import load_settings
 
     settings = load_settings(parsed.workspace)
@@ -60,7 +69,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs."""
-    top = _Parser(
+    top = Parser(
         prog="veilsearch",
         description="Personalized search with a privacy layer.",
         epilog="Start with: veilsearch demo",
@@ -70,22 +79,28 @@ def parser() -> argparse.ArgumentParser:
         "--workspace",
         type=Path,
         metavar="DIR",
-        help="where everything lies (default: $VEILSEARCH_WORKSPACE or ./veilsearch-data)",
+        help="folder of all data (default: $VEILSEARCH_WORKSPACE or ./veilsearch-data)",
     )
-    verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
+    verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Parser)
     for name, purpose in VERBS.items():
-        verb = verbs.add_parser(name, help=purpose, description=f"{purpose.capitalize()}.")
+        verb = verbs.add_parser(
+            name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}."
+        )
         importlib.import_module(f".verbs.{name}", __package__).add_arguments(verb)
     return top
 
 
 def _one_line(fault: Exception) -> str | None:
-    """Return what to tell the user; None for a fault that is ours, whose traceback must show."""
-    from anonymizer.model import AnonymizerError
+    """Return one line about `fault`; None for a bug of ours, whose traceback must be shown."""
+    from anonymizer.errors import AnonymizerError
     from index.model import SearchError
 
     if isinstance(fault, UsageError | AnonymizerError | SearchError):
         return " ".join(str(fault).split())
+    if isinstance(fault, MemoryError):
+        # numpy says how much one array would have taken.
+        why = f" ({fault})" if str(fault) else ""
+        return f"out of memory{why}; close other programs, take fewer data, or use more memory"
     if isinstance(fault, OSError):
         why = fault.strerror or str(fault)
         return " ".join(f"{fault.filename}: {why}".split()) if fault.filename else why
@@ -93,7 +108,7 @@ def _one_line(fault: Exception) -> str | None:
 
 
 def _ready_streams() -> None:
-    """Write what a terminal can't show as escapes; a closed stream swallows what is said."""
+    """Make streams escape what a terminal can't show; output to a closed stream is dropped."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, io.StringIO())

@@ -1,47 +1,58 @@
-"""Talking to a person at a terminal [I/O]: talk and progress on stderr, results on stdout."""
+"""Output at a terminal [I/O]: messages and progress on stderr, results on stdout."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-EVERY = 64  # documents between two updates of a bar
+EVERY = 64  # documents between two updates of a progress bar
 BAR = "{desc} {percentage:3.0f}% |{bar}| [{elapsed}<{remaining}{postfix}]"
-OPEN_BAR = "{desc} [{elapsed}{postfix}]"  # where nobody knows how much there is
+OPEN_BAR = "{desc} [{elapsed}{postfix}]"  # where the total is unknown
 
-# What makes a terminal do something: C0, DEL, C1, line ends of Unicode, changes of direction.
+# Characters that control a terminal: C0, DEL, C1, Unicode's line ends and changes of direction.
+# Documents and queries are other people's text and must not control it.
 _LINE_ENDS = {0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029}
 _CONTROLS = {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 _SHOWN = {**dict.fromkeys(_CONTROLS, "\N{REPLACEMENT CHARACTER}"), **dict.fromkeys(_LINE_ENDS, " ")}
-_ESCAPED = {code: f"\\u{code:04x}" for code in _SHOWN if code >= 0x20}  # JSON's own go no further
+# JSON itself escapes the characters below 0x20.
+_ESCAPED = {code: f"\\u{code:04x}" for code in _SHOWN if code >= 0x20}
 
 
 def printable(text: str) -> str:
-    """Return a text as one line that does nothing to a terminal: documents are others' words."""
+    """Return `text` as one line that can't control a terminal."""
     return text.translate(_SHOWN)
 
 
 def say(text: str) -> None:
-    """Print one line of talk, which no pipe shall read."""
+    """Print the message `text` as one line on stderr, so that pipes get results only."""
     print(printable(text), file=sys.stderr, flush=True)
 
 
 def show(text: str) -> None:
-    """Print one line of a result."""
+    """Print `text` as one line of a result."""
     print(printable(text))
 
 
 def show_json(value: Any) -> None:
-    """Print a result for machines, as one JSON document."""
+    """Print `value` as one JSON document."""
     print(json.dumps(value, ensure_ascii=False, indent=1).translate(_ESCAPED))
 
 
+def answer(made: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print a result: `made` as JSON for machines, or `lines` for people."""
+    if as_json:
+        show_json(made)
+        return
+    for line in lines:
+        show(line)
+
+
 def remark(text: str) -> None:
-    """Print one line of talk on a terminal, above a bar; nothing elsewhere."""
+    """Print `text` above a progress bar; nothing if stderr is no terminal."""
     if sys.stderr.isatty():
         from tqdm import tqdm
 
@@ -49,20 +60,27 @@ def remark(text: str) -> None:
 
 
 @contextmanager
-def corpus_progress(
-    label: str, done_of: Callable[[], tuple[int, int]]
-) -> Iterator[Callable[[int], None]]:
-    """Show documents, their rate and the time left; `done_of` says how much of how much is read."""
+def _bar(**form: Any) -> Iterator[Any]:
+    """Show a progress bar on a terminal; yield None elsewhere."""
     if not sys.stderr.isatty():
-        yield lambda _documents: None
+        yield None
         return
     from tqdm import tqdm
 
-    with tqdm(desc=label, leave=False, delay=1, bar_format=OPEN_BAR) as bar:
+    with tqdm(leave=False, **form) as bar:
+        yield bar
+
+
+@contextmanager
+def corpus_progress(
+    label: str, done_of: Callable[[], tuple[int, int]]
+) -> Iterator[Callable[[int], None]]:
+    """Show documents, rate and time left; `done_of` says how much is read, and of how much."""
+    with _bar(desc=label, delay=1, bar_format=OPEN_BAR) as bar:
         began = time.monotonic()
 
         def update(documents: int) -> None:
-            if documents % EVERY:
+            if bar is None or documents % EVERY:
                 return
             done, size = done_of()
             if size:
@@ -76,32 +94,24 @@ def corpus_progress(
 
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show a bar on a terminal, nothing elsewhere; call the result with the number done so far."""
-    if not sys.stderr.isatty():
-        yield lambda _done: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=total, desc=label, unit="", unit_scale=True, leave=False, delay=1) as bar:
+    """Show a bar up to `total` on a terminal; call the result with the number done so far."""
+    with _bar(total=total, desc=label, unit="", unit_scale=True, delay=1) as bar:
 
         def update(done: int) -> None:
-            bar.update(done - bar.n)
+            if bar is not None:
+                bar.update(done - bar.n)
 
         yield update
 
 
 @contextmanager
 def shares(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar with the time left; call the result with how many are done, of how many."""
-    if not sys.stderr.isatty():
-        yield lambda _done, _of: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(desc=label, leave=False, bar_format=BAR, postfix="") as bar:
+    """Show a bar named `label` with the time left; call the result with number done and total."""
+    with _bar(desc=label, bar_format=BAR, postfix="") as bar:
 
         def update(done: int, of: int) -> None:
-            bar.total = of
-            bar.update(done - bar.n)
+            if bar is not None:
+                bar.total = of
+                bar.update(done - bar.n)
 
         yield update

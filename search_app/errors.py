@@ -1,4 +1,4 @@
-"""What the application refuses.
+"""The error of the application, and how system errors become one.
 
 UsageError   a wrong argument, setting or workspace; its text is one plain line with the remedy
 """
@@ -11,15 +11,16 @@ from pathlib import Path
 
 
 class UsageError(Exception):
-    """The user asked for something that can't be done as asked."""
+    """The user asked for something that can't be done."""
 
 
 @contextmanager
 def plain_when_writing(path: Path) -> Iterator[None]:
-    """Turn what the system refuses while a file is written into one line with the remedy."""
+    """Turn an OSError while `path` is written into one line with the remedy."""
     try:
         yield
     except OSError as fault:
         raise UsageError(
-            f"{path} can't be written ({fault.strerror or fault}); see to folder, room and rights"
+            f"{path} can't be written ({fault.strerror or fault}); "
+            "check folder, free space and permissions"
         ) from fault

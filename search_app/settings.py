@@ -1,4 +1,4 @@
-"""All settings in one frozen table [I/O]: the only reader of TOML files and the environment."""
+"""All settings in one frozen table [I/O]: only this module reads settings and environment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,41 +14,43 @@ from typing import Any
 from .errors import UsageError
 
 FILE = "veilsearch.toml"
-ACCESS = ("demo", "private", "plain")  # invented people; who signs in; nobody
+DEFAULT_METHOD = "p-linkability"  # of the demo and of `anonymize`; messages name it
+# Who can be searched for: the invented people, the person who signs in, nobody.
+DEMO, PRIVATE, PLAIN = ACCESS = "demo", "private", "plain"
 _HOST = re.compile(r"[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?")
-_HEAP = re.compile(r"[1-9][0-9]{2,5}m|[1-9][0-9]{0,2}g")  # as the JVM of index/ takes it
+_HEAP = re.compile(r"[1-9][0-9]{2,5}m|[1-9][0-9]{0,2}g")  # the form that the JVM takes
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set, with its default; a workspace's veilsearch.toml overrides it by name."""
+    """All settings with their defaults; a workspace's veilsearch.toml overrides them by name."""
 
     workspace: Path = Path("veilsearch-data")
     cache: Path = Path(".cache")
     heap: str = "2g"  # the JVM's memory
-    k1: float | None = None  # BM25; None: as the index was built, and 0.9 and 0.4 when building
-    b: float | None = None
-    title_boost: float = 0.0  # what BM25 of the title counts beside that of the whole text
-    operators: bool = False  # quotes, + and - mean something in a query
+    k1: float | None = None  # BM25; None: as the index was built (by default k1 0.9, b 0.4)
+    b: float | None = None  # BM25; None: as k1
+    title_boost: float = 0.0  # weight of the title's BM25, added to that of the whole text
+    operators: bool = False  # whether quotes, + and - have a meaning in a query
     deadline: float = 5.0  # seconds for a query
-    pool: int = 100  # documents that are re-ranked
+    pool: int = 100  # documents to re-rank
     top: int = 10  # results on a page
-    smoothing: bool = False  # rows of groups are smoothed, where that helps
+    smoothing: bool = False  # whether groups' rows are smoothed where that helps
     mix: float = 1.0  # 1 = the profile alone orders the pool, 0 = BM25 alone
-    vectors: str = "tfidf"  # documents' weights: tfidf or tf
-    access: str = ""  # who may ask as whom; empty: demo if the people are invented, else plain
-    hosts: tuple[str, ...] = ()  # names this server is asked under, beside those it is bound to
-    https: bool = False  # browsers reach it by HTTPS only
-    device: bool = False  # where people sign in: who has not may search for their own device, too
-    rate: float = 10.0  # requests a second from one client, in the mean; 0: as many as come
-    proxy: str = ""  # address of the one proxy whose X-Forwarded headers are believed
+    vectors: str = "tfidf"  # weights of documents: tfidf or tf
+    access: str = ""  # empty: demo if the people are invented, else plain
+    hosts: tuple[str, ...] = ()  # names of this server, in addition to its address
+    https: bool = False  # whether browsers reach it by HTTPS only
+    device: bool = False  # mode private: whether devices may rank without sign-in
+    rate: float = 10.0  # requests a second from one client, on average; 0: no limit
+    proxy: str = ""  # address of the one proxy whose X-Forwarded headers are trusted
     admin_token: str = field(default="", repr=False)  # from the environment only
 
 
 def load_settings(
     workspace: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> Settings:
-    """Combine defaults, environment and the workspace's veilsearch.toml, and check them."""
+    """Return the checked settings from defaults, `environment` and the file in `workspace`."""
     environment = os.environ if environment is None else environment
     chosen = workspace or Path(environment.get("VEILSEARCH_WORKSPACE") or Settings.workspace)
     values = _read(chosen / FILE)
@@ -66,7 +68,7 @@ def _cache(environment: Mapping[str, str], workspace: Path) -> Path:
         return Path(environment["XDG_CACHE_HOME"]) / "veilsearch"
     try:
         return Path.home() / ".cache" / "veilsearch"
-    except RuntimeError:  # no home at all
+    except RuntimeError:  # there is no home folder
         return workspace / "cache"
 
 
@@ -77,7 +79,7 @@ def _read(path: Path) -> dict[str, Any]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as fault:
         raise UsageError(f"{path} can't be read as TOML: {fault}") from fault
-    allowed = {each.name for each in fields(Settings)} - {"workspace", "cache", "admin_token"}
+    allowed = {setting.name for setting in fields(Settings)} - {"workspace", "cache", "admin_token"}
     unknown = sorted(set(values) - allowed)
     if unknown:
         raise UsageError(
@@ -87,52 +89,27 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def changed(settings: Settings, **given: Any) -> Settings:
-    """Replace the settings that were given (not None), and check them."""
+    """Return `settings` with those that are `given` (not None) replaced, and checked."""
     return check(replace(settings, **{k: v for k, v in given.items() if v is not None}))
 
 
 def check(settings: Settings) -> Settings:
-    """Refuse values of a wrong type or outside their range, all faults at once."""
-    faults = [_type_fault(each, getattr(settings, each.name)) for each in fields(Settings)]
+    """Return `settings`; refuse values of a wrong type or range, several in one message."""
+    faults = [_type_fault(one, getattr(settings, one.name)) for one in fields(Settings)]
     if any(faults):
         raise UsageError("; ".join(fault for fault in faults if fault))
-    rules = [*_serving_rules(settings), *_searching_rules(settings)]
     faults = [
-        f"{name}={value} must be {range_}" for name, value, holds, range_ in rules if not holds
+        f"{name}={_shown(value)} must be {allowed}"
+        for name, (allowed, holds) in _RULES.items()
+        if not holds(value := getattr(settings, name))
     ]
     if faults:
         raise UsageError("; ".join(faults))
     return settings
 
 
-_Rule = tuple[str, Any, Any, str]  # name, value, whether it holds, what is allowed
-
-
-def _searching_rules(settings: Settings) -> list[_Rule]:
-    return [
-        ("heap", settings.heap, _HEAP.fullmatch(settings.heap), "from 100m to 999g"),
-        ("k1", settings.k1, settings.k1 is None or 0 <= settings.k1 <= 1000, "from 0 to 1000"),
-        ("b", settings.b, settings.b is None or 0 <= settings.b <= 1, "from 0 to 1"),
-        ("title_boost", settings.title_boost, 0 <= settings.title_boost <= 100, "from 0 to 100"),
-        ("deadline", settings.deadline, 0.01 <= settings.deadline <= 3600, "from 0.01 to 3600"),
-        ("pool", settings.pool, 1 <= settings.pool <= 10_000, "from 1 to 10000"),
-        ("top", settings.top, 1 <= settings.top <= 10_000, "from 1 to 10000"),
-        ("mix", settings.mix, 0 <= settings.mix <= 1, "from 0 to 1"),
-        ("vectors", settings.vectors, settings.vectors in ("tfidf", "tf"), "tfidf or tf"),
-    ]
-
-
-def _serving_rules(settings: Settings) -> list[_Rule]:
-    access, hosts, rate, proxy = settings.access, settings.hosts, settings.rate, settings.proxy
-    return [
-        ("access", access, access in ("", *ACCESS), f"one of {', '.join(ACCESS)}"),
-        ("hosts", ", ".join(map(str, hosts)), all(map(_is_host, hosts)), _HOSTS),
-        ("rate", rate, 0 <= rate <= 10_000, "from 0 to 10000"),
-        ("proxy", proxy, not proxy or _is_address(proxy), "the address of one proxy"),
-    ]
-
-
-_HOSTS = "host names in small letters, without scheme, port and path"
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _is_host(name: Any) -> bool:
@@ -147,6 +124,31 @@ def _is_address(text: str) -> bool:
     return True
 
 
+_Rule = tuple[str, Callable[[Any], object]]  # what is allowed, in words, and a test of a value
+
+
+def _from(low: float, high: float) -> _Rule:
+    return f"from {low:g} to {high:g}", lambda value: value is None or low <= value <= high
+
+
+_RULES: dict[str, _Rule] = {
+    "access": (f"one of {', '.join(ACCESS)}", ("", *ACCESS).__contains__),
+    "hosts": (
+        "host names in small letters, without scheme, port and path",
+        lambda hosts: all(map(_is_host, hosts)),
+    ),
+    "rate": _from(0, 10_000),
+    "proxy": ("the address of one proxy", lambda proxy: not proxy or _is_address(proxy)),
+    "heap": ("from 100m to 999g", _HEAP.fullmatch),
+    "k1": _from(0, 1000),
+    "b": _from(0, 1),
+    "title_boost": _from(0, 100),
+    "deadline": _from(0.01, 3600),
+    "pool": _from(1, 10_000),
+    "top": _from(1, 10_000),
+    "mix": _from(0, 1),
+    "vectors": ("tfidf or tf", ("tfidf", "tf").__contains__),
+}
 _KINDS: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "float": (int, float),
@@ -158,11 +160,15 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
+def kinds_of(record_field: Field[Any]) -> tuple[type, ...]:
+    """Return the types that `record_field` may have; a float may be a whole number."""
+    return tuple(kind for name in str(record_field.type).split(" | ") for kind in _KINDS[name])
+
+
 def _type_fault(setting: Field[Any], value: Any) -> str:
-    names = str(setting.type).split(" | ")
-    kinds = tuple(kind for name in names for kind in _KINDS[name])
-    # Python counts True among the whole numbers; nobody else does.
-    if isinstance(value, kinds) and isinstance(value, bool) == ("bool" in names):
+    kinds = kinds_of(setting)
+    # In Python True is an int, but `pool = true` is a mistake.
+    if isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds):
         return ""
-    wanted = "list" if kinds == (tuple,) else names[0]  # as TOML calls it
+    wanted = "list" if kinds == (tuple,) else str(setting.type).split(" | ")[0]  # as TOML calls it
     return f"{setting.name}={value} must be of type {wanted}"

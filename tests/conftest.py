@@ -1,20 +1,26 @@
-"""What all tests share: the real WordNet, compiled once, and toy profiles."""
+"""What all tests share: the real WordNet, compiled once, and the paper's profiles."""
 
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from anonymizer.model import Profiles
-from anonymizer.wordnet import WordNet, open_wordnet
+from anonymizer.terms.wordnet import WordNet, open_wordnet
 from search_app.settings import load_settings
 
 MEMORY = 4 << 30  # bytes a worker may need: its own Java, one that it starts, and a browser
-MOST = 4  # workers: containers often tell of all cores of a machine whose smallest part is theirs
+MOST = 4  # workers: containers often count all cores of a machine but may use only a few
 
+
+# A shell ignores Ctrl+C for what it starts with `&`; the processes that tests start would, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("no clock", deadline=None)  # no test fails on a clock
 settings.load_profile("no clock")
@@ -28,9 +34,36 @@ def pytest_xdist_auto_num_workers() -> int:
     return workers if workers > 1 else 0
 
 
+# The files, and folders of them, that start Java, a browser or processes, or take long.
+SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").split())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="skip the files of tests/slow.txt")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    name = collection_path.relative_to(Path(__file__).parent).as_posix()
+    return (name in SLOW and config.getoption("--quick")) or None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quickly(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Let no test of the quick run start Java or a process."""
+    with pytest.MonkeyPatch.context() as patch:
+        if pytestconfig.getoption("--quick"):
+            patch.setattr(subprocess.Popen, "__init__", _refuse)
+            patch.setattr("index.lucene.jvm._launch", _refuse)
+        yield
+
+
+def _refuse(*_arguments: object, **_named: object) -> None:
+    raise AssertionError("this starts a process: name the file in tests/slow.txt")
+
+
 @pytest.fixture(scope="session")
 def wordnet_cache() -> Path:
-    """Return the cache the product itself uses, so that WordNet is compiled once a machine."""
+    """Return the product's own cache, so that WordNet is compiled once on a machine."""
     return load_settings().cache
 
 

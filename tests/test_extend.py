@@ -1,4 +1,4 @@
-"""README's section "Extend" works: its diffs fit this tree, and what they add can be used."""
+"""The page docs/extend.md works: its diffs fit this tree, and what they add can be used."""
 
 from __future__ import annotations
 
@@ -18,29 +18,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from anonymizer import compiled
 from search_app.cli import main
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-EXTEND = README[README.index("\n## Extend\n") :].split("\n## ")[1]
+EXTEND = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
 VARIANT, QUALITY, MODE, MEASURE, METHOD, PROMISE = DIFFS = tuple(
     re.findall(r"```diff\n(.*?)```", EXTEND, re.DOTALL)
 )
+KIND = (ROOT / "tests" / "new_kind.diff").read_text(encoding="utf-8")
 (OWN,) = re.findall(r"```toml\n(.*?)```", EXTEND, re.DOTALL)
 
-# Runs verbs one after another in the copy: what is imported must lie there. Machine code is kept
-# for the very files of a package, of which the diffs change none that is compiled; so it is taken.
+# Runs verbs one after another in the copy: what is imported must lie there.
 DRIVER = """
 import contextlib, io, json, sys
 import anonymizer, index, search_app
-import anonymizer.compiled
 from search_app.cli import run
 asked = json.load(sys.stdin)
 for package in (anonymizer, index, search_app):
     assert package.__file__.startswith(asked["copy"]), package.__file__
-sources = tuple(map(tuple, asked["sources"]))
-anonymizer.compiled._sources = lambda: sources
 said = []
 for arguments in asked["commands"]:
     out = io.StringIO()
@@ -51,6 +46,22 @@ for arguments in asked["commands"]:
             code, fault = 2, f"{type(refused).__name__}: {refused}"
     said.append([code, out.getvalue(), fault])
 json.dump(said, sys.stdout)
+"""
+
+# Fetches pages of a private workspace as somebody who has signed in.
+PAGES = """
+import json, sys
+from pathlib import Path
+from search_app.server.opening import Serving
+from search_app.settings import load_settings
+from search_app.web import create_app
+workspace, user, *paths = sys.argv[1:]
+site = Serving(load_settings(Path(workspace)), print, lasting=False).open()
+client = create_app(site).test_client()
+assert client.post("/sign-in", data={"code": site.store.new_code(user)}).status_code == 303
+pages = {path: client.get(path).text for path in paths}
+site.close()
+json.dump(pages, sys.stdout)
 """
 
 
@@ -89,21 +100,25 @@ def call(copy: Path, *commands: Sequence[object]) -> list[Said]:
     """Run verbs of a copy in one process."""
     asked = {
         "copy": str(copy),
-        "sources": compiled._sources(),
         "commands": [list(map(str, command)) for command in commands],
     }
+    return [Said(*each) for each in in_copy(copy, DRIVER, asked=json.dumps(asked))]
+
+
+def in_copy(copy: Path, program: str, *arguments: object, asked: str = "") -> Any:
+    """Run a program that imports a copy, and return the JSON that it prints."""
     done = subprocess.run(
-        [sys.executable, "-c", DRIVER],
-        input=json.dumps(asked),
+        [sys.executable, "-c", program, *map(str, arguments)],
+        input=asked,
         text=True,
         cwd=copy.parent,
-        env={**os.environ, "PYTHONPATH": str(copy)},
+        env={**os.environ, "PYTHONPATH": str(copy), "VEILSEARCH_ACCESS": "private"},
         capture_output=True,
         timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return [Said(*each) for each in json.loads(done.stdout)]
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 # -- a toy world: sixteen people ask about coffee, code, music or sport, in 160 texts --------------
@@ -138,7 +153,7 @@ def write_log(path: Path) -> None:
 
 
 def made_experiment(copy: Path, folder: Path) -> Path:
-    """Write README's own experiment, with figure 3 as the copy has it, by one seed."""
+    """Write the page's own experiment, with figure 3 as the copy has it, by one seed."""
     ours = tomllib.loads((copy / "search_app/experiments/zhu-xiong.toml").read_text())
     (figure,) = (each for each in ours["variant"] if each["name"] == "figure-3")
     steps = figure["parameters"]["a"]
@@ -196,9 +211,9 @@ def world(workspace: Path) -> World:
         "search": ["search", "city coffee", "--user", "u0", "--mode", "group"],
         "evaluate": ["evaluate", "--queries", "held-out", "--json"],
         "experiment": ["experiment", experiment, *log],
-        "p": ["anonymize", "-m", "random-k", "--set", "p=0.4"],
-        "alone": ["anonymize", "-m", "random-k", "--set", "k=1"],
-        "too many": ["anonymize", "-m", "random-k", "--set", "k=17"],
+        "p": ["anonymize", "--second", "-m", "random-k", "--set", "p=0.4"],
+        "alone": ["anonymize", "--second", "-m", "random-k", "--set", "k=1"],
+        "too many": ["anonymize", "--second", "-m", "random-k", "--set", "k=17"],
     }
     answers = call(copy, *([*at, *command] for command in commands.values()))
     said = dict(zip(commands, answers, strict=True))
@@ -333,11 +348,59 @@ def test_without_a_promise_nothing_is_judged_or_published(workspace: Path, tmp_p
     at = ["--workspace", own]
     made, verified, published = call(
         copy,
-        [*at, "anonymize", "-m", "random-k"],
+        [*at, "anonymize", "--second", "-m", "random-k"],
         [*at, "verify"],
         [*at, "publish", "-o", tmp_path / "published"],
     )
     assert made.code == 0
     for refused in (verified, published):
-        assert "no promise of its method is known" in refused.fault
+        assert "its method can't be judged" in refused.fault
     assert not (tmp_path / "published").exists()
+
+
+# -- a method whose rows are of a new kind: one term each, which nobody's profile is ---------------
+
+
+def test_a_new_kind_of_row_touches_its_method_its_judge_and_its_disclosure() -> None:
+    own, tables = {}, {}
+    for name, lines in added(KIND).items():
+        (tables if (ROOT / name).exists() else own)[name] = lines
+    assert own.keys() == {
+        "anonymizer/methods/one_term.py",
+        "anonymizer/verification/promises/one_term.py",
+        "search_app/disclosure/terms.py",
+    }
+    assert {
+        name: [line.strip() for line in lines if not line.startswith("from ")]
+        for name, lines in tables.items()
+    } == {
+        "anonymizer/methods/__init__.py": ["one_term.METHOD,"],
+        "anonymizer/verification/judge.py": ["one_term.JUDGE,"],
+        "search_app/disclosure/kinds.py": ['("query", False): Terms,'],
+    }
+
+
+def test_a_new_kind_of_row_is_made_judged_served_and_shown(workspace: Path, tmp_path: Path) -> None:
+    copy, own = patched(tmp_path / "copy", [KIND]), tmp_path / "ws"
+    shutil.copytree(workspace / "ws", own)
+    at = ["--workspace", own]
+    helped, refused, made, verified, found = call(
+        copy,
+        [*at, "anonymize", "--second", "-m", "one-term", "--set", "p=1"],
+        [*at, "anonymize", "--second", "-m", "one-term", "--set", "k=17"],
+        [*at, "anonymize", "--second", "-m", "one-term", "--set", "k=3"],
+        [*at, "verify"],
+        [*at, "search", "city coffee", "--user", "u0", "--mode", "group"],
+    )
+    assert helped.fault.endswith("one-term has no parameter p; it has k")
+    assert refused.fault == "Unsatisfiable: 16 users have no term that k=17 people have; lower k"
+    assert (made.code, made.out) == (0, "7 terms that k=3 people have\n")
+    assert (verified.code, found.code) == (0, 0)
+    assert "each row is a term that 3 have" in verified.out
+    pages = in_copy(copy, PAGES, own, "u0", "/groups", "/me", "/about", "/?q=city&mode=group")
+    assert "Each row is one term, which 3 people or more have." in pages["/groups"]
+    assert all("My term" in pages[path] for path in pages if path != "/groups")
+    claim(own / "release.2", k=9)
+    (broken,) = call(copy, [*at, "verify"])
+    assert broken.code == 1
+    assert "is not the rarest term of its people that k people have" in broken.out

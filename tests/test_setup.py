@@ -1,4 +1,4 @@
-"""scripts/setup, with a stub in Python's place: which Python it takes, and how it stops."""
+"""The checkout, and scripts/setup with a stub in Python's place: what it takes, how it stops."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ def setup(room: Path, python: str, pip: str = "exit 0") -> subprocess.Popen[str]
 
 def test_the_python_that_is_named_is_taken(room: Path) -> None:
     done = setup(room, str(room / "my python"))
-    _, errors = done.communicate(timeout=30)
+    said, errors = done.communicate(timeout=300)
     assert (errors, done.returncode) == ("", 0)
+    assert said.endswith("\nReady: .venv/bin/veilsearch\n")
     assert (room / ".venv" / "made_by").read_text() == f"{room / 'my python'}\n"
     assert (room / ".venv" / "run.stamp").exists()
 
@@ -59,26 +60,35 @@ def test_the_python_that_is_named_is_taken(room: Path) -> None:
 @pytest.mark.parametrize("python", ["/none/at all/python", "false", "*"])
 def test_a_wrong_python_is_refused(room: Path, python: str) -> None:
     done = setup(room, python)
-    said = f"veilsearch: PYTHON={python} must be the path of Python 3.11 or newer\n"
-    assert done.communicate(timeout=30) == ("", said)
+    said = f"veilsearch: PYTHON={python} must be the path of a Python 3.11 or newer\n"
+    assert done.communicate(timeout=300) == ("", said)
     assert done.returncode == 2
     assert not (room / ".venv").exists()
 
 
 def test_a_failing_pip_is_one_plain_line(room: Path) -> None:
     done = setup(room, str(room / "my python"), "exit 3")
-    _, errors = done.communicate(timeout=30)
+    _, errors = done.communicate(timeout=300)
     assert errors.startswith("veilsearch: could not install requirements-build.lock")
     assert (errors.count("\n"), done.returncode) == (1, 2)
 
 
 def test_an_interrupted_setup_says_so_and_leaves_no_process(room: Path) -> None:
     done = setup(room, str(room / "my python"), SLEEP)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while not (room / "started").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     time.sleep(0.5)
     os.killpg(done.pid, signal.SIGINT)  # as Ctrl+C does
-    _, errors = done.communicate(timeout=10)  # waits for all who hold its output
-    assert errors == "veilsearch: setup was stopped; run the same command again to go on\n"
+    _, errors = done.communicate(timeout=50)  # waits for all who hold its output
+    assert errors == "veilsearch: setup was stopped; to go on, run the same command again\n"
     assert done.returncode == 130
+
+
+def test_the_top_level_is_the_agreed_one() -> None:
+    allowed = {"search_app", "anonymizer", "index", "templates", "tests", "scripts"}
+    allowed |= {"docs", "mkdocs.yml", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"}
+    allowed |= {"CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"}
+    tracked = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split()
+    tops = {name.partition("/")[0] for name in tracked}
+    assert {top for top in tops if not top.startswith((".", "requirements"))} <= allowed

@@ -1,24 +1,15 @@
-"""Judges of a release, by name: rows, never means only. They never import the methods.
-
-What stands beside them under judging_* and verification.py is the judge of promises, which reads
-files only and shares no code with these either. Nothing here imports scipy: who verifies a small
-release would wait for that longer than for the verdict.
-"""
+"""Measures of a release, by name: rows, never only means. They never import the methods."""
+# The judge of promises, in `verification`, reads only files and shares no code with these either.
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from ..model import Profiles, Release
 from .belief import belief
-from .closeness import closeness
-from .kept_terms import kept_terms
-from .kept_value import kept_value
+from .kept import closeness, kept_terms, kept_value
 from .linkability import distribution, linkability, sizes
 from .measurement import Measurement
-
-if TYPE_CHECKING:
-    from ..model import Profiles, Release
 
 MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
     "sizes": sizes,

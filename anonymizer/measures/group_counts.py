@@ -1,14 +1,16 @@
-"""Who has what in each group, counted for the measures."""
+"""How many members of each group have each term, counted for the measures."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from ..model import Floats, Ints, Profiles, Release
+from ..arrays import Floats, Ints
+from ..errors import BadInput
+from ..model import Profiles, Release
+from ..profiles.rare_terms import without_rare_terms
 
 
 class GroupCounts(NamedTuple):
@@ -23,16 +25,12 @@ class GroupCounts(NamedTuple):
     users: int
     having: Ints  # term -> users who have it
     average_size: float  # |U|avg
-
-    @property
-    def share(self) -> Floats:
-        """Return the share of its group's members that each cell's term has."""
-        share: Floats = self.members / self.sizes[self.group]
-        return share
+    share: Floats  # cell -> the share of the group's members who have the term
 
 
 def count_groups(profiles: Profiles, release: Release) -> GroupCounts:
-    """Count the members who have each term, in each group; a row that is no group's counts not."""
+    """Return how many members of each group of `release` have each term of their `profiles`."""
+    profiles = without_rare_terms(profiles, release.parameters)  # as the method saw them
     row_of = row_of_each(profiles, release)
     served = (row_of >= 0) & (row_of < release.groups)
     sizes = np.bincount(row_of[served], minlength=release.groups)
@@ -40,42 +38,41 @@ def count_groups(profiles: Profiles, release: Release) -> GroupCounts:
     keys = np.repeat(row_of * span, profiles.sizes) + profiles.weights.indices
     if not served.all():
         keys = keys[np.repeat(served, profiles.sizes)]
-    keys.sort(kind="stable")  # made of ascending runs, which only this one makes use of
+    # The keys are ascending runs, one a user: of numpy's sorts only the stable one uses that.
+    keys.sort(kind="stable")
     new = np.ones(keys.size, dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=new[1:])
     at = np.flatnonzero(new)
     group, term = np.divmod(keys[at], span)
     distinct = np.bincount(group, minlength=sizes.size)
+    members = np.diff(at, append=keys.size)
     return GroupCounts(
         sizes=sizes,
         distinct=distinct,
         begins=np.cumsum(distinct) - distinct,
         group=group,
         term=term,
-        members=np.diff(at, append=keys.size),
+        members=members,
         users=len(profiles),
         having=np.bincount(profiles.weights.indices, minlength=span),
         average_size=float(profiles.sizes.mean()),
+        share=members / sizes[group],
     )
 
 
 def row_of_each(profiles: Profiles, release: Release) -> Ints:
-    """Return the row number of each user of the profiles; -1 for who was left out."""
+    """Return the row number in `release` of each user of `profiles`; -1 for users without a row."""
     if profiles.users == release.users:
         return release.row_of_user
     there = len(release.users) + release.left_out
     if len(profiles) != there or not set(release.users) <= set(profiles.users):
-        _refuse("the release was not made from these profiles: their users differ")
+        raise BadInput("the release was not made from these profiles: their users differ")
     row_of = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
     return np.array([row_of.get(user, -1) for user in profiles.users], dtype=np.int64)
 
 
 def published_counts(release: Release) -> GroupCounts:
-    """Count the same by what rows publish, where they hide their members' shares.
-
-    Terms are numbered as in the rows; members of a cell are as many as the share says, which need
-    be no whole number. Who is left over counts for nothing.
-    """
+    """Return the counts that the rows of `release` publish; they need not be whole numbers."""
     sizes, rows = release.grouping.sizes[: release.groups], release.rows.weights[: release.groups]
     distinct = np.diff(rows.indptr)
     group = np.repeat(np.arange(sizes.size), distinct)
@@ -91,11 +88,12 @@ def published_counts(release: Release) -> GroupCounts:
         users=int(sizes.sum()),
         having=having.astype(np.int64),
         average_size=float(having.sum() / sizes.sum()),
+        share=rows.data,
     )
 
 
 def in_groups(profiles: Profiles, release: Release) -> Profiles:
-    """Return the profiles that the release is made of."""
+    """Return those of `profiles` whose users are in groups of `release`."""
     row_of = row_of_each(profiles, release)
     inside = np.flatnonzero((row_of >= 0) & (row_of < release.groups))
     if inside.size == len(profiles):
@@ -105,11 +103,11 @@ def in_groups(profiles: Profiles, release: Release) -> Profiles:
 
 
 def released_weights(profiles: Profiles, release: Release) -> Floats:
-    """Return, for each weight of the profiles, the one that the user's row has of that term."""
+    """Return for each weight of `profiles` the weight of that term in the user's released row."""
     span = len(profiles.terms)
     number = {term: at for at, term in enumerate(profiles.terms)}
     if not number.keys() >= set(release.rows.terms):
-        _refuse("the release was not made from these profiles: it has other terms")
+        raise BadInput("the release was not made from these profiles: it has other terms")
     column = np.array([number[term] for term in release.rows.terms], dtype=np.int64)
     rows = release.rows.weights
     released = np.repeat(np.arange(len(release.rows)) * span, release.rows.sizes)
@@ -121,9 +119,3 @@ def released_weights(profiles: Profiles, release: Release) -> Floats:
     at = order[np.minimum(at, order.size - 1)]
     weights: Floats = np.where(released[at] == wanted, rows.data[at], 0.0)
     return weights
-
-
-def _refuse(line: str) -> None:
-    from ..model import BadInput  # the judge beside these measures does without scipy
-
-    raise BadInput(line)

@@ -1,46 +1,52 @@
 """composition: groups whose members have each term about as often as all users do.
 
-Ours. Of n users N_t have a term t, of a group's m members c_gt. Alike users are grouped so that
-|c_gt / m - N_t / n| <= p for every group and every term, those that no member has included; a row
-is the plain centroid of its members' sets of terms, and nothing is ever left out of it. Whoever
-knows all profiles without their names, the algorithm, its draws, all rows and a victim's group
-believes of each term that the victim has it with probability c_gt / m: at most p away from what
-N_t / n told already. That is so because groups are made of profiles in the order of their content:
-any names could be theirs. Who of several with the very same terms takes which place is settled by a
-secret key, not by the seed; no row depends on it, and the key is not kept.
+Ours. N_t of n users have a term t; c_gt of a group's m members have it. Similar users are grouped
+so that |c_gt / m - N_t / n| <= p for every group and every term, also for terms that no member has.
+A row is the plain centroid of its members' sets of terms, and no term is suppressed.
 
-Where no size is given, sizes grow until a short annealing finds groups without a cell beyond p, and
-on while that makes closer groups: room to keep the promise is worth more members, up to a point.
-Groups have n // g or one more members, g their number: each keeps the promise with its own size,
-and as all members of a group look alike to the attacker, what other groups have plays no part.
+Take an attacker with all profiles without their names, the algorithm, its draws, all rows and a
+victim's group. This attacker believes with probability c_gt / m that the victim has t: at most p
+away from N_t / n. That is so because groups are made of profiles in the order of their content, so
+any names could be theirs. Users with equal terms are ordered by a secret key, not by the seed; no
+row depends on the key, and it is not kept.
+
+If no size is given, sizes grow until a short annealing finds groups without a cell beyond p. They
+grow on while that makes groups closer: room to keep the promise is worth more members, up to a
+point. Each of g groups has n // g members or one more, and keeps the promise with its own size. All
+members of a group look alike to the attacker, so what other groups have makes no difference.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..annealing import Annealed, anneal, steps_for
-from ..bounded_shares import cells_beyond, counts_of, fraction_of, limits_of
-from ..model import BadParameter, Grouping, Ints, Profiles, Progress, Release, Unsatisfiable, silent
-from ..places import in_order_of_content
-from ..representative import named_rows
-from ..secret_order import refuse_no_key
-from ..similarity import Documents, Likeness, likeness, refuse_bad_sampling
+from ..arrays import Ints
+from ..errors import Unsatisfiable
+from ..model import Grouping, Profiles, Progress, Release
+from ..promise import Promise
+from ..rows.representative import named_rows
+from ..rows.secret_order import in_order_of_content, refuse_no_key
+from ..similarity.documents import Likeness, likeness, refuse_no_sample
+from .method import Inputs, Method, Options, exchanges, option, rare, sampled
+
+if TYPE_CHECKING:
+    from ..grouping.annealing import Annealed
 
 _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
-_TRIAL = 12  # a size is tried with one of so many steps
-_MOST_STEPS = 24_000_000  # unless more are asked for: p bounds how close groups can be
+_TRIAL = 12  # the trial of a size takes one step in 12
+# Unless an option asks for more: p limits how close groups can be.
+_MOST_STEPS = 24_000_000
 
 
 @dataclass(frozen=True)
 class _Task:
-    """What groups are to be made of."""
+    """What groups are made from."""
 
     profiles: Profiles
     likeness: Likeness
@@ -50,107 +56,116 @@ class _Task:
     progress: Progress
 
 
-def anonymize(
-    profiles: Profiles,
-    *,
-    p: float = 0.4,
-    size: int | None = None,
-    documents: int = 2000,
-    steps: int | None = None,
-    sample: Documents | None = None,
-    key: bytes | None = None,
-    rng: np.random.Generator,
-    progress: Progress = silent,
-    **_others: object,
-) -> Release:
-    """Group alike users so that no group's share of any term is more than p off; release means."""
-    share = fraction_of(p)
-    if size is not None and size < 2:
-        raise BadParameter(f"size={size} must be at least 2, or off")
-    sample = refuse_bad_sampling(sample, documents, steps)
+@dataclass(frozen=True)
+class Composition(Options):
+    """The options of a release by composition."""
+
+    p: float = option(0.4, "how far, at most, a group's share may be from that of all people")
+    size: int | None = option(
+        None,
+        "members of a group; off: growing sizes are tried, and the closest groups kept",
+        least=2,
+    )
+    documents: int = sampled()
+    steps: int | None = exchanges(
+        " (the trial of a size takes a twelfth); off: 8,000 a person, at most 24 million"
+    )
+    min_users: int = rare()
+
+
+def run(inputs: Inputs, options: Composition) -> Release:
+    """Return the release of `inputs` in groups whose shares are within p of those of all users."""
+    # Imported here, so that `--help` does not load the compiled loops.
+    from ..grouping.annealing import steps_for
+    from ..grouping.shares import counts_of, fraction_of
+
+    profiles, share, size = inputs.profiles, fraction_of(options.p), options.size
+    sample = refuse_no_sample(inputs.sample)
     most = len(profiles) // 2
     least = size or max(2, min(math.ceil(1 / share), most))
-    if len(profiles) < 2 * least:  # without a size only where there are fewer than four
+    # Without a size `least` is at most half of the users, so only fewer than four users fail.
+    if len(profiles) < 2 * least:
         remedy = "take a smaller size, or more users" if size else "take more users"
-        raise Unsatisfiable(f"{len(profiles)} users make no two groups of {least}; {remedy}")
-    people, order = in_order_of_content(profiles, refuse_no_key(key))
-    alike = likeness(people, sample, rng)
-    swaps = steps or min(steps_for(len(profiles)), _MOST_STEPS)
-    task = _Task(people, alike, share, swaps, rng, progress)
-    grouping = _of_size(task, size) if size else _of_best_size(task, least)
-    _refuse_beyond(task, grouping)
+        raise Unsatisfiable(
+            f"{len(profiles)} users are too few for two groups of {least}; {remedy}",
+            needs=2 * least,
+        )
+    people, order = in_order_of_content(profiles, refuse_no_key(inputs.key))
+    alike = likeness(people, sample, inputs.rng)
+    swaps = options.steps or min(steps_for(len(profiles)), _MOST_STEPS)
+    task = _Task(people, alike, share, swaps, inputs.rng, inputs.progress)
+    if size:
+        annealed = _annealed(task, size, task.steps)
+        if annealed.excess:
+            raise Unsatisfiable(
+                f"the best groups of {size} have {_beyond(task, annealed.group_of)} shares more "
+                f"than {float(task.p)} off; take a larger size, or size=off"
+            )
+        grouping = Grouping(annealed.group_of)
+    else:
+        grouping = _of_best_size(task, least)
+    # Counted again in whole numbers, as the annealing adds up floats.
+    if beyond := _beyond(task, grouping.group_of):
+        raise Unsatisfiable(f"{beyond} shares would be more than {float(share)} off")
     group_of = np.empty_like(order)
     group_of[order] = grouping.group_of
     rows = counts_of(people, grouping)
     shares = rows.data / np.repeat(grouping.sizes, np.diff(rows.indptr))
     centroids = csr_matrix((shares, rows.indices, rows.indptr), shape=rows.shape)
-    parameters = {"p": p, "size": size, "documents": sample.vectors.shape[0], "steps": steps}
-    released = named_rows(profiles, centroids)
-    return Release(released, profiles.users, group_of, "composition", parameters)
-
-
-def _of_size(task: _Task, size: int) -> Grouping:
-    """Return groups of a given size, or of more where it does not divide the users."""
-    found = _annealed(task, size, task.steps)
-    if found.excess:
-        raise Unsatisfiable(
-            f"groups of {size} were found with {_beyond(task, found)} shares more than "
-            f"{float(task.p)} off, none without; take a larger size, or size=off"
-        )
-    return Grouping(found.group_of)
+    settled = replace(options, documents=sample.vectors.shape[0])
+    return METHOD.release(settled, named_rows(profiles, centroids), profiles.users, group_of)
 
 
 def _of_best_size(task: _Task, least: int) -> Grouping:
     """Return groups of the size with the best objective among those that work."""
-    best, tried = None, []
-    for size in _growing(least, len(task.profiles) // 2):
-        found = _annealed(task, size, max(1, task.steps // _TRIAL))
-        if found.excess:
-            tried.append((_beyond(task, found), size))
-        elif best is None or found.objective > best[0].objective:
-            best = found, size
+    best, tried, most = None, [], len(task.profiles) // 2
+    sizes = [least]  # each is larger than the one before; the last makes two groups
+    while sizes[-1] < most:
+        sizes.append(min(most, max(sizes[-1] + 1, math.floor(sizes[-1] * _GROWTH))))
+    for size in sizes:
+        annealed = _annealed(task, size, max(1, task.steps // _TRIAL))
+        if annealed.excess:
+            tried.append((_beyond(task, annealed.group_of), size))
+        elif best is None or annealed.objective > best[0].objective:
+            best = annealed, size
         if best is not None and best[1] < size:
             break
     if best is not None:
         trial, size = best
-        found = _annealed(task, size, task.steps)
-        return Grouping((trial if found.excess else found).group_of)
+        annealed = _annealed(task, size, task.steps)
+        return Grouping((trial if annealed.excess else annealed).group_of)
     fewest, size = min(tried)
     raise Unsatisfiable(
-        f"no size of groups was found that keeps every share within {float(task.p)} of all users'; "
+        f"no group size was found that keeps every share within {float(task.p)} of all users'; "
         f"the best tried was {size}, with {fewest} shares beyond it; take a larger p, or more users"
     )
 
 
-def _growing(least: int, most: int) -> Iterator[int]:
-    """Yield sizes, each some more than the one before; the last makes two groups."""
-    size = least
-    while size < most:
-        yield size
-        size = max(size + 1, math.floor(size * _GROWTH))
-    yield most
-
-
 def _annealed(task: _Task, size: int, steps: int) -> Annealed:
-    sizes = _sizes(len(task.profiles), size)
+    from ..grouping.annealing import anneal
+    from ..grouping.shares import limits_of
+
+    users, groups = len(task.profiles), len(task.profiles) // size
+    sizes = users // groups + (np.arange(groups) < users % groups).astype(np.int64)
     limits = limits_of(task.profiles, task.p, int(sizes.min()))
     return anneal(
         task.likeness, sizes, task.rng, steps=steps, limits=limits, progress=task.progress
     )
 
 
-def _sizes(users: int, size: int) -> Ints:
-    """Return the members of each group: as many groups of at least this size as there can be."""
-    groups = users // size
-    return users // groups + (np.arange(groups) < users % groups).astype(np.int64)
+def _beyond(task: _Task, group_of: Ints) -> int:
+    from ..grouping.shares import cells_beyond
+
+    return cells_beyond(task.profiles, Grouping(group_of), task.p)
 
 
-def _beyond(task: _Task, found: Annealed) -> int:
-    return cells_beyond(task.profiles, Grouping(found.group_of), task.p)
-
-
-def _refuse_beyond(task: _Task, grouping: Grouping) -> None:
-    """Count everything anew, in whole numbers, before anything is released."""
-    beyond = cells_beyond(task.profiles, grouping, task.p)
-    if beyond:
-        raise Unsatisfiable(f"{beyond} shares would be more than {float(task.p)} off")
+METHOD = Method(
+    name="composition",
+    paper="ours",
+    about="groups of similar people; in each group the share of members who have a term, present "
+    "or absent, is within p of the share of all people",
+    promise=Promise("group", "belief", once=True),
+    run=run,
+    options=Composition,
+    needs=frozenset({"sample", "key"}),
+)

@@ -2,130 +2,141 @@
 
 Burghardt, Böhm, Guttman & Clifton, Anonymous Search Histories Featuring Personalized Advertisement
 (a four-page form of it is in CIKM 2010), definition 1: a log is (k,m)-anonymous if every
-combination of at most m terms of somebody's history stands in at least k histories. It speaks of
-sets of terms: how often somebody asked for a term is not covered; frequencies="drop" leaves it out.
+combination of at most m terms of a history stands in at least k histories. The definition is about
+sets of terms. It does not cover how often a user asked for a term; frequencies="drop" removes that.
 
-algorithm "greedy" is the paper's, user by user until nothing changes; with reinsert="groups" terms
-are then given back to as many users at once as can have them. "insert" is ours: it gives terms to
-groups of users in one pass, in several orders of which the best is kept. The target says what a
-term is worth; bid, clicks, impressions and revenue are read from a marketing table.
+Algorithm "greedy" is the paper's: it goes from user to user until nothing changes. With
+reinsert="groups" it then gives terms back to groups of users who can have them together. "insert"
+is ours: it gives terms to groups of users in one pass, in several orders, and keeps the best. The
+target decides what a term is worth; a marketing table has bid, clicks, impressions and revenue.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..histories import MOST_TERMS, Histories, histories_of
-from ..km_greedy import OnPass, delete_greedily, unheard
-from ..km_orders import Worth, give_back, most_kept
-from ..marketing import VALUES, MarketingTable, values_of
-from ..model import (
-    BadInput,
-    BadParameter,
-    Floats,
-    Ints,
-    Profiles,
-    Progress,
-    Release,
-    Unsatisfiable,
-    silent,
-)
-from ..reduced import reduced_release
+from ..arrays import Floats, Ints
+from ..deletion.histories import MOST_TERMS, Histories, histories_of
+from ..errors import BadInput, Unsatisfiable
+from ..marketing.table import VALUES, MarketingTable, values_of
+from ..model import Profiles, Release
+from ..promise import Promise
+from ..rows.reduced import reduced_release
+from .method import Inputs, Method, Options, option
+
+if TYPE_CHECKING:
+    from ..deletion.orders import Worth
 
 TARGETS = ("logsize", "users", "fis", "random", *VALUES)
-NAME = "km-anonymity"
-_CHOICES = {
-    "algorithm": ("insert", "greedy"),
-    "target": TARGETS,
-    "ties": ("random", "first"),
-    "reinsert": ("none", "groups"),
-    "frequencies": ("keep", "drop"),
-}
-_WITHOUT_EFFECT = {"insert": {"ties": "random", "reinsert": "none"}, "greedy": {}}  # whatever given
 
 
-def anonymize(
-    profiles: Profiles,
-    *,
-    k: int = 5,
-    m: int = 2,
-    algorithm: str = "insert",
-    target: str = "logsize",
-    ties: str = "random",
-    reinsert: str = "none",
-    frequencies: str = "keep",
-    marketing: str = "none",  # whoever calls reads it and hands the table in
-    table: MarketingTable | None = None,
-    rng: np.random.Generator,
-    progress: Progress = silent,
-    on_pass: OnPass = unheard,  # called at the end of each pass of "greedy"; it changes nothing
-    **_others: object,
-) -> Release:
-    """Delete terms until any m of a user are had by k users; release what is left of each."""
-    chosen = {"algorithm": algorithm, "target": target, "ties": ties}
-    chosen |= {"reinsert": reinsert, "frequencies": frequencies}
-    _refuse(profiles, k, m, chosen, marketing if table is None else "handed in")
-    histories, worth = histories_of(profiles), _worth(profiles, target, table)
-    if algorithm == "greedy":
-        passes = _greedily(histories, worth, k, m, ties, reinsert, rng, progress, on_pass)
+@dataclass(frozen=True)
+class KmAnonymity(Options):
+    """The options of a deletion."""
+
+    k: int = option(5, "each released combination of terms stands in at least k rows", least=1)
+    m: int = option(
+        2,
+        f"the promise is for combinations of up to m terms of a row; 1 to {MOST_TERMS}",
+        least=1,
+        most=MOST_TERMS,
+    )
+    algorithm: str = option(
+        "insert",
+        "starts from nothing and gives terms back; greedy: the paper's, which deletes",
+        choices=("insert", "greedy"),
+    )
+    target: str = option(
+        "logsize",
+        "what to keep most of: logsize (uses of terms), users, fis (frequent combinations), "
+        "random (nothing), or a value of terms in a marketing table: bid, clicks, impressions, "
+        "revenue",
+        choices=TARGETS,
+    )
+    ties: str = option(
+        "random",
+        "greedy: --seed draws which of equal terms goes; first: the smallest goes",
+        choices=("random", "first"),
+    )
+    reinsert: str = option(
+        "none",
+        "greedy: groups gives terms back where k or more people can have them",
+        choices=("none", "groups"),
+    )
+    frequencies: str = option(
+        "drop",
+        "all weights are 1; keep: the profiles' weights, which the promise does not cover",
+        choices=("drop", "keep"),
+    )
+    marketing: str = option(
+        "none", "the table: a CSV file of term,bid,impressions,clicks, or synthetic"
+    )
+
+    def effects(self) -> dict[str, bool]:
+        """Return for options whether they have an effect with these others."""
+        # At m = 1 and at k = 1 all algorithms and targets give the same release. The two are not
+        # called idle all the same, as tables of results have a line for each of them.
+        greedy = self.algorithm == "greedy" and min(self.m, self.k) > 1
+        return {
+            "ties": greedy and self.target != "random",
+            "reinsert": greedy,
+            "marketing": self.target in VALUES,
+        }
+
+    def faults(self, inputs: Inputs) -> list[str]:
+        """Return what is wrong with the values, and whether `inputs` lack a marketing table."""
+        faults = super().faults(inputs)
+        if inputs.table is not None:
+            return faults
+        if self.marketing != "none":
+            faults.append(f"marketing={self.marketing} needs that table, and none was given")
+        elif self.target in VALUES:
+            faults.append(
+                f"target={self.target} needs a marketing table: set marketing=FILE.csv, or "
+                "marketing=synthetic for an invented one"
+            )
+        return faults
+
+
+def run(inputs: Inputs, options: KmAnonymity) -> Release:
+    """Return the release of `inputs`, reduced until k users have any m terms of a row."""
+    # Imported here, so that `--help` does not load the compiled loops.
+    from ..deletion.orders import most_kept
+
+    profiles, table, k, m = inputs.profiles, inputs.table, options.k, options.m
+    if k > len(profiles):
+        raise Unsatisfiable(
+            f"k={k} is more than the number of users, {len(profiles)}; take a smaller k", needs=k
+        )
+    histories, worth = histories_of(profiles), _worth(profiles, options.target, table)
+    if options.algorithm == "greedy":
+        passes, settled = _greedily(histories, worth, inputs, options), options
     else:
-        kept = most_kept(histories, worth, k=k, m=m, rng=rng, progress=progress)
+        kept = most_kept(histories, worth, k=k, m=m, rng=inputs.rng, progress=inputs.progress)
         passes = np.where(kept, 0, 1).astype(np.int64)
-    settled = {**chosen, **_WITHOUT_EFFECT[algorithm]}
-    parameters = {"k": k, "m": m, **settled, "marketing": _whose(table, target)}
+        # Both have no effect here: release.json states their defaults, as its judge demands.
+        settled = replace(options, ties="random", reinsert="none")
+    marketing = "none"
+    if table is not None and options.target in VALUES:
+        marketing = "synthetic" if table.drawn else "given"
+    settled = replace(settled, marketing=marketing)
     return reduced_release(
-        profiles, passes == 0, passes, parameters, method=NAME, frequencies=frequencies
+        profiles,
+        passes == 0,
+        passes,
+        settled.parameters(),
+        method=METHOD.name,
+        promise=METHOD.promise,
+        frequencies=options.frequencies,
     )
 
 
-def _whose(table: MarketingTable | None, target: str) -> str:
-    """Name the kind of table that the target read."""
-    if table is None or target not in VALUES:
-        return "none"
-    return "synthetic" if table.drawn else "given"
-
-
-def idle(parameters: Mapping[str, Any]) -> list[str]:
-    """Name the parameters that have no effect beside the others."""
-    # At m = 1 and at k = 1 all algorithms and targets come to the same; these two are not named,
-    # as tables tell of each.
-    greedy = parameters["algorithm"] == "greedy" and min(parameters["m"], parameters["k"]) > 1
-    effective = {
-        "ties": greedy and parameters["target"] != "random",
-        "reinsert": greedy,
-        "marketing": parameters["target"] in VALUES,
-    }
-    return [name for name, has_effect in effective.items() if not has_effect]
-
-
-def _refuse(profiles: Profiles, k: int, m: int, chosen: Mapping[str, str], marketing: str) -> None:
-    """Refuse what is not allowed, all of it at once; then what nobody could satisfy."""
-    faults = [
-        f"{name}={value} must be one of {', '.join(_CHOICES[name])}"
-        for name, value in chosen.items()
-        if value not in _CHOICES[name]
-    ]
-    faults += [f"k={k} must be 1 or more"] * (k < 1)
-    faults += [f"m={m} must be from 1 to {MOST_TERMS}"] * (not 1 <= m <= MOST_TERMS)
-    if marketing not in ("none", "handed in"):
-        faults.append(f"marketing={marketing} needs that table handed in")
-    elif chosen["target"] in VALUES and marketing == "none":
-        faults.append(
-            f"target={chosen['target']} needs a marketing table: set marketing=FILE.csv, or "
-            "marketing=synthetic for an invented one"
-        )
-    if faults:
-        raise BadParameter("; ".join(faults))
-    if k > len(profiles):
-        raise Unsatisfiable(
-            f"k={k} is more than the {len(profiles)} users there are; take a smaller k"
-        )
-
-
 def _worth(profiles: Profiles, target: str, table: MarketingTable | None) -> Worth:
+    from ..deletion.orders import Worth
+
     values = values_of(table, profiles.terms, target) if table and target in VALUES else None
     worth = Worth(target, profiles.weights.data, values)
     with np.errstate(over="ignore"):
@@ -137,41 +148,43 @@ def _worth(profiles: Profiles, target: str, table: MarketingTable | None) -> Wor
     return worth
 
 
-def _utility(histories: Histories, worth: Worth) -> Floats | None:
-    """Return what a term is worth in the whole log; nothing where chance or sets decide."""
+def _decider(histories: Histories, worth: Worth) -> Floats | str:
+    """Return what each term is worth in the whole log; or the target, if it is random or fis."""
     if worth.target == "users":
         return np.bincount(histories.terms, minlength=histories.span).astype(np.float64)
     if worth.target in ("random", "fis"):
-        return None
+        return worth.target
     tf: Floats = np.bincount(histories.terms, worth.weights, histories.span).astype(np.float64)
     return tf if worth.values is None else worth.values * tf
 
 
-def _greedily(
-    histories: Histories,
-    worth: Worth,
-    k: int,
-    m: int,
-    ties: str,
-    reinsert: str,
-    rng: np.random.Generator,
-    progress: Progress,
-    on_pass: OnPass,
-) -> Ints:
-    """Return the pass in which each cell was deleted, and 0 where it is kept, or given back."""
-    utility = _utility(histories, worth)
+def _greedily(histories: Histories, worth: Worth, inputs: Inputs, options: KmAnonymity) -> Ints:
+    """Return the pass in which each cell was deleted, and 0 if it was kept or given back."""
+    from ..deletion.greedy import delete_greedily
+    from ..deletion.orders import give_back
+
     passes = delete_greedily(
         histories,
-        k=k,
-        m=m,
-        target=worth.target if utility is None else "value",
-        values=utility,
-        ties=ties,
-        rng=rng,
-        progress=progress,
-        on_pass=on_pass,
+        k=options.k,
+        m=options.m,
+        by=_decider(histories, worth),
+        ties=options.ties,
+        rng=inputs.rng,
+        progress=inputs.progress,
+        on_pass=inputs.on_pass,
     )
-    if reinsert == "none":
+    if options.reinsert == "none":
         return passes
-    kept = give_back(histories, passes == 0, worth, k=k, m=m, rng=rng)
+    kept = give_back(histories, passes == 0, worth, k=options.k, m=options.m, rng=inputs.rng)
     return np.where(kept, 0, passes)
+
+
+METHOD = Method(
+    name="km-anonymity",
+    paper="Burghardt et al.",
+    about="terms are deleted, nobody is grouped",
+    promise=Promise("person", "combinations"),
+    run=run,
+    options=KmAnonymity,
+    needs=frozenset({"table"}),
+)

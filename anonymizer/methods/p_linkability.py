@@ -1,201 +1,207 @@
 """p-linkability groups: greedy constrained clustering.
 
 Zhu & Xiong, Anonymizing User Profiles for Personalized Web Search (TR-2010-007 and WWW 2010),
-definition 1 and algorithm 1. A group satisfies the constraint if the distinct original terms of
-its members number at least |U|avg / p, where |U|avg is the mean number of terms of a profile: a
-bound on the average probability of linking a member to one of the group's terms, not on each.
-With guarantee "every-term" a row leaves out each term that more than p of the members have.
+definition 1 and algorithm 1. A group satisfies the constraint if its members have at least
+|U|avg / p distinct original terms, where |U|avg is the mean number of terms of a profile. This
+bounds the average probability of linking a member to one of the group's terms, not each of them.
+With guarantee "every-term" a row suppresses each term that more than p of the members have.
 
-Ties the paper leaves open: among equally close profiles the lowest row joins; among equally far
-ones the lowest row is the next seed; a leftover member goes to the oldest of the closest groups.
+The paper does not say how to break ties. Here the lowest row joins among equally close profiles,
+and is the next seed among equally far ones; a user in no group joins the oldest of equal groups.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..augment import COMBINE, augment_profiles, unit_rows
-from ..clustering import cluster
-from ..constraints import Bounds, bounds_of, overall, refuse_hopeless
-from ..cooccurrence import Network, augment_by_network, learn
-from ..model import BadInput, BadParameter, Floats, Grouping, Profiles, Progress, Release, silent
-from ..refinement import refine as swap
-from ..representative import REPRESENTATIVES, represent
-from ..scanning import DenseVectors, SparseVectors, Vectors, scan
-from ..similarity import Documents, document_vectors
-from ..wordnet import WordNet
+from ..arrays import Floats
+from ..errors import BadInput, BadParameter
+from ..model import Grouping, Profiles, Progress, Release
+from ..promise import AVERAGE, Promise
+from ..rows.representative import REPRESENTATIVES, represent
+from ..similarity.documents import document_vectors
+from .method import Inputs, Method, Options, option, rare
 
-_CHOICES = {
-    "guarantee": ("average", "every-term"),
-    "linkage": ("seed", "centroid"),
-    "similarity": ("profiles", "documents"),
-    "augment": ("none", "wordnet", "cooccurrence"),
-    "network": ("profiles", "index", "log"),
-    "combine": COMBINE,
-    "sense": ("profile", "first"),
-    "representative": tuple(REPRESENTATIVES),
-    "refine": ("none", "swap"),
-}
-MOST_SCORES = 500_000_000  # of a user for a document: 4 GB
-_RANGES = {"a": (0, 100), "neighbours": (1, 1000), "documents": (2, 1_000_000)}
+if TYPE_CHECKING:
+    from ..grouping.bounds import Bounds
+    from ..grouping.greedy_scan import Vectors
+
+MOST_SCORES = 500_000_000  # users x documents; their scores take 4 GB
 
 
-def anonymize(
-    profiles: Profiles,
-    *,
-    p: float | None = 0.4,
-    k: int | None = None,
-    l: float | None = None,  # noqa: E741 the papers' letter
-    t: float | None = None,
-    a: int = 1,
-    guarantee: str = "average",
-    linkage: str = "seed",
-    similarity: str = "profiles",
-    representative: str = "centroid",
-    augment: str = "wordnet",
-    combine: str = "max",
-    sense: str = "profile",
-    neighbours: int = 5,
-    network: str = "profiles",
-    documents: int = 1000,
-    refine: str = "none",
-    first_seed: str = "",
-    wordnet: WordNet,
-    links: Network | None = None,
-    sample: Documents | None = None,
-    rng: np.random.Generator,
-    progress: Progress = silent,
-) -> Release:
-    """Group similar profiles until each group satisfies p-linkability; release one row a group."""
-    parameters = {name: value for name, value in locals().items() if name not in _HANDED_IN}
-    _refuse_unknown(parameters)
-    bounds = _bounds(profiles, guarantee, p=p, k=k, l=l, t=t)
-    first = profiles.number(first_seed) if first_seed else int(rng.integers(len(profiles)))
-    parameters["first_seed"] = "given" if first_seed else "drawn"  # publish no user's name
-    vectors = _vectors(profiles, parameters, wordnet, links, sample, progress)
-    grouping = _grouped(profiles, vectors, bounds, first, linkage, progress)
-    if refine == "swap":
-        grouping = swap(profiles, vectors, grouping, bounds, overall(profiles), progress=progress)
-    most = p if guarantee == "every-term" else None
-    rows = represent(profiles, grouping, representative, most_share=most)
-    return Release(rows, profiles.users, grouping.group_of, "p-linkability", parameters)
+@dataclass(frozen=True)
+class PLinkability(Options):
+    """The options of groups that satisfy p-linkability."""
+
+    p: float | None = option(
+        0.4, "at least |U|avg / p distinct terms in each group; off: no such bound"
+    )
+    k: int | None = option(None, "in addition to p: at least k members in each group")
+    l: float | None = option(None, "in addition to p: l-diversity of term weights")  # noqa: E741 the papers' letter
+    t: float | None = option(None, "in addition to p: t-closeness of term weights")
+    a: int = option(1, "WordNet: how many steps of hypernyms are added", least=0, most=100)
+    guarantee: str = option(
+        "average",
+        "every-term: rows suppress terms that more than p of the members have",
+        choices=("average", "every-term"),
+    )
+    linkage: str = option(
+        "seed",
+        "the person closest to the seed joins; centroid: the one closest to the members' mean "
+        "(slow: the time grows with the square of the number of users)",
+        choices=("seed", "centroid"),
+    )
+    similarity: str = option(
+        "profiles",
+        "documents: people are similar who score a sample of the index's documents alike",
+        choices=("profiles", "documents"),
+    )
+    representative: str = option(
+        "centroid",
+        "the members' mean weights; union: their largest",
+        choices=tuple(REPRESENTATIVES),
+    )
+    augment: str = option(
+        "wordnet",
+        "profiles are compared by synsets and hypernyms; cooccurrence: by terms that go "
+        "together; none: by their own terms",
+        choices=("none", "wordnet", "cooccurrence"),
+    )
+    combine: str = option(
+        "max", "weight of what two terms bring: the larger, or the sum", choices=("max", "sum")
+    )
+    sense: str = option(
+        "profile",
+        "WordNet: the sense whose words fit the profile; first: the most common one",
+        choices=("profile", "first"),
+    )
+    neighbours: int = option(5, "cooccurrence: how many terms a term brings", least=1, most=1000)
+    network: str = option(
+        "profiles",
+        "cooccurrence: learnt from profiles, index, or log (all queries of the log of --log)",
+        choices=("profiles", "index", "log"),
+    )
+    documents: int = option(
+        1000, "similarity=documents: size of the sample", least=2, most=1_000_000
+    )
+    refine: str = option(
+        "none",
+        "swap: exchange members to make groups closer while every bound holds",
+        choices=("none", "swap"),
+    )
+    first_seed: str = option(
+        "", "the user who seeds the first group; by default --seed draws one", shown="USER"
+    )
+    min_users: int = rare()
+
+    def effects(self) -> dict[str, bool]:
+        """Return for options whether they have an effect with these others."""
+        documents = self.similarity == "documents"
+        augment = "none" if documents else self.augment
+        return {
+            "a": augment == "wordnet",
+            "sense": augment == "wordnet",
+            "combine": augment != "none",
+            "neighbours": augment == "cooccurrence",
+            "network": augment == "cooccurrence",
+            "documents": documents,
+            "augment": not documents,
+        }
 
 
-_HANDED_IN = ("profiles", "wordnet", "links", "sample", "rng", "progress")
+def run(inputs: Inputs, options: PLinkability) -> Release:
+    """Return the release of `inputs` in groups of similar profiles that satisfy p-linkability."""
+    # Imported here, so that `--help` does not load the compiled loops.
+    from ..grouping.bounds import overall
+    from ..grouping.swapping import refine as swap
+
+    profiles, named = inputs.profiles, options.first_seed
+    bounds = _bounds(profiles, options)
+    first = profiles.number(named) if named else int(inputs.rng.integers(len(profiles)))
+    vectors = _vectors(inputs, options)
+    grouping = _grouped(profiles, vectors, bounds, first, options.linkage, inputs.progress)
+    if options.refine == "swap":
+        everybody = overall(profiles)
+        grouping = swap(profiles, vectors, grouping, bounds, everybody, progress=inputs.progress)
+    limit = options.p if options.guarantee == "every-term" else None
+    rows = represent(profiles, grouping, options.representative, most_share=limit)
+    # release.json is published, so it must not name the user.
+    settled = replace(options, first_seed="given" if named else "drawn")
+    if options.similarity == "documents" and inputs.sample is not None:
+        # What took effect: original profiles score documents, and the index may have fewer.
+        settled = replace(settled, augment="none", documents=inputs.sample.vectors.shape[0])
+    return METHOD.release(settled, rows, profiles.users, grouping.group_of)
 
 
-def idle(parameters: Mapping[str, object]) -> list[str]:
-    """Name the parameters that have no effect beside the others."""
-    documents = parameters["similarity"] == "documents"
-    augment = "none" if documents else parameters["augment"]
-    effective = {
-        "a": augment == "wordnet",
-        "sense": augment == "wordnet",
-        "combine": augment != "none",
-        "neighbours": augment == "cooccurrence",
-        "network": augment == "cooccurrence",
-        "documents": documents,
-        "augment": not documents,
-    }
-    return [name for name, has_effect in effective.items() if not has_effect]
+def _bounds(profiles: Profiles, options: PLinkability) -> Bounds:
+    """Return what each group must satisfy; refuse it if not even all users together do."""
+    from ..grouping.bounds import bounds_of, refuse_hopeless
 
-
-def _refuse_unknown(parameters: dict[str, object]) -> None:
-    faults = [
-        f"{name}={parameters[name]} must be one of {', '.join(allowed)}"
-        for name, allowed in _CHOICES.items()
-        if parameters[name] not in allowed
-    ]
-    faults += [
-        f"{name}={parameters[name]} must be from {least} to {most}"
-        for name, (least, most) in _RANGES.items()
-        if not least <= int(str(parameters[name])) <= most
-    ]
-    if faults:
-        raise BadParameter("; ".join(faults))
-
-
-def _bounds(
-    profiles: Profiles, guarantee: str, *, p: float | None, **others: float | None
-) -> Bounds:
-    """Return what each group must satisfy, or refuse it if not even all users together do."""
+    p = options.p
+    # The bounds add up weights, and could not be compared with an infinite sum.
     with np.errstate(over="ignore"):
         if not np.isfinite(profiles.weights.data.sum()):
             raise BadInput("weights are too large to be added up; divide them by a large number")
-    bounds = bounds_of(profiles, p=p, **others)  # type: ignore[arg-type]
-    if guarantee == "every-term":
+    bounds = bounds_of(profiles, p=p, k=options.k, l=options.l, t=options.t)
+    if options.guarantee == "every-term":
         if p is None:
             raise BadParameter("guarantee=every-term needs a p; set one, like p=0.4")
-        members = math.ceil(1 / Fraction(str(p)))  # a term of one member has share 1 / members
+        # In a smaller group already one member is more than a share p: no term could stand.
+        members = math.ceil(1 / Fraction(str(p)))
         bounds = bounds._replace(members=max(bounds.members, members))
     refuse_hopeless(profiles, bounds)
     return bounds
 
 
-def _vectors(
-    profiles: Profiles,
-    parameters: dict[str, object],
-    wordnet: WordNet,
-    links: Network | None,
-    sample: Documents | None,
-    progress: Progress,
-) -> csr_matrix | Floats:
+def _vectors(inputs: Inputs, options: PLinkability) -> csr_matrix | Floats:
     """Return the unit rows whose products are the users' similarities."""
-    if parameters["similarity"] == "profiles":
-        return unit_rows(_augmented(profiles, parameters, wordnet, links, progress))
+    from ..similarity.wordnet import unit_rows
+
+    profiles, sample = inputs.profiles, inputs.sample
+    if options.similarity == "profiles":
+        return unit_rows(_augmented(inputs, options))
     if sample is None:
-        raise BadParameter("similarity=documents needs a sample of an index's documents handed in")
+        raise BadParameter("similarity=documents needs a sample of an index's documents")
     size = sample.vectors.shape[0]
     if len(profiles) * size > MOST_SCORES:
         raise BadParameter(
             f"documents={size} are too many for {len(profiles)} users; at most "
             f"{MOST_SCORES // len(profiles)} fit, or take similarity=profiles"
         )
-    # What was in effect: documents are scored by original profiles, and there may be fewer.
-    parameters |= {"augment": "none", "documents": size}
     return document_vectors(profiles, sample.vectors, sample.terms)
 
 
-def _augmented(
-    profiles: Profiles,
-    parameters: dict[str, object],
-    wordnet: WordNet,
-    links: Network | None,
-    progress: Progress,
-) -> csr_matrix:
-    """Return the profiles over what their similarity is measured by."""
-    combine = str(parameters["combine"])
-    match parameters["augment"]:
-        case "wordnet":
-            return augment_profiles(
-                profiles,
-                wordnet,
-                a=int(str(parameters["a"])),
-                combine=combine,
-                sense=str(parameters["sense"]),
-                progress=progress,
-            )
-        case "cooccurrence":
-            return augment_by_network(
-                profiles, _network(profiles, parameters, links), combine=combine
-            )
-        case _:
-            return profiles.weights
+def _augmented(inputs: Inputs, options: PLinkability) -> csr_matrix:
+    """Return the profiles, augmented by what the options compare them by."""
+    from ..similarity.cooccurrence import augment_by_network, learn
+    from ..similarity.wordnet import augment_profiles
 
-
-def _network(profiles: Profiles, parameters: dict[str, object], links: Network | None) -> Network:
-    """Return the links that were handed in, or learn them from the profiles."""
-    if parameters["network"] == "profiles":
-        count = int(str(parameters["neighbours"]))
-        return learn(profiles.weights, profiles.terms, neighbours=count)
-    if links is None:
-        raise BadParameter(f"network={parameters['network']} needs that network handed in")
-    return links
+    profiles, combine = inputs.profiles, options.combine
+    if options.augment == "none":
+        return profiles.weights
+    if options.augment == "cooccurrence":
+        links = inputs.links
+        if options.network == "profiles":
+            links = learn(profiles.weights, profiles.terms, neighbours=options.neighbours)
+        if links is None:
+            raise BadParameter(f"network={options.network} needs that network, and none was given")
+        return augment_by_network(profiles, links, combine=combine)
+    if inputs.wordnet is None:
+        raise BadParameter("augment=wordnet needs WordNet, and none was given")
+    return augment_profiles(
+        profiles,
+        inputs.wordnet,
+        a=options.a,
+        combine=combine,
+        sense=options.sense,
+        progress=inputs.progress,
+    )
 
 
 def _grouped(
@@ -206,10 +212,25 @@ def _grouped(
     linkage: str,
     progress: Progress,
 ) -> Grouping:
-    """Run algorithm 1, by the index where it can be had."""
+    """Run algorithm 1, with an index of profiles where one is possible."""
+    from ..grouping.greedy import cluster
+    from ..grouping.greedy_scan import DenseVectors, SparseVectors, scan
+
     if isinstance(vectors, csr_matrix) and linkage == "seed":
         return cluster(profiles, vectors, bounds, first, progress=progress)
     rows: Vectors = (
         SparseVectors(vectors) if isinstance(vectors, csr_matrix) else DenseVectors(vectors)
     )
     return scan(profiles, rows, bounds, first, linkage=linkage, progress=progress)
+
+
+METHOD = Method(
+    name="p-linkability",
+    paper="Zhu & Xiong 2010",
+    about="groups of similar people with many distinct terms; one row is released for each group",
+    promise=AVERAGE,
+    run=run,
+    options=PLinkability,
+    needs=frozenset({"wordnet", "sample", "links"}),
+    promises={("guarantee", "every-term"): Promise("group", "every-term")},
+)

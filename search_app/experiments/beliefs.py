@@ -1,78 +1,78 @@
-"""How much what a mode serves may change what is believed of anybody's term, and how often.
+"""How much the rows of a mode may change belief about a person's terms, and how often.
 
-The attacker reads a term's own column of the rows, as anonymizer/measures/belief.py says. Each row
-and each term is a cell, terms that a row does not hold included; in a cell the promise of equation
-1 is broken if belief changes by more than p.
+The attacker reads a term's own column of the rows, as anonymizer/measures/belief.py says. Each pair
+of a row and a term is a cell, also where the row lacks the term. A cell breaks the promise of
+equation 1 if belief changes by more than p there.
 
-Clipped and suppressed shares have rules here: nobody releases them. Of a share within p of the
-prior they say how many members have the term. Of others clipped shares say only that it is at
-least, or at most, as far off; suppressed shares only that it is 0 or further off. What is expected
-of these is the mean over all assignments of the owners that fit.
+Clipped and suppressed shares have their rules here, as no method releases them. Both reveal a share
+within p of the prior. Of other shares, a clipped one reveals only that it is p or more off, and on
+which side. A suppressed one reveals only that it is 0 or more than p off. The belief about these is
+the mean over all assignments of the owners that fit.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
-from anonymizer.bounded_shares import counts_of
+from anonymizer.arrays import Floats, Ints
+from anonymizer.grouping.shares import counts_of
 from anonymizer.measures.assignments import Kind, expected_shares
 from anonymizer.measures.belief import infer
-from anonymizer.model import Profiles, Release
-from anonymizer.representative import row_names
+from anonymizer.model import Profiles, Release, row_names
+from anonymizer.promise import UNKNOWN
 
-from .baselines import Situation, random_groups
-from .outcomes import Floats, Ints
-from .unit_facts import Facts
+from .facts import Facts
+from .modes import Situation, random_groups
 
 _ROUNDING = 1e-12
-# Made of what another mode's rows publish, or served beside it by the own device: no more is told.
+# These modes use nothing but another mode's published rows, or add only work on the own device.
+# So an attacker learns from them what the other mode's rows reveal.
 _OF = dict.fromkeys(("smoothed", "two-stages", "two-stages-smoothed"), "group")
-_Change = tuple[Floats, Ints]  # of belief, and how many cells have it
+_Change = tuple[Floats, Ints]  # changes of belief, and in how many cells each occurs
 
 
 def largest(mode: str) -> str:
-    """Name the fact that holds a mode's largest change of belief."""
+    """Return the name of the fact that holds the largest change of belief by `mode`."""
     return f"belief_{_OF.get(mode, mode)}"
 
 
 def beyond(mode: str) -> str:
-    """Name the fact that holds the share of a mode's cells that break the promise."""
+    """Return the name of the fact that holds the share of cells of `mode` beyond p."""
     return f"beyond_p_{_OF.get(mode, mode)}"
 
 
 def facts_of_beliefs(situation: Situation, modes: Iterable[str]) -> Facts:
-    """Measure what each of the modes lets an attacker believe; nothing where there is no p."""
-    p = situation.released.parameters.get("p")
+    """Return what an attacker may believe by each of `modes`; nothing if there is no p."""
+    p = situation.released.number("p")
     facts: Facts = {}
     for mode in dict.fromkeys(_OF.get(mode, mode) for mode in modes):
         if p is not None and mode in _CHANGES:
             change, cells = _CHANGES[mode](situation)
+            # A value without cells is a count that no group has.
             some = cells > 0
             facts[largest(mode)] = float(change[some].max())
-            broken = cells[change > float(p) + _ROUNDING].sum()
+            broken = cells[change > p + _ROUNDING].sum()
             facts[beyond(mode)] = float(broken / cells.sum())
     return facts
 
 
-def _of_group(situation: Situation) -> _Change:
-    return _of_release(situation.profiles, situation.released)
-
-
 def _of_random_groups(situation: Situation) -> _Change:
-    """Infer from the rows of random groups as if they were released."""
+    """Return the changes of belief as if rows of random groups were released."""
     release, drawn = situation.released, random_groups(situation)
     served = np.flatnonzero(drawn.row_of >= 0)
     users = tuple(situation.profiles.users[user] for user in served.tolist())
     names = row_names(drawn.weights.shape[0], set(users))
     rows = Profiles(names, drawn.terms, drawn.weights)
-    method = release.method if "representative" in release.parameters else "random groups"
-    made = Release(rows, users, drawn.row_of[served], method, release.parameters)
-    return _of_release(situation.profiles, made)
+    # Random groups of methods without representatives are plain centroids, without their promise.
+    promise = release.promise if "representative" in release.parameters else UNKNOWN
+    made = replace(release, rows=rows, users=users, row_of_user=drawn.row_of[served])
+    return _of_release(situation.profiles, replace(made, promise=promise))
 
 
 def _of_release(profiles: Profiles, release: Release) -> _Change:
@@ -84,12 +84,12 @@ def _of_release(profiles: Profiles, release: Release) -> _Change:
     return np.append(standing, lacking.ravel()), np.append(once, columns.lacking.ravel())
 
 
-# Sets of counts that look alike in a row of some size, by the prior and p.
+# From a row's size, the prior and p: sets of counts of members that a row doesn't tell apart.
 _Alike = Callable[[int, Fraction, Fraction], tuple[Ints, ...]]
 
 
 def _clipped(size: int, prior: Fraction, p: Fraction) -> tuple[Ints, ...]:
-    """Return the counts of shares clipped from below, and of those clipped from above."""
+    """Return the counts whose shares are clipped from below, and those clipped from above."""
     counts = np.arange(size + 1)
     low, high = math.floor(size * (prior - p)), math.ceil(size * (prior + p))
     ends = counts[counts <= low], counts[counts >= high]
@@ -97,17 +97,15 @@ def _clipped(size: int, prior: Fraction, p: Fraction) -> tuple[Ints, ...]:
 
 
 def _suppressed(size: int, prior: Fraction, p: Fraction) -> tuple[Ints, ...]:
-    """Return the counts of which no cell stands: none, too few and too many."""
+    """Return the counts that leave no cell in the row: zero, too few and too many."""
     counts = np.arange(size + 1)
     low, high = math.ceil(size * (prior - p)), math.floor(size * (prior + p))
     return (counts[(counts == 0) | (counts < low) | (counts > high)],)
 
 
 def _of_alike(situation: Situation, rule: _Alike) -> _Change:
-    """Infer from shares of members some of which look alike.
-
-    Terms of as many users, with the same cells in as many rows of each size, are inferred once.
-    """
+    """Return the changes of belief where `rule` says which counts of members look alike."""
+    # Terms with the same table of counts give the same posteriors: each table is inferred once.
     profiles, release = situation.profiles, situation.released
     p, users = Fraction(str(release.parameters["p"])), len(profiles)
     sizes, group_of = np.unique(release.grouping.sizes, return_inverse=True)
@@ -136,12 +134,10 @@ def _of_alike(situation: Situation, rule: _Alike) -> _Change:
 def _inferred(
     table: Ints, sizes: Ints, having: int, alike: list[tuple[Ints, ...]]
 ) -> list[tuple[float, int]]:
-    """Return what is believed of a term in groups of each size and look, and in how many groups.
-
-    The table holds how many groups of each size have each count of members with the term; those
-    whose counts look alike stand at the least of these.
-    """
-    told, kinds, hidden = [], [], having
+    """Return (posterior, number of groups) for each size and look of a group."""
+    # `table` says how many groups of each of `sizes` have each count of members with the term.
+    # Counts that look alike are added up at the smallest of them.
+    known, kinds, hidden = [], [], having
     for size, line, sets in zip(sizes.tolist(), table, alike, strict=True):
         says = np.ones(size + 1, dtype=np.bool_)
         for open_ in sets:
@@ -149,14 +145,14 @@ def _inferred(
             if line[open_[0]]:
                 kinds.append(Kind(int(line[open_[0]]), size, open_))
         counts = np.flatnonzero(says)
-        told += [(c / size, int(line[c])) for c in counts]
+        known += [(c / size, int(line[c])) for c in counts]
         hidden -= int(line[counts] @ counts)
     expected = expected_shares(hidden, kinds) if kinds else []
-    return told + [(share, kind.groups) for share, kind in zip(expected, kinds, strict=True)]
+    return known + [(share, kind.groups) for share, kind in zip(expected, kinds, strict=True)]
 
 
 _CHANGES: dict[str, Callable[[Situation], _Change]] = {
-    "group": _of_group,
+    "group": lambda situation: _of_release(situation.profiles, situation.released),
     "random-groups": _of_random_groups,
     "clipped": lambda situation: _of_alike(situation, _clipped),
     "suppressed": lambda situation: _of_alike(situation, _suppressed),

@@ -1,15 +1,15 @@
 """Experiments as files [I/O]: TOML with inputs, defaults and variants.
 
 name = "mine"
-report = "general"            # or zhu-xiong, whose figures and claims go by tables' names
-[inputs]                      # see design.py for all of them and their defaults
+report = "general"            # or a paper's, such as zhu-xiong, which finds variants by table name
+[inputs]                      # design.py lists all of them with their defaults
 queries_per_user = 5
 [defaults]                    # for every variant
 method = "p-linkability"
 [[variant]]
 name = "by-p"
 parameters = { p = [0.1, 0.4] }   # a list: one variant for each value
-modes = ["group", "random-groups"]   # [] makes the release, and asks it nothing
+modes = ["group", "random-groups"]   # []: make the release and search nothing
 pools = [100]
 seeds = [0, 1, 2]
 """
@@ -25,12 +25,10 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from anonymizer.errors import BadParameter
 from anonymizer.methods import METHODS, idle_parameters, parameters_of, read_parameters
-from anonymizer.model import BadParameter
 
 from ..errors import UsageError
-from .baselines import MODES
-from .derived import REPORTS
 from .design import (
     GENERAL,
     LEAST_POOL,
@@ -39,13 +37,15 @@ from .design import (
     VECTORS,
     WEIGHTS,
     Experiment,
-    Inputs,
+    ExperimentInputs,
     Variant,
 )
+from .modes import MODES
+from .results.derived import REPORTS
 
 SUFFIX = ".toml"
-MOST_VARIANTS = 1000  # that one table may stand for
-MOST_UNITS = 5000  # releases of an experiment
+MOST_VARIANTS = 1000  # in one table
+MOST_UNITS = 5000  # releases in an experiment
 _TOP = {"name": str, "title": str, "report": str, "inputs": dict, "defaults": dict, "variant": list}
 _KINDS: dict[str, tuple[type, ...]] = {
     "name": (str,),
@@ -60,58 +60,62 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def names() -> list[str]:
-    """Name the experiments that come with the program."""
-    folder = files(__package__)
-    return sorted(
-        each.name.removesuffix(SUFFIX) for each in folder.iterdir() if each.name.endswith(SUFFIX)
-    )
+    """Return the names of the experiments that come with the program."""
+    inside = (file.name for file in files(__package__).iterdir())
+    return sorted(name.removesuffix(SUFFIX) for name in inside if name.endswith(SUFFIX))
 
 
 def text_of(name: str) -> str:
-    """Return the definition of an experiment: one of ours by name, or a file."""
+    """Return the definition's text; `name` is one of our experiments or a TOML file."""
     if name in names():
         return (files(__package__) / f"{name}{SUFFIX}").read_text(encoding="utf-8")
     if not name.endswith(SUFFIX):
         raise UsageError(
-            f"no experiment {name}; there are: {', '.join(names())}; or name a file ending in "
+            f"no experiment {name}; there are: {', '.join(names())}; or name a file that ends in "
             f"{SUFFIX}"
         )
     try:
         return Path(name).read_text(encoding="utf-8")
     except UnicodeDecodeError as fault:
-        raise UsageError(f"{name} is not UTF-8; an experiment is a TOML file") from fault
+        raise UsageError(f"{name} is not UTF-8; save it as a TOML file in UTF-8") from fault
 
 
 def read_definition(text: str, place: str, given: Mapping[str, str] | None = None) -> Experiment:
-    """Read a definition; inputs that are given override the file's. All faults are told at once."""
+    """Return the experiment in `text`, its inputs overridden by `given`; `place` names the text."""
     try:
         table = tomllib.loads(text)
+    # tomllib calls itself for each level of nested lists.
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise UsageError(f"{place} can't be read as TOML: {fault}") from fault
     faults = list(_table_faults(table))
     inputs, wrong = _inputs({**_tables(table, "inputs"), **(given or {})})
     named = table.get("variant")
     variants = [
-        {**_tables(table, "defaults"), **each, "name": str(each.get("name", ""))}
-        for each in (named if isinstance(named, list) else [])
-        if isinstance(each, dict)
+        {**_tables(table, "defaults"), **own, "name": str(own.get("name", ""))}
+        for own in (named if isinstance(named, list) else [])
+        if isinstance(own, dict)
     ]
     faults += wrong
-    for number, each in enumerate(variants, 1):
-        faults += [f"variant {each['name'] or number}: {fault}" for fault in _variant_faults(each)]
+    for number, own in enumerate(variants, 1):
+        faults += [f"variant {own['name'] or number}: {fault}" for fault in _variant_faults(own)]
     if faults:
         raise UsageError(f"{place}: {'; '.join(faults)}")
-    units = sum(map(_units, variants))
+    # Spreading the lists takes memory, so the product of their lengths is checked before.
+    units = 0
+    for variant in variants:
+        parameters = variant.get("parameters", {}).values()
+        lists = [*parameters, variant.get("weights"), variant.get("vectors")]
+        units += prod(len(_listed(some)) for some in lists) * len(variant.get("seeds", [0]))
     if units > MOST_UNITS:
         raise UsageError(f"{place}: {units:,} releases by all seeds; at most {MOST_UNITS:,}")
-    spread = tuple(variant for each in variants for variant in _spread(each))
+    spread = tuple(variant for given in variants for variant in _spread(given))
     name = table["name"]
     return Experiment(name, table.get("title", name), inputs, spread, table.get("report", GENERAL))
 
 
 def _tables(table: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = table.get(name, {})
-    return found if isinstance(found, dict) else {}
+    part = table.get(name, {})
+    return part if isinstance(part, dict) else {}
 
 
 def _table_faults(table: Mapping[str, Any]) -> Iterator[str]:
@@ -129,7 +133,7 @@ def _table_faults(table: Mapping[str, Any]) -> Iterator[str]:
     variants = table.get("variant")
     if not variants or not isinstance(variants, list):
         yield "at least one [[variant]] is needed"
-    elif not all(isinstance(each, dict) for each in variants):
+    elif not all(isinstance(variant, dict) for variant in variants):
         yield "each variant must be a table, under its own [[variant]]"
 
 
@@ -137,39 +141,24 @@ _CALLED = {str: "text", dict: "table", list: "list of tables"}
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether a name can be a folder's and a file's everywhere."""
+    """Return whether `name` is a safe name for files and folders on every system."""
     return 0 < len(name) <= 60 and all(c.isascii() and (c.isalnum() or c == "-") for c in name)
 
 
-# -- inputs ----------------------------------------------------------------------------------------
-
-
-def _inputs(given: Mapping[str, Any]) -> tuple[Inputs, list[str]]:
-    """Return the inputs and what is wrong with them."""
-    known = {each.name for each in fields(Inputs)}
-    faults = [
-        f"no input {name}; there are {', '.join(sorted(known))}" for name in given.keys() - known
-    ]
+def _inputs(given: Mapping[str, Any]) -> tuple[ExperimentInputs, list[str]]:
+    """Return the `given` inputs and the faults in them."""
+    known = sorted(field.name for field in fields(ExperimentInputs))
+    faults = [f"no input {name}; there are {', '.join(known)}" for name in given.keys() - known]
     values: dict[str, Any] = {}
     for name in given.keys() & known:
         try:
             values[name] = _number(name, given[name])
         except ValueError:
-            faults.append(f"{name}={given[name]} must be {_ALLOWED[name]}")
-    return Inputs(**values), sorted(faults)
+            faults.append(f"{name}={given[name]} must be {_allowed(name)}")
+    return ExperimentInputs(**values), sorted(faults)
 
 
-_WHY = "in a pool of 30 documents or fewer all are relevant, and every order has AP 1"
-_ALLOWED = {
-    "size": "a whole number from 1 to 100000, or off",
-    "users": "a whole number from 2 to 10000000, or off",
-    "test_share": "above 0 and below 1",
-    "terms": "wordnet, all or letters-digits",
-    "robots": "a whole number from 1 to 1000000, or off",
-    "queries_per_user": "a whole number from 1 to 1000",
-    "least_hits": f"a whole number from {LEAST_POOL} to {MOST_POOL}: {_WHY}",
-    "seed": "a whole number from 0 to 4294967295",
-}
+_WHY = "in a pool of 30 documents or fewer all are relevant, so every order has AP 1"
 _RANGES = {
     "size": (1, 100_000),
     "users": (2, 10_000_000),
@@ -178,16 +167,28 @@ _RANGES = {
     "least_hits": (LEAST_POOL, MOST_POOL),
     "seed": (0, 2**32 - 1),
 }
+_MAY_BE_OFF = ("size", "users", "robots")
+_TERMS = ("wordnet", "all", "letters-digits")
+
+
+def _allowed(name: str) -> str:
+    """Return the values that the input `name` may have, in words."""
+    if name not in _RANGES:
+        return "above 0 and below 1" if name == "test_share" else "wordnet, all or letters-digits"
+    low, high = _RANGES[name]
+    more = ", or off" if name in _MAY_BE_OFF else f": {_WHY}" if name == "least_hits" else ""
+    return f"a whole number from {low} to {high}{more}"
 
 
 def _number(name: str, value: Any) -> Any:
-    """Read an input's value from TOML or from text; whatever is wrong raises ValueError."""
+    """Return the `value` of the input `name`, read from TOML or text; ValueError if wrong."""
     if name == "terms":
-        if value not in ("wordnet", "all", "letters-digits"):
+        if value not in _TERMS:
             raise ValueError
         return value
-    if value == "off" and name in ("size", "users", "robots"):
+    if value == "off" and name in _MAY_BE_OFF:
         return None
+    # A bool is an int in Python, but TOML's true is no number.
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError
     if name == "test_share":
@@ -202,9 +203,6 @@ def _number(name: str, value: Any) -> Any:
     return number
 
 
-# -- variants --------------------------------------------------------------------------------------
-
-
 def _variant_faults(given: Mapping[str, Any]) -> Iterator[str]:
     unknown = sorted(set(given) - set(_KINDS))
     if unknown:
@@ -216,8 +214,8 @@ def _variant_faults(given: Mapping[str, Any]) -> Iterator[str]:
     ]
     if wrong:
         yield (
-            f"{', '.join(wrong)}: of the wrong kind; name and method are texts, parameters a "
-            "table, modes, pools and seeds lists"
+            f"{', '.join(wrong)}: wrong type; name and method are texts, parameters is a table, "
+            "and modes, pools and seeds are lists"
         )
     right = {name: value for name, value in given.items() if name not in wrong}
     yield from _list_faults(right)
@@ -228,11 +226,11 @@ def _variant_faults(given: Mapping[str, Any]) -> Iterator[str]:
 def _method_faults(given: Mapping[str, Any]) -> Iterator[str]:
     method, parameters = given.get("method", ""), given.get("parameters", {})
     if not method:
-        asked = given.get("modes", ["group"])
-        if any(mode.needs_release for name, mode in MODES.items() if name in asked):
-            yield "modes of a release need a method"
+        modes = given.get("modes", ["group"])
+        if any(mode.needs_release for name, mode in MODES.items() if name in modes):
+            yield "a mode that searches by a release needs a method; add method"
         if parameters:
-            yield "parameters need a method"
+            yield "parameters need a method; add method"
     elif method not in METHODS:
         yield f"no method {method}; there are: {', '.join(METHODS)}"
     else:
@@ -241,7 +239,8 @@ def _method_faults(given: Mapping[str, Any]) -> Iterator[str]:
 
 def _list_faults(given: Mapping[str, Any]) -> Iterator[str]:
     for name, allowed in (("modes", tuple(MODES)), ("weights", WEIGHTS), ("vectors", VECTORS)):
-        wrong = [str(each) for each in _listed(given.get(name, allowed[0])) if each not in allowed]
+        values = _listed(given.get(name, allowed[0]))
+        wrong = [str(value) for value in values if value not in allowed]
         if wrong:
             yield f"no {name} {', '.join(wrong)}; there are {', '.join(allowed)}"
     for name, low, high, why in (
@@ -249,46 +248,39 @@ def _list_faults(given: Mapping[str, Any]) -> Iterator[str]:
         ("seeds", 0, 2**32 - 1, ""),
     ):
         numbers = given.get(name, [low])
-        fit = all(type(each) is int and low <= each <= high for each in numbers)
+        # isinstance would accept true and false, which are integers in Python.
+        fit = all(type(number) is int and low <= number <= high for number in numbers)
         if not numbers or not fit or len(set(numbers)) != len(numbers):
             yield f"{name} must be different whole numbers from {low} to {high}{why}"
     for name in ("modes", "weights", "vectors"):
         several = _listed(given.get(name, "one"))
         if name != "modes" and not given.get(name, "one"):
             yield f"{name} is empty"
-        elif any(each in several[:at] for at, each in enumerate(several)):
-            yield f"{name} names one twice"
+        elif any(value in several[:at] for at, value in enumerate(several)):
+            yield f"{name} names a value twice"
 
 
 def _parameter_faults(method: str, given: Mapping[str, Any]) -> Iterator[str]:
     if given.get("first_seed", "") != "":
-        yield "first_seed names a person, so it can't be in an experiment"
+        yield "first_seed names a person; leave it out of an experiment"
     if MARKETING in given:
-        yield "marketing is no variant's: all share one table, synthetic or given by --marketing"
+        yield "marketing is not for variants: all share one table; give it with --marketing"
     if "log" in _listed(given.get("network")):
-        yield "network=log would learn from the queries that are held out"
+        yield "network=log would learn from the held-out queries; choose another network"
     lists = [_listed(value) for value in given.values()]
     if not all(lists):
         yield "a parameter's list is empty"
     elif prod(map(len, lists)) > MOST_VARIANTS:
-        yield f"the lists of its parameters stand for more than {MOST_VARIANTS:,} variants"
+        yield f"its parameters' lists give more than {MOST_VARIANTS:,} variants; shorten them"
     else:
-        yield from dict.fromkeys(_refused(method, given))
-
-
-def _refused(method: str, given: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the method says against each choice of values."""
-    for values in _products(given):
-        try:
-            read_parameters(method, {name: _text(value) for name, value in values.items()})
-        except BadParameter as fault:
-            yield str(fault)
-
-
-def _units(given: Mapping[str, Any]) -> int:
-    """Count the releases that a table may stand for."""
-    lists = [*given.get("parameters", {}).values(), given.get("weights"), given.get("vectors")]
-    return prod(len(_listed(value)) for value in lists) * len(given.get("seeds", [0]))
+        # Many choices of values may share one fault; the keys of a dict keep each once, in order.
+        faults = dict[str, None]()
+        for values in _products(given):
+            try:
+                read_parameters(method, {name: _text(value) for name, value in values.items()})
+            except BadParameter as fault:
+                faults[str(fault)] = None
+        yield from faults
 
 
 def _listed(value: Any) -> list[Any]:
@@ -296,7 +288,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _products(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield one mapping for each choice of a value from every list."""
+    """Yield one mapping for each way to choose a value from every list in `given`."""
     lists = [_listed(value) for value in given.values()]
     return (dict(zip(given, values, strict=True)) for values in product(*lists))
 
@@ -306,17 +298,15 @@ def _text(value: Any) -> str:
 
 
 def _spread(given: Mapping[str, Any]) -> Iterator[Variant]:
-    """Yield the variants that a table stands for."""
+    """Yield the variants that the table `given` defines."""
     method = given.get("method", "")
     plain = {name: tuple(given[name]) for name in ("modes", "pools", "seeds") if name in given}
-    weights, vectors = (
-        _listed(given.get(name, usual))
-        for name, usual in (("weights", WEIGHTS[0]), ("vectors", VECTORS[0]))
-    )
+    weights = _listed(given.get("weights", WEIGHTS[0]))
+    vectors = _listed(given.get("vectors", VECTORS[0]))
     releases: list[dict[str, Any]] = [{}]
     if method:
         chosen = [_complete(method, values) for values in _products(given.get("parameters", {}))]
-        releases = [each for at, each in enumerate(chosen) if each not in chosen[:at]]
+        releases = [values for at, values in enumerate(chosen) if values not in chosen[:at]]
     for complete in releases:
         for weight, vector in product(weights, vectors):
             yield Variant(
@@ -331,18 +321,17 @@ def _spread(given: Mapping[str, Any]) -> Iterator[Variant]:
 
 
 def _complete(method: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all parameters; one without effect has its default: a release is written one way."""
+    """Return all parameters of `method`: those in `values`, and defaults for the others."""
     usual = {name: value for name, value in parameters_of(method).items() if name != MARKETING}
     typed = read_parameters(method, {name: _text(value) for name, value in values.items()})
     complete = {**usual, **typed}
+    # An idle parameter gets its default, so that equal releases have equal parameters.
     return complete | {name: usual[name] for name in idle_parameters(method, complete)}
 
 
 def _telling(method: str, complete: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that tell a release from others, however it was written down.
-
-    These are the ones that are not at their defaults, and what the papers name by a letter.
-    """
+    """Return the parameters in `complete` that a reader needs to tell releases apart."""
+    # Parameters of one letter (p, k, m, a) are the papers' own: they are shown even as defaults.
     usual, idle = parameters_of(method), idle_parameters(method, complete)
     return {
         name: value
@@ -352,7 +341,7 @@ def _telling(method: str, complete: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_text(experiment: Experiment) -> str:
-    """Write an experiment out in full: every input, every variant spread."""
+    """Return `experiment` as TOML in full: every input, and one table for every variant."""
     lines = [
         f"name = {_toml(experiment.name)}",
         f"title = {_toml(experiment.title)}",
@@ -361,12 +350,13 @@ def as_text(experiment: Experiment) -> str:
         "[inputs]",
     ]
     lines += [f"{name} = {_toml(value)}" for name, value in asdict(experiment.inputs).items()]
-    for each in experiment.variants:
-        lines += ["", "[[variant]]", f"name = {_toml(each.name)}", f"method = {_toml(each.method)}"]
-        inside = ", ".join(f"{name} = {_toml(value)}" for name, value in each.complete.items())
+    for variant in experiment.variants:
+        heads = [f"{name} = {_toml(getattr(variant, name))}" for name in ("name", "method")]
+        lines += ["", "[[variant]]", *heads]
+        inside = ", ".join(f"{name} = {_toml(value)}" for name, value in variant.complete.items())
         lines += [f"parameters = {{ {inside} }}"] if inside else []
         for name in ("weights", "vectors", "modes", "pools", "seeds"):
-            lines.append(f"{name} = {_toml(getattr(each, name))}")
+            lines.append(f"{name} = {_toml(getattr(variant, name))}")
     return "\n".join(lines) + "\n"
 
 
@@ -382,4 +372,5 @@ def _toml(value: Any) -> str:
     return repr(value)
 
 
+# TOML allows no control characters in texts, except as escapes.
 _ESCAPED = {'"': '\\"', "\\": "\\\\", **{chr(n): f"\\u{n:04x}" for n in (*range(32), 127)}}

@@ -1,66 +1,100 @@
-"""What an experiment is: inputs and variants; each variant becomes units, one release each.
+"""What an experiment is: inputs and variants. Each variant becomes units, one release each.
 
-A list in a variant's parameters, weights or vectors stands for one variant a value. Variants that
-need the same release share one unit, which is made and searched once.
+A list of values in a variant's parameters, weights or vectors gives one variant per value.
+Variants that need the same release share one unit, which is made and searched once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 WEIGHTS = ("binary", "tf", "tfidf", "recency")
 VECTORS = ("tfidf", "tf")
-LEAST_POOL, MOST_POOL = 31, 10_000  # of 30 documents all are relevant: nothing can be measured
-MARKETING = "marketing"  # the parameter that the table takes the place of, when handed in
-GENERAL = "general"  # the report of an experiment of one's own
+# The gold standard calls 30 documents relevant. In a smaller pool every order would have AP 1.
+LEAST_POOL, MOST_POOL = 31, 10_000
+MARKETING = "marketing"  # a parameter of methods; an experiment gives its own table instead
+GENERAL = "general"  # the report of experiments that follow no paper
+Parameters = Mapping[str, str | int | float | None]  # a method's parameters by name
 
 
 @dataclass(frozen=True)
-class Inputs:
+class ExperimentInputs:
     """How people and queries are taken from a log."""
 
-    size: int | None = 150  # terms of a profile; who has fewer is left out; None: all terms
-    users: int | None = 720  # at most, the first who have that many
-    test_share: float = 0.2  # of each person's queries, the last by time
+    size: int | None = 150  # terms of a profile; people with fewer are skipped; None: all terms
+    users: int | None = 720  # at most this many people: the first with enough terms
+    test_share: float = 0.2  # share of each person's queries that is held out, the last by time
     terms: str = "wordnet"
-    robots: int | None = None  # queries of a session: who has one with more is left out
-    queries_per_user: int = 5  # held-out queries drawn of each person
+    robots: int | None = None  # people with more queries than this in a session are skipped
+    queries_per_user: int = 5  # held-out queries drawn for each person
     least_hits: int = 100  # documents a drawn query must find
-    seed: int = 0  # of that draw
+    seed: int = 0  # of this draw
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One release to make, by each seed, and the modes and pools in which it is searched."""
+    """A release to make with each seed, and the modes and pools in which to search by it."""
 
-    name: str  # of the table it comes from, such as figure-4
+    name: str  # of its [[variant]] table, such as figure-4
     method: str = ""  # empty: no release, for modes that need none
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # those that tell it from others
+    parameters: Parameters = field(default_factory=dict)  # those that differ from the defaults
     weights: str = "binary"  # of the profiles
     vectors: str = "tfidf"  # of the documents
-    modes: tuple[str, ...] = ("group",)  # none: a release is made, and nobody asks it
+    modes: tuple[str, ...] = ("group",)  # none: the release is made but not searched by
     pools: tuple[int, ...] = (100,)
     seeds: tuple[int, ...] = (0,)
-    complete: Mapping[str, Any] = field(default_factory=dict)  # parameters with their defaults
+    complete: Parameters = field(default_factory=dict)  # parameters with their defaults
+
+    @property
+    def given(self) -> Parameters:
+        """Return all parameters, with defaults where they are known."""
+        return self.complete or self.parameters
+
+    def number(self, name: str) -> float | None:
+        """Return the parameter `name` if it is a number, else None."""
+        value = self.given.get(name)
+        return float(value) if isinstance(value, int | float) else None
+
+    @property
+    def p(self) -> float:
+        """Return the bound p of a variant that has one."""
+        return float(self.given["p"] or 0)
+
+    @property
+    def unusual(self) -> list[str]:
+        """Return the weights and vectors that differ from the usual ones, as texts."""
+        pairs = (("weights", self.weights, WEIGHTS[0]), ("vectors", self.vectors, VECTORS[0]))
+        return [f"{name}={value}" for name, value, usual in pairs if value != usual]
 
     @property
     def label(self) -> str:
-        """Return what tells this variant's release from others, for people to read."""
+        """Return a readable name of this variant's release, different for each release."""
         given = [
             f"{name}={'off' if value is None else value}"
             for name, value in sorted(self.parameters.items())
         ]
-        unusual = [
-            f"{name}={value}"
-            for name, value, usual in (
-                ("weights", self.weights, WEIGHTS[0]),
-                ("vectors", self.vectors, VECTORS[0]),
-            )
-            if value != usual
-        ]
-        return " ".join([self.method or "no release", *given, *unusual])
+        return " ".join([self.method or "no release", *given, *self.unusual])
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One release, made with one seed, and all modes and pools in which it is searched."""
+
+    name: str  # u001, u002, ... in the order of the experiment
+    label: str
+    method: str  # empty: no release
+    parameters: Parameters  # all of them, defaults included
+    weights: str
+    vectors: str
+    seed: int
+    asked: tuple[tuple[str, int], ...]  # (mode, pool)
+
+    def serves(self, variant: Variant) -> bool:
+        """Return whether this unit is the release of `variant` by one of its seeds."""
+        ours = (self.method, dict(self.parameters), self.weights, self.vectors)
+        wanted = (variant.method, dict(variant.given), variant.weights, variant.vectors)
+        return ours == wanted and self.seed in variant.seeds
 
 
 @dataclass(frozen=True)
@@ -69,10 +103,41 @@ class Experiment:
 
     name: str
     title: str
-    inputs: Inputs
+    inputs: ExperimentInputs
     variants: tuple[Variant, ...]
-    report: str = GENERAL  # what makes figures, tables and claims of its rows
+    report: str = GENERAL  # the report that makes figures, tables and claims from its rows
 
-    def named(self, name: str) -> tuple[Variant, ...]:
-        """Return the variants that came from one table."""
-        return tuple(variant for variant in self.variants if variant.name == name)
+    def named(self, *names: str) -> tuple[Variant, ...]:
+        """Return the variants from the tables called `names`, table by table."""
+        return tuple(variant for name in names for variant in self.variants if variant.name == name)
+
+    def ordered(self, table: str, name: str) -> list[tuple[float, Variant]]:
+        """Return the variants of `table` that have the parameter `name`, by ascending value."""
+        values = ((variant.number(name), variant) for variant in self.named(table))
+        known = [(value, variant) for value, variant in values if value is not None]
+        return sorted(known, key=lambda pair: pair[0])
+
+
+def units_of(variants: Sequence[Variant]) -> tuple[Unit, ...]:
+    """Return one unit per release that `variants` need, with all modes and pools they ask for."""
+    needed: dict[tuple[object, ...], tuple[Variant, int, dict[str, set[int]]]] = {}
+    for variant in variants:
+        given = tuple(sorted((name, repr(value)) for name, value in variant.given.items()))
+        for seed in variant.seeds:
+            key = (variant.method, given, variant.weights, variant.vectors, seed)
+            pools_by_mode = needed.setdefault(key, (variant, seed, {}))[2]
+            for mode in variant.modes:
+                pools_by_mode.setdefault(mode, set()).update(variant.pools)
+    return tuple(
+        Unit(
+            name=f"u{number:03d}",
+            label=first.label,
+            method=first.method,
+            parameters=first.given,
+            weights=first.weights,
+            vectors=first.vectors,
+            seed=seed,
+            asked=tuple((mode, pool) for mode, some in pools.items() for pool in sorted(some)),
+        )
+        for number, (first, seed, pools) in enumerate(needed.values(), 1)
+    )

@@ -1,14 +1,11 @@
-"""Units that are measured already [I/O]: kept one by one under a hash of all they depend on.
-
-A run that is killed goes on from what it kept. What can't be read, or says it is something else, is
-measured again: each file begins with the SHA-256 of the rest.
-"""
+"""Units already measured [I/O]: each in a file named by a hash of all that it depends on."""
+# A run that was killed goes on from these files. Each begins with the SHA-256 of the rest. A unit
+# whose file is damaged, or holds something else, is measured again.
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -16,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.records import write_file
+from anonymizer.storage.files import replaced_whole
 
 from ..errors import plain_when_writing
-from ..evaluation import MEASURES
-from .outcomes import Block, Unit
+from ..measures.precision import MEASURES
+from .design import Unit
+from .outcomes import Block
 from .pipeline import Measured
 
 SUFFIX = ".unit"
@@ -28,54 +26,50 @@ SUM = 32  # bytes
 
 
 def keep(folder: Path, key: str, measured: Measured) -> None:
-    """Write what a unit came to, whole or not at all."""
-    arrays: dict[str, Any] = {"about": np.array(json.dumps(_about(key, measured)))}
+    """Write `measured` to the file of `key` in `folder`, whole or not at all."""
+    about = {
+        "key": key,
+        "facts": measured.facts,
+        "asked": [(block.mode, block.pool) for block in measured.blocks],
+        "measures": list(MEASURES),
+        "seconds": measured.seconds,
+        "pass_seconds": measured.pass_seconds,
+    }
+    arrays: dict[str, Any] = {"about": np.array(json.dumps(about))}
     for at, block in enumerate(measured.blocks):
         arrays[f"hits{at}"] = block.hits
         arrays[f"values{at}"] = np.stack([block.values[name] for name in MEASURES])
     content = BytesIO()
     np.savez(content, **arrays)
-    whole, temporary = content.getvalue(), folder / f".{key}"
-    with plain_when_writing(folder):
-        temporary.unlink(missing_ok=True)
-        write_file(temporary, [hashlib.sha256(whole).digest(), whole], 0o600)
-        temporary.replace(folder / f"{key}{SUFFIX}")
-
-
-def _about(key: str, measured: Measured) -> dict[str, Any]:
-    asked = [(block.mode, block.pool) for block in measured.blocks]
-    took = {"seconds": measured.seconds, "pass_seconds": measured.pass_seconds}
-    about = {"key": key, "facts": measured.facts, "asked": asked, "measures": list(MEASURES)}
-    return {**about, **took}
+    whole = content.getvalue()
+    with plain_when_writing(folder), replaced_whole(folder / f"{key}{SUFFIX}") as file:
+        file.write(hashlib.sha256(whole).digest() + whole)
 
 
 def find(folder: Path, key: str, unit: Unit) -> Measured | None:
-    """Return what a unit of this key came to, if it is kept here and whole."""
+    """Return the results of `unit` if `folder` has an intact file of `key`."""
     try:
         content = (folder / f"{key}{SUFFIX}").read_bytes()
     except OSError:
         return None
-    said, whole = content[:SUM], content[SUM:]
-    if hashlib.sha256(whole).digest() != said:
+    stored, whole = content[:SUM], content[SUM:]
+    if hashlib.sha256(whole).digest() != stored:
         return None
+    # Loading a pickle could run code.
     with np.load(BytesIO(whole), allow_pickle=False) as arrays:
-        return _measured(key, unit, arrays)
-
-
-def _measured(key: str, unit: Unit, arrays: Mapping[str, Any]) -> Measured | None:
-    about = json.loads(str(arrays["about"]))
-    asked = [(str(mode), int(pool)) for mode, pool in about["asked"]]
-    if about["key"] != key or tuple(asked) != unit.asked or about["measures"] != list(MEASURES):
-        return None
-    blocks = []
-    for at, (mode, pool) in enumerate(asked):
-        values = dict(zip(MEASURES, arrays[f"values{at}"], strict=True))
-        blocks.append(Block(unit.name, mode, pool, arrays[f"hits{at}"], values))
+        about = json.loads(str(arrays["about"]))
+        places = [(str(mode), int(pool)) for mode, pool in about["asked"]]
+        if (about["key"], about["measures"], tuple(places)) != (key, list(MEASURES), unit.asked):
+            return None
+        blocks = []
+        for at, (mode, pool) in enumerate(places):
+            values = dict(zip(MEASURES, arrays[f"values{at}"], strict=True))
+            blocks.append(Block(unit.name, mode, pool, arrays[f"hits{at}"], values))
     passes = tuple(about["pass_seconds"])
     return Measured(dict(about["facts"]), blocks, float(about["seconds"]), passes)
 
 
 def renamed(measured: Measured, unit: Unit) -> Measured:
-    """Return what was measured under the name that the unit has in this experiment."""
+    """Return `measured` under the name that `unit` has in this experiment."""
     blocks = [replace(block, unit=unit.name) for block in measured.blocks]
     return measured._replace(blocks=blocks)

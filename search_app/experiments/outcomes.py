@@ -5,42 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .design import Experiment, Variant
+from anonymizer.arrays import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-PassSeconds = Mapping[str, Sequence[float]]  # unit -> what each pass of its release took
+from ..measures.significance import by_person
+from .design import Experiment, Unit, Variant
 
-
-@dataclass(frozen=True)
-class Unit:
-    """One release, made by one seed, with all modes and pools in which it is searched."""
-
-    name: str  # u001, u002, ... in the order of the experiment
-    label: str
-    method: str  # empty: no release
-    parameters: Mapping[str, Any]  # all of them, defaults included
-    weights: str
-    vectors: str
-    seed: int
-    asked: tuple[tuple[str, int], ...]  # (mode, pool)
-
-    def serves(self, variant: Variant) -> bool:
-        """Tell whether this is the release of a variant by one of its seeds."""
-        complete = variant.complete or variant.parameters
-        ours = (self.method, dict(self.parameters), self.weights, self.vectors)
-        wanted = (variant.method, dict(complete), variant.weights, variant.vectors)
-        return ours == wanted and self.seed in variant.seeds
+PassSeconds = Mapping[str, Sequence[float]]  # unit -> the seconds of each pass of its release
 
 
 @dataclass(frozen=True)
 class Block:
-    """The values of one unit in one mode over one pool: one of each measure a query."""
+    """The values of one unit in one mode over one pool: for each measure, one value a query."""
 
     unit: str
     mode: str
@@ -51,7 +29,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """All blocks of an experiment; each lists the same queries in the same order."""
+    """All blocks of an experiment. Each lists the same queries in the same order."""
 
     experiment: Experiment
     units: tuple[Unit, ...]
@@ -60,24 +38,34 @@ class Outcomes:
     blocks: Mapping[tuple[str, str, int], Block]  # by unit, mode, pool
 
     def units_of(self, variant: Variant) -> tuple[Unit, ...]:
-        """Return a variant's units, one a seed."""
+        """Return the units of `variant`, one per seed."""
         return tuple(unit for unit in self.units if unit.serves(variant))
 
     def blocks_of(self, variant: Variant, mode: str, pool: int) -> list[Block]:
-        """Return a variant's blocks in a mode over a pool, one a seed."""
+        """Return the blocks of `variant` in `mode` over `pool`, one per seed."""
         return [self.blocks[unit.name, mode, pool] for unit in self.units_of(variant)]
 
-    def values(self, variant: Variant, mode: str, pool: int, measure: str) -> Floats:
-        """Return a measure query by query, averaged over the seeds."""
-        found = [block.values[measure] for block in self.blocks_of(variant, mode, pool)]
-        mean: Floats = np.mean(found, axis=0)
-        return mean
+    def measured(self, variant: Variant, mode: str, pool: int) -> bool:
+        """Return whether `variant` was searched in `mode` over `pool` by each of its seeds."""
+        seeds = {unit.seed for unit in self.units_of(variant) if (mode, pool) in unit.asked}
+        return bool(variant.seeds) and seeds == set(variant.seeds)
 
-    def facts_of(self, variant: Variant) -> list[Mapping[str, float]]:
-        """Return what is measured of a variant's releases, one a seed."""
-        return [self.facts[unit.name] for unit in self.units_of(variant)]
+    def by_people(self, variant: Variant, mode: str, pool: int, measure: str = "AP") -> Floats:
+        """Return `measure` for each person, averaged over seeds."""
+        values = [block.values[measure] for block in self.blocks_of(variant, mode, pool)]
+        return by_person(np.mean(values, axis=0), self.person)
+
+    def facts_of(self, variant: Variant, name: str = "") -> list[Mapping[str, float]]:
+        """Return the facts of each release of `variant` that has the fact `name`."""
+        every = (self.facts[unit.name] for unit in self.units_of(variant))
+        return [facts for facts in every if not name or name in facts]
+
+    def fact(self, variant: Variant, name: str) -> float | None:
+        """Return the fact `name` of `variant`, averaged over seeds; None if it isn't known."""
+        values = [facts[name] for facts in self.facts_of(variant, name)]
+        return sum(values) / len(values) if values else None
 
     @cached_property
     def people(self) -> int:
-        """Count the people who ask."""
+        """Return how many people search."""
         return int(np.unique(self.person).size)

@@ -2,30 +2,39 @@
 
     log -> profiles -> release -> pool -> re-rank -> rows
 
-`prepare` goes from the log to the pools: what all units of an experiment share. `measure` goes on
-to the rows of one unit. What they call is named after the step it takes.
+`prepare` goes from the log to the pools, which all units of an experiment share. `measure` goes on
+to the rows of one unit. The functions that they call are named after their steps.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from anonymizer.counting import TermCounter
-from anonymizer.km_greedy import OnPass, unheard
-from anonymizer.marketing import MarketingTable
-from anonymizer.model import Profiles, QueryLog, Release, Unsatisfiable
-from anonymizer.wordnet import WordNet
-from index.forward import Forward
+import numpy as np
 
-from ..releasing import release_of
-from .baselines import MODES, Situation
+from anonymizer.arrays import Floats, Ints
+from anonymizer.deletion.histories import OnPass, unheard
+from anonymizer.errors import Unsatisfiable
+from anonymizer.marketing.table import MarketingTable
+from anonymizer.methods import promise_of
+from anonymizer.methods.method import Inputs
+from anonymizer.model import Profiles, QueryLog, Release
+from anonymizer.terms.counting import TermCounter
+from anonymizer.terms.wordnet import WordNet
+from index.forward.reading import Forward
+
+from ..measures.precision import MEASURES, measured_by_size
+from ..search.rerank import DECIMALS
+from ..tasks.releasing import release_of
 from .beliefs import facts_of_beliefs, largest
 from .data import (
     Data,
+    Questions,
     Search,
     draw_questions,
     drop_robots,
@@ -33,52 +42,97 @@ from .data import (
     people_and_queries,
     table_for,
 )
-from .design import Inputs
-from .measuring_key import measuring_key
-from .outcomes import Block, Floats, Unit
-from .ranking import Gold, block_of
-from .unit_facts import facts_of_input, facts_of_nothing, facts_of_release
+from .design import ExperimentInputs, Unit
+from .facts import facts_of_input, facts_of_nothing, facts_of_release
+from .modes import MODES, Situation, best_first, places_in
+from .outcomes import Block
 
-FEW = 40  # people whose release compiles what others need
+FEW = 40  # people in the small release by which `warm_up` compiles
+
+
+class Gold:
+    """The own-profile order of each question's pool. It judges all other orders."""
+
+    def __init__(
+        self, questions: Questions, profiles: Profiles, forward: Forward, vectors: str
+    ) -> None:
+        self.questions = questions
+        self._own = Situation(questions, profiles, None, forward, vectors, 0, 0)
+        self._scores = np.zeros((len(questions), 0))
+        self._places: dict[int, Ints] = {}
+
+    def depth(self, pool: int) -> int:
+        """Return the size of the largest pool when pools are cut to `pool` documents."""
+        return min(pool, int(self.questions.pools.shape[1]))
+
+    def places(self, depth: int) -> Ints:
+        """Return the gold-standard place of each of the first `depth` documents of each pool."""
+        if depth not in self._places:
+            # Scores of a smaller pool are the first ones of a larger: only a deeper pool is scored
+            # again.
+            if self._scores.shape[1] < depth:
+                (self._scores,) = MODES["own"].scores(replace(self._own, depth=depth))
+            best = best_first(self._scores[:, :depth], self.questions.hits)
+            self._places[depth] = places_in(best)
+        return self._places[depth]
+
+
+def block_of(unit: str, mode: str, pool: int, scores: Sequence[Floats], gold: Gold) -> Block:
+    """Return the values of `mode` over the first `pool` documents, as the mean over `scores`."""
+    depth = gold.depth(pool)
+    hits = np.minimum(gold.questions.hits, depth)
+    own = gold.places(depth)
+    orders = [np.take_along_axis(own, best_first(some[:, :depth], hits), axis=1) for some in scores]
+    measured = [measured_by_size(some.__getitem__, hits) for some in orders]
+    means = {name: np.mean([draw[name] for draw in measured], axis=0) for name in MEASURES}
+    # Rounded now, so that values in memory are those that files give back.
+    values = {name: np.round(mean, DECIMALS) for name, mean in means.items()}
+    return Block(unit, mode, pool, hits, values)
 
 
 @dataclass(frozen=True)
 class World:
-    """What the units of an experiment are made and searched with."""
+    """What all units need: the data, the index of document vectors, WordNet and a clock."""
 
     data: Data
     forward: Forward
     wordnet: WordNet
-    clock: Callable[[], float] = lambda: 0.0  # seconds; nothing of the rows depends on it
+    # In seconds. No row depends on it.
+    clock: Callable[[], float] = lambda: 0.0
     _golds: dict[tuple[str, str], Gold] = field(default_factory=dict)
 
     def gold(self, unit: Unit) -> Gold:
-        """Return the own-profile orders that judge a unit."""
+        """Return the own-profile orders that judge `unit`."""
         key = unit.weights, unit.vectors
         if key not in self._golds:
             profiles = self.data.profiles[unit.weights]
             self._golds[key] = Gold(self.data.questions, profiles, self.forward, unit.vectors)
         return self._golds[key]
 
+    def situation(self, unit: Unit, release: Release | None, depth: int = 0) -> Situation:
+        """Return what a mode may use of `unit`, its `release` and `depth` documents per pool."""
+        data, own = self.data, self.data.profiles[unit.weights]
+        return Situation(data.questions, own, release, self.forward, unit.vectors, depth, unit.seed)
+
 
 class Measured(NamedTuple):
-    """What one unit came to: facts of its release, and its rows block by block."""
+    """The results of one unit: facts of its release, and its rows block by block."""
 
     facts: dict[str, float]
     blocks: list[Block]
-    seconds: float = 0.0  # that its release took
-    pass_seconds: tuple[float, ...] = ()  # of each of its passes, what comes before in the first
+    seconds: float = 0.0  # to make its release
+    pass_seconds: tuple[float, ...] = ()  # of each pass; the first includes what comes before it
 
 
 def prepare(
     log: QueryLog,
     counter: TermCounter,
     search: Search,
-    inputs: Inputs,
+    inputs: ExperimentInputs,
     units: Sequence[Unit],
     table: MarketingTable | None = None,
 ) -> Data:
-    """Take a log to profiles, held-out questions and their pools, and what terms earn."""
+    """Return the profiles of `log`, held-out questions with their pools, and the `table`."""
     weights = sorted({unit.weights for unit in units})
     log, robots = drop_robots(log, inputs)
     profiles, held_out = people_and_queries(log, counter, inputs, weights)
@@ -88,64 +142,57 @@ def prepare(
 
 
 def measure(world: World, unit: Unit) -> Measured:
-    """Take a unit to its release, search by it, and judge every order by the own profile's.
-
-    Where nothing can be released and nothing is to be searched, all that was to be kept is lost.
-    """
+    """Return the results of `unit`: make its release, search by it, judge by own profiles."""
     began, passed = world.clock(), list[float]()
     try:
         release = release_for(world, unit, lambda _number, _deletions: passed.append(world.clock()))
     except Unsatisfiable:
         if unit.asked:
             raise
+        # Nothing is searched, and "keeps nothing" is a result too: a table's cell with 0 %.
         profiles = world.data.profiles[unit.weights]
         return Measured(facts_of_nothing(profiles, world.data.table), [])
     seconds = world.clock() - began
     pass_seconds = tuple(end - start for start, end in pairwise([began, *passed]))
     gold = world.gold(unit)
     blocks = []
-    for mode, pools in scored_together(unit):
-        scores = list(scored(world, unit, release, mode, max(pools)))
-        blocks += [block_of(unit.name, mode, pool, scores, gold) for pool in pools]
+    for mode in dict.fromkeys(mode for mode, _ in unit.asked):
+        pools = [pool for name, pool in unit.asked if name == mode]
+        # Other modes score a smaller pool as the beginning of the largest: once is enough.
+        for together in [[pool] for pool in pools] if MODES[mode].by_pool else [pools]:
+            scores = list(scored(world, unit, release, mode, max(together)))
+            blocks += [block_of(unit.name, mode, pool, scores, gold) for pool in together]
     return Measured(facts_of(world, unit, release), blocks, seconds, pass_seconds)
 
 
-def scored_together(unit: Unit) -> Iterator[tuple[str, list[int]]]:
-    """Yield each mode with pools that are beginnings of the largest of them, scores and all."""
-    for mode in dict.fromkeys(mode for mode, _ in unit.asked):
-        pools = [pool for asked, pool in unit.asked if asked == mode]
-        if MODES[mode].by_pool:
-            yield from ((mode, [pool]) for pool in pools)
-        else:
-            yield mode, pools
-
-
 def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, float]:
-    """Measure a unit's release; a unit without one tells of the input."""
+    """Return the facts of the `release` of `unit`, or those of the input if it has none."""
     data, profiles = world.data, world.data.profiles[unit.weights]
     if release is not None:
-        asked = Situation(
-            data.questions, profiles, release, world.forward, unit.vectors, 0, unit.seed
-        )
-        beliefs = facts_of_beliefs(asked, [mode for mode, _ in unit.asked])
+        modes = [mode for mode, _ in unit.asked]
+        beliefs = facts_of_beliefs(world.situation(unit, release), modes)
         facts = facts_of_release(profiles, release, data.table)
         if (exact := beliefs.get(largest("group"))) is not None:
-            facts["change_of_belief"] = exact  # by what rows say: some hide their members' shares
+            # Rows of some methods hide their members' shares; `beliefs` reads what rows publish.
+            facts["change_of_belief"] = exact
         return {**facts, **beliefs}
     return facts_of_input(profiles, data.table, world.forward, data.robots)
 
 
 def warm_up(world: World, units: Sequence[Unit]) -> None:
-    """Delete terms of a few people in each way the units do, so that none of them compiles."""
+    """Run each way of deletion that `units` use on a few people, to compile its code."""
+    # Otherwise the first unit's measured seconds would include numba's compilation.
     ways = {}
     for unit in units:
-        given = unit.parameters
-        if unit.method == "km-anonymity":
-            ways[tuple(given.get(name) for name in ("algorithm", "target", "m", "reinsert"))] = unit
+        if unit.method and promise_of(unit.method, unit.parameters).bounds == "combinations":
+            # k is not among them: it changes how much is deleted, but not which code runs.
+            names = ("algorithm", "target", "m", "reinsert")
+            ways[tuple(unit.parameters.get(name) for name in names)] = unit
     for unit in ways.values():
         profiles = world.data.profiles[unit.weights]
         users, few = profiles.users[:FEW], profiles.weights[:FEW]
         small = {unit.weights: Profiles(users, profiles.terms, few)}
+        # A large k may be impossible with few people.
         least = replace(unit, parameters={**unit.parameters, "k": 2})
         with suppress(Unsatisfiable):
             release_for(replace(world, data=replace(world.data, profiles=small)), least)
@@ -154,27 +201,27 @@ def warm_up(world: World, units: Sequence[Unit]) -> None:
 def scored(
     world: World, unit: Unit, release: Release | None, mode: str, pool: int
 ) -> Iterator[Floats]:
-    """Score the documents of every pool by a mode, in one draw or several."""
-    questions, profiles = world.data.questions, world.data.profiles[unit.weights]
-    depth = world.gold(unit).depth(pool)
-    situation = Situation(
-        questions, profiles, release, world.forward, unit.vectors, depth, unit.seed
-    )
-    return MODES[mode].scores(situation)
+    """Yield the scores of every pool's first `pool` documents in `mode`, once per draw."""
+    return MODES[mode].scores(world.situation(unit, release, world.gold(unit).depth(pool)))
+
+
+def measuring_key(seed: int) -> bytes:
+    """Return a key made from `seed`, so that a run can be repeated with the same rows."""
+    # Anybody can compute this key, so nothing made with it may be released. Experiments never write
+    # their releases. A release for people gets its key from the operating system.
+    return hashlib.sha256(f"veilsearch: for measuring only, seed {seed}".encode()).digest()
 
 
 def release_for(world: World, unit: Unit, on_pass: OnPass = unheard) -> Release | None:
-    """Make a unit's release; none for modes that need none."""
+    """Return the release of `unit`, or None if its modes need none."""
     if not unit.method:
         return None
-    return release_of(
+    inputs = Inputs(
         world.data.profiles[unit.weights],
-        unit.method,
-        unit.parameters,
-        seed=unit.seed,
+        unit.seed,
         wordnet=world.wordnet,
-        forward=lambda: world.forward,
         table=world.data.table,
         key=measuring_key(unit.seed),
         on_pass=on_pass,
     )
+    return release_of(unit.method, inputs, unit.parameters, lambda: world.forward)

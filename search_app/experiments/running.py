@@ -1,4 +1,4 @@
-"""An experiment run from the log to its folder, going on where a killed run stopped. [I/O]"""
+"""Run an experiment from the log to its folder, going on where a killed run stopped. [I/O]"""
 
 from __future__ import annotations
 
@@ -9,28 +9,38 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from anonymizer.counting import TermCounter
-from anonymizer.marketing import MarketingTable
+from anonymizer.marketing.table import MarketingTable
 from anonymizer.model import QueryLog
-from anonymizer.wordnet import open_wordnet
-from index.build import open_index
+from anonymizer.storage.files import sweep_for
+from anonymizer.terms.counting import TermCounter
+from anonymizer.terms.wordnet import open_wordnet
 from index.manifest import read_manifest
+from index.opening import open_index
 
 from ..errors import UsageError, plain_when_writing
 from ..settings import Settings
 from . import kept_units
 from .data import Data
-from .derived import derived_files, report_of
-from .design import Experiment
-from .outcomes import Outcomes, Unit
+from .design import Experiment, Unit, units_of
+from .outcomes import Outcomes
 from .pipeline import Measured, prepare
-from .planning import units_of
-from .provenance import (
+from .report.summaries import sum_up
+from .results.derived import derived_files, report_of
+from .results.folder import (
+    Marks,
+    kept_in_run,
+    refuse_foreign,
+    refuse_loss,
+    refuse_other_data,
+    write_run,
+)
+from .results.provenance import (
     code_hash,
     context,
     inputs_of,
@@ -39,38 +49,34 @@ from .provenance import (
     refuse_changes,
     versions,
 )
-from .replacing import refuse_loss, refuse_other_data
-from .report import Report
-from .run_files import run_files
-from .run_folder import Derive, Marks, kept_in_run, refuse_foreign, take_back, write_run
-from .summaries import summarize
+from .results.trec_runs import run_files
 from .workers import Place, measured, open_world
 
 UNFINISHED, LOCK = "unfinished", "lock"
 MOST_CELLS = 50_000_000  # queries x documents: 3.5 GB a worker
-Tell = Callable[[int, int], object]  # units done, of so many
+Progress = Callable[[int, int], object]  # gets the units done and the number of all units
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What an experiment runs on."""
+    """The files that an experiment reads, and functions that read them."""
 
     logs: Sequence[Path]
     log: Callable[[], QueryLog]
     counter: Callable[[], TermCounter]
     index: Path
     index_name: str = ""
-    marketing: Path | None = None  # a table; None: one is drawn where a method wants it
-    table: Callable[[], MarketingTable | None] = lambda: None  # of that path
-    command: str = ""  # as it was given, without the places of files
+    marketing: Path | None = None  # a table; None: a synthetic one if a method needs one
+    table: Callable[[], MarketingTable | None] = lambda: None  # reads the file `marketing`
+    command: str = ""  # the user's command without the folders of files
 
 
-class Choices(NamedTuple):
+class RunChoices(NamedTuple):
     """How an experiment is run."""
 
     workers: int = 1
-    runs: Sequence[str] = ()  # tables of variants of which the orders are written too
-    replace: bool = False  # a run of other data, or of what this one doesn't make
+    runs: Sequence[str] = ()  # tables of variants whose orders are written too
+    replace: bool = False  # also replace a run of other data, or with results that would be lost
 
 
 def run_experiment(
@@ -78,69 +84,69 @@ def run_experiment(
     sources: Sources,
     folder: Path,
     settings: Settings,
-    choices: Choices,
-    tell: Tell = lambda _done, _of: None,
+    choices: RunChoices,
+    progress: Progress = lambda _done, _of: None,
 ) -> dict[str, Any]:
-    """Run an experiment into a folder; return what can be said of it in a line or two."""
+    """Run `experiment`, write its results to `folder`, and return a short summary."""
     began = time.monotonic()
     refuse_foreign(folder)
     units = units_of(experiment.variants)
     place = Place(sources.index, settings.cache)
     with _room(folder) as room:
-        take_back(folder, room)
-        refuse_loss(folder, experiment, units, bool(choices.runs), choices.replace)
-        inputs = _inputs(sources, settings)
+        # A run killed while it replaced another had moved that away; this puts it back.
+        sweep_for(folder)
+        if not choices.replace:
+            refuse_loss(folder, experiment, units, orders=bool(choices.runs))
+        # Compiled here if it was not yet, so that workers find it compiled.
+        open_wordnet(settings.cache)
+        read = partial(inputs_of, sources.logs, sources.index, settings.cache, sources.marketing)
+        inputs = read()
         data = _prepared(experiment, units, sources, settings)
-        refuse_other_data(folder, data.digest(), choices.replace)
+        digest = data.digest()
+        if not choices.replace:
+            refuse_other_data(folder, digest)
         workers = _affordable(choices.workers, data)
-        shared = context(inputs, data.digest())
+        shared = context(inputs, digest)
         keys = {unit.name: key_of(unit, shared) for unit in units}
-        found = _found(units, keys, room, folder)
-        left = [unit for unit in units if unit.name not in found]
-        seconds = dict.fromkeys((unit.name for unit in left), 0.0)
-        tell(len(found), len(units))
-        with closing(measured(data, place, left, workers)) as results:
-            for unit, found[unit.name], seconds[unit.name] in results:
+        results = _found(units, keys, room, folder)
+        missing = [unit for unit in units if unit.name not in results]
+        seconds = dict.fromkeys((unit.name for unit in missing), 0.0)
+        progress(len(results), len(units))
+        with closing(measured(data, place, missing, workers)) as measured_units:
+            for unit, results[unit.name], seconds[unit.name] in measured_units:
+                # The unit is kept under the hash of the code at the start, so the code must be the
+                # same.
                 refuse_changes(inputs, {"code_sha256": code_hash()})
-                kept_units.keep(room, keys[unit.name], found[unit.name])
-                tell(len(found), len(units))
-        refuse_changes(inputs, _inputs(sources, settings))
-        outcomes = _outcomes(experiment, units, found, data)
-        told = _provenance(sources, inputs, settings, workers, data)
-        told |= _times(began, units, seconds, found)
+                kept_units.keep(room, keys[unit.name], results[unit.name])
+                progress(len(results), len(units))
+        refuse_changes(inputs, read())
+        outcomes = _outcomes(experiment, units, results, data)
+        provenance = _provenance(sources, inputs, settings, workers, data)
+        provenance |= _times(began, units, seconds, results)
         orders = _runs(outcomes, choices.runs, data, place, settings)
-        report, derive = _derived(outcomes, told, orders)
-        write_run(folder, room, outcomes, Marks(keys, data.digest(), told), derive)
-    return _summary(folder, outcomes, told, report)
-
-
-def _derived(
-    outcomes: Outcomes, told: Mapping[str, Any], orders: Mapping[str, Iterable[bytes]]
-) -> tuple[Report, Derive]:
-    """Return what the rows say, and who makes the files of it when their hash is known."""
-    summaries = summarize(outcomes)
-    report = report_of(outcomes, summaries, told["pass_seconds"])
-    return report, lambda rows: {**derived_files(report, summaries, told, rows), **orders}
-
-
-def _summary(
-    folder: Path, outcomes: Outcomes, told: Mapping[str, Any], report: Report
-) -> dict[str, Any]:
+        summed = sum_up(outcomes)
+        report = report_of(summed, provenance["pass_seconds"])
+        write_run(
+            folder,
+            outcomes,
+            Marks(keys, digest, provenance),
+            lambda rows: {**derived_files(report, summed.summaries, provenance, rows), **orders},
+        )
     return {
         "run": str(folder),
         "people": outcomes.people,
         "queries": int(outcomes.person.size),
-        "units": len(outcomes.units),
-        "reused": told["units_reused"],
+        "units": len(units),
+        "reused": provenance["units_reused"],
         "rows": sum(block.hits.size for block in outcomes.blocks.values()),
-        "seconds": told["seconds"],
+        "seconds": provenance["seconds"],
         "claims": [asdict(claim) for claim in report.claims],
     }
 
 
 @contextmanager
 def _room(folder: Path) -> Iterator[Path]:
-    """Give a room for what is under way, which nobody else uses now; it goes when all is done."""
+    """Provide a locked folder next to `folder` for unfinished work; remove it at the end."""
     room = folder.with_name(f".{folder.name}.{UNFINISHED}")
     with plain_when_writing(folder):
         lock = _locked(room, folder)
@@ -148,28 +154,26 @@ def _room(folder: Path) -> Iterator[Path]:
         yield room
         shutil.rmtree(room, ignore_errors=True)
     finally:
-        if {path.name for path in room.glob("*")} <= {LOCK}:  # there is nothing to go on from
+        if {path.name for path in room.glob("*")} <= {LOCK}:  # no finished unit to keep
             shutil.rmtree(room, ignore_errors=True)
         os.close(lock)
 
 
-def _refuse_foreign_room(room: Path) -> None:
-    """Refuse a room that somebody else has furnished: it would be emptied at the end."""
-    if not os.path.lexists(room):
-        return
-    ours = room.is_dir() and not room.is_symlink()
-    if not ours or (any(room.iterdir()) and not (room / LOCK).is_file()):
-        raise UsageError(f"{room} is there already and is not ours; move it away")
-
-
 def _locked(room: Path, folder: Path) -> int:
-    """Make the room and lock it; it may be gone meanwhile, with who has just come to an end."""
+    """Return the lock of `room`, which is made if it does not exist."""
+    # Again and again, as a run that is just ending may remove the room between two steps.
     while True:
-        _refuse_foreign_room(room)
+        ours = not os.path.lexists(room) or (room.is_dir() and not room.is_symlink())
+        furnished = ours and room.is_dir() and any(room.iterdir())
+        # The room is removed at the end, so a folder of somebody else must not become it.
+        if not ours or (furnished and not (room / LOCK).is_file()):
+            raise UsageError(f"{room} exists and is not veilsearch's; move it away")
         room.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # O_NOFOLLOW: a symbolic link there could name any file.
         lock = os.open(room / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The lock counts only if its file was not removed in the meantime.
             if os.path.samestat(os.fstat(lock), (room / LOCK).stat()):
                 return lock
         except BlockingIOError as fault:
@@ -182,15 +186,10 @@ def _locked(room: Path, folder: Path) -> int:
         os.close(lock)
 
 
-def _inputs(sources: Sources, settings: Settings) -> dict[str, str]:
-    open_wordnet(settings.cache)  # compiled, where it was not yet
-    return inputs_of(sources.logs, sources.index, settings.cache, sources.marketing)
-
-
 def _prepared(
     experiment: Experiment, units: Sequence[Unit], sources: Sources, settings: Settings
 ) -> Data:
-    """Read the log and search all its held-out questions once."""
+    """Return the data of `experiment`: read the log, and search its held-out queries once."""
     lucene, _ = open_index(
         sources.index,
         heap=settings.heap,
@@ -202,7 +201,7 @@ def _prepared(
         return prepare(
             sources.log(),
             sources.counter(),
-            lambda queries, most: lucene.pools(queries, most, threads=2),
+            lambda queries, limit: lucene.pools(queries, limit, threads=2),
             experiment.inputs,
             units,
             sources.table(),
@@ -212,28 +211,29 @@ def _prepared(
 
 
 def _affordable(workers: int, data: Data) -> int:
-    """Return how many workers there is memory for; refuse what is too much for one."""
+    """Return how many of `workers` fit into memory; refuse `data` too large for one."""
     queries, depth = map(int, data.questions.pools.shape)
     if queries * depth > MOST_CELLS:
         raise UsageError(
             f"{queries:,} queries with pools of {depth:,} documents take too much memory; lower "
-            f"queries_per_user or the largest pool: their product may be {MOST_CELLS:,}"
+            f"queries_per_user or the largest pool: their product may be at most {MOST_CELLS:,}"
         )
+    # All workers together may take twice the memory of the largest run that is allowed.
     return min(workers, max(1, 2 * MOST_CELLS // max(queries * depth, 1)))
 
 
 def _runs(
     outcomes: Outcomes, names: Sequence[str], data: Data, place: Place, settings: Settings
 ) -> dict[str, Iterable[bytes]]:
-    """Return the files of the orders of some variants, which know documents by their ids."""
+    """Return the files with the orders of the variants called `names`, by documents' ids."""
     if not names:
         return {}
     lucene, _ = open_index(place.index, heap=settings.heap)
     try:
         pools = data.questions.pools
         ids = np.full(int(pools.max()) + 1, "", dtype=np.object_)
-        asked = np.unique(pools[pools >= 0])
-        ids[asked] = lucene.ids(asked)
+        rows = np.unique(pools[pools >= 0])
+        ids[rows] = lucene.ids(rows)
     finally:
         lucene.close()
     return run_files(outcomes, names, open_world(data, place), ids)
@@ -242,34 +242,35 @@ def _runs(
 def _found(
     units: Sequence[Unit], keys: Mapping[str, str], room: Path, folder: Path
 ) -> dict[str, Measured]:
-    """Return the units that are measured already, here or in the run that is replaced."""
+    """Return the results of units already measured, from `room` or the run in `folder`."""
     before = kept_in_run(folder, {keys[unit.name]: unit for unit in units})
-    found = {}
+    results = {}
     for unit in units:
         key = keys[unit.name]
         result = kept_units.find(room, key, unit) or before.get(key)
         if result is not None:
-            found[unit.name] = kept_units.renamed(result, unit)
-    return found
+            results[unit.name] = kept_units.renamed(result, unit)
+    return results
 
 
 def _outcomes(
-    experiment: Experiment, units: tuple[Unit, ...], found: Mapping[str, Measured], data: Data
+    experiment: Experiment, units: tuple[Unit, ...], results: Mapping[str, Measured], data: Data
 ) -> Outcomes:
-    """Put all blocks in the order of the units, in whatever order they came."""
+    """Return all results, in the order of the units."""
+    # Workers finish in any order, but the same run must write the same bytes.
     blocks = {
         (block.unit, block.mode, block.pool): block
         for unit in units
-        for block in found[unit.name].blocks
+        for block in results[unit.name].blocks
     }
-    facts = {unit.name: found[unit.name].facts for unit in units}
+    facts = {unit.name: results[unit.name].facts for unit in units}
     return Outcomes(experiment, units, facts, data.questions.person, blocks)
 
 
 def _provenance(
     sources: Sources, inputs: Mapping[str, str], settings: Settings, workers: int, data: Data
 ) -> dict[str, Any]:
-    """Tell what was asked, of what, and by which versions on which machine."""
+    """Return what was run, on which inputs, with which versions, on which machine."""
     drawn = data.table is not None and data.table.synthetic
     documents = read_manifest(sources.index)["counts"]["documents"]
     chosen = {name: getattr(settings, name) for name in ("k1", "b", "title_boost")}
@@ -289,26 +290,27 @@ def _times(
     began: float,
     units: Sequence[Unit],
     seconds: Mapping[str, float],
-    found: Mapping[str, Measured],
+    results: Mapping[str, Measured],
 ) -> dict[str, Any]:
-    """Tell when it was, how long it took, and how busy the machine was; last, unit by unit.
-
-    Of a release it is the method alone, and of some each of its passes; of a unit, facts and
-    searches too. What was measured before, by the same code and on such a machine, took what it
-    took then.
-    """
-    made = [unit for unit in units if unit.method]
-    made = [unit for unit in made if unit.name in seconds or found[unit.name].seconds]
+    """Return when the run ended, how long it took, the load, and seconds unit by unit."""
+    # `release_seconds` count the method alone, `pass_seconds` each of its passes if it has any.
+    # `unit_seconds` count facts and searches too. A reused release keeps the seconds that it took
+    # when the same code made it on such a machine.
+    made = {
+        unit.name: results[unit.name]
+        for unit in units
+        if unit.method and (unit.name in seconds or results[unit.name].seconds)
+    }
     return {
         "units_reused": len(units) - len(seconds),
         "load_average": [round(load, 2) for load in os.getloadavg()],
         "seconds": round(time.monotonic() - began, 1),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "unit_seconds": {name: round(took, 3) for name, took in seconds.items()},
-        "release_seconds": {unit.name: round(found[unit.name].seconds, 3) for unit in made},
+        "release_seconds": {name: round(unit.seconds, 3) for name, unit in made.items()},
         "pass_seconds": {
-            unit.name: [round(took, 6) for took in found[unit.name].pass_seconds]
-            for unit in made
-            if found[unit.name].pass_seconds
+            name: [round(took, 6) for took in unit.pass_seconds]
+            for name, unit in made.items()
+            if unit.pass_seconds
         },
     }

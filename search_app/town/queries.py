@@ -1,4 +1,4 @@
-"""A person of the synthetic town at the keyboard: what they ask, and where they would click."""
+"""What a person of the synthetic town types, and where they would click."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .subjects import Subject, Topic, Wheel
+from .subjects import Subject, TownTopic, Wheel
 from .words import (
     ERRANDS,
     HOSTS,
@@ -23,15 +23,15 @@ from .words import (
 )
 
 LONGEST = 5  # words of a query
-_DEVOTION = (1.0, 0.75, 0.6, 0.5, 0.45)  # to the first, second, ... interest
+_DEVOTION = (1.0, 0.75, 0.6, 0.5, 0.45)  # weight of the first, second, ... interest
 _DWELLS = 0.2  # chance that the next query is about the same topic
 _FORMS = (0.19, 0.46, 0.18, 0.07, 0.1)  # bare, explained, compared, labelled, asked
-_NOISE = (0.06, 0.13)  # share of everyday errands
+_NOISE = (0.06, 0.13)  # least and largest share of everyday errands
 _SONGS = [f"{head} {tail}" for head in SONG_HEADS for tail in SONG_TAILS]
 
 
-class Query(NamedTuple):
-    """What is typed, and the hosts that answer it, the likeliest first."""
+class TypedQuery(NamedTuple):
+    """The text typed, and the hosts that answer it, the most likely first."""
 
     text: str
     hosts: Sequence[str]
@@ -46,39 +46,42 @@ class Curiosity:
         questions = QUESTIONS[subject.interest.kind].split(";")
         self._questions = Wheel(questions, _habit(questions, rng))
         self._hosts = [f"{self._label.replace(' ', '-')}-{host}" for host in HOSTS]
-        self._topics = Wheel(subject.topics, _taste(len(subject.topics), rng))
+        # Familiar topics come more often, but each person has other preferences.
+        ranks = np.arange(len(subject.topics), dtype=np.float64)
+        tastes: list[float] = (rng.gamma(3.0, size=ranks.size) / (ranks + 30.0)).tolist()
+        self._topics = Wheel(subject.topics, tastes)
         self._topic = self._topics.spin(rng)
         forms = (self._bare, self._explained, self._compared, self._labelled, self._asked)
         self._forms = Wheel(forms, _FORMS)
 
-    def query(self, rng: np.random.Generator) -> Query:
-        """Ask about the last topic again in other words, or about another one."""
+    def query(self, rng: np.random.Generator) -> TypedQuery:
+        """Return a query on the last topic or another one, in words drawn by `rng`."""
         if rng.random() > _DWELLS:
             self._topic = self._topics.spin(rng)
         text = self._forms.spin(rng)(self._topic, rng)
         short = text if text.count(" ") < LONGEST else self._topic.phrase
-        return Query(short, self._hosts)
+        return TypedQuery(short, self._hosts)
 
-    def _bare(self, topic: Topic, rng: np.random.Generator) -> str:
+    def _bare(self, topic: TownTopic, rng: np.random.Generator) -> str:
         return topic.phrase if topic.plain or rng.random() < 0.4 else self._labelled(topic, rng)
 
-    def _labelled(self, topic: Topic, _rng: np.random.Generator) -> str:
+    def _labelled(self, topic: TownTopic, _rng: np.random.Generator) -> str:
         return topic.phrase if self._stem in topic.phrase else f"{topic.phrase} {self._label}"
 
-    def _explained(self, topic: Topic, rng: np.random.Generator) -> str:
+    def _explained(self, topic: TownTopic, rng: np.random.Generator) -> str:
         if not topic.near:
             return self._bare(topic, rng)
         first = int(rng.integers(len(topic.near)))
         words = topic.near[first : first + 1 + int(rng.random() < 0.35)]
         return " ".join((topic.phrase, *words))
 
-    def _compared(self, topic: Topic, rng: np.random.Generator) -> str:
+    def _compared(self, topic: TownTopic, rng: np.random.Generator) -> str:
         other = self._topics.spin(rng)
         if other.phrase in topic.phrase or topic.phrase in other.phrase:
             return self._bare(topic, rng)
         return f"{topic.phrase} {other.phrase}"
 
-    def _asked(self, topic: Topic, rng: np.random.Generator) -> str:
+    def _asked(self, topic: TownTopic, rng: np.random.Generator) -> str:
         return self._questions.spin(rng).format(x=topic.phrase)
 
 
@@ -94,14 +97,14 @@ class Errands:
         self._errands = Wheel(tuple(ERRANDS), _habit(tuple(ERRANDS), rng, 0.6))
         self._home = self._values["place"].spin(rng)
 
-    def query(self, rng: np.random.Generator) -> Query:
-        """Ask for something everybody asks for."""
+    def query(self, rng: np.random.Generator) -> TypedQuery:
+        """Return a query that anybody could have, drawn by `rng`."""
         errand = self._errands.spin(rng)
         at_home = errand == "place" and rng.random() < 0.5
         value = self._home if at_home else self._values[errand].spin(rng)
         way = self._ways[errand].spin(rng)
         hosts = [value] if errand == "site" else SITES
-        return Query(way.format(x=value, place=self._home), hosts)
+        return TypedQuery(way.format(x=value, place=self._home), hosts)
 
 
 Theme = Curiosity | Errands
@@ -118,38 +121,31 @@ class Searcher:
         self._themes: Wheel[Theme] = Wheel([*curiosities, Errands(rng)], widths)
 
     def theme(self, rng: np.random.Generator) -> Theme:
-        """Return what is on their mind."""
+        """Return the interest or the errands that come next, drawn by `rng`."""
         return self._themes.spin(rng)
 
 
 def misspell(text: str, rng: np.random.Generator) -> str:
-    """Drop, double or swap one letter within a word of at least four letters, if there is one."""
+    """Return `text` with a letter dropped, doubled or swapped in a word of four or more letters."""
     words = text.split(" ")
     long = [number for number, word in enumerate(words) if len(word) >= 4 and word.isalpha()]
     if not long:
         return text
     number = long[int(rng.integers(len(long)))]
-    words[number] = _slip(words[number], int(rng.integers(1, len(words[number]) - 1)), rng.random())
+    word = words[number]
+    at, kind = int(rng.integers(1, len(word) - 1)), rng.random()
+    letter, following = word[at], word[at + 1]
+    if kind < 1 / 3:
+        words[number] = word[:at] + letter + word[at:]
+    elif kind < 2 / 3 and letter != following:
+        words[number] = word[:at] + following + letter + word[at + 2 :]
+    else:
+        words[number] = word[:at] + word[at + 1 :]
     return " ".join(words)
 
 
-def _slip(word: str, at: int, kind: float) -> str:
-    letter, following = word[at], word[at + 1]
-    if kind < 1 / 3:
-        return word[:at] + letter + word[at:]
-    if kind < 2 / 3 and letter != following:
-        return word[:at] + following + letter + word[at + 2 :]
-    return word[:at] + word[at + 1 :]
-
-
-def _taste(size: int, rng: np.random.Generator) -> Sequence[float]:
-    """Draw how often each topic comes: the familiar first, yet everybody differs."""
-    ranks = np.arange(size, dtype=np.float64)
-    widths: list[float] = (rng.gamma(3.0, size=size) / (ranks + 30.0)).tolist()
-    return widths
-
-
 def _habit(items: Sequence[str], rng: np.random.Generator, shape: float = 0.3) -> Sequence[float]:
-    """Draw how often each everyday thing comes: a few often, most hardly ever."""
+    """Return how often a person uses each of `items`: a few often, most hardly ever."""
+    # A gamma distribution with a small shape has many values near 0 and a few large ones.
     widths: list[float] = rng.gamma(shape, size=len(items)).tolist()
     return widths

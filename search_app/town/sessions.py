@@ -1,21 +1,21 @@
-"""Three months of a town's searching: sessions with daily and weekly rhythm, repeats, clicks."""
+"""Three months of a person's searches: sessions with a daily and weekly rhythm, repeats, clicks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
 
-from .queries import Query, Searcher, misspell
+from .queries import Searcher, TypedQuery, misspell
 from .subjects import Wheel
 
 START = datetime(2026, 3, 1)
 DAYS = 92  # to the end of May
 _END = DAYS * 86_400
 _HOURS = (3, 2, 1, 1, 1, 2, 4, 7, 9, 10, 10, 10, 11, 10, 9, 10, 11, 12, 14, 17, 19, 18, 13, 7)
+# The chance of a click falls with the rank: 1, 1/2, 1/3, ...
 _RESULTS = Wheel(range(1, 21), [1 / rank for rank in range(1, 21)])
 
 MISSPELLED = 0.04  # shares of all queries
@@ -30,8 +30,8 @@ _WANDERS = 0.2  # chance that the next query is about something else
 COUNTED = ("queries", "repeated", "misspelled", "empty", "next pages", "clicks")
 
 
-class Request(NamedTuple):
-    """One query at one time, with the results that were clicked: (rank, host)."""
+class TimedQuery(NamedTuple):
+    """A query at a time, with the results that were clicked: (rank, host)."""
 
     time: int  # seconds since the start
     text: str
@@ -39,7 +39,7 @@ class Request(NamedTuple):
 
 
 class Diary:
-    """A person's three months: when they search, and what they typed before."""
+    """The three months of one person: when they search, and what they typed before."""
 
     def __init__(self, searcher: Searcher, rng: np.random.Generator):
         self._searcher = searcher
@@ -48,55 +48,48 @@ class Diary:
         weekdays = ((START + timedelta(days=day)).weekday() for day in range(DAYS))
         self._days = Wheel(range(DAYS), [weekend if day >= 5 else 1.0 for day in weekdays])
         self._hours = Wheel(range(24), np.roll(_HOURS, int(rng.integers(-2, 3))).tolist())
-        self._before: list[Query] = []
+        self._before: list[TypedQuery] = []
         self.counts: Counter[str] = Counter()
 
-    def requests(self, queries: int) -> list[Request]:
-        """Return so many queries with what follows from them, by time."""
-        requests: list[Request] = []
-        left = queries
-        while left:
-            size = min(left, int(self._rng.geometric(_ENDS)))
-            requests += self._session(size)
+    def requests(self, queries: int) -> list[TimedQuery]:
+        """Return `queries` queries, and requests for next pages after them, in order of time."""
+        requests: list[TimedQuery] = []
+        left, rng = queries, self._rng
+        while left:  # session by session
+            size = min(left, int(rng.geometric(_ENDS)))
             left -= size
+            theme = self._searcher.theme(rng)
+            moment = self._days.spin(rng) * 24 + self._hours.spin(rng)
+            time = min(moment * 3600 + int(rng.integers(3600)), _END - 3600)
+            for _ in range(size):
+                if rng.random() < _WANDERS:
+                    theme = self._searcher.theme(rng)
+                query = self._typed(theme.query(rng))
+                requests.append(self._request(time, query))
+                if rng.random() < NEXT_PAGE:
+                    self.counts["next pages"] += 1
+                    time += 12 + int(rng.exponential(30))
+                    requests.append(self._request(time, query))
+                time += 15 + int(rng.exponential(70))
         return sorted(requests, key=lambda request: request.time)
 
-    def _session(self, size: int) -> Iterator[Request]:
-        rng, theme = self._rng, self._searcher.theme(self._rng)
-        time = self._start()
-        for _ in range(size):
-            if rng.random() < _WANDERS:
-                theme = self._searcher.theme(rng)
-            query = self._typed(theme.query(rng))
-            yield self._request(time, query)
-            if rng.random() < NEXT_PAGE:
-                self.counts["next pages"] += 1
-                time += 12 + int(rng.exponential(30))
-                yield self._request(time, query)
-            time += 15 + int(rng.exponential(70))
-
-    def _start(self) -> int:
-        rng = self._rng
-        moment = self._days.spin(rng) * 24 + self._hours.spin(rng)
-        return min(moment * 3600 + int(rng.integers(3600)), _END - 3600)
-
-    def _typed(self, query: Query) -> Query:
+    def _typed(self, query: TypedQuery) -> TypedQuery:
         rng = self._rng
         self.counts["queries"] += 1
         if rng.random() < EMPTY:
             self.counts["empty"] += 1
-            return Query("-", ())
+            return TypedQuery("-", ())
         if self._before and rng.random() < REPEATED:
             self.counts["repeated"] += 1
             return self._before[int(rng.integers(len(self._before)))]
         if rng.random() < MISSPELLED:
             slipped = misspell(query.text, rng)
             self.counts["misspelled"] += slipped != query.text
-            query = Query(slipped, query.hosts)
+            query = TypedQuery(slipped, query.hosts)
         self._before.append(query)
         return query
 
-    def _request(self, time: int, query: Query) -> Request:
+    def _request(self, time: int, query: TypedQuery) -> TimedQuery:
         rng = self._rng
         clicks: dict[int, str] = {}
         chance = CLICKED if query.hosts else 0.0
@@ -106,4 +99,4 @@ class Diary:
             clicks.setdefault(rank, query.hosts[at])
             chance = CLICKED_AGAIN
         self.counts["clicks"] += len(clicks)
-        return Request(min(time, _END - 1), query.text, tuple(clicks.items()))
+        return TimedQuery(min(time, _END - 1), query.text, tuple(clicks.items()))

@@ -1,4 +1,4 @@
-"""An interest's subject: what WordNet's trees give people to ask about, most familiar first."""
+"""Interests, and the topics to search for that WordNet has for each, most familiar first."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from anonymizer.text import STOP_WORDS
-
-from .interests import Interest
+from anonymizer.terms.analysis import STOP_WORDS
 
 if TYPE_CHECKING:
-    from anonymizer.wordnet import WordNet
+    from anonymizer.terms.wordnet import WordNet
 
 Item = TypeVar("Item")
-TOPICS = 64  # a subject's most familiar topics; nobody asks for the rest of a large tree
-CLOSENESS = 0.75  # what a step down the tree leaves of a name's score
-SPOKEN = 3.5  # score of the first phrase that stands in the interest itself
-NEAR = 6  # words of its definition that a topic is asked with
+TOPICS = 64  # a subject's most familiar topics; the rest of a large tree is not used
+CLOSENESS = 0.75  # each step down the tree multiplies a name's score by this
+SPOKEN = 3.5  # score of the first phrase that the table of interests gives
+NEAR = 6  # words of a topic's definition that may be typed with it
 _WORDS = re.compile(r"[a-z]+")
 _PHRASE = re.compile(r"[a-z]{3,}(?:[ -][a-z]{2,}){0,2}")
-# Whatever would be unpleasant in a lecture: by a word of the definition or of the phrase itself.
+# Topics that would be unpleasant in a lecture, by a word of the definition or of the phrase.
 _UNFIT = re.compile(
     r"\b(?:offensive|slang|disparag|derogat|obscen|vulgar|insult|sex|genital|prostitut|copulat"
     r"|excre|urin|feces|fecal|semen|rape|nude|naked|porn|fetish|phall|hymen\b|castrat|venereal"
@@ -35,8 +34,34 @@ _UNFIT = re.compile(
     r"|coffin|drunk|cocaine|marijuana|heroin|kaffir|hottentot|golliwog|eskimo|gyps(?:y|ies))",
     re.IGNORECASE,
 )
-_COARSE = re.compile(r"\b(?:obscene|vulgar|prostitute|disparaging)\b")  # any sense of a word
-DULL = 400  # a word standing in more definitions than this tells nothing about a subject
+_COARSE = re.compile(r"\b(?:obscene|vulgar|prostitute|disparaging)\b")  # in any sense of a word
+# A word that is in more definitions than this says nothing about a subject.
+DULL = 400
+
+
+@dataclass(frozen=True)
+class Interest:
+    """A subject: its main synset, a short label, its popularity, and what belongs to it."""
+
+    synset: str
+    label: str
+    weight: float  # how many people have it, relative to the others
+    kind: str  # what sort of questions it brings
+    more: tuple[str, ...]  # further synsets whose trees belong to it
+    words: tuple[str, ...]  # phrases people use beyond WordNet's names
+
+
+def _interest(entry: str) -> Interest:
+    head, _, rest = entry.partition(":")
+    weight, kind, label = head.split(maxsplit=2)
+    synsets, _, words = rest.partition("|")
+    main, *more = synsets.split()
+    phrases = tuple(" ".join(phrase.split()) for phrase in words.split(",") if phrase.strip())
+    return Interest(main, label, float(weight), kind, tuple(more), phrases)
+
+
+_TABLE = Path(__file__).with_name("interests.txt").read_text(encoding="utf-8")
+INTERESTS = tuple(map(_interest, _TABLE.strip().replace("\n    ", " ").split("\n")[1:]))
 
 
 class Wheel(Generic[Item]):
@@ -47,18 +72,18 @@ class Wheel(Generic[Item]):
         self._edges = list(accumulate(widths))
 
     def spin(self, rng: np.random.Generator) -> Item:
-        """Return one item, by chance."""
+        """Return one item, drawn by `rng`."""
         at = bisect(self._edges, rng.random() * self._edges[-1])
         return self.items[min(at, len(self.items) - 1)]
 
 
 @dataclass(frozen=True)
-class Topic:
+class TownTopic:
     """Something to ask for, and words that explain it."""
 
     phrase: str
     near: tuple[str, ...]
-    plain: bool  # the phrase means this before it means anything else
+    plain: bool  # this is the first meaning of the phrase
 
 
 @dataclass(frozen=True)
@@ -66,7 +91,7 @@ class Subject:
     """All topics of one interest, the most familiar first."""
 
     interest: Interest
-    topics: tuple[Topic, ...]
+    topics: tuple[TownTopic, ...]
 
 
 class _Name(NamedTuple):
@@ -77,7 +102,7 @@ class _Name(NamedTuple):
 
 
 class Library:
-    """WordNet seen as a source of subjects."""
+    """WordNet as a source of subjects."""
 
     def __init__(self, wordnet: WordNet):
         self._wordnet = wordnet
@@ -85,36 +110,35 @@ class Library:
 
     @cached_property
     def _mentions(self) -> Counter[str]:
-        """Count each word in all definitions: what is mentioned often is familiar."""
+        """Return how often each word is in a definition: a word that is there often is familiar."""
         glosses = (self._wordnet.gloss(synset) for synset in range(self._wordnet.size))
         return Counter(word for gloss in glosses for word in _WORDS.findall(gloss.lower()))
 
     def subject(self, interest: Interest) -> Subject:
-        """Collect an interest's topics."""
-        found: dict[str, _Name] = {}
+        """Return `interest` with its topics."""
+        names: dict[str, _Name] = {}
         for number, phrase in enumerate(interest.words):
-            found[phrase] = _Name(phrase, None, SPOKEN / (1 + 0.06 * number), True)
+            names[phrase] = _Name(phrase, None, SPOKEN / (1 + 0.06 * number), True)
         for synset, depth in self.tree((interest.synset, *interest.more)).items():
             for name in self._names(synset, depth):
-                found.setdefault(name.phrase, name)
-        ranked = sorted(found.values(), key=lambda name: -name.score)
-        topics = (self._topic(name) for name in ranked if self._is_fit(name))
+                names.setdefault(name.phrase, name)
+        ranked = sorted(names.values(), key=lambda name: -name.score)
+        topics = (topic for name in ranked if (topic := self._topic(name)))
         return Subject(interest, tuple(islice(topics, TOPICS)))
 
     def tree(self, roots: Iterable[str]) -> dict[int, int]:
-        """Return all synsets below the roots, by hyponymy or as their topic, with depths."""
+        """Return all synsets below `roots`, by hyponymy or by topic, and their depths."""
         depths = {self._wordnet.number(root): min(at, 1) for at, root in enumerate(roots)}
         queue = list(depths)
         for synset in queue:
-            below = (*self._wordnet.children(synset), *self._wordnet.topic_members(synset))
-            for child in below:
+            for child in (*self._wordnet.children(synset), *self._wordnet.topic_members(synset)):
                 if child not in depths:
                     depths[child] = depths[synset] + 1
                     queue.append(child)
         return depths
 
     def _names(self, synset: int, depth: int) -> Iterator[_Name]:
-        """Return a synset's names; what is close to the root, familiar and plain scores high."""
+        """Yield the names of `synset`; close to the root, familiar and plain ones score high."""
         pos = self._wordnet.pos(synset)
         if pos not in "nv":
             return
@@ -123,6 +147,7 @@ class Library:
             if not _PHRASE.fullmatch(phrase):
                 continue
             mentions = min(self._mentions[word] for word in _WORDS.findall(phrase))
+            # A further name that definitions hardly mention is not a familiar one.
             if rank and mentions < 2:
                 continue
             plain = self._wordnet.senses(phrase)[0] == synset
@@ -130,24 +155,21 @@ class Library:
             doubt = (1.0 if plain else 0.4) * (1.0 if pos == "n" else 0.4)
             yield _Name(phrase, synset, CLOSENESS**depth * familiarity * doubt, plain)
 
-    def _topic(self, name: _Name) -> Topic:
+    def _topic(self, name: _Name) -> TownTopic | None:
         if name.synset is None:
-            return Topic(name.phrase, (), name.plain)
+            return TownTopic(name.phrase, (), name.plain)
+        text = f"{name.phrase} {self._wordnet.gloss(name.synset)}"
+        if _UNFIT.search(text) or any(map(self._is_coarse, name.phrase.split())):
+            return None
         near = (word for word in self._near(name.synset) if word not in name.phrase)
-        return Topic(name.phrase, tuple(islice(near, NEAR)), name.plain)
+        return TownTopic(name.phrase, tuple(islice(near, NEAR)), name.plain)
 
     def _near(self, synset: int) -> Iterator[str]:
-        """Return the telling words of a definition, the rarest first."""
+        """Yield the nouns of a definition that say something about it, the rarest first."""
         words = dict.fromkeys(_WORDS.findall(self._wordnet.gloss(synset).lower()))
         for word in sorted(words, key=lambda word: self._mentions[word]):
             if len(word) > 2 and 2 <= self._mentions[word] < DULL and self._is_fit_noun(word):
                 yield word
-
-    def _is_fit(self, name: _Name) -> bool:
-        if name.synset is None:
-            return True
-        text = f"{name.phrase} {self._wordnet.gloss(name.synset)}"
-        return not _UNFIT.search(text) and not any(map(self._is_coarse, name.phrase.split()))
 
     def _is_fit_noun(self, word: str) -> bool:
         form = self._wordnet.base_form(word)

@@ -6,170 +6,169 @@ import argparse
 from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import console
+from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
-from ..workspace import Workspace, write_whole
+from ..workspace.folder import Workspace, write_whole
+from .arguments import add_json
 
 if TYPE_CHECKING:
-    from ..people_store import PeopleStore
+    from ..accounts.store import PeopleStore
 
-_SHOWN = 5  # places of wrong ids that are named
+_SHOWN = 5  # ids that a message lists by their places
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
+    """Add the verb's arguments to `parser`."""
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--new", nargs="*", metavar="USER", help="make codes; those before end")
-    what.add_argument("--all", action="store_true", help="make codes for all who have none")
+    what.add_argument("--new", nargs="*", metavar="USER", help="make new codes; old ones end")
+    what.add_argument("--all", action="store_true", help="make codes for everybody without one")
     what.add_argument("--revoke", nargs="*", metavar="USER", help="end codes and sessions")
-    what.add_argument("--list", action="store_true", help="list who has a code since when")
+    what.add_argument("--list", action="store_true", help="list who has a code, and since when")
     parser.add_argument(
-        "--users", type=Path, metavar="FILE", help="more ids for --new and --revoke, one a line"
+        "--users", type=Path, metavar="FILE", help="more ids for --new or --revoke, one a line"
     )
     parser.add_argument(
         "-o",
         "--output",
         type=Path,
         metavar="FILE.tsv",
-        help="write new codes here: user, tab, code",
+        help="file for the new codes: user, tab, code",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Change the codes; exit with 1 if some of those to be revoked had none."""
-    from ..people_file import FILE
-    from ..people_store import PeopleStore
+    """Change the codes as `arguments` say; return 1 if some of those to revoke had none."""
+    from ..accounts.database import FILE
+    from ..accounts.store import PeopleStore
 
     workspace = Workspace(settings.workspace)
     workspace.check()
-    _refuse(arguments, workspace)
-    path, makes = workspace.root / FILE, arguments.all or arguments.new is not None
-    with closing(PeopleStore(path if makes or path.exists() else None)) as store:
-        if arguments.list:
-            return _list(store, arguments)
-        if arguments.revoke is not None:
-            return _revoke(store, arguments)
-        with workspace.writing("codes"):
-            return _make(store, workspace, arguments)
-
-
-def _refuse(arguments: argparse.Namespace, workspace: Workspace) -> None:
     makes = arguments.all or arguments.new is not None
     if arguments.output and not makes:
-        raise UsageError("-o goes with --new and --all only: codes made before can't be read again")
+        raise UsageError("-o goes only with --new or --all: codes made before can't be read again")
     if arguments.all and not arguments.output:
-        raise UsageError("--all needs -o FILE.tsv: the codes are told once only")
+        raise UsageError("--all needs -o FILE.tsv: the codes are shown once only")
     if arguments.users and (arguments.all or arguments.list):
-        raise UsageError("--users goes with --new and --revoke only")
+        raise UsageError("--users goes only with --new or --revoke")
     output: Path | None = arguments.output
     if output and output.resolve().is_relative_to(workspace.root.resolve()):
         raise UsageError(
             f"-o {output} lies in the workspace, which keeps no code; name a file outside of it"
         )
+    if output and output.exists():
+        raise UsageError(
+            f"-o {output} is there already, and may hold codes that nobody has got yet; name "
+            "another file"
+        )
+    path = workspace.root / FILE
+    # Looking must not create the file.
+    with closing(PeopleStore(path if makes or path.exists() else None)) as store:
+        if arguments.list:
+            return _list(store, arguments)
+        if arguments.revoke is not None:
+            # Not checked against the profiles: a person without one may still have a code.
+            named = _named(arguments.revoke, arguments)
+            revoked = sum(store.revoke(user) for user in named)
+            missing = len(named) - revoked
+            line = f"{count(revoked, 'code', 'codes')} revoked" + (
+                f"; {missing:,} had none" if missing else ""
+            )
+            console.answer(
+                {"revoked": revoked, "had_none": missing}, [line], as_json=arguments.json
+            )
+            return 1 if missing else 0
+        with workspace.writing("codes"):
+            return _make(store, workspace, arguments)
 
 
 def _make(store: PeopleStore, workspace: Workspace, arguments: argparse.Namespace) -> int:
-    """Make codes; they count once they are written where they can be read."""
-    from anonymizer.profile_file import read_profiles
+    """Make codes; they become valid only once they are written or shown."""
+    from anonymizer.storage.profiles import read_profiles
 
+    from ..accounts.codes import LONGEST_ID, is_id
+
+    output: Path | None = arguments.output
     known = read_profiles(workspace.find("profiles")).row_of
+    new: dict[str, str] = {}  # people without a profile, with the places of their ids
+    have = {user for user, _ in store.codes()}
     if arguments.all:
-        have = {user for user, _ in store.codes()}
         users = [user for user in known if user not in have]
     else:
-        users, have = list(_named(arguments.new, arguments, known)), set()
-    keep = partial(_write, arguments.output) if arguments.output else partial(_show, arguments)
-    with console.progress("Making codes", len(users)) as progress:
-        store.new_codes(users, keep, progress)
-    if arguments.output:
-        _tell(arguments, len(users), len(have))
+        places = _named(arguments.new, arguments)
+        users, new = list(places), {user: at for user, at in places.items() if user not in known}
+        if odd := [place for user, place in new.items() if not is_id(user)]:
+            raise UsageError(
+                f"{_listed(odd)}: an id has 1 to {LONGEST_ID} characters, none of them invisible, "
+                "no blank at its ends, and is no name of a row as g0001; no code was made"
+            )
+
+    def keep(codes: Mapping[str, str]) -> None:
+        if output is None:
+            lines = (f"{user}  {code}" for user, code in codes.items())
+            console.answer({"codes": codes}, lines, as_json=arguments.json)
+            return
+        if any(set(user) & set("\t\r\n") for user in codes):
+            raise UsageError("FILE.tsv can't hold an id with a tab or a line end; remove -o")
+        write_whole(output, "".join(f"{user}\t{code}\n" for user, code in codes.items()))
+
+    store.new_codes(users, keep)
+    if ended := len(have.intersection(users)):
+        console.say(f"{count(ended, 'earlier code', 'earlier codes')} ended")
+    if new:
+        console.say(
+            f"no profile yet for {_listed([*new.values()])}: new here, with "
+            "searches in plain order until they choose more. If an id is mistyped: veilsearch "
+            "codes --revoke"
+        )
+    kept = len(have) if arguments.all else 0
+    if output and arguments.json:
+        console.show_json({"written": str(output), "made": len(users), "had_one": kept})
+    elif output:
+        before = f"; {kept:,} had a code before, which stays valid" if kept else ""
+        console.show(
+            f"{output}: {count(len(users), 'code', 'codes')}, readable by you only{before}"
+        )
+        console.say("Hand the codes out, then delete the file: signing in does not need it.")
     return 0
 
 
-def _named(
-    given: list[str], arguments: argparse.Namespace, known: Mapping[str, object] | None
-) -> dict[str, str]:
-    """Return the ids given and those in the file, each with its place; all must be known."""
+def _listed(places: list[str]) -> str:
+    more = f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
+    return f"{'; '.join(places[:_SHOWN])}{more}"
+
+
+def _named(given: list[str], arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the ids `given` and those in --users, with their places."""
+    # An error must not print ids of people, so each id is named by its place.
     places = {user: f"id number {number}" for number, user in enumerate(given, 1)}
-    if arguments.users:
-        lines = _lines(arguments.users)
-        places |= {
-            user: f"{arguments.users}, line {number}"
-            for number, user in lines
-            if user not in places
-        }
+    if file := arguments.users:
+        try:
+            # utf-8-sig skips a byte order mark, which would become part of the first id.
+            lines = file.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as fault:
+            why = getattr(fault, "strerror", None) or "it is not UTF-8"
+            raise UsageError(f"--users {file} can't be read: {why}; write one id a line") from fault
+        for number, user in enumerate(map(str.strip, lines), 1):
+            if user and user not in given:
+                places[user] = f"{file}, line {number}"
     if not places:
         raise UsageError("no ids; name them after --new or --revoke, or in a file with --users")
-    wrong = [] if known is None else [place for user, place in places.items() if user not in known]
-    if wrong:
-        more = f" and {len(wrong) - _SHOWN:,} more" if len(wrong) > _SHOWN else ""
-        raise UsageError(
-            f"no profile for {'; '.join(wrong[:_SHOWN])}{more}; no code was made: codes are for "
-            "people with a profile"
-        )
     return places
 
 
-def _lines(file: Path) -> list[tuple[int, str]]:
-    try:
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as fault:
-        why = getattr(fault, "strerror", None) or "it is not UTF-8"
-        raise UsageError(f"--users {file} can't be read: {why}; write one id a line") from fault
-    return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
-
-
-def _write(output: Path, codes: Mapping[str, str]) -> None:
-    if any(set(user) & set("\t\r\n") for user in codes):
-        raise UsageError("an id has a tab or a line end in it, which FILE.tsv can't hold")
-    write_whole(output, "".join(f"{user}\t{code}\n" for user, code in codes.items()))
-
-
-def _show(arguments: argparse.Namespace, codes: Mapping[str, str]) -> None:
-    if arguments.json:
-        console.show_json({"codes": codes})
-        return
-    for user, code in codes.items():
-        console.show(f"{user}  {code}")
-
-
-def _tell(arguments: argparse.Namespace, made: int, had: int) -> None:
-    if arguments.json:
-        console.show_json({"written": str(arguments.output), "made": made, "had_one": had})
-        return
-    before = f"; {had:,} had one before, which stay" if had else ""
-    console.show(f"{arguments.output}: {made:,} codes, readable by you only{before}")
-    console.say("Hand the codes out, then delete the file: nobody needs it to sign in.")
-
-
 def _list(store: PeopleStore, arguments: argparse.Namespace) -> int:
-    codes = [(user, _shown(made)) for user, made in store.codes()]
-    if arguments.json:
-        console.show_json({"codes": [{"user": user, "made": made} for user, made in codes]})
-        return 0
-    for user, made in codes:
-        console.show(f"{user}  {made}")
-    if not codes:
+    codes = [
+        (user, f"{datetime.fromtimestamp(made, UTC):%Y-%m-%d %H:%M} UTC")
+        for user, made in store.codes()
+    ]
+    listed = {"codes": [{"user": user, "made": made} for user, made in codes]}
+    console.answer(listed, (f"{user}  {made}" for user, made in codes), as_json=arguments.json)
+    if not (codes or arguments.json):
         console.say("Nobody has a code yet; make some with: veilsearch codes --all -o FILE.tsv")
     return 0
-
-
-def _shown(made: int) -> str:
-    return f"{datetime.fromtimestamp(made, UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _revoke(store: PeopleStore, arguments: argparse.Namespace) -> int:
-    named = _named(arguments.revoke, arguments, None)
-    had = [user for user in named if store.revoke(user)]
-    if arguments.json:
-        console.show_json({"revoked": len(had), "had_none": len(named) - len(had)})
-    else:
-        none = f"; {len(named) - len(had):,} had none" if len(had) < len(named) else ""
-        console.show(f"{len(had):,} codes revoked{none}")
-    return 0 if len(had) == len(named) else 1

@@ -9,36 +9,34 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .. import console
 from ..errors import UsageError
-from ..settings import Settings, changed, load_settings
-from ..workspace import Workspace
-from .serve import add_place, serve_live
-
-if TYPE_CHECKING:
-    from ..web import Site
+from ..settings import DEMO, Settings, changed, load_settings
+from ..workspace.folder import Workspace
+from .arguments import add_place
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    parser.add_argument("--no-serve", action="store_true", help="build, and stop there")
+    """Add the verb's arguments to `parser`."""
+    parser.add_argument("--no-serve", action="store_true", help="build only")
     add_place(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Build what is missing, say what is there, and serve it."""
-    from anonymizer.model import AnonymizerError
+    """Build what is missing, say what there is, serve it as `arguments` say, and return 0."""
+    from anonymizer.errors import AnonymizerError
     from index.model import SearchError
 
-    from .. import demonstration
-    from ..admission import DEMO, access_of, is_loopback
-    from ..serving import Serving
+    from ..accounts.admission import access_of, is_loopback
+    from ..server.following import serve_live
+    from ..server.opening import Serving
+    from ..tasks import demo as demonstration
     from ..web import Live
 
     settings, loopback = changed(settings, access=DEMO), is_loopback(arguments.host)
-    access_of(settings, invented=True, loopback=loopback)  # refuses strangers before it builds
+    # Refuses a host that strangers can reach, before anything is built.
+    access_of(settings, invented=True, loopback=loopback)
     serving = Serving(settings, console.say)
     workspace = serving.workspace
     demonstration.refuse_other_data(workspace)
@@ -46,45 +44,37 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         console.say(f"The demo is built already: {workspace.root}")
     else:
         _build(workspace, settings)
+    # Its marker says that the demo was built whole; only opening shows damage that came later.
     try:
         live = Live(serving.open())
     except (UsageError, AnonymizerError, SearchError) as fault:
         console.say(f"The demo is damaged ({fault})")
         _build(workspace, settings)
         live = Live(serving.open())
-    _show_examples(live.now, settings)
-    if arguments.no_serve:
-        return 0
-    serve_live(serving, live, arguments)
-    return 0
-
-
-def _build(workspace: Workspace, settings: Settings) -> None:
-    """Build the demo and say how it goes."""
-    from .. import demonstration
-
-    began = time.monotonic()
-    console.say(f"Building the demo in {workspace.root} ...")
-    with workspace.writing("demo"):
-        for line in demonstration.build(workspace, settings):
-            console.say(f"  {time.monotonic() - began:5.1f} s  {line}")
-
-
-def _show_examples(site: Site, settings: Settings) -> None:
-    console.show(f"{len(site.people)} invented people. Try:")
-    for example in site.examples:
-        console.show(
-            f"  {_command(settings)} search {example.query} --user {example.user} --mode group"
-            f"   # {site.people[example.user]}"
-        )
-
-
-def _command(settings: Settings) -> str:
-    """Return how to call veilsearch from here on this workspace, as one can paste it."""
+    # Where the virtual environment is not active, the command needs its path.
     if shutil.which("veilsearch"):
         words = ["veilsearch"]
     else:
         words = [str(Path(os.path.relpath(sys.executable)).parent / "veilsearch")]
     if settings.workspace != load_settings().workspace:
         words += ["--workspace", str(settings.workspace)]
-    return shlex.join(words)
+    console.show(f"{len(live.now.people)} invented people. Try:")
+    for example in live.now.examples:
+        console.show(
+            f"  {shlex.join(words)} search {example.query} --user {example.user} --mode group"
+            f"   # {live.now.people[example.user]}"
+        )
+    if arguments.no_serve:
+        return 0
+    serve_live(serving, live, arguments.host, arguments.port)
+    return 0
+
+
+def _build(workspace: Workspace, settings: Settings) -> None:
+    from ..tasks import demo as demonstration
+
+    began = time.monotonic()
+    console.say(f"Building the demo in {workspace.root} ...")
+    with workspace.writing("demo"):
+        for line in demonstration.build(workspace, settings):
+            console.say(f"  {time.monotonic() - began:5.1f} s  {line}")

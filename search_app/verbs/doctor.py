@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from itertools import chain
 
 from .. import console
 from ..settings import Settings
-from .serve import add_admission, with_admission
-
-if TYPE_CHECKING:
-    from ..checkup import Check
+from .arguments import add_admission, add_json, with_admission
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    """Add the verb's arguments to `parser`."""
+    add_json(parser)
     parser.add_argument(
         "--deploy",
         action="store_true",
-        help="check too what guards people once others can reach the server",
+        help="also check what protects people once others can reach the server",
     )
     parser.add_argument(
-        "--host", default="127.0.0.1", help="with --deploy: as given to serve (127.0.0.1)"
+        "--host", default="127.0.0.1", help="with --deploy: the host of serve (127.0.0.1)"
     )
     add_admission(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print each check with its remedy."""
+    """Print the checks that `arguments` ask for, with remedies; return 1 if any fails."""
+    from ..server.checkup import checkup
+
     settings = with_admission(settings, arguments)
-    checks = []
-    for check in _looks(arguments, settings):
+    looks, checks = checkup(settings), []
+    if arguments.deploy:
+        from ..server.deployment import deployment
+
+        looks = chain(looks, deployment(settings, arguments.host))
+    # Each line is printed at once, as a check of a large index takes a while.
+    for check in looks:
         checks.append(check)
         if not arguments.json:
             mark = "ok  " if check.good else "BAD "
@@ -43,13 +46,3 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.json:
         console.show_json([{**asdict(check), "good": check.good} for check in checks])
     return 0 if all(check.good for check in checks) else 1
-
-
-def _looks(arguments: argparse.Namespace, settings: Settings) -> Iterator[Check]:
-    from ..checkup import checkup
-
-    yield from checkup(settings)
-    if arguments.deploy:
-        from ..deployment import deployment
-
-        yield from deployment(settings, arguments.host)

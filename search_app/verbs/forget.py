@@ -1,128 +1,138 @@
-"""veilsearch forget: take a person, or terms of theirs, out of the workspace."""
+"""veilsearch forget: take people, or some terms of a person, out of the workspace."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from .. import console
+from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
-from ..workspace import EXPERIMENTS, Workspace
+from ..workspace.folder import EXPERIMENTS, Workspace
+from .arguments import add_json
 
 if TYPE_CHECKING:
-    from ..forgetting import Forgotten
+    from ..forgetting.person import ForgetReport
 
+_DAY = "%d %b %Y, %H:%M UTC"
 _LOGS = (
-    "Logs outside the workspace are not touched: profiles made of them again bring the person "
-    "back, so take them out of the logs first."
+    "Logs outside the workspace are not changed. Take the person out of them, too: profiles "
+    "made from them again would bring the person back."
 )
-_WITHDRAWN = (
-    "Not published anew: {}, for composition and pooled promise nothing of a second release of the "
-    "same people. What was made anew serves search here; publish refuses it."
+_OUTSIDE = (
+    "Copies of published files that others have can't be called back. Who compares them with the "
+    "file of today sees which row is gone: that somebody of that group left."
 )
+_STAYS = (
+    "The group's row still holds a share of it; to withdraw the row: veilsearch forget --user U "
+    "--leave"
+)
+_NO_ROW = "This person has no row (any more)."
 _RUNS = (
-    "Runs of experiments hold lines of figures for each person who asked, by a number that names "
-    "nobody; run them again to be without this person's."
+    "Runs of experiments still hold figures of each test person, by number and without a name; run "
+    "them again to have none of theirs."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
+    """Add the verb's arguments to `parser`."""
     parser.epilog = (
-        "Profiles, origins, held-out queries, logs by columns, the town's truth, marketing "
-        "tables and published files are written anew without the person (those of composition and "
-        "pooled are removed: they must have no second), releases made anew from "
-        f"the profiles that remain, all in one step. {_LOGS}"
+        "Everything is changed in one step. Profiles, origins, held-out queries, logs by columns, "
+        "the town's truth and marketing tables are written again without these people. Each row in "
+        "which one of them had a part is withdrawn; every other row of a release stays byte for "
+        "byte. Published files that hold the row are named, and replaced by the same file without "
+        "it; files of single-person rows are removed. With --term only the profile changes: rows "
+        f"stay. {_LOGS}"
     )
     parser.add_argument(
-        "--user", required=True, metavar="U", help="the person's id; - reads it from stdin"
+        "--user",
+        required=True,
+        nargs="+",
+        metavar="U",
+        help="ids of people; -: read them from stdin, one a line",
     )
     parser.add_argument(
-        "--term", action="append", metavar="T", help="forget but this term; may be given again"
+        "--term",
+        action="append",
+        metavar="T",
+        help="forget only this term of one person; may be repeated",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument(
+        "--leave",
+        action="store_true",
+        help="withdraw people's rows only: they keep profile and code, and leave their group",
+    )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Forget, and tell what was done; exit with 1 where files are left that hold the id."""
-    from .. import needles
-    from ..forgetting import UnknownPerson, forget, look_again
+    """Forget as `arguments` say, print what changed; return 1 if files still hold the id."""
+    from ..accounts.database import FILE as PEOPLE
+    from ..forgetting.person import forget, leave_group
 
     workspace = Workspace(settings.workspace)
-    user = _user(arguments.user)
-    whole = arguments.term is None
-    try:
-        done = forget(workspace, settings, user, arguments.term)
-    except UnknownPerson:
-        if not (whole and _forget_choices(workspace, user)):
-            raise
-        _print_store(arguments.json, left := needles.files_with(workspace.root, user))
-        return 1 if left else 0
-    if whole:
-        _forget_choices(workspace, user)
-        done = look_again(workspace, user, done)
-    _print(done, arguments.json)
+    people = _given(arguments)
+    if arguments.leave:
+        left = leave_group(workspace, people)
+        console.answer(_as_json(left), _lines(left, "Left the group"), as_json=arguments.json)
+        return 0
+    done = forget(workspace, settings, people, arguments.term)
+    console.answer(_as_json(done), _lines(done, "Forgotten"), as_json=arguments.json)
+    if len(people) > 1:
+        console.say(f"{done.profiles:,} of these {len(people):,} people had a profile.")
+    if not arguments.json and done.changed != (PEOPLE,):
+        stays = _STAYS if done.rows_edited else _NO_ROW
+        console.say(_LOGS if done.whole else stays)
     if (workspace.root / EXPERIMENTS).is_dir():
         console.say(_RUNS)
     return 1 if done.left else 0
 
 
-def _user(given: str) -> str:
-    """Return the id; read from stdin it does not stand in the list of processes."""
-    user = sys.stdin.readline().strip() if given == "-" else given
-    if not user:
-        raise UsageError("--user is empty; give the person's id as the profiles have it")
-    return user
+def _given(arguments: argparse.Namespace) -> frozenset[str]:
+    """Return the ids that `arguments` give; refuse what does not go together."""
+    # From stdin, ids do not show in the list of processes.
+    given = map(str.strip, sys.stdin) if arguments.user == ["-"] else arguments.user
+    people = frozenset(filter(None, given))
+    if not people:
+        raise UsageError("--user is empty; give ids of people as the profiles have them")
+    if arguments.term and arguments.leave:
+        raise UsageError("--leave keeps the profile, so it goes without --term; give one of them")
+    if arguments.term and len(people) > 1:
+        raise UsageError("terms are forgotten of one person at a time; name one")
+    return people
 
 
-def _forget_choices(workspace: Workspace, user: str) -> bool:
-    """Forget code, sessions, choices and kept searches; tell whether there was anything."""
-    from ..people_file import FILE
-    from ..people_store import PeopleStore
-
-    path = workspace.root / FILE
-    if not path.exists():
-        return False
-    store = PeopleStore(path)
-    try:
-        codes = any(user == owner for owner, _ in store.codes())
-        had = codes or any(store.choices(user)) or bool(store.searches(user))
-        store.forget(user)
-    finally:
-        store.close()
-    return had
+def _as_json(done: ForgetReport) -> dict[str, Any]:
+    return {**done._asdict(), "published": [copy._asdict() for copy in done.published]}
 
 
-def _print_store(as_json: bool, left: tuple[str, ...]) -> None:
-    if as_json:
-        console.show_json({"changed": ["people.sqlite"], "left": list(left)})
-        return
-    console.show("Forgotten: people.sqlite")
-    _print_left(left)
-
-
-def _print(done: Forgotten, as_json: bool) -> None:
-    if as_json:
-        console.show_json(done._asdict())
-        return
-    console.show(f"Forgotten: {len(done.changed)} files and folders written anew")
-    for name in done.changed:
-        console.show(f"  {name}")
-    for name in done.removed:
-        console.show(f"  removed: {name}")
+def _lines(done: ForgetReport, what: str) -> Iterator[str]:
+    """Yield `what` was done, with each file; say what else the person should know."""
+    yield f"{what}: {count(len(done.changed), 'file or folder', 'files and folders')} written again"
+    yield from (f"  {name}" for name in done.changed)
+    yield from (f"  removed: {name}" for name in done.removed)
+    if done.rows_withdrawn:
+        rows = count(done.rows_withdrawn, "row was", "rows were")
+        yield f"  {rows} withdrawn; all others are as they were, byte for byte"
+    for copy in done.published:
+        at = "" if copy.at is None else f", published {time.strftime(_DAY, time.gmtime(copy.at))}"
+        now = "without the row now" if copy.successor else "removed"
+        now = now if copy.path else "it is not in the workspace; take it down where it is"
+        name = copy.path or "a file"
+        yield f"  published: {name}, SHA-256 of its rows {copy.sha256}{at}: {now}"
     if done.releases_dropped:
-        console.say(
-            "Releases that could not be made anew without the person were removed; make others "
-            "with: veilsearch anonymize"
-        )
-    if done.withdrawn:
-        console.say(_WITHDRAWN.format(", ".join(done.withdrawn)))
-    _print_left(done.left)
-    console.say(_LOGS)
+        console.say("Releases without any row left were removed.")
+    if done.published:
+        console.say(_OUTSIDE)
+    for fault in done.damaged:
+        console.say(f"The ledger could not be used: {fault}")
+    _warn_of(done.left)
 
 
-def _print_left(left: tuple[str, ...]) -> None:
+def _warn_of(left: tuple[str, ...]) -> None:
     for name in left:
-        console.say(f"Left: {name} holds the id or a term, or words like these; see to it by hand")
+        console.say(f"Left: {name} holds the id or a term, or words like these; check it by hand")

@@ -5,21 +5,21 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import console
+from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
-from ..workspace import write_whole
-from .verify import add_release, release_and_profiles
+from ..workspace.folder import write_whole
+from .arguments import add_json, add_release, refuse_overwriting, release_and_profiles
 
 if TYPE_CHECKING:
-    from anonymizer.marketing import MarketingTable
+    from anonymizer.marketing.table import MarketingTable
     from anonymizer.measures import Measurement
-    from anonymizer.measures.summary import Summary
+    from anonymizer.measures.measurement import MeasureSummary
     from anonymizer.model import Profiles, Release
 
 WORST = 1_000  # cells
@@ -27,66 +27,103 @@ _WORST_HEAD = "row,term,posterior,prior\n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
+    """Add the verb's arguments to `parser`."""
     add_release(parser)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE.csv", help="write every row of every measure"
     )
     parser.add_argument(
-        "--users", action="store_true", help="name the users in FILE.csv, which is personal then"
+        "--users", action="store_true", help="name the users in FILE.csv, which is then personal"
     )
     parser.add_argument(
         "--marketing",
         metavar="FILE|synthetic",
-        help="measure what is kept of bids, clicks, impressions and revenue by this table "
-        "(term,bid,impressions,clicks), or by the one invented by the release's seed",
+        help="also measure how much of bids, clicks, impressions and revenue is kept, by this "
+        "table (term,bid,impressions,clicks) or by one invented from the release's seed",
     )
     parser.add_argument(
         "--worst",
         type=Path,
         metavar="FILE.csv",
-        help=f"write the {WORST:,} cells about which belief changes most (row,term,posterior,"
-        "prior): as private as the profiles, so it may lie in RELEASE/private/",
+        help=f"write the {WORST:,} cells where belief changes most (row,term,posterior,prior); "
+        "keep this file private, for example in RELEASE/private/",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Measure the release and print each measure's summary; rows go to the file."""
-    from anonymizer.measures.summary import summarize
-
-    from ..lone_rows import lone_rows
+    """Measure the release in `arguments`, print each measure's summary, and return 0."""
+    from anonymizer.marketing.table import known_terms
+    from anonymizer.measures import MEASURES
+    from anonymizer.measures.belief import worst_cells
+    from anonymizer.measures.kept import kept_value
+    from anonymizer.measures.measurement import summarize
+    from anonymizer.methods import promise_of
+    from anonymizer.storage.profiles import fingerprint, read_profiles
+    from anonymizer.storage.releases import read_input_hash, read_release
 
     place, source = release_and_profiles(arguments, settings)
-    _check_output(arguments.output, place, source)
+    if (output := arguments.output) is not None:
+        if output.resolve().is_relative_to(place.resolve()):
+            raise UsageError(f"-o {output} lies in the release; name a file outside of it")
+        refuse_overwriting("-o", output, source, "the profiles; name another")
     _check_worst(arguments.worst, arguments.output, place, source)
-    release, profiles = _read(place, source)
+    release, profiles = read_release(place, promise_of), read_profiles(source)
+    # With other profiles every number would be wrong.
+    if read_input_hash(place) != fingerprint(profiles):
+        raise UsageError(
+            f"{place} was made from other profiles than {source}; name its own with --against"
+        )
+    profiles = _with_rows(profiles, release, place)
     table = _table(arguments.marketing, profiles, place)
-    lone = lone_rows(release) is not None
-    rows = _measured(release, profiles, table)
+    others = [measure for measure in MEASURES.values() if measure is not kept_value]
+    rows = [row for measure in others for row in measure(profiles, release)]
+    rows += kept_value(profiles, release, table)
     if arguments.output:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
     if arguments.worst:
-        _write_worst(arguments.worst, profiles, release)
-    found = summarize(rows)
+        # For the owner alone; nothing of them is printed.
+        write_whole(arguments.worst, _WORST_HEAD + _csv(worst_cells(profiles, release, WORST)))
+        arguments.worst.chmod(0o600)
+    summaries = summarize(rows)
+    origin: dict[str, Any] = {}
+    if table:  # whether it is synthetic, and how many of the terms it has
+        known, terms = known_terms(table, profiles.terms), len(profiles.terms)
+        origin = {"synthetic": table.synthetic, "known": known, "terms": terms}
     if arguments.json:
-        shown = [summary._asdict() for summary in found]
-        told = {"marketing": _told(table, profiles)} if table else {}
-        console.show_json({"release": str(place), "measures": shown, **told})
+        shown = [summary._asdict() for summary in summaries]
+        marketing = {"marketing": origin} if origin else {}
+        console.show_json({"release": str(place), "measures": shown, **marketing})
         return 0
-    if lone:
-        _print_lone(found)
-    else:
-        _print(found)
-    if table:
-        console.show(_in_words(_told(table, profiles)))
+    _print(summaries, of_groups=not release.promise.single_person)
+    if origin:
+        kind = "synthetic (invented)" if origin["synthetic"] else "given"
+        console.show(f"marketing table: {kind}, {origin['known']:,} of {origin['terms']:,} terms")
     return 0
 
 
+def _with_rows(profiles: Profiles, release: Release, place: Path) -> Profiles:
+    """Return those of `profiles` that the `release` at `place` was made of, as far as possible."""
+    from anonymizer.model import Profiles
+    from anonymizer.storage.parts import WITHDRAWN, read_cohorts
+    from anonymizer.storage.releases import people_of
+
+    withdrawn = any(WITHDRAWN in cohort.manifest for cohort in read_cohorts(place))
+    if withdrawn and release.promise.single_person:
+        raise UsageError(f"{place}: rows were withdrawn; measure a copy of it as it was made")
+    there = {*release.users} if withdrawn else people_of(place)
+    users = tuple(user for user in profiles.users if user in there)
+    if users == profiles.users:
+        return profiles
+    console.say("Some people have no row: this is measured over the people who have one.")
+    numbers = [profiles.number(user) for user in users]
+    return Profiles(users, profiles.terms, profiles.weights[numbers]).in_order()
+
+
 def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTable | None:
-    """Return the marketing table that is named; the invented one is that of the release's seed."""
-    from anonymizer.marketing import read_table, synthetic_table_of, used_table
-    from anonymizer.release import read_manifest
+    """Return the marketing table `named`, if any; the invented one is of the release's seed."""
+    from anonymizer.marketing.table import read_table, synthetic_table_of, used_table
+    from anonymizer.storage.parts import read_manifest
 
     if named is None:
         return None
@@ -95,51 +132,15 @@ def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTab
     return used_table(read_table(Path(named)), profiles.terms)
 
 
-def _told(table: MarketingTable, profiles: Profiles) -> dict[str, Any]:
-    """Say whose numbers these are, and how many of the terms they are for."""
-    from anonymizer.marketing import known_terms
-
-    known = known_terms(table, profiles.terms)
-    return {"synthetic": table.synthetic, "known": known, "terms": len(profiles.terms)}
-
-
-def _in_words(told: dict[str, Any]) -> str:
-    kind = "synthetic (invented)" if told["synthetic"] else "given"
-    return f"marketing table: {kind}, knows {told['known']:,} of {told['terms']:,} terms"
-
-
-def _measured(
-    release: Release, profiles: Profiles, table: MarketingTable | None
-) -> list[Measurement]:
-    """Take all measures; that of what is kept by the table, too."""
-    from anonymizer.measures import MEASURES
-    from anonymizer.measures.kept_value import kept_value
-
-    others = [measure for measure in MEASURES.values() if measure is not kept_value]
-    rows = [row for measure in others for row in measure(profiles, release)]
-    return rows + kept_value(profiles, release, table)
-
-
-def _check_output(output: Path | None, release: Path, profiles: Path) -> None:
-    """Refuse to write over what is read, whatever links lead there."""
-    if output is None:
-        return
-    if output.resolve().is_relative_to(release.resolve()):
-        raise UsageError(f"-o {output} lies in the release; name a file outside of it")
-    with suppress(OSError):  # what is not there, or out of reach, is told when it is opened
-        if output.samefile(profiles):
-            raise UsageError(f"-o {output} is the file of the profiles; name another")
-
-
 def _check_worst(worst: Path | None, output: Path | None, release: Path, profiles: Path) -> None:
-    """Refuse to write it into what is published, or over what is there but an earlier one."""
+    """Refuse a file in the published part, or one that exists and was not written by --worst."""
     if worst is None:
         return
     private = worst.resolve().parent == (release / "private").resolve()
     if worst.resolve().is_relative_to(release.resolve()) and not private:
         raise UsageError(
-            f"--worst {worst} lies in what is published; name a file in {release / 'private'}, or "
-            "outside of the release"
+            f"--worst {worst} lies in the published part of the release; name a file in "
+            f"{release / 'private'}, or outside of the release"
         )
     if output and worst.resolve() == output.resolve():
         raise UsageError(f"--worst and -o are both {worst}; name another file for one of them")
@@ -149,49 +150,27 @@ def _check_worst(worst: Path | None, output: Path | None, release: Path, profile
         with worst.open("rb") as file:
             if file.read(len(_WORST_HEAD)) == _WORST_HEAD.encode():
                 return
-    raise UsageError(f"--worst {worst} is there already and holds something else; name another")
-
-
-def _write_worst(path: Path, profiles: Profiles, release: Release) -> None:
-    """Write the worst cells for the owner alone; nothing of them is printed."""
-    from anonymizer.measures.belief import worst_cells
-
-    text = io.StringIO(newline="")
-    text.write(_WORST_HEAD)
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows(worst_cells(profiles, release, WORST))
-    write_whole(path, text.getvalue())
-    path.chmod(0o600)
-
-
-def _read(place: Path, source: Path) -> tuple[Release, Profiles]:
-    """Read a release and its profiles; measured by others, each number would be wrong."""
-    from anonymizer.profile_file import fingerprint, read_profiles
-    from anonymizer.release import read_input_hash, read_release
-
-    release, profiles = read_release(place), read_profiles(source)
-    if read_input_hash(place) != fingerprint(profiles):
-        raise UsageError(
-            f"{place} was made from other profiles than {source}; name its own with --against"
-        )
-    return release, profiles
+    raise UsageError(f"--worst {worst} exists and holds something else; name another")
 
 
 def _as_csv(rows: list[Measurement], users: bool) -> str:
-    """Return a line a row; without users their lines are in order of value, as order tells too."""
+    """Return `rows` as CSV, with or without the ids of users."""
+    # Without ids, users' rows are sorted by value, as their order would show whose they are.
     if not users:
         named = [row._replace(user="") for row in rows if row.user]
         named.sort(key=lambda row: (row.name, row.value))
         rows = [*(row for row in rows if not row.user), *named]
+    return _csv([("name", "value", "user", "group", "low", "high"), *rows])
+
+
+def _csv(rows: Iterable[Iterable[object]]) -> str:
     text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("name", "value", "user", "group", "low", "high"))
-    writer.writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
 _OF_ALL_CELLS = {
-    "change of belief, largest": "change of belief, largest of rows and terms",
+    "change of belief, largest": "largest change of belief, by the rows",
     "change of belief, mean": "  mean",
 }
 _WORDS = {
@@ -199,8 +178,8 @@ _WORDS = {
     "average": "mean profile over the terms (paper's p)",
     "share": "mean share of members a term",
     "worst": "share of members, the group's worst term",
-    "belief": "largest change of belief about a term",
-    "change of belief": "  for who infers from what rows say",
+    "belief": "largest change of belief, by members' shares",
+    "change of belief": "largest change of belief, by the rows",
     "share of own terms kept": "share of the own terms in the row",
     "cosine of user and row": "cosine of the own profile and the row",
 }
@@ -216,35 +195,23 @@ _BY_TERM = "share of members, by term"
 _WIDTH = 46
 
 
-def _print(found: list[Summary]) -> None:
-    """Print a line a measure; quantiles of readings are in JSON and CSV only."""
+def _print(summaries: list[MeasureSummary], *, of_groups: bool) -> None:
+    """Print a line for each measure; only JSON and CSV have the quantiles of readings."""
+    # If each row is of one person, a user without a row counts as 0.
     heads = ("mean", "least", "median", "95 %", "most")
-    rows = {(row.of, row.name): row for row in found}
-    for of in ("groups", "users"):
-        some = [row for (kind, _), row in rows.items() if kind == of]
-        _line(f"{some[0].values:,} {of}", heads)
+    words = _WORDS if of_groups else _WORDS_OF_ROWS
+    for of in ("groups", "users") if of_groups else ("users",):
+        some = [row for row in summaries if row.of == of]
+        _line(count(some[0].values, of.removesuffix("s"), of), heads)
         for row in some:
             values = (row.mean, row.least, row.median, row.q95, row.most)
-            _line(f"  {_WORDS.get(row.name, row.name)}", tuple(f"{value:.3f}" for value in values))
-    once = {name: row.mean for (kind, name), row in rows.items() if kind == "release"}
-    quantiles = tuple(f"{once[f'{_BY_TERM}, {q}%']:.3f}" for q in (0, 50, 95, 100))
-    _line(f"{once['terms of groups']:,.0f} terms of groups", heads)
-    _line(f"  {_BY_TERM}", ("", *quantiles))
-    _print_once(once, _OF_ALL_CELLS)
-
-
-def _print_lone(found: list[Summary]) -> None:
-    """Print a line a measure of rows of one person each; users without a row count as 0."""
-    users = [row for row in found if row.of == "users"]
-    _line(f"{users[0].values:,} users", ("mean", "least", "median", "95 %", "most"))
-    for row in users:
-        values = (row.mean, row.least, row.median, row.q95, row.most)
-        _line(f"  {_WORDS_OF_ROWS[row.name]}", tuple(f"{value:.3f}" for value in values))
-    _print_once({row.name: row.mean for row in found if row.of == "release"}, _WORDS_OF_ROWS)
-
-
-def _print_once(once: Mapping[str, float], words: Mapping[str, str]) -> None:
-    """Print what is measured once a release; quantiles are in JSON and CSV only."""
+            _line(f"  {words.get(row.name, row.name)}", tuple(f"{value:.3f}" for value in values))
+    once = {row.name: row.mean for row in summaries if row.of == "release"}
+    if of_groups:
+        quantiles = tuple(f"{once[f'{_BY_TERM}, {q}%']:.3f}" for q in (0, 50, 95, 100))
+        _line(f"{once['terms of groups']:,.0f} terms of groups", heads)
+        _line(f"  {_BY_TERM}", ("", *quantiles))
+    words = _OF_ALL_CELLS if of_groups else _WORDS_OF_ROWS
     for name, value in once.items():
         if not name.endswith("%"):
             counted = value.is_integer() and not name.startswith(("share ", "change "))

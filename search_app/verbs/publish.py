@@ -1,4 +1,4 @@
-"""veilsearch publish: write the public part of a release, if the release holds."""
+"""veilsearch publish: write the public part of a release, if it passes verify."""
 
 from __future__ import annotations
 
@@ -8,70 +8,108 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import console
+from ..errors import UsageError
 from ..settings import Settings
-from ..workspace import Workspace
-from .verify import add_release, as_dict, release_and_profiles, show, whom
+from ..workspace.folder import Workspace
+from .arguments import add_json, add_release, release_and_profiles
+from .verify import as_dict, lines, population
 
 if TYPE_CHECKING:
-    from anonymizer.measures.finding import Finding
-    from anonymizer.publication import Candidate
+    from anonymizer.publishing import Candidate
+    from anonymizer.verification.finding import Finding
+
+    from ..workspace.ledger import Publication
+
+_ONE = "one release"  # the claim that a ledger judges
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
+    """Add the verb's arguments to `parser`."""
     add_release(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", required=True)
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", required=True, help="file to write"
+    )
     parser.add_argument(
         "--second",
         action="store_true",
-        help="though another release of the same people was published; never where what is "
-        "promised is promised of one alone (composition, pooled)",
+        help="publish although people stand in other rows than in releases published before; "
+        "refused if a promise holds for one release only",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="a further ledger, which several workspaces share; its key is FILE.key",
+    )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Verify the release and write the file; exit with 1, and write nothing, on any breach."""
-    from anonymizer.publication import publish
+    """Verify and write what `arguments` name; on any breach write nothing and return 1."""
+    from anonymizer.publishing import publish
 
-    from ..ledger import publishing
+    from ..workspace.ledger import publishing
 
     release, profiles = release_and_profiles(arguments, settings)
     workspace = Workspace(settings.workspace)
-    # Nobody is forgotten meanwhile: what is published is in the ledger when that begins.
+    ledgers = _ledgers(workspace, arguments)
+    shared: Path | None = arguments.ledger
+    is_new = shared is not None and not shared.exists()
+    # While this writes, `forget` is refused: it needs the ledger to know all that is published.
     with workspace.writing("publish"), ExitStack() as held:
-
+        # The ledgers stay locked until the file is written, so nobody publishes a second one
+        # meanwhile. The note comes before the file: a ledger must never lack a published one.
         def others(candidate: Candidate) -> list[Finding]:
-            note = held.enter_context(publishing(workspace))
-            finding = _beside_others(candidate, workspace, arguments.second)
-            if finding.holds:
-                note(candidate)
-            return [finding]
+            publications = [held.enter_context(publishing(path, candidate)) for path in ledgers]
+            findings = [_second_release(one, arguments.second) for one in publications]
+            if all(finding.holds for finding in findings):
+                for one in publications:
+                    one.note()
+            return findings
 
         verdict = publish(release, profiles, arguments.output, others)
-    if arguments.json:
-        published = str(arguments.output) if verdict.holds else None
-        console.show_json({"published": published, **as_dict(release, verdict)})
-    elif verdict.holds:
-        console.show(
-            f"{arguments.output}: {verdict.checked['rows']} rows of {whom(verdict)}, the very "
-            "bytes that were verified"
-        )
+    published = str(arguments.output) if verdict.holds else None
+    made = {"published": published, **as_dict(release, verdict)}
+    if verdict.holds:
+        rows = f"{verdict.checked['rows']} rows of {population(verdict)}"
+        shown = iter([f"{published}: {rows}, the very bytes that were verified"])
+        if arguments.second:
+            for line in {finding.line for finding in verdict.findings if finding.claim == _ONE}:
+                console.say(line)
     else:
-        show(release, verdict)
+        shown = lines(release, verdict)
+    console.answer(made, shown, as_json=arguments.json)
+    if verdict.holds and is_new:
+        console.say(f"new ledger {shared} made")
+    if not (verdict.holds or arguments.json):
         console.say("Nothing was published.")
     return 0 if verdict.holds else 1
 
 
-def _beside_others(candidate: Candidate, workspace: Workspace, second: bool) -> Finding:
-    """Judge a release by what the ledger has of the same people."""
-    from anonymizer.measures.finding import Finding
+def _ledgers(workspace: Workspace, arguments: argparse.Namespace) -> list[Path]:
+    """Return the ledger of `workspace` and the shared one, in the order in which all lock them."""
+    from ..workspace.ledger import ledger_path
 
-    from ..ledger import fault_of_second, ledger_path, read_ledger
+    shared: Path | None = arguments.ledger
+    if shared and shared.resolve() == arguments.output.resolve():
+        raise UsageError(f"--ledger {shared} is the file to publish; name another one")
+    own = ledger_path(workspace)
+    paths = {path.resolve(): path for path in (shared, own) if path}
+    return [paths[full] for full in sorted(paths)]
 
-    path = ledger_path(workspace)
-    fault = fault_of_second(read_ledger(workspace), candidate, second=second, path=path)
-    good = "the ledger has no other release of these people"
-    if second:
-        good = "another release of these people may have been published"
-    return Finding("one release", not fault, path.name, fault or good)
+
+def _second_release(publication: Publication, second: bool) -> Finding:
+    """Judge a release by what a ledger says of its people."""
+    from anonymizer.verification.finding import Finding
+
+    path, fault = publication.path, publication.fault
+    if not fault:
+        good = "nobody stands in another row than in what was published before"
+        return Finding(_ONE, True, path.name, good)
+    if publication.once:
+        remedy = "a promise holds for one release only; publish the rows of the earlier release"
+    elif not second:
+        remedy = "publish the rows of the earlier release, or accept this with --second"
+    else:
+        return Finding(_ONE, True, path.name, f"accepted by --second: {fault}")
+    return Finding(_ONE, False, path.name, f"{fault}; {remedy}")

@@ -1,55 +1,48 @@
-"""veilsearch verify: hold a release against the profiles it was made from."""
+"""veilsearch verify: check a release's promises against the profiles it was made from."""
 
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import console
 from ..settings import Settings
-from ..workspace import Workspace
+from .arguments import add_json, add_release, release_and_profiles
 
 if TYPE_CHECKING:
-    from anonymizer.measures.finding import Verdict
+    from anonymizer.verification.finding import Verdict
+
+_COHORT = re.compile(r"cohorts/[0-9]+")  # the folder of a later one
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the verb's arguments."""
+    """Add the verb's arguments to `parser`."""
     add_release(parser)
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
-
-
-def add_release(parser: argparse.ArgumentParser) -> None:
-    """Add a release and the profiles it is held against; the current ones unless named."""
-    parser.add_argument("release", type=Path, nargs="?", metavar="RELEASE")
     parser.add_argument(
-        "--against", type=Path, metavar="PROFILES", help="what the release was made from"
+        "--since",
+        type=Path,
+        metavar="OLDER",
+        help="also compare the rows with how they were: an older copy of the release, or a file "
+        "published of it",
     )
-
-
-def release_and_profiles(arguments: argparse.Namespace, settings: Settings) -> tuple[Path, Path]:
-    """Return the paths named by the arguments, or the workspace's current ones."""
-    workspace = Workspace(settings.workspace)
-    release = arguments.release or workspace.find("release")
-    return release, arguments.against or workspace.find("profiles")
+    add_json(parser, "findings")
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print what was found; exit with 1 on any breach."""
-    from anonymizer.measures.verification import verify
+    """Print the findings on the release in `arguments`; return 1 on any breach."""
+    from anonymizer.verification.judge import verify
 
     release, profiles = release_and_profiles(arguments, settings)
-    verdict = verify(release, profiles)
-    if arguments.json:
-        console.show_json(as_dict(release, verdict))
-    else:
-        show(release, verdict)
+    verdict = verify(release, profiles, arguments.since)
+    console.answer(as_dict(release, verdict), lines(release, verdict), as_json=arguments.json)
     return 0 if verdict.holds else 1
 
 
 def as_dict(release: Path, verdict: Verdict) -> dict[str, Any]:
-    """Return a verdict for machines."""
+    """Return the `verdict` on `release` for machines."""
     findings = [finding._asdict() for finding in verdict.findings]
     return {
         "release": str(release),
@@ -59,15 +52,16 @@ def as_dict(release: Path, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def whom(verdict: Verdict) -> str:
-    """Say how many users have a row and how many none, and how many people if they are sessions."""
+def population(verdict: Verdict) -> str:
+    """Return in words how many users of `verdict` have a row, and how many people they are."""
     checked = verdict.checked
     users = _count(checked["users"], "user")
-    if checked.get("users_left_out"):
-        left_out = checked["users_left_out"]
-        users += f" ({left_out} {'is' if left_out == 1 else 'are'} left out)"
+    without = {"users_left_out": "without a row", "waiting": "waiting"}
+    others = [f"{checked[name]} {words}" for name, words in without.items() if checked.get(name)]
+    if others:
+        users += f" ({', '.join(others)})"
     if "people" in checked:
-        users += f", who are sessions of {checked['people']} people"
+        users += f", which are sessions of {checked['people']} people"
     return users
 
 
@@ -75,18 +69,21 @@ def _count(number: int, one: str) -> str:
     return f"{number} {one if number == 1 else f'{one}s'}"
 
 
-def show(release: Path, verdict: Verdict) -> None:
-    """Print a verdict for people: what was checked if all holds, else the breaches alone."""
+def lines(release: Path, verdict: Verdict) -> Iterator[str]:
+    """Yield the `verdict` on `release` for people: all that was checked, or only the breaches."""
     if verdict.holds:
         checked = verdict.checked
-        console.show(
-            f"{release} holds: {whom(verdict)} in {_count(checked['rows'], 'row')}, "
-            f"{_count(checked['cells'], 'weight')}, each recounted"
+        yield (
+            f"{release} holds: {population(verdict)} in {_count(checked['rows'], 'row')}"
+            f"{f' of {cohorts} cohorts' if (cohorts := checked.get('cohorts')) else ''}, "
+            f"{_count(checked['cells'], 'weight')}"
+            f"{'' if checked.get('rows_not_recounted') else ', each recounted'}"
         )
         for finding in verdict.findings:
-            console.show(f"  {finding.claim:<14} {finding.line}")
+            cohort = _COHORT.match(finding.where)
+            yield f"  {finding.claim:<14} {f'{cohort[0]}: ' if cohort else ''}{finding.line}"
         return
     breaches = len(verdict.breaches)
-    console.show(f"{release} is refused: {breaches} {'breach' if breaches == 1 else 'breaches'}")
+    yield f"{release} is refused: {breaches} {'breach' if breaches == 1 else 'breaches'}"
     for finding in verdict.breaches:
-        console.show(f"  {finding.claim:<14} {finding.where}: {finding.line}")
+        yield f"  {finding.claim:<14} {finding.where}: {finding.line}"

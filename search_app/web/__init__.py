@@ -1,4 +1,4 @@
-"""The pages: one blueprint a noun; a view reads the request, makes one call and renders."""
+"""The web application: joins the site and its layout with pages, API and sign-in."""
 
 from __future__ import annotations
 
@@ -8,73 +8,52 @@ from flask import Flask
 from jinja2 import StrictUndefined
 
 from .. import __version__
+from ..disclosure.numbers import two_decimals
 from ..errors import UsageError
-from . import (
+from ..settings import DEMO, PLAIN, PRIVATE
+from . import layout
+from .api import device as api_device
+from .api import docs, health
+from .api import experiments as api_experiments
+from .api import groups as api_groups
+from .api import profile as api_profile
+from .api import search as api
+from .faults import show_faults
+from .headers import guard
+from .pages import (
     about,
     admin,
-    api,
-    api_device,
-    api_experiments,
-    api_groups,
-    api_profile,
-    assets,
     compare,
     device,
-    docs,
     experiments,
     groups,
-    health,
     lecture,
     log,
     me,
     search,
-    sign_in,
     why,
 )
-from .addresses import link
-from .drawer import drawer
-from .faults import show_faults
-from .headers import guard
-from .limits import limit
-from .live import Live
-from .navigation import navigation
 from .parameters import LONGEST
-from .people import chooser
-from .server import serve
-from .site import KEY, Example, Site, give_back_site, this_site
-from .wording import two_decimals, unparted
+from .question import link
+from .site import KEY, Example, Live, Site, give_back_site, this_site
+from .visitors import sign_in
+from .visitors.limits import limit
+from .wording import unparted
 
-__all__ = ["Example", "Live", "Site", "create_app", "serve"]
+__all__ = ["Example", "Live", "Site", "create_app"]
 
-_BLUEPRINTS = (
-    search.pages,
-    compare.pages,
-    device.pages,
-    lecture.pages,
-    groups.pages,
-    log.pages,
-    experiments.pages,
-    me.pages,
-    about.pages,
-    health.pages,
-    api.pages,
-    api_device.pages,
-    api_profile.pages,
-    api_groups.pages,
-    api_experiments.pages,
-    docs.pages,
-    sign_in.pages,
-    admin.pages,
-    why.pages,
-    assets.pages,
-)
+_PAGES = (search, compare, device, lecture, groups, log, experiments, me, about, health)
+_API = (api, api_device, api_profile, api_groups, api_experiments, docs)
+_DOORS = (sign_in, admin, why, layout)
 
 
 def create_app(site: Site | Live) -> Flask:
-    """Return the application that serves a site, or whichever is live."""
+    """Return the application that serves `site`, or whichever site a `Live` one has now."""
     app = Flask(__name__, static_folder=None, template_folder=str(_templates()))
-    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # each route takes what it names
-    app.url_map.merge_slashes = False  # no redirects
+    # Each route takes the methods that it names and no other.
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    # Merging slashes would answer //about with a redirect made from the request's own path.
+    app.url_map.merge_slashes = False
     app.extensions[KEY] = site if isinstance(site, Live) else Live(site)
     app.teardown_appcontext(give_back_site)
     app.jinja_env.undefined = StrictUndefined
@@ -83,24 +62,28 @@ def create_app(site: Site | Live) -> Flask:
     app.jinja_env.filters["unparted"] = unparted
     app.jinja_env.globals.update(
         version=__version__,
-        people_options=chooser(app),
-        navigation=navigation,
+        people_options=layout.chooser(app),
+        navigation=layout.navigation,
         url_for=link,
-        drawer=drawer,
+        drawer=layout.drawer,
         longest=LONGEST,
+        DEMO=DEMO,
+        PRIVATE=PRIVATE,
+        PLAIN=PLAIN,
     )
     app.context_processor(lambda: {"site": this_site()})
     settings = app.extensions[KEY].now.settings
-    guard(app, settings)  # before the pages, which look at requests themselves
+    # Checks run in the order of registration: host and origin, sign-in, then rate.
+    guard(app, settings)
+    for module in (*_PAGES, *_API, *_DOORS):
+        app.register_blueprint(module.pages)
     limit(app, settings.rate)
-    for pages in _BLUEPRINTS:
-        app.register_blueprint(pages)
     show_faults(app)
     return app
 
 
 def _templates() -> Path:
-    """Find the pages' templates: beside this file when installed, else in the checkout."""
+    """Return the folder of templates: next to this file when installed, else in the checkout."""
     here = Path(__file__).resolve().parent
     for folder in (here / "templates", here.parents[1] / "templates"):
         if (folder / "base.html").is_file():

@@ -1,4 +1,4 @@
-"""What went wrong in one plain sentence: as a page, and under /api/ as JSON."""
+"""Faults as one plain sentence: on a page, and under /api/ as JSON."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ import traceback
 from flask import Flask, Response, jsonify, render_template, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from anonymizer.model import AnonymizerError
+from anonymizer.errors import AnonymizerError
 from index.model import SearchError, TooSlow
 
 from ..errors import UsageError
 
-API = "/api/"  # begins the addresses that answer machines
+API = "/api/"  # addresses that begin so answer in JSON
 _Answer = tuple[str | Response, int, dict[str, str]]
 _SENTENCES = {
     400: "The request can’t be read.",
     404: "There is no such page.",
-    405: "This address can’t be asked for in this way.",
+    405: "This address does not take this method.",
     413: "The request is too large.",
-    416: "The file ends before the part that was asked for.",
+    416: "The file ends before the requested part.",
     429: "Too many requests came at once; wait a moment.",
 }
-_KEPT = ("Allow", "Retry-After", "WWW-Authenticate", "Content-Range")  # what a refusal also says
+_KEPT = ("Allow", "Retry-After", "WWW-Authenticate", "Content-Range")  # headers of a refusal
 _NOT_ANSWERED = "The request can’t be answered as it was asked."
 _UNKNOWN = "Something went wrong here, and it is not your fault. Please try again."
 _DOCTOR = "the operator finds the reason with: veilsearch doctor"
-_UNUSABLE: dict[type[Exception], str] = {  # the narrower kind first
+# The first match counts, and TooSlow is a SearchError: the narrower class stands first.
+_UNUSABLE: dict[type[Exception], str] = {
     TooSlow: (
-        "The search took longer than a search may take here, so it was stopped. "
-        "Try fewer words or a smaller pool, or try again when less is going on."
+        "The search took too long, so it was stopped. "
+        "Try fewer words or a smaller pool, or try again when the server is less busy."
     ),
     SearchError: f"The index can’t be used; {_DOCTOR}",
     AnonymizerError: f"The profiles or the release can’t be used; {_DOCTOR}",
@@ -40,7 +41,7 @@ _logger = logging.getLogger(__name__)
 
 
 def show_faults(app: Flask) -> None:
-    """Answer every exception with a page, never with a traceback."""
+    """Make `app` answer every exception with a page, never with a traceback."""
     app.register_error_handler(HTTPException, _refused)
     for kind in _UNUSABLE:
         app.register_error_handler(kind, _unavailable)
@@ -53,35 +54,35 @@ def _refused(fault: HTTPException) -> _Answer:
     sentence = fault.description if ours else sentence_of(status)
     kept = {name: value for name, value in fault.get_headers() if name in _KEPT}
     if isinstance(fault, MethodNotAllowed):
-        kept["Allow"] = ", ".join(sorted(fault.valid_methods or ()))  # of a set: in any order
-    return _told(status, sentence or _UNKNOWN, kept)
+        # Werkzeug writes the methods of a set, in any order.
+        kept["Allow"] = ", ".join(sorted(fault.valid_methods or ()))
+    return _answer(status, sentence or _UNKNOWN, kept)
 
 
 def sentence_of(status: int) -> str:
-    """Return what is told of a status that nobody explained."""
+    """Return the sentence for a `status` that no code explained."""
     return _SENTENCES.get(status, _UNKNOWN if status >= 500 else _NOT_ANSWERED)
 
 
 def fault_record(status: int, sentence: str) -> dict[str, dict[str, int | str]]:
-    """Return what machines are told."""
+    """Return the JSON body of a fault: its `status` and `sentence`."""
     return {"error": {"status": status, "message": sentence}}
 
 
 def _unavailable(fault: Exception) -> _Answer:
-    """Say what can't be used without the exception's text, which may hold a path."""
+    """Say what can't be used, but not the exception's text: it may hold a path."""
     _logger.warning("a request failed: %s", type(fault).__name__)
-    return _told(503, next(_UNUSABLE[kind] for kind in _UNUSABLE if isinstance(fault, kind)), {})
+    return _answer(503, next(_UNUSABLE[kind] for kind in _UNUSABLE if isinstance(fault, kind)), {})
 
 
 def _broken(fault: Exception) -> _Answer:
-    """Log where it broke without the exception's text, which may hold a query."""
+    """Log where the program broke, but not the exception's text: it may hold a query."""
     place = traceback.extract_tb(fault.__traceback__)[-1]
     _logger.error("%s at %s:%s", type(fault).__name__, place.filename, place.lineno)
-    return _told(500, _UNKNOWN, {})
+    return _answer(500, _UNKNOWN, {})
 
 
-def _told(status: int, sentence: str, headers: dict[str, str]) -> _Answer:
-    """Tell people in a page and machines in JSON."""
+def _answer(status: int, sentence: str, headers: dict[str, str]) -> _Answer:
     if request.path.startswith(API):
         return jsonify(fault_record(status, sentence)), status, headers
     page = render_template("fault/show.html", status=status, sentence=sentence)

@@ -1,8 +1,7 @@
-"""What every response says to the browser, which hosts are answered, and what may change things."""
+"""Headers of every response, and checks of each request: its host, its origin, its body."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from flask import Flask, Response, abort, current_app, request
@@ -20,7 +19,8 @@ _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_ABILITIES = (  # of browsers: those that Chromium knows, as others are a warning in its console
+# Only abilities that Chromium knows: it prints a warning about any other.
+_ABILITIES = (
     *("accelerometer", "autoplay", "camera", "clipboard-read", "clipboard-write"),
     *("display-capture", "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope"),
     *("hid", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "payment"),
@@ -39,20 +39,13 @@ HEADERS = {
 _HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}  # a year, this host alone
 
 
-class Origin(NamedTuple):
-    """Where a page lies that sends a request, or the server it reaches."""
-
-    scheme: str
-    host: str
-    port: int
-
-
 def guard(app: Flask, settings: Settings | None = None) -> None:
-    """Refuse foreign hosts, sites and bodies, and add the headers to whatever is answered."""
+    """Make `app` refuse foreign hosts, sites and bodies, and add the headers to every answer."""
     settings = settings or Settings()
     app.config[HOSTS] = LOCAL | frozenset(settings.hosts)
     app.config[HTTPS] = settings.https
-    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY  # where no length was told
+    # This stops a body that comes without its length; _refuse_body sees the length that is given.
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     app.before_request(_refuse_foreign_host)
     app.before_request(_refuse_foreign_site)
     app.before_request(_refuse_body)
@@ -60,7 +53,7 @@ def guard(app: Flask, settings: Settings | None = None) -> None:
 
 
 def headers(https: bool) -> dict[str, str]:
-    """Return the headers of every answer."""
+    """Return the headers of every answer; with `https`, browsers must come back by HTTPS."""
     return HEADERS | _HTTPS_ONLY if https else HEADERS
 
 
@@ -70,39 +63,36 @@ def _refuse_foreign_host() -> None:
 
 
 def _refuse_foreign_site() -> None:
-    """Let only our own pages change things; what is no browser says neither of the two."""
-    if request.method in (*SAFE, "OPTIONS"):  # which no route takes
+    """Let only our own pages change things, and programs, which send neither header."""
+    # No route takes OPTIONS; it is refused later, with the methods that are allowed.
+    if request.method in (*SAFE, "OPTIONS"):
         return
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site is not None:
         ours = site == "same-origin"
+    # Clients that send no Sec-Fetch-Site are judged by their Origin.
     else:
-        own = _own_origin()
+        # Behind a proxy the request came by HTTP, but its Origin says what the browser used.
+        scheme = "https" if current_app.config[HTTPS] else request.scheme
+        own = _origin(f"{scheme}://{request.headers.get('Host', '')}")
         ours = origin is None or (own is not None and _origin(origin) == own)
     if not ours:
-        abort(403, "This was sent from another site, so it was not done. Use the page here.")
+        abort(403, "This request came from another site, so it was refused. Use the page here.")
 
 
 def _refuse_body() -> None:
     if (request.content_length or 0) > LARGEST_BODY:
-        abort(413, f"The request is larger than {LARGEST_BODY // 1024} kB, the most that is taken.")
+        abort(413, f"The request is larger than {LARGEST_BODY // 1024} kB, the limit here.")
     if request.content_length and request.method not in SAFE and request.mimetype not in _BODIES:
         abort(415, f"A request’s body must be of type {' or '.join(_BODIES)}.")
 
 
-def _own_origin() -> Origin | None:
-    """Return scheme, host and port by which this request reached us."""
-    scheme = "https" if current_app.config[HTTPS] else request.scheme
-    return _origin(f"{scheme}://{request.headers.get('Host', '')}")
-
-
-def _origin(text: str) -> Origin | None:
-    """Return an origin's scheme, host and port, if it is one."""
+def _origin(text: str) -> tuple[str, str, int] | None:
     try:
         parts = urlsplit(text)
         port = parts.port or _PORTS.get(parts.scheme)
         name = _name(parts)
-        return Origin(parts.scheme, name, port) if name and port else None
+        return (parts.scheme, name, port) if name and port else None
     except ValueError:
         return None
 
@@ -110,7 +100,8 @@ def _origin(text: str) -> Origin | None:
 def _host(header: str) -> str:
     try:
         parts = urlsplit(f"//{header}")
-        whole = parts.netloc == header and parts.port != 0  # asked for, a port that is none raises
+        # Reading `port` raises ValueError where it is no number.
+        whole = parts.netloc == header and parts.port != 0
         return _name(parts) if whole else ""
     except ValueError:
         return ""
@@ -122,7 +113,8 @@ def _name(parts: SplitResult) -> str:
 
 def _add_headers(response: Response) -> Response:
     for name, value in headers(current_app.config[HTTPS]).items():
-        response.headers.setdefault(name, value)  # what is drawn elsewhere has a policy of its own
+        # SVG figures of experiments come with a policy of their own: inline styles, in a sandbox.
+        response.headers.setdefault(name, value)
     if response.cache_control.max_age is None:
         response.headers["Cache-Control"] = "no-store"
     return response

@@ -1,4 +1,4 @@
-"""What requests may say: one definition for validation, forms and the API's document."""
+"""Parameters of requests, defined once for validation, forms and the API's document."""
 
 from __future__ import annotations
 
@@ -10,202 +10,166 @@ from typing import Any
 
 from flask import abort
 
-from ..candidates import KEPT, MOST
-from ..modes import MODES
+from ..search.candidates import KEPT, MOST
+from ..search.modes import MODES
 from .site import Site
 
 LONGEST = 2000  # characters of a query
 LARGEST_POOL = 10_000
-_WHOLE = re.compile(r"[0-9]{1,5}")
-_NUMBER = re.compile(r"[0-9]{1,5}(\.[0-9]{0,15})?|\.[0-9]{1,15}")
-_SHOWN = 20  # characters of a wrong value that are told back
+_SHOWN = 20  # characters of a wrong value that a refusal repeats
 
 
-def _none(_site: Site) -> Sequence[str]:
-    return ()
+Value = str | float | bool
+Default = Callable[[Site], Value]
+Options = Callable[[Site], Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of requests: its kind, its range, and what it is when left out."""
+    """A parameter of requests: its kind, its range and its default."""
 
     name: str
     kind: str  # text, whole, number, switch or choice
     meaning: str
-    usual: Callable[[Site], Any]
-    least: float = 0
-    most: float = 0
-    choices: Callable[[Site], Sequence[str]] = _none
+    default: Value | Default = ""
+    within: tuple[float, float] = (0, 0)  # of numbers
+    among: Sequence[str] | Options = ()
+
+    def usual(self, site: Site) -> Any:
+        """Return the default at `site`."""
+        return self.default(site) if callable(self.default) else self.default
+
+    def choices(self, site: Site) -> Sequence[str]:
+        """Return the values that can be chosen at `site`."""
+        return self.among(site) if callable(self.among) else self.among
 
     def read(self, text: str, site: Site) -> Any:
-        """Turn text into a value; raise ValueError with what is allowed."""
+        """Return the value that `text` means at `site`; raise ValueError with what is allowed."""
         if not text:
             return self.usual(site)
-        return _READERS[self.kind](self, text, site)
+        if self.kind in _NUMBERS:
+            form, number, what = _NUMBERS[self.kind]
+            # Texts that are no number become NaN, which is in no range.
+            value, (least, most) = number(text) if form.fullmatch(text) else math.nan, self.within
+            if not least <= value <= most:
+                raise ValueError(f"{what} from {least} to {most}")
+            return value
+        if self.kind == "switch" and text not in ("0", "1"):
+            raise ValueError("0 or 1")
+        if self.kind == "choice" and text not in (known := self.choices(site)):
+            raise ValueError(f"one of {', '.join(known)}")
+        return text == "1" if self.kind == "switch" else text
 
     def schema(self, site: Site) -> dict[str, Any]:
-        """Describe the values in JSON Schema."""
+        """Return a JSON Schema of the values at `site`."""
         usual = self.usual(site)
-        schema: dict[str, Any] = {"type": _TYPES[self.kind]}
-        if self.kind in ("whole", "number"):
-            schema |= {"minimum": self.least, "maximum": self.most}
+        schema: dict[str, Any] = {"type": _TYPES.get(self.kind, "string")}
+        if self.kind in _NUMBERS:
+            schema["minimum"], schema["maximum"] = self.within
         if self.kind == "switch":
-            schema |= {"enum": [0, 1]}
-            usual = int(usual)
+            schema["enum"], usual = [0, 1], int(usual)
         if self.kind == "choice":
             schema["enum"] = list(self.choices(site))
         return schema if usual == "" else {**schema, "default": usual}
 
 
-def _text(_parameter: Parameter, text: str, _site: Site) -> str:
-    return text
-
-
-def _whole(parameter: Parameter, text: str, _site: Site) -> int:
-    number = int(text) if _WHOLE.fullmatch(text) else -1
-    if not parameter.least <= number <= parameter.most:
-        raise ValueError(f"a whole number from {parameter.least} to {parameter.most}")
-    return number
-
-
-def _number(parameter: Parameter, text: str, _site: Site) -> float:
-    number = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if not parameter.least <= number <= parameter.most:
-        raise ValueError(f"a number from {parameter.least} to {parameter.most}")
-    return number
-
-
-def _switch(_parameter: Parameter, text: str, _site: Site) -> bool:
-    if text not in ("0", "1"):
-        raise ValueError("0 or 1")
-    return text == "1"
-
-
-def _choice(parameter: Parameter, text: str, site: Site) -> str:
-    known = parameter.choices(site)
-    if text not in known:
-        raise ValueError(f"one of {', '.join(known)}")
-    return text
-
-
-_READERS: dict[str, Callable[[Parameter, str, Site], Any]] = {
-    "text": _text,
-    "whole": _whole,
-    "number": _number,
-    "switch": _switch,
-    "choice": _choice,
+# int and float alone would also read blanks, underscores and digits of other scripts.
+_NUMBERS: dict[str, tuple[re.Pattern[str], Callable[[str], float], str]] = {
+    "whole": (re.compile(r"[0-9]{1,5}"), int, "a whole number"),
+    "number": (re.compile(r"[0-9]{1,5}(\.[0-9]{0,15})?|\.[0-9]{1,15}"), float, "a number"),
 }
-_TYPES = {
-    "text": "string",
-    "whole": "integer",
-    "number": "number",
-    "switch": "integer",
-    "choice": "string",
-}
+_TYPES = {"whole": "integer", "number": "number", "switch": "integer"}
 
 
 def _modes(site: Site) -> Sequence[str]:
     return (*MODES, *site.further)
 
 
-QUERY = Parameter("q", "text", "What to search for.", lambda _: "")
-USER = Parameter("user", "text", "The invented person who asks; in demo mode only.", lambda _: "")
+def _releases(site: Site) -> Sequence[str]:
+    return tuple(mode.partition(":")[2] for mode in site.further)
+
+
+_POOLS, _SHARE = (1, LARGEST_POOL), (0, 1)
+
+QUERY = Parameter("q", "text", "What to search for.")
+USER = Parameter("user", "text", "The invented person who asks; in demo mode only.")
 MODE = Parameter(
     "mode",
     "choice",
-    "How the pool is ordered; left out: for a person by the row that stands for them.",
-    lambda _: "",
-    choices=_modes,
+    "How the pool is ordered; by default, for a person by the row that serves them.",
+    among=_modes,
 )
 POOL = Parameter(
     "pool",
     "whole",
-    "How many documents are found by BM25 and ordered again.",
+    "How many documents BM25 finds, to be ordered again.",
     lambda site: site.settings.pool,
-    1,
-    LARGEST_POOL,
+    _POOLS,
 )
 MIX = Parameter(
     "mix",
     "number",
-    "What the profile or row counts: 1 orders by it alone, 0 by BM25 alone.",
+    "Weight of the profile or row: 1 orders by it alone, 0 by BM25 alone.",
     lambda site: site.settings.mix,
-    0,
-    1,
+    _SHARE,
 )
-PAGE = Parameter("page", "whole", "Which page of the results.", lambda _: 1, 1, LARGEST_POOL)
+PAGE = Parameter("page", "whole", "Which page of the results.", 1, _POOLS)
 OPERATORS = Parameter(
     "operators",
     "switch",
     "Whether quotes, + and - mean something in the query.",
     lambda site: site.settings.operators,
 )
-BLIND = Parameter("blind", "switch", "Whether it is hidden which column is which.", lambda _: False)
-REVEAL = Parameter(
-    "reveal", "switch", "Whether a blind comparison says which column is which.", lambda _: False
-)
-SHOW = Parameter(
-    "show", "choice", "A column to show; may stand more than once.", lambda _: "", choices=_modes
-)
+BLIND = Parameter("blind", "switch", "Whether the names of the columns are hidden.", False)
+REVEAL = Parameter("reveal", "switch", "Whether a blind comparison names its columns.", False)
+SHOW = Parameter("show", "choice", "A column to show; may be given more than once.", among=_modes)
 OWN_SORT = Parameter(
-    "sort",
-    "choice",
-    "What own terms are listed by.",
-    lambda _: "weight",
-    choices=lambda _: ("weight", "name", "last"),
+    "sort", "choice", "The order of the own terms.", "weight", among=("weight", "name", "last")
 )
-FIND = Parameter("find", "text", "List the own terms that have this in them.", lambda _: "")
+FIND = Parameter("find", "text", "Only own terms that contain this.")
 RELEASE = Parameter(
     "release",
     "choice",
-    "A further release by name; the first one when left out.",
-    lambda _: "",
-    choices=lambda site: tuple(mode.partition(":")[2] for mode in site.further),
+    "A further release by name; by default, the first one.",
+    among=_releases,
 )
 GROUP_SORT = Parameter(
-    "sort",
-    "choice",
-    "What groups are listed by.",
-    lambda _: "name",
-    choices=lambda _: ("name", "people", "terms"),
+    "sort", "choice", "The order of the groups.", "name", among=("name", "people", "terms")
 )
-LOG_POOL = Parameter(
-    "pool", "whole", "Only searches over a pool of this size.", lambda _: "", 1, LARGEST_POOL
-)
-LOG_MIX = Parameter("mix", "number", "Only searches with this mix.", lambda _: "", 0, 1)
-LOG_CORPUS = Parameter("corpus", "text", "Only searches in the index of this name.", lambda _: "")
-LOG_RELEASE = Parameter(
-    "release", "text", "Only searches with the release of this name.", lambda _: ""
-)
-LOG_PAGE = Parameter("page", "whole", "Which page of the latest searches.", lambda _: 1, 1, 100)
+LOG_POOL = Parameter("pool", "whole", "Only searches over a pool of this size.", "", _POOLS)
+LOG_MIX = Parameter("mix", "number", "Only searches with this mix.", "", _SHARE)
+LOG_CORPUS = Parameter("corpus", "text", "Only searches in the index of this name.")
+LOG_RELEASE = Parameter("release", "text", "Only searches with the release of this name.")
+LOG_PAGE = Parameter("page", "whole", "Which page of the latest searches.", 1, (1, 100))
 DEVICE_POOL = Parameter(
     "pool",
     "whole",
-    "How many documents are found by BM25 and handed to the device.",
+    "How many documents BM25 finds and the device gets.",
     lambda site: min(site.settings.pool, MOST),
-    1,
-    MOST,
+    (1, MOST),
 )
 DEVICE_ROW = Parameter(
     "row",
     "text",
-    "A group’s row that chooses which documents of the pool are handed out; left out: all are.",
-    lambda _: "",
+    "A group’s row that chooses which documents of the pool the device gets; by default, all.",
 )
 KEEP = Parameter(
-    "keep", "whole", "How many documents that row chooses; needs row.", lambda _: KEPT, 1, MOST
+    "keep", "whole", "How many documents that row chooses; needs row.", KEPT, (1, MOST)
 )
-ROW = Parameter("row", "text", "The name of a released row.", lambda _: "")
-DOC = Parameter("doc", "text", "The id of the document whose place is explained.", lambda _: "")
+ROW = Parameter("row", "text", "The name of a released row.")
+DOC = Parameter("doc", "text", "The id of the document whose place is explained.")
 FRAGMENT = Parameter(
-    "fragment", "switch", "Whether only the explanation is sent, to open in place.", lambda _: False
+    "fragment",
+    "switch",
+    "Whether only the explanation is sent, without the rest of the page.",
+    False,
 )
 
 
 def read_parameters(
     arguments: Mapping[str, str], parameters: Iterable[Parameter], site: Site
 ) -> dict[str, Any]:
-    """Read parameters by name; whatever is wrong is refused in one sentence."""
+    """Return the values of `parameters` in `arguments`; refuse all wrong ones in one sentence."""
     values: dict[str, Any] = {}
     faults = []
     for parameter in parameters:
@@ -220,5 +184,5 @@ def read_parameters(
 
 
 def short(value: str) -> str:
-    """Cut a wrong value that is told back."""
+    """Return `value`, cut to a length that a refusal may repeat."""
     return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"

@@ -1,4 +1,4 @@
-"""A request's parameters, checked, as one question, and back."""
+"""A request's parameters as one checked question, and the addresses of pages that ask it."""
 
 from __future__ import annotations
 
@@ -6,37 +6,40 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from flask import Request, abort
+from flask import Request, abort, current_app, request, url_for
 
-from ..candidates import MOST
-from ..settings import Settings
-from .access import NOBODY_HERE, person
-from .addresses import link
+from ..search.candidates import MOST
+from ..settings import DEMO, PLAIN, Settings
 from .parameters import LONGEST, MIX, MODE, OPERATORS, PAGE, POOL, read_parameters
-from .site import DEMO, PLAIN, Site
+from .site import Site
+from .visitors.access import NOBODY_HERE, person
 
 _OPERATOR = re.compile(r'(?<!\S)(?:[+-]?"[^"]*[^\W_][^"]*"|[+-][^\W_])')  # a phrase, +must, -not
+# A page has dozens of addresses, so each is built once.
+_KEPT, _MOST = "veilsearch addresses", 4096
+AS_WORDS = "Quotes, + and − were read as plain words."
+AS_OPERATORS = "Quotes keep words together, + asks for a word, − leaves it out."
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, as whom, how."""
+    """A query, the person who asks it, and how it is answered."""
 
     query: str
     user: str
     mode: str
     pool: int
     page: int
-    cut: bool  # the query was longer than is searched
+    cut: bool  # the query was too long; its beginning is searched
     operators: bool = False  # quotes, + and - mean something
     mix: float = 1.0
     named: bool = True  # addresses name the person: only where people are invented
 
     def parameters(self, usual: Settings) -> dict[str, Any]:
-        """Return the parameters that ask this question, those of the usual kind left out."""
+        """Return the parameters that ask this question, without those at their `usual` value."""
         values = {
             "q": self.query,
             "user": self.user if self.named else "",
@@ -48,30 +51,13 @@ class Question:
         }
         return {name: value for name, value in values.items() if value}
 
-    def in_mode(self, mode: str) -> Question:
-        """Return this question in another mode, from its first page."""
-        return replace(self, mode=mode, page=1)
-
-    def on_page(self, page: int) -> Question:
-        """Return this question on another page."""
-        return replace(self, page=page)
-
-    def read_with(self, operators: bool) -> Question:
-        """Return this question with or without operators, from its first page."""
-        return replace(self, operators=operators, page=1)
-
-    @property
-    def has_operators(self) -> bool:
-        """Tell whether operators would make a difference."""
-        return bool(_OPERATOR.search(self.query))
-
-    def over(self, pool: int) -> Question:
-        """Return this question over another pool, from its first page."""
-        return replace(self, pool=pool, page=1)
+    def but(self, **changes: Any) -> Question:
+        """Return this question with `changes`, from its first page unless they name another."""
+        return replace(self, **{"page": 1, **changes})
 
 
 def read_question(arguments: Mapping[str, str], site: Site) -> Question:
-    """Check all parameters; whatever is wrong is refused in one sentence."""
+    """Return the question in `arguments` to `site`; refuse all that is wrong in one sentence."""
     user = person(site, arguments)
     values = read_parameters(arguments, (POOL, PAGE, MODE, MIX, OPERATORS), site)
     mode, pool, page = values["mode"], values["pool"], values["page"]
@@ -80,7 +66,9 @@ def read_question(arguments: Mapping[str, str], site: Site) -> Question:
     pages = -(-pool // site.settings.top)
     if page > pages:
         abort(400, f"page={page} must be a whole number from 1 to {pages}")
-    query = _cleaned(arguments.get("q", ""))
+    # Control characters become blanks, and unpaired surrogates, which UTF-8 can't encode.
+    signs = ((c, unicodedata.category(c) in ("Cc", "Cs")) for c in arguments.get("q", ""))
+    query = "".join(" " if odd else c for c, odd in signs).strip()
     return Question(
         query=query[:LONGEST].strip(),
         user=user,
@@ -94,26 +82,52 @@ def read_question(arguments: Mapping[str, str], site: Site) -> Question:
     )
 
 
+def link(endpoint: str, **values: Any) -> str:
+    """Return the address of the page at `endpoint`, as Flask's url_for does."""
+    known: dict[tuple[Any, ...], str] = current_app.extensions.setdefault(_KEPT, {})
+    # url_for puts the request's own root before the path.
+    key = (request.script_root, endpoint, *sorted(values.items()))
+    if key not in known:
+        if len(known) >= _MOST:
+            known.clear()
+        known[key] = url_for(endpoint, **values)
+    return known[key]
+
+
 def address(endpoint: str, question: Question, site: Site) -> str:
-    """Return the address of a page that asks a question."""
-    asked = urlencode(question.parameters(site.settings))
-    return f"{link(endpoint)}?{asked}" if asked else link(endpoint)
+    """Return the address of the page at `endpoint` that asks `question`."""
+    query = urlencode(question.parameters(site.settings))
+    return f"{link(endpoint)}?{query}" if query else link(endpoint)
 
 
 def device_address(question: Question, site: Site) -> str:
-    """Return where a device asks the same with its own profile; nowhere if that is closed."""
+    """Return the address where a device asks `question` with its own profile; "" if closed."""
     if not site.on_device:
         return ""
     pool = min(question.pool, MOST)
-    asked = replace(question, user="", pool=pool, mix=site.settings.mix, page=1)
-    return address("device.show", asked, site)
+    nameless = replace(question, user="", pool=pool, mix=site.settings.mix, page=1)
+    return address("device.show", nameless, site)
 
 
-def counts(request: Request) -> bool:
-    """Tell whether a request is a search of ours, not a probe and not another site's doing."""
-    return request.method == "GET" and request.headers.get("Sec-Fetch-Site") != "cross-site"
+class Syntax(NamedTuple):
+    """A sentence on how the query was read, and a link to the other reading."""
+
+    text: str
+    other: str
+    address: str
 
 
-def _cleaned(query: str) -> str:
-    """Turn control characters and lone surrogates into blanks."""
-    return "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in query).strip()
+def syntax(site: Site, question: Question, endpoint: str) -> Syntax | None:
+    """Return how the query of `question` was read; None where it has one reading only."""
+    if not _OPERATOR.search(question.query) and question.operators == site.settings.operators:
+        return None
+    other = question.but(operators=not question.operators)
+    there = address(endpoint, other, site)
+    if question.operators:
+        return Syntax(AS_OPERATORS, "Search for plain words", there)
+    return Syntax(AS_WORDS, "Search with them", there)
+
+
+def counts(sent: Request) -> bool:
+    """Return whether `sent` is a person's search: no HEAD request and not from another site."""
+    return sent.method == "GET" and sent.headers.get("Sec-Fetch-Site") != "cross-site"

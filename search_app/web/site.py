@@ -1,157 +1,185 @@
-"""What the pages are served from."""
+"""The workspace that pages are served from; a request keeps its site until its end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import logging
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from flask import current_app, g
 
+from anonymizer.promise import UNKNOWN
+
+from ..accounts.store import PeopleStore
+from ..accounts.transcripts import Transcripts
+from ..disclosure.disclosure import Disclosure, Words
+from ..disclosure.kinds import kind_of
 from ..errors import UsageError
-from ..ledger import PUBLISHED
-from ..lone_rows import LoneRows, lone_rows
-from ..modes import Answer, Modes
-from ..own_view import Population
-from ..people_store import PeopleStore
-from ..precision_log import PrecisionLog
-from ..prepared import Lecture
-from ..settings import Settings
-from .transcripts import Transcripts
+from ..evaluation.log import PrecisionLog
+from ..search.modes import Answer, Modes
+from ..settings import DEMO, PRIVATE, Settings
+from ..tasks.growth import Growth
+from ..workspace.lecture import Lecture
 from .wording import mode_name, sees
 
 if TYPE_CHECKING:
-    from anonymizer.origins import Origin
+    from anonymizer.profiles.origins import TermOrigin
 
-    from ..forgetting import Forgotten
-    from ..ledger import Noted
-    from .live import Live
+    from ..forgetting.person import ForgetReport
+    from ..workspace.ledger import Noted
 
 KEY = "veilsearch"
-DEMO, PRIVATE, PLAIN = "demo", "private", "plain"  # invented people; who signs in; nobody
-ACCESS = (DEMO, PRIVATE, PLAIN)
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Example:
-    """A search worth showing: a query as one of the people."""
+    """A search to show: a query and the person who asks it."""
 
     user: str
     query: str
     label: str
 
 
-def _nothing() -> None:
-    """Close nothing: all of it is in memory."""
-
-
-def _no_origins(_user: str) -> Mapping[str, Origin]:
-    return {}
-
-
-def _no_ledger() -> Sequence[Noted]:
-    return ()
-
-
-def _no_forgetting(_user: str, _terms: Collection[str] | None) -> Forgotten:
+def _no_forgetting(*_whom: object) -> ForgetReport:
     raise UsageError("nothing can be removed here; run: veilsearch forget")
-
-
-def _nothing_prepared() -> Lecture:
-    return Lecture()
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A release as the pages name it, with its facts."""
-
-    name: str  # method, p and the beginning of its hash
-    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """A workspace as the pages see it."""
+    """The open workspace, with all that pages need of it."""
 
     modes: Modes
     log: PrecisionLog
     settings: Settings
-    people: Mapping[str, str]  # user -> what is shown; empty where people are real: never listed
+    people: Mapping[str, str]  # user -> label; empty where people are real
     clock: Callable[[], float]  # seconds since 1970
-    release_name: str
-    release_sha256: str = ""  # of its rows
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    further: Mapping[str, Shown] = field(default_factory=dict)  # other releases, by their mode
+    release_name: str  # method, p and what keeps it apart from others
+    published: Callable[[], bool] = lambda: False  # whether each of its rows was
+    further: Mapping[str, str] = field(default_factory=dict)  # mode -> name of another release
     access: str = DEMO
     examples: tuple[Example, ...] = ()
     admin_token: str = field(default="", repr=False)  # in private mode only
-    corpus: str = ""  # the index by name
-    build: str = ""  # and by number: NAME.NNNN
-    state: object = None  # of the workspace when all this was opened
-    close: Callable[[], object] = _nothing  # lets go of the index's files
+    corpus: str = ""  # name of the index
+    build: str = ""  # name and number of the index: NAME.NNNN
+    state: object = None  # of the workspace when it was opened
+    close: Callable[[], object] = lambda: None  # closes the index's files
     store: PeopleStore = field(default_factory=lambda: PeopleStore(None))
+    growth: Growth = field(default_factory=lambda: Growth({}, Settings()))
+    named: Set[str] = frozenset()  # who is, or was, in a cohort of the release
+    later: Set[str] = frozenset()  # those of them who were admitted later
+    stood: Set[str] = frozenset()  # those of them whose row is withdrawn
     transcripts: Transcripts = field(default_factory=Transcripts)  # outlives the site
-    origins: Callable[[str], Mapping[str, Origin]] = _no_origins  # user -> by term
-    ledger: Callable[[], Sequence[Noted]] = _no_ledger  # the releases so far
-    forget: Callable[[str, Collection[str] | None], Forgotten] = _no_forgetting  # None: all
-    prepared: Callable[[], Lecture] = _nothing_prepared  # the lecture's searches, as they are now
+    origins: Callable[[str], Mapping[str, TermOrigin]] = lambda _user: {}  # user -> term -> origin
+    ledger: Callable[[], Sequence[Noted]] = tuple  # releases so far
+    forget: Callable[[PeopleStore, str, Collection[str] | None], ForgetReport] = _no_forgetting
+    leave: Callable[[str], ForgetReport] = _no_forgetting
+    prepared: Callable[[], Lecture] = Lecture  # the lecture's searches now
+    _shown: dict[tuple[str, bool], Disclosure] = field(default_factory=dict, init=False, repr=False)
 
-    @cached_property
-    def population(self) -> Population | None:
-        """Return who all the people are of whom each sees their own part."""
-        profiles = self.modes.profiles
-        if profiles is None:
-            return None
-        return Population(profiles, self.modes.release, self.modes.sealed)
+    def shown(self, mode: str = "group") -> Disclosure:
+        """Return what is shown of the release that serves `mode`, or of having none."""
+        release, closed = self.modes.release_of(mode), self.modes.withheld()
+        # Publishing a release changes what may be shown of it.
+        if (mode, closed) not in self._shown:
+            profiles, singles = self.modes.profiles, self.access == DEMO
+            shown = self._kind(mode)(release, profiles, closed=closed, singles=singles)
+            self._shown.setdefault((mode, closed), shown)
+        return self._shown[mode, closed]
+
+    def _kind(self, mode: str) -> type[Disclosure]:
+        release = self.modes.release_of(mode)
+        return kind_of(release.promise if release else UNKNOWN)
+
+    def words_of(self, mode: str) -> Words:
+        """Return the sentences about rows of the release that serves `mode`."""
+        return self._kind(mode).words
+
+    @property
+    def words(self) -> Words:
+        """Return the sentences about rows of the current release."""
+        return self.words_of("group")
 
     @property
     def on_device(self) -> bool:
-        """Tell whether a device is handed candidates; it never says who asks, so anybody is."""
+        """Return whether devices get candidates: anybody's, as no device says who asks."""
         return self.access != PRIVATE or self.settings.device
 
-    def is_published(self) -> bool:
-        """Tell whether the ledger says that the current release's rows were published."""
-        noted = (each for each in self.ledger() if each.event == PUBLISHED)
-        return any(each.sha256 == self.release_sha256 for each in noted)
-
-    def lone(self, mode: str = "group") -> LoneRows | None:
-        """Return what the release behind a mode promises, if each of its rows is of one person."""
-        return lone_rows(self.modes.release_of(mode))
-
-    def leaves_out(self, mode: str, user: str) -> bool:
-        """Tell whether the release behind a mode has left nothing of a person."""
-        return self.modes.leaves_out(user, mode)
-
     def name_of(self, mode: str) -> str:
-        """Name a mode by what its release's rows are."""
-        return mode_name(mode, lone=self.lone(mode) is not None)
+        """Return the name of `mode`, which says what its release's rows are."""
+        return mode_name(mode, self.words_of(mode).mode)
 
     def sees(self, answer: Answer) -> str:
-        """Say what the ranking of an answer sees of a person."""
-        lone = self.lone(answer.mode) is not None
-        return sees(answer.mode, answer.users or None, lone=lone, spare=answer.spare)
+        """Return what the ranking of `answer` sees of a person, in words."""
+        shown = self.shown(answer.mode)
+        return sees(answer.mode, shown.sees(answer.users or None, fallback=answer.fallback))
 
-    def facts_of(self, mode: str) -> Mapping[str, Any]:
-        """Return the facts of the release behind a mode."""
-        return self.further[mode].facts if mode in self.further else self.facts
+
+class Live:
+    """A site that another can replace; the former one is closed when no request uses it."""
+
+    def __init__(self, site: Site):
+        self._lock = threading.Lock()
+        self.now = site  # to read only; requests borrow it
+        self._users = {site: 0}
+        self.switched: list[Callable[[Site], object]] = []  # called with the new site
+
+    def borrow(self) -> Site:
+        """Return the site that is served now; it stays open until `give_back`."""
+        with self._lock:
+            self._users[self.now] += 1
+            return self.now
+
+    def give_back(self, site: Site) -> None:
+        """End one use of `site`."""
+        with self._lock:
+            self._users[site] -= 1
+
+    def switch(self, site: Site) -> None:
+        """Serve `site` from now on; the last requests are forgotten."""
+        with self._lock:
+            self._users.setdefault(site, 0)
+            self.now = site
+        # The new state may be without a person, whose terms stand in the requests of others, too.
+        site.transcripts.clear()
+        for follow in self.switched:
+            try:
+                follow(site)
+            # The site is served already. The type alone is logged, as the text may name people.
+            except Exception as fault:
+                _logger.warning("after an update: %s", type(fault).__name__)
+
+    def close_unused(self) -> int:
+        """Close the former sites that no request uses; return how many."""
+        with self._lock:
+            unused = [s for s, users in self._users.items() if not users and s is not self.now]
+            for site in unused:
+                del self._users[site]
+        # If one fails to close, the stack closes the others too and raises its error at the end.
+        with ExitStack() as closing:
+            for site in unused:
+                closing.callback(site.close)
+        return len(unused)
 
 
 def this_site() -> Site:
-    """Return the site of the request being answered: the same from its beginning to its end."""
+    """Return the site of the current request, the same from its beginning to its end."""
     if "site" not in g:
-        g.site = site = cast("Live", current_app.extensions[KEY]).borrow()
+        g.site = site = cast(Live, current_app.extensions[KEY]).borrow()
         g.generation = site.transcripts.generation
     return cast(Site, g.site)
 
 
 def generation() -> int:
-    """Return the transcripts' generation when the request began, before anybody was let in."""
+    """Return the transcripts' generation when the request began, before its sign-in check."""
     this_site()
     return cast(int, g.generation)
 
 
 def give_back_site(_fault: BaseException | None = None) -> None:
-    """End the request's use of its site."""
+    """End the current request's use of its site, with or without a fault."""
     if (site := g.pop("site", None)) is not None:
-        cast("Live", current_app.extensions[KEY]).give_back(site)
+        cast(Live, current_app.extensions[KEY]).give_back(site)

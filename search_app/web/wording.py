@@ -1,35 +1,36 @@
-"""The words for modes, moves and numbers, the same on every page."""
+"""The words for modes and moves, the same on every page."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from anonymizer.model import has_lone_rows
+from anonymizer.methods import promise_of
 
-MODE_NAMES = {"none": "Plain", "own": "My own profile", "group": "My group"}
-REDUCED = "My reduced profile"  # names the mode where each row is of one person
-NO_VALUE = "–"
+from ..disclosure.kinds import kind_of
+
+MODE_NAMES = {"none": "Plain", "own": "My own profile"}
 
 
 def kind(mode: str) -> str:
-    """Return whose colour a mode has: none, own or group, further releases like the group."""
+    """Return the colour class of `mode`: none, own or group; further releases have group's."""
     return mode.partition(":")[0]
 
 
-def mode_name(mode: str, *, lone: bool = False) -> str:
-    """Name a mode, a further release by its folder's name; lone: its rows are of one person."""
+def mode_name(mode: str, by_row: str) -> str:
+    """Return the name of `mode`; `by_row` names ranking by a row, a folder a further release."""
     base, _, release = mode.partition(":")
-    name = REDUCED if lone and base == "group" else MODE_NAMES[base]
+    name = MODE_NAMES.get(base, by_row)
     return f"{name}, {release}" if release else name
 
 
 def logged_name(mode: str, release: str) -> str:
-    """Name a mode as it is in the log, by the name of the release that served it."""
-    return mode_name(mode, lone=has_lone_rows(release.partition(" ")[0]))
+    """Return the name of a `mode` in the log; `release` names the release that served it."""
+    promise = promise_of(release.partition(" ")[0], {})
+    return mode_name(mode, kind_of(promise).words.mode)
 
 
 class Move(NamedTuple):
-    """How a document stands against the plain order: for the eye and for the ear."""
+    """How a document moved from its plain rank: a sign, and a label for screen readers."""
 
     kind: str
     text: str
@@ -37,7 +38,7 @@ class Move(NamedTuple):
 
 
 def move(rank: int, plain_rank: int, shown: int | None = None) -> Move:
-    """Compare a rank with the plain one; beyond the plain ranks shown a document is new."""
+    """Return the move from `plain_rank` to `rank`; plain ranks above `shown` count as new."""
     if rank == plain_rank:
         return Move("same", "–", f"same place as in the plain order, {rank}")
     if shown is not None and plain_rank > shown:
@@ -46,15 +47,13 @@ def move(rank: int, plain_rank: int, shown: int | None = None) -> Move:
             f"▲ {plain_rank - rank}",
             f"new among the first {shown}, up from {plain_rank} to {rank}",
         )
-    if rank < plain_rank:
-        steps = plain_rank - rank
-        return Move("up", f"▲ {steps}", f"moved up {steps}, from {plain_rank} to {rank}")
-    steps = rank - plain_rank
-    return Move("down", f"▼ {steps}", f"moved down {steps}, from {plain_rank} to {rank}")
+    way, sign = ("up", "▲") if rank < plain_rank else ("down", "▼")
+    steps = abs(rank - plain_rank)
+    return Move(way, f"{sign} {steps}", f"moved {way} {steps}, from {plain_rank} to {rank}")
 
 
 def moved_because(rank: int, plain_rank: int, reason: str) -> str:
-    """Say a reason together with the move, against which it may speak."""
+    """Return `reason` after the move from `plain_rank` to `rank`, which it may contradict."""
     if not reason or rank == plain_rank:
         return reason
     shares = reason[0].lower() + reason[1:]
@@ -64,44 +63,12 @@ def moved_because(rank: int, plain_rank: int, reason: str) -> str:
 
 
 def unparted(name: str) -> str:
-    """Keep a dot between a name and interests at the end of a line, never at a beginning."""
+    """Return `name` with its dot bound to the word before, so that no line begins with it."""
     return name.replace(" · ", "\u00a0· ")
 
 
-def sees(mode: str, sharing: int | None, *, lone: bool = False, spare: bool = False) -> str:
-    """Say what the ranking in a mode sees of a person.
-
-    Lone: a row is of one person; spare: it is the mean of all groups, for who is in none.
-    """
+def sees(mode: str, by_row: str) -> str:
+    """Return what the ranking in `mode` sees of a person; `by_row` is what row modes see."""
     if mode == "none":
         return "the query only"
-    if mode == "own":
-        return "the query and the whole own profile"
-    if lone:
-        return "the query and what a deletion has left of the own profile"
-    return f"the query and {_row(sharing, spare)}"
-
-
-def _row(sharing: int | None, spare: bool) -> str:
-    if sharing is None:
-        return "the group’s row"
-    if spare:
-        return f"the mean of all groups’ rows, {count(sharing, 'person', 'people')}’s"
-    if sharing == 1:
-        return "a row, but this row is one person’s own profile: it hides nothing"
-    return f"a row shared by {count(sharing, 'person', 'people')}"
-
-
-def count(number: int, one: str, many: str) -> str:
-    """Write a number with its noun."""
-    return f"{number:,} {one if number == 1 else many}"
-
-
-def two_decimals(value: float | None) -> str:
-    """Write a measured value with a true minus and no minus zero; a dash where there is none."""
-    return NO_VALUE if value is None else f"{round(value, 2) + 0:.2f}".replace("-", "−")
-
-
-def hundredths(value: float) -> str:
-    """Write a share in hundredths, rounded as its two decimals are."""
-    return f"{100 * round(value, 2):.0f}"
+    return "the query and the whole own profile" if mode == "own" else by_row

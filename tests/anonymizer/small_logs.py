@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.histories import Histories
-from anonymizer.km_insertion import Kept
+from anonymizer.arrays import Marks
+from anonymizer.deletion.histories import Histories
 
 Log = Sequence[set[int]]
 
@@ -23,14 +23,14 @@ def histories_from(rows: Log, span: int = 0) -> Histories:
     return Histories(ends, np.array(cells, dtype=np.int32), span)
 
 
-def rows_of(histories: Histories, kept: Kept) -> list[set[int]]:
+def rows_of(histories: Histories, kept: Marks) -> list[set[int]]:
     return [
         set(histories.terms[low:high][kept[low:high]].tolist())
         for low, high in pairwise(histories.ends.tolist())
     ]
 
 
-def cells_in(histories: Histories, rows: Log) -> Kept:
+def cells_in(histories: Histories, rows: Log) -> Marks:
     pairs = zip(histories.row.tolist(), histories.terms.tolist(), strict=True)
     return np.array([term in rows[user] for user, term in pairs], dtype=np.bool_)
 
@@ -46,6 +46,18 @@ def is_anonymous(rows: Collection[Collection[Any]], k: int, m: int) -> bool:
     ordered, sizes = [sorted(row) for row in rows], range(1, m + 1)
     found = Counter(c for row in ordered for size in sizes for c in combinations(row, size))
     return all(support >= k for support in found.values())
+
+
+def can_be_put_back(rows: Log, released: Log, k: int, m: int) -> bool:
+    """Tell whether any group of users, of all there are, could have a deleted term back."""
+    for term in set().union(*rows):
+        lost = [user for user, row in enumerate(rows) if term in row - released[user]]
+        for size in range(1, len(lost) + 1):
+            for group in combinations(lost, size):
+                added = [row | {term} if u in group else row for u, row in enumerate(released)]
+                if is_anonymous(added, k, m):
+                    return True
+    return False
 
 
 def uneven_rows(rng: np.random.Generator) -> list[set[int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import struct
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ PARAMETERS: dict[str, Any] = {
     "documents": 1000,
     "refine": "none",
     "first_seed": "drawn",
+    "min_users": 1,
 }
 PARTS = ("rows.jsonl", "private/members.jsonl", "release.json")
 
@@ -50,14 +52,37 @@ class SmallRelease:
     input_hash: str = ""
     deletions: list[dict[str, Any]] | None = None  # written if there are any
     key: Any = None  # the record in private/key.json, written if there is one
+    shuffled: bool = False  # names of release.json stand in the order in which they are here
     compact: bool = False  # write the rows without blanks, as JSON but not as the product does
+    first_row: Any = None  # of a later cohort
+    changes: Any = None  # the note in private/changes.json, if people left or came later
+    withdrawn: Any = None  # what release.json says of it, if rows were withdrawn
+    cohorts: list[SmallRelease] = field(default_factory=list)  # the later ones
+    newcomers: Rows = field(default_factory=dict)  # people who wait
+
+    @property
+    def everybody(self) -> Rows:
+        """Return the profiles of the people of all cohorts, and of those who wait."""
+        later = [cohort.profiles for cohort in self.cohorts]
+        return {user: row for part in (self.profiles, *later, self.newcomers)
+                for user, row in part.items()}  # fmt: skip
 
     def write_profiles(self, path: Path) -> Path:
         path.unlink(missing_ok=True)
-        path.write_bytes(lines({"user": u, "terms": t} for u, t in self.profiles.items()))
+        path.write_bytes(lines({"user": u, "terms": t} for u, t in self.everybody.items()))
         return path
 
-    def write(self, folder: Path) -> Path:
+    def write(self, folder: Path, input_hash: str = "") -> Path:
+        """Write the release and its cohorts; `input_hash` is that of the profiles of everybody."""
+        input_hash = input_hash or fingerprint(self.everybody)
+        self._write(folder, self.input_hash or input_hash)
+        if (folder / "cohorts").exists():
+            shutil.rmtree(folder / "cohorts")
+        for number, cohort in enumerate(self.cohorts, 2):
+            cohort.write(folder / f"cohorts/{number:04d}", input_hash)
+        return folder
+
+    def _write(self, folder: Path, input_hash: str) -> None:
         (folder / "private").mkdir(parents=True, exist_ok=True, mode=0o700)
         rows = lines(self.rows)
         if self.compact:
@@ -69,26 +94,33 @@ class SmallRelease:
         (folder / "private/key.json").unlink(missing_ok=True)
         if self.key is not None:
             parts["private/key.json"] = lines([self.key])
-        parts["release.json"] = json.dumps(self.manifest(parts["rows.jsonl"])).encode()
+        (folder / "private/changes.json").unlink(missing_ok=True)
+        if self.changes is not None:
+            parts["private/changes.json"] = lines([self.changes])
+        manifest = self.manifest(parts["rows.jsonl"], input_hash)
+        parts["release.json"] = json.dumps(manifest).encode()
         sums = "".join(f"{sha256(content)}  {name}\n" for name, content in parts.items())
         for name, content in {**parts, "private/checksums.sha256": sums.encode()}.items():
             (folder / name).unlink(missing_ok=True)  # a file cut short is slow to write again
             (folder / name).write_bytes(content)
             if name.startswith("private/"):
                 (folder / name).chmod(0o600)
-        return folder
 
-    def manifest(self, rows: bytes) -> dict[str, Any]:
-        return {
-            "format": 2,
+    def manifest(self, rows: bytes, input_hash: str) -> dict[str, Any]:
+        stated = {
+            "format": 3,
             "method": self.method,
-            "parameters": self.parameters,
-            "profiles": self.choices,
+            "parameters": self.parameters if self.shuffled else by_name(self.parameters),
+            "profiles": self.choices if self.shuffled else by_name(self.choices),
             "seed": self.seed,
-            "input_hash": self.input_hash or fingerprint(self.profiles),
-            "facts": self.facts,
+            "input_hash": input_hash,
+            "facts": self.facts if self.shuffled else by_name(self.facts),
             "sha256": {"rows.jsonl": sha256(rows)},
+            "first_row": self.first_row,
+            "withdrawn": self.withdrawn,
         }
+        optional = ("first_row", "withdrawn")
+        return {name: v for name, v in stated.items() if name not in optional or v is not None}
 
 
 def lines(records: Any) -> bytes:
@@ -128,10 +160,31 @@ def made(
     of = {user: name for name, group in zip(names, groups, strict=True) for user in group}
     members = [{"user": user, "row": of[user]} for user in profiles]
     facts = {
-        name: value.__float__() if isinstance(value, Fraction) else value
+        name: digits(value) if isinstance(value, Fraction) else value
         for name, value in true_facts(profiles, groups, [row["terms"] for row in rows]).items()
     }
     return SmallRelease(profiles, rows, members, dict(parameters), facts)
+
+
+def digits(value: Any) -> float:
+    """Return a real number as facts state it."""
+    return float(f"{float(value):.12g}")
+
+
+def by_name(values: Any) -> Any:
+    return dict(sorted(values.items()))
+
+
+def together(first: SmallRelease, *later: SmallRelease) -> SmallRelease:
+    """Return `first` with the cohorts `later`, whose rows are numbered on."""
+    end = 1 + len(first.rows)
+    for cohort in later:
+        names = {row["row"]: f"g{end + at:04d}" for at, row in enumerate(cohort.rows)}
+        for part in (*cohort.rows, *cohort.members):
+            part["row"] = names[part["row"]]
+        cohort.first_row, end = end, end + len(cohort.rows)
+    first.cohorts = [*later]
+    return first
 
 
 def row_of(profiles: Rows, group: Sequence[str], parameters: Mapping[str, Any]) -> dict[str, float]:

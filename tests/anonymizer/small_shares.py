@@ -9,11 +9,11 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from .small_release import Rows, SmallRelease, true_facts
+from .small_release import Rows, SmallRelease, digits, true_facts
 
 KEY = bytes(range(32))
-COMPOSITION = {"p": 0.4, "size": None, "documents": 2000, "steps": None}
-POOLED = {"p": 0.4, "meet_paper": "false", "documents": 2000, "steps": None}
+COMPOSITION = {"p": 0.4, "size": None, "documents": 2000, "steps": None, "min_users": 1}
+POOLED = {"p": 0.4, "meet_paper": "false", "documents": 2000, "steps": None, "min_users": 1}
 Row = dict[str, Fraction]
 
 
@@ -139,7 +139,8 @@ def facts_of_rows(made: SmallRelease, groups: Sequence[Sequence[str]]) -> dict[s
     """Return each fact of the groups with the published shares in place of the members'."""
     dealt, published = only(made.profiles, groups), made.rows[: len(groups)]
     rows = [{t: Fraction(s) for t, s in row["terms"].items()} for row in published]
-    m, n, prior = [row["users"] for row in published], len(dealt), priors(dealt)
+    m, n = [row["users"] for row in published], len(dealt)
+    prior = {t: Fraction(float(share)) for t, share in priors(dealt).items()}  # a float as rows are
     size = Fraction(sum(map(len, dealt.values())), n)
     worst = [max(row.values()) for row in rows]
     return plain({
@@ -165,7 +166,7 @@ def facts_of_rows(made: SmallRelease, groups: Sequence[Sequence[str]]) -> dict[s
 def plain(facts: dict[str, Any]) -> dict[str, Any]:
     whole = {"users", "groups", "single_person_rows", "smallest_group", "largest_group"}
     return {
-        name: int(value) if name in whole or name.startswith("terms") else float(value)
+        name: int(value) if name in whole or name.startswith("terms") else digits(value)
         for name, value in facts.items()
     }
 
@@ -177,7 +178,7 @@ def holds(made: SmallRelease) -> bool:
     """Tell, word for word, whether a release keeps all that it says."""
     given, profiles = made.parameters, made.profiles
     groups = groups_of(made)
-    if groups is None or not in_range(made):
+    if groups is None or not in_range(made) or not all(row["terms"] for row in made.rows):
         return False
     p, prior, n = Fraction(str(given["p"])), priors(profiles), len(profiles)
     sizes = [len(group) for group in groups]
@@ -220,14 +221,8 @@ def holds(made: SmallRelease) -> bool:
         and [[*row["terms"].items()] for row in made.rows] == [[*row.items()] for row in written]
         and all(abs(row.get(t, 0) - prior[t]) <= p for row in must for t in prior)
         and facts.keys() == made.facts.keys()
-        and all(near(made.facts[name], value) for name, value in facts.items())
+        and all(repr(made.facts[name]) == repr(value) for name, value in facts.items())
     )
-
-
-def near(stated: Any, true: float) -> bool:
-    if type(stated) is not type(true):
-        return False
-    return bool(stated == true if type(true) is int else abs(stated - true) <= 1e-12 * max(1, true))
 
 
 def groups_of(made: SmallRelease) -> list[list[str]] | None:
@@ -248,10 +243,11 @@ def in_range(made: SmallRelease) -> bool:
     expected = COMPOSITION if made.method == "composition" else POOLED
     return (
         given.keys() == expected.keys()
-        and type(given["p"]) in (int, float)
+        and type(given["p"]) is float
+        and len(str(given["p"])) < 9
         and 0 < given["p"] <= 1
         and 2 <= given["documents"] <= 5000
-        and (given["steps"] is None or 1 <= given["steps"] <= 10**11)
+        and given["steps"] in (None, 1, 10**11)
         and (given.get("size") is None or given["size"] >= 2)
         and given.get("meet_paper", "true") in ("true", "false")
     )

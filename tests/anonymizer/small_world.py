@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from anonymizer.grouping.bounds import Bounds
 from anonymizer.methods import anonymize
+from anonymizer.methods.method import Inputs
 from anonymizer.model import Profiles, Release
-from anonymizer.similarity import Documents
-from anonymizer.wordnet import WordNet
+from anonymizer.similarity.documents import Documents
 
 KEY = bytes(range(32))
+Row = dict[str, float]
 TERMS = tuple(f"t{number:02d}" for number in range(30))
 
 
@@ -41,7 +44,6 @@ def drawn_documents(seed: int = 1) -> Documents:
 def release(
     method: str,
     profiles: Profiles,
-    wordnet: WordNet,
     *,
     seed: int = 0,
     key: bytes = KEY,
@@ -50,7 +52,7 @@ def release(
     """Run a method with few steps on the drawn documents."""
     handed_in: dict[str, Any] = {"sample": drawn_documents(), "key": key}
     chosen = {"steps": 6000, **parameters}
-    return anonymize(method, profiles, chosen, wordnet=wordnet, seed=seed, **handed_in)
+    return anonymize(method, Inputs(profiles, seed=seed, **handed_in), chosen)
 
 
 def priors(profiles: Profiles) -> dict[str, Fraction]:
@@ -67,6 +69,34 @@ def members_of(made: Release) -> list[list[str]]:
     return groups
 
 
+def groups_of(release: Release) -> list[set[str]]:
+    users = np.array(release.users)
+    return [set(users[release.row_of_user == row]) for row in range(len(release.rows))]
+
+
 def true_share(profiles: Profiles, members: list[str], term: str) -> Fraction:
     """Return the share of some users who have a term."""
     return Fraction(sum(term in profiles.row(user) for user in members), len(members))
+
+
+def fits(rows: list[Row], group: list[int], bounds: Bounds) -> bool:
+    """Judge a group by brute force, from the definitions of the bounds."""
+    weight: Row = {}
+    for member in group:
+        for term, value in rows[member].items():
+            weight[term] = weight.get(term, 0.0) + value
+    total, everybody = sum(weight.values()), sum(sum(row.values()) for row in rows)
+    share = {term: value / total for term, value in weight.items()}
+    entropy = -sum(value * math.log(value) for value in share.values())
+    divergence = 0.0
+    for term in {term for row in rows for term in row}:
+        mine, all_ = share.get(term, 0.0), sum(row.get(term, 0.0) for row in rows) / everybody
+        for part in (mine, all_):
+            if part:
+                divergence += part * math.log2(2 * part / (mine + all_)) / 2
+    return (
+        len(weight) >= bounds.terms
+        and len(group) >= bounds.members
+        and entropy >= bounds.entropy - 1e-9
+        and math.sqrt(max(divergence, 0.0)) <= bounds.distance + 1e-9
+    )

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from anonymizer.measures.finding import Verdict
-from anonymizer.measures.verification import verify
-from anonymizer.model import BadInput
-from anonymizer.publication import publish, read_published
+from anonymizer.errors import BadInput
+from anonymizer.publishing import publish, read_published
+from anonymizer.verification.finding import Verdict
+from anonymizer.verification.judge import verify
 
 from .small_reduced import KEPT, PROFILES, reduced, small
 from .small_release import SmallRelease
@@ -36,15 +36,15 @@ def test_rows_of_one_user_each_are_published(tmp_path: Path) -> None:
     read = read_published(tmp_path / "out")
     assert read.sizes.tolist() == [1, 1, 1, 1]
     assert read.rows.row("g0001") == {"apple": 1.0, "banana": 2.0}
-    assert read.about["parameters"]["marketing"] == "none"
+    assert read.about["quoted"]["parameters"]["marketing"] == "none"
 
 
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"users": 5}, "a row is not one person's alone"),
+        ({"users": 5}, "a row is of more people than one"),
         ({"k": 1}, "k=1 hides nobody"),
-        ({"k": None}, "k is missing, so nothing is promised"),
+        ({"k": None}, "k is missing"),
         ({"m": None}, "m is missing"),
         ({"m": 5}, "m must be a whole number from 1 to 4"),
         ({"granularity": "session"}, "users are sessions"),
@@ -61,7 +61,7 @@ def test_a_file_that_promises_nothing_is_not_read(
         if name == "users":
             rows = rows.replace(b'"users": 1', b'"users": %d' % value)
         elif name == "granularity":
-            about["profiles"][name] = value
+            about["quoted"]["profiles"][name] = value
         elif value is None:
             del about["parameters"][name]
         else:
@@ -90,7 +90,7 @@ def test_rows_of_sessions_are_not_published(tmp_path: Path, choices: dict[str, A
     (breach,) = published(release, tmp_path).breaches
     assert breach.claim == "groups"
     assert breach.line == (
-        "users are sessions, so that k rows may be of one person; make profiles with "
+        "users are sessions, so k rows may be of one person; make profiles with "
         "--granularity user, or if these are people, give them ids unlike anna#1 and anna#2"
     )
 

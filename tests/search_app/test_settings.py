@@ -42,30 +42,21 @@ def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
         ("vectors = 'bm25'", "vectors=bm25 must be tfidf or tf"),
         ("k1 = inf", "k1=inf must be from 0 to 1000"),
         ("k1 = true", "k1=True must be of type float"),
-        ("k1 = 'x'", "k1=x must be of type float"),
         ("b = nan", "b=nan must be from 0 to 1"),
         ("title_boost = 101", "title_boost=101 must be from 0 to 100"),
-        ("title_boost = -0.1", "title_boost=-0.1 must be from 0 to 100"),
         ("deadline = 0", "deadline=0 must be from 0.01 to 3600"),
-        ("deadline = nan", "deadline=nan must be from 0.01 to 3600"),
         ("operators = 1", "operators=1 must be of type bool"),
-        ("operators = 'yes'", "operators=yes must be of type bool"),
         ("heap = '2G'", "heap=2G must be from 100m to 999g"),
-        ("heap = 'lots'", "heap=lots must be from 100m to 999g"),
         ("access = 'open'", "access=open must be one of demo, private, plain"),
         ("hosts = 'a.example'", "hosts=a.example must be of type list"),
         ("hosts = ['https://a.example']", "hosts=https://a.example must be host names in small"),
         ("hosts = ['a.example:80']", "must be host names in small letters, without scheme, port"),
-        ("hosts = ['a:1']", "hosts=a:1 must be host names"),
         ("hosts = ['A.example']", "must be host names in small letters"),
         ("hosts = ['']", "must be host names"),
         ("hosts = [1]", "hosts=1 must be host names"),
         ("https = 1", "https=1 must be of type bool"),
         ("rate = -1", "rate=-1 must be from 0 to 10000"),
-        ("rate = nan", "rate=nan must be from 0 to 10000"),
-        ("rate = true", "rate=True must be of type float"),
         ("proxy = '*'", r"proxy=\* must be the address of one proxy"),
-        ("proxy = 'box'", "proxy=box must be the address of one proxy"),
         ("admin_token = 'x'", "unknown admin_token"),
         ("pool = ", "can't be read as TOML"),
     ],
@@ -75,29 +66,10 @@ def test_wrong_settings_are_named(tmp_path: Path, text: str, message: str) -> No
         load_settings(write(tmp_path, text), {})
 
 
-def test_what_searching_takes_can_be_set(tmp_path: Path) -> None:
-    text = "k1 = 1.2\nb = 0\ntitle_boost = 0.5\noperators = true\ndeadline = 0.01\n"
-    settings = load_settings(write(tmp_path, text), {})
-    assert (settings.k1, settings.b, settings.title_boost) == (1.2, 0, 0.5)
-    assert (settings.operators, settings.deadline) == (True, 0.01)
-    usual = Settings()
-    assert (usual.k1, usual.b, usual.title_boost, usual.operators) == (None, None, 0, False)
-
-
 def test_changed_ignores_what_was_not_given() -> None:
     assert changed(Settings(), pool=7, top=None).pool == 7
     with pytest.raises(UsageError, match="pool=10001"):
         changed(Settings(), pool=10_001)
-
-
-def test_what_serving_takes_can_be_set(tmp_path: Path) -> None:
-    text = "access = 'private'\nhosts = ['search.example.org', '2001:db8::7']\nhttps = true\n"
-    settings = load_settings(write(tmp_path, f"{text}rate = 0\nproxy = '::1'\n"), {})
-    assert (settings.access, settings.https, settings.rate) == ("private", True, 0)
-    assert (settings.hosts, settings.proxy) == (("search.example.org", "2001:db8::7"), "::1")
-    usual = Settings()
-    assert (usual.access, usual.hosts, usual.https, usual.rate) == ("", (), False, 10)
-    assert (usual.proxy, usual.admin_token) == ("", "")
 
 
 def test_the_environment_wins_over_the_file_in_who_may_ask(tmp_path: Path) -> None:

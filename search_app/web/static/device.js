@@ -1,7 +1,7 @@
 // Orders what a query finds by a profile that never leaves this browser.
 "use strict";
 
-// The same version as this file's, whatever the browser has kept of others.
+// Modules come with this file's version, so that a cached older one is never mixed in.
 const { search: version } = new URL(import.meta.url);
 const part = (name) => import(new URL(`${name}${version}`, import.meta.url));
 const [{ closest, ordered, shared }, { checked, fromText, standing }] = await Promise.all(["ranking.js", "profile.js"].map(part));
@@ -10,15 +10,15 @@ const find = (name) => document.querySelector(`#${name}`);
 const KEY = "veilsearch.device";
 const SHOWN = Number(find("hits").dataset.shown); // results on a page
 
-/* ---- what is kept ---- */
+/* ---- storage ---- */
 
 let kept = read();
 
 function read() {
   const nothing = { terms: new Map(), row: "", keep: 200, stages: false };
   try {
-    const told = JSON.parse(localStorage.getItem(KEY)) ?? {};
-    return { ...nothing, ...told, terms: checked(told.terms ?? []) };
+    const saved = JSON.parse(localStorage.getItem(KEY)) ?? {};
+    return { ...nothing, ...saved, terms: checked(saved.terms ?? []) };
   } catch {
     return nothing;
   }
@@ -27,7 +27,7 @@ function read() {
 function stored() {
   try {
     return localStorage.getItem(KEY) !== null;
-  } catch { // the browser lets no page keep anything
+  } catch { // this browser lets pages store nothing
     return false;
   }
 }
@@ -41,57 +41,57 @@ function keepAll() {
   }
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-const sent = []; // what the script has asked for, to the byte, with what was true of it then
+const sent = []; // every request to the byte, with what was true of it at the time
 let answer = null;
 let ranking = null;
 let page = 1;
-let turn = 0;
+let turn = 0; // number of the latest search: an older answer that comes late is not shown
 
 function question() {
   const hash = new URLSearchParams(location.hash.slice(1));
-  const asked = hash.has("q") ? hash : new URLSearchParams(location.search);
-  const [q, pool, operators] = ["q", "pool", "operators"].map((name) => asked.get(name) ?? "");
+  const given = hash.has("q") ? hash : new URLSearchParams(location.search);
+  const [q, pool, operators] = ["q", "pool", "operators"].map((name) => given.get(name) ?? "");
   return { q, pool: pool || find("pool").dataset.usual, operators };
 }
 
-// All that goes out is made of these: a query, numbers, and a row if two stages are wanted.
+// A request holds nothing but the query, numbers, and a row if two stages are on.
 function request({ q, pool, operators }) {
-  const asked = new URLSearchParams({ q, pool });
-  if (operators) asked.set("operators", operators);
+  const parameters = new URLSearchParams({ q, pool });
+  if (operators) parameters.set("operators", operators);
   if (kept.stages && kept.row) {
-    asked.set("row", kept.row);
-    asked.set("keep", kept.keep);
+    parameters.set("row", kept.row);
+    parameters.set("keep", kept.keep);
   }
-  const url = new URL(`${find("hits").dataset.from}?${asked}`, location.href).href;
+  const url = new URL(`${find("hits").dataset.from}?${parameters}`, location.href).href;
   return { method: "GET", url, headers: { Accept: "application/json" } };
 }
 
 async function search() {
-  const asked = question();
-  find("q").value = asked.q;
-  find("pool").value = asked.pool;
+  const current = question();
+  find("q").value = current.q;
+  find("pool").value = current.pool;
   const mine = ++turn;
-  const empty = !asked.q.trim();
+  const empty = !current.q.trim();
   if (answer || empty) clear();
   find("how")?.toggleAttribute("hidden", !empty);
   if (empty) return tell("");
-  const out = request(asked);
-  const entry = { ...out, ...judged(out.url, asked.q), learned: learned(out.url, null) };
+  const out = request(current);
+  const entry = { ...out, ...judged(out.url, current.q), learned: learned(out.url, null) };
   sent.push(entry);
-  tell("Asking …");
-  const told = await answered(out);
-  entry.learned = learned(out.url, told);
+  tell("Searching …");
+  const reply = await answered(out);
+  entry.learned = learned(out.url, reply);
   showSent();
   if (mine !== turn) return;
-  if (told?.documents) {
-    answer = told;
+  if (reply?.documents) {
+    answer = reply;
     page = 1;
     return order();
   }
   clear();
-  tell(`${told?.error?.message ?? "The server did not answer; please try again."} There are no results to show.`);
+  tell(`${reply?.error?.message ?? "The server did not answer; please try again."} There are no results to show.`);
 }
 
 async function answered({ method, url, headers }) {
@@ -103,7 +103,7 @@ async function answered({ method, url, headers }) {
   }
 }
 
-// What answered another query must not stand under this one.
+// Results of another query must not stay under this one.
 function clear() {
   answer = ranking = null;
   find("hits").replaceChildren();
@@ -118,7 +118,7 @@ function order() {
   show();
 }
 
-/* ---- showing: text is only ever set as text ---- */
+/* ---- showing: texts are set as text, never as markup ---- */
 
 function make(name, attributes = {}, ...inside) {
   const made = document.createElement(name);
@@ -136,12 +136,12 @@ function show() {
   const own = kept.terms.size > 0;
   const places = found.length ? `${first + 1}–${Math.min(first + SHOWN, found.length)} of ${number(found.length)}` : "Nothing found";
   const from = answer.row ? `, ${chosen(answer)}` : "";
-  const how = own ? `ordered by your own profile on this device in ${Math.max(ranking.took, 0.1).toFixed(1)} ms` : "in the plain order, for you keep no profile here yet";
-  const notices = answer.notices.map((each) => ` ${each}`).join("");
+  const how = own ? `ordered by your own profile on this device in ${Math.max(ranking.took, 0.1).toFixed(1)} ms` : "in the plain order, because you keep no profile here yet";
+  const notices = answer.notices.map((notice) => ` ${notice}`).join("");
   tell(found.length ? `${places}${from}, ${how}.${notices}` : `Nothing found. Try other words, or fewer.${notices}`);
   find("hits").className = own ? "hits own" : "hits none";
   find("hits").start = first + 1;
-  find("hits").replaceChildren(...found.slice(first, first + SHOWN).map((each, at) => hit(each, first + at + 1, own)));
+  find("hits").replaceChildren(...found.slice(first, first + SHOWN).map((document_, at) => hit(document_, first + at + 1, own)));
   find("paging").hidden = found.length <= SHOWN;
   find("previous").hidden = page === 1;
   find("next").hidden = first + SHOWN >= found.length;
@@ -150,24 +150,24 @@ function show() {
 
 function chosen({ row, found, documents }) {
   if (documents.length === found) return `too few for row ${row.name} to choose from`;
-  return `which row ${row.name} chose from ${number(found)}`;
+  return `chosen by row ${row.name} from ${number(found)}`;
 }
 
-function hit(each, rank, own) {
-  const safe = /^https?:\/\//i.test(each.url);
-  const title = safe ? make("a", { href: each.url, rel: "noreferrer noopener" }, each.title) : each.title;
+function hit(document_, rank, own) {
+  const safe = /^https?:\/\//i.test(document_.url);
+  const title = safe ? make("a", { href: document_.url, rel: "noreferrer noopener" }, document_.title) : document_.title;
   const source = make("p", { class: "source" }, make("span", { class: "rank" }, String(rank)));
-  if (own) source.append(" ", moved(rank, each.plain_rank));
-  source.append(" ", make("span", { class: "where", dir: "auto" }, each.source));
-  const item = make("li", { class: "hit", tabindex: "-1", "data-key": each.id });
-  item.append(make("h2", { dir: "auto" }, title), source, snippet(each));
-  const terms = own ? shared(each, ranking.target, answer.vocabulary).join(" and ") : "";
+  if (own) source.append(" ", moved(rank, document_.plain_rank));
+  source.append(" ", make("span", { class: "where", dir: "auto" }, document_.source));
+  const item = make("li", { class: "hit", tabindex: "-1", "data-key": document_.id });
+  item.append(make("h2", { dir: "auto" }, title), source, snippet(document_));
+  const terms = own ? shared(document_, ranking.target, answer.vocabulary).join(" and ") : "";
   if (terms) item.append(make("p", { class: "reason", dir: "auto" }, `Shares ${terms} with your interests`));
   return item;
 }
 
 function snippet({ snippet: text, marks }) {
-  const letters = [...text]; // places are of code points
+  const letters = [...text]; // marks count code points, not UTF-16 units
   const shown = make("p", { class: "snippet", dir: "auto" });
   let at = 0;
   for (const { start, end } of marks) {
@@ -197,45 +197,45 @@ function showSent() {
 }
 
 function showAsked() {
-  const asked = ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind));
-  find("asked").replaceChildren(...asked.map(({ name }) => make("li", {}, name)));
+  const entries = ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind));
+  find("asked").replaceChildren(...entries.map(({ name }) => make("li", {}, name)));
 }
 
-// Beside the query only numbers and the row may stand in a request; this looks again.
+// A second check of what was sent: in addition to the query, numbers and the row only.
 function judged(url, q) {
-  const asked = new URL(url).searchParams;
-  const digits = ["pool", "keep", "operators"].every((name) => /^\d*$/.test(asked.get(name) ?? ""));
-  const known = [...asked.keys()].every((name) => ["q", "pool", "operators", "row", "keep"].includes(name));
-  const wrong = !digits || !known || asked.get("q") !== q;
-  if (wrong) return { found: "This is not what was to be sent. Please tell the operator. ", own: "" };
-  return { found: "It had no body, and no cookie went along. ", own: ownWords(q) };
+  const parameters = new URL(url).searchParams;
+  const digits = ["pool", "keep", "operators"].every((name) => /^\d*$/.test(parameters.get(name) ?? ""));
+  const known = [...parameters.keys()].every((name) => ["q", "pool", "operators", "row", "keep"].includes(name));
+  const wrong = !digits || !known || parameters.get("q") !== q;
+  if (wrong) return { found: "This is not what should have been sent. Please tell the operator. ", own: "" };
+  return { found: "It had no body and no cookie. ", own: ownWords(q) };
 }
 
 function ownWords(q) {
   const { size } = kept.terms;
   if (!size) return "";
   const own = standing([...kept.terms.keys()], q);
-  if (size === 1) return own.length ? `Your one term is in it, as you typed it yourself: ${own[0]}. ` : "Your one term is not in it. ";
-  const none = `None of your ${number(size)} terms is in it`;
-  return own.length ? `${none}, but what you typed yourself: ${own.join(", ")}. ` : `${none}. `;
+  if (size === 1) return own.length ? `Your one interest is in it, because you typed it: ${own[0]}. ` : "Your one interest is not in it. ";
+  const none = `None of your ${number(size)} interests is in it`;
+  return own.length ? `${none}, except those you typed: ${own.join(", ")}. ` : `${none}. `;
 }
 
-function learned(url, told) {
+function learned(url, reply) {
   const row = new URL(url).searchParams.get("row");
   if (!row) return "";
-  if (!told) return `The row ${row} was sent, and no answer has come.`;
-  if (!told.row) return `The server was told the row ${row}, and refused the search.`;
-  if (told.row.users === 1) return `The row ${row} is of one person alone: with it the server learned that you may be that person, or much like them.`;
-  return `With the row ${row} the server learned that you may be one of the ${number(told.row.users)} people it is made of, someone else it serves, or much like them.`;
+  if (!reply) return `The row ${row} was sent, but no answer came.`;
+  if (!reply.row) return `The server received the row ${row} and refused the search.`;
+  if (reply.row.users === 1) return `The row ${row} belongs to one person. From it the server learned that you may be that person, or similar to them.`;
+  return `From the row ${row} the server learned that you may be one of the ${number(reply.row.users)} people it is made of, someone else it serves, or similar to them.`;
 }
 
-// Of an erased profile no sentence stays, either.
+// Sentences name terms, so they go with an erased profile.
 function forget() {
-  for (const each of sent) each.own = "";
+  for (const entry of sent) entry.own = "";
   if (sent.length) showSent();
 }
 
-function showProfile(said = "") {
+function showProfile(message = "") {
   const terms = [...kept.terms].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1));
   find("number").textContent = terms.length ? number(terms.length) : "";
   find("terms").replaceChildren(...terms.map(([term, weight]) => {
@@ -245,23 +245,23 @@ function showProfile(said = "") {
   }));
   find("terms").hidden = !terms.length;
   find("keeping").hidden = !stored() && !terms.length;
-  find("done").hidden = !said;
-  find("done").textContent = said;
+  find("done").hidden = !message;
+  find("done").textContent = message;
   if (find("staging")) showStages();
 }
 
-function showStages(said = "") {
+function showStages(message = "") {
   find("row").value = kept.row;
   find("keep").value = kept.keep;
   find("stages").checked = kept.stages;
-  const told = kept.row ? `With your next search the server is told row ${kept.row}.` : "Name the row; until then the server is told none.";
-  find("staged").textContent = `${said} ${kept.stages ? told : "The server is told no row."}`.trim();
+  const next = kept.row ? `Your next search sends row ${kept.row} to the server.` : "Name a row; until then none is sent.";
+  find("staged").textContent = `${message} ${kept.stages ? next : "No row is sent to the server."}`.trim();
 }
 
-/* ---- what the person does ---- */
+/* ---- actions ---- */
 
-function changed(said) {
-  const done = keepAll() ? said : `${said} The browser can’t keep it: it is gone when this page closes.`;
+function changed(message) {
+  const done = keepAll() ? message : `${message} The browser can’t store this, so it is lost when the page closes.`;
   showProfile(done);
   order();
 }
@@ -277,11 +277,11 @@ function removeTerm(term) {
 function take(text) {
   try {
     const { terms, row } = fromText(text);
-    if (!terms.size) throw new Error("There is no term in this.");
+    if (!terms.size) throw new Error("There is no interest in this text.");
     kept.terms = checked([...kept.terms, ...terms]);
     kept.row = row || kept.row;
     find("more").value = "";
-    changed(`${number(terms.size)} ${terms.size === 1 ? "term is" : "terms are"} kept here.`);
+    changed(`${number(terms.size)} ${terms.size === 1 ? "interest is" : "interests are"} kept here.`);
   } catch (fault) {
     showProfile(fault.message);
   }
@@ -332,8 +332,8 @@ find("rows")?.addEventListener("change", async ({ target }) => {
     const { row, users, cosine, rows } = closest(await file.text(), kept.terms);
     kept.row = row;
     keepAll();
-    const people = users === 1 ? "one person alone" : `${number(users)} people`;
-    showStages(`Of ${number(rows)} rows ${row} is closest to your profile (cosine ${cosine.toFixed(2)}); it serves ${people}. This was found out here.`);
+    const people = users === 1 ? "one person only" : `${number(users)} people`;
+    showStages(`Of ${number(rows)} rows, ${row} is closest to your profile (cosine ${cosine.toFixed(2)}). It serves ${people}. Your browser compared the rows; nothing was sent.`);
   } catch (fault) {
     showStages(fault.message);
   }
@@ -341,17 +341,17 @@ find("rows")?.addEventListener("change", async ({ target }) => {
 });
 
 find("asked").closest("details").addEventListener("toggle", showAsked);
-// The address behind # is for this browser only: the page is not asked for again.
+// A browser sends nothing behind #, so the query is not in a request for this page.
 find("ask").addEventListener("submit", (event) => {
   event.preventDefault();
-  const asked = new URLSearchParams(new FormData(find("ask")));
-  history.pushState(null, "", `${location.pathname}#${asked}`);
+  const parameters = new URLSearchParams(new FormData(find("ask")));
+  history.pushState(null, "", `${location.pathname}#${parameters}`);
   search();
 });
 addEventListener("popstate", search);
 find("previous").addEventListener("click", () => turnTo(page - 1));
 find("next").addEventListener("click", () => turnTo(page + 1));
-addEventListener("storage", ({ key }) => { // another tab has added, removed or erased
+addEventListener("storage", ({ key }) => { // another tab changed the profile
   if (key !== KEY && key !== null) return;
   kept = read();
   if (!stored()) forget();

@@ -1,54 +1,54 @@
-// Reads a profile, as it is kept, typed or pasted: pure, nothing is asked.
+// Reads a profile that was stored, typed or pasted. Pure: it sends nothing.
 "use strict";
 
 const MOST_TERMS = 5000;
 const LONGEST_TERM = 1000;
-const QUOTED = 80; // characters of what is refused
+const QUOTED = 80; // characters of a refused part that the message repeats
 
-// Take pairs of a term and its weight; refuse what is none.
+// Return pairs of a term and its weight as a map; throw an error at a bad one.
 export function checked(entries) {
   const terms = new Map();
   for (const [term, weight] of entries) {
     const named = typeof term === "string" && term.trim() && term.length <= LONGEST_TERM;
-    if (!named) throw new Error(`A term must be a text of at most ${LONGEST_TERM} characters.`);
+    if (!named) throw new Error(`An interest must be a text of at most ${LONGEST_TERM} characters.`);
     const heavy = typeof weight === "number" && Number.isFinite(weight) && weight > 0;
     if (!heavy) throw new Error(`The weight of “${term}” must be a number above 0.`);
     terms.set(term, weight);
   }
-  if (terms.size > MOST_TERMS) throw new Error(`At most ${MOST_TERMS} terms can be kept.`);
+  if (terms.size > MOST_TERMS) throw new Error(`At most ${MOST_TERMS} interests can be kept.`);
   return terms;
 }
 
-// Read terms as people type them, a line of a profiles file, or the download of one's own page.
+// Read typed terms, a line of a profiles file, or the download of a person's own page.
 export function fromText(text) {
   return /^\s*[[{]/.test(text) ? fromJson(text) : { terms: checked(typed(text)), row: "" };
 }
 
 function fromJson(text) {
-  let told;
+  let content;
   try {
-    told = JSON.parse(text);
+    content = JSON.parse(text);
   } catch {
-    throw new Error("This is not one JSON object. Of a file of profiles, give one person’s line.");
+    throw new Error("This is not one JSON object. From a file of profiles, give one person’s line.");
   }
-  const terms = told.terms;
+  const terms = content.terms;
   if (typeof terms !== "object" || terms === null) throw new Error("This JSON has no terms.");
   const pairs = Array.isArray(terms)
-    ? terms.map((each) => [each?.term, each?.weight])
+    ? terms.map((entry) => [entry?.term, entry?.weight])
     : Object.entries(terms);
-  return { terms: checked(pairs), row: typeof told.row?.row === "string" ? told.row.row : "" };
+  return { terms: checked(pairs), row: typeof content.row?.row === "string" ? content.row.row : "" };
 }
 
 function typed(text) {
   return text.split(/[,;\n]/).filter((part) => part.trim()).map((part) => {
     const [term, weight, ...more] = part.split("=").map((side) => side.trim());
-    if (more.length) throw new Error(`“${part.trim().slice(0, QUOTED)}” has more than one =: give a term one weight.`);
+    if (more.length) throw new Error(`“${part.trim().slice(0, QUOTED)}” has more than one =: give an interest one weight.`);
     return [term.toLowerCase(), weight === undefined ? 1 : Number(weight)];
   });
 }
 
-// Return which of the terms stand in a query. Case and punctuation count for nothing; where a term
-// is nothing but punctuation, it is looked for as it is.
+// Return the terms that occur in a query, whatever their case and punctuation. A term of punctuation
+// only is searched as it is.
 export function standing(terms, query) {
   const words = ` ${plain(query)} `;
   const has = (term) => (plain(term) ? words.includes(` ${plain(term)} `) : query.includes(term.trim()));

@@ -1,22 +1,23 @@
-// Cosines with a profile, by the server's own arithmetic to the last bit: pure, nothing is asked.
+// Cosines with a profile, equal to the server's to the last bit. Pure: it sends nothing.
 "use strict";
 
-const NAMED = 2; // terms given as a reason
+const NAMED = 2; // terms of a reason
 
 const STEP = 1e12; // 12 decimals
-const WHOLE = 2 ** 52; // above it every number is whole: adding rounds, halves to even
+const WHOLE = 2 ** 52; // above it numbers are whole, so adding it rounds, halves to even
 const rounded = (value) => (value * STEP + WHOLE - WHOLE) / STEP;
 
 function prepare({ vocabulary, weights }, profile) {
-  const heaviest = [...profile.values()].reduce((most, each) => Math.max(most, each), 0) || 1;
-  const square = (each) => (each / heaviest) * (each / heaviest);
-  const squares = Float64Array.from(profile.values(), square).sort(); // smallest first, as there
-  const length = Math.sqrt(squares.reduce((sum, each) => sum + each, 0));
+  const heaviest = [...profile.values()].reduce((most, weight) => Math.max(most, weight), 0) || 1;
+  const square = (weight) => (weight / heaviest) * (weight / heaviest);
+  const squares = Float64Array.from(profile.values(), square).sort(); // smallest first, as on the server: the order of a sum changes its last bits
+  const length = Math.sqrt(squares.reduce((sum, value) => sum + value, 0));
   const own = (term) => (profile.get(term) ?? 0) / heaviest;
-  return { length, factors: Float64Array.from(weights, (each, at) => own(vocabulary[at]) * each) };
+  return { length, factors: Float64Array.from(weights, (weight, at) => own(vocabulary[at]) * weight) };
 }
 
 function cosine({ terms, counts, norm }, { factors, length }) {
+  // Four sums side by side, as the server's compiled loop has them.
   const fours = terms.length - (terms.length % 4);
   const sums = [0, 0, 0, 0];
   for (let at = 0; at < terms.length; at += 1) {
@@ -26,19 +27,19 @@ function cosine({ terms, counts, norm }, { factors, length }) {
   return lengths > 0 ? rounded((sums[0] + sums[1] + (sums[2] + sums[3])) / lengths) : 0;
 }
 
-// Order the documents of an answer by a profile; equal ones stay as they are.
+// Order the documents of an answer by a profile; equal ones keep their plain order.
 export function ordered(answer, profile) {
   const target = prepare(answer, profile);
-  const scores = answer.documents.map((each) => each.score);
+  const scores = answer.documents.map((document_) => document_.score);
   const [low, high] = scores.reduce(([a, b], s) => [Math.min(a, s), Math.max(b, s)], [Infinity, -Infinity]);
   const scaled = (score) => (high === low ? 1 : (score - low) / (high - low));
   const { mix } = answer;
-  const value = (each) => {
-    const own = cosine(each, target);
-    return mix === 1 ? own : rounded(mix * own + (1 - mix) * scaled(each.score));
+  const value = (document_) => {
+    const own = cosine(document_, target);
+    return mix === 1 ? own : rounded(mix * own + (1 - mix) * scaled(document_.score));
   };
-  const found = answer.documents.map((each) => ({ ...each, value: value(each) }));
-  return { target, found: found.sort((one, other) => other.value - one.value) }; // ties stay
+  const found = answer.documents.map((document_) => ({ ...document_, value: value(document_) }));
+  return { target, found: found.sort((one, other) => other.value - one.value) }; // sort is stable
 }
 
 // Name the terms with the largest shares of a document's cosine.
@@ -48,21 +49,21 @@ export function shared({ terms, counts }, { factors }, vocabulary) {
   return best.slice(0, NAMED).map(([term]) => term);
 }
 
-// Find the row with the largest cosine in the text of a published release; of equal ones the first.
+// Return the row of a published release with the largest cosine; the first of equal ones.
 export function closest(text, profile) {
   let best = { cosine: 0 };
   let rows = 0;
   const length = Math.hypot(...profile.values());
-  for (const line of text.split("\n").filter((each) => each.trim())) {
-    const told = parsed(line);
-    if (typeof told?.row !== "string") continue; // the first line is about the release
+  for (const line of text.split("\n").filter((part) => part.trim())) {
+    const entry = parsed(line);
+    if (typeof entry?.row !== "string") continue; // the first line is about the release
     rows += 1;
-    const weights = Object.entries(told.terms ?? {});
+    const weights = Object.entries(entry.terms ?? {});
     const product = weights.reduce((sum, [term, weight]) => sum + weight * (profile.get(term) ?? 0), 0);
     const cosine = rounded(product / (length * Math.hypot(...weights.map(([, weight]) => weight))));
-    if (cosine > best.cosine) best = { row: told.row, users: told.users, cosine };
+    if (cosine > best.cosine) best = { row: entry.row, users: entry.users, cosine };
   }
-  if (!rows) throw new Error("This is no published release: it has no rows.");
+  if (!rows) throw new Error("This is not a published release: it has no rows.");
   if (!best.cosine) throw new Error("No row has a term of your profile.");
   return { ...best, rows };
 }
@@ -71,6 +72,6 @@ function parsed(line) {
   try {
     return JSON.parse(line);
   } catch {
-    throw new Error("This is no published release: a line is not JSON.");
+    throw new Error("This is not a published release: a line is not JSON.");
   }
 }

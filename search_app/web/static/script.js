@@ -1,26 +1,26 @@
-// Niceties only: every page works without this file.
+// Conveniences only: every page works without this file.
 "use strict";
 
 const hits = () => [...document.querySelectorAll(".hit")];
 const typing = (element) => element.matches("input, select, textarea");
 
-// Keys that are characters can be switched off: who speaks to a machine speaks characters.
+// Character keys can be switched off, because speech input types characters.
 const keys = document.querySelector("#keys");
 const off = () => localStorage.getItem("keys") === "off";
 const unwanted = ({ key }) => key.length === 1 && off();
-function tell() {
+function showKeys() {
   keys.hidden = false;
   keys.ariaPressed = String(!off());
   keys.title = `/ j k n p b r: ${off() ? "off" : "on"}`;
 }
-if (keys) tell();
+if (keys) showKeys();
 keys?.addEventListener("click", () => {
   if (off()) localStorage.removeItem("keys");
   else localStorage.setItem("keys", "off");
-  tell();
+  showKeys();
 });
 
-// "/" goes to the search field, j and k walk through the results.
+// "/" goes to the search field, j and k go through the results.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape" && typing(event.target)) event.target.blur();
@@ -41,7 +41,7 @@ function step(by) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-// In a lecture a key follows the link that names it.
+// In a lecture a key follows the link that lists it.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   if (unwanted(event)) return;
@@ -52,8 +52,8 @@ document.addEventListener("keydown", (event) => {
   link.click();
 });
 
-// Choosing a person with the mouse or a finger is enough; by keyboard the button asks,
-// because there each arrow key changes the choice.
+// Choosing a person with the mouse or a finger searches at once. With the keyboard the button does,
+// because each arrow key changes the choice.
 const person = document.querySelector("#user");
 let pointed = false;
 person?.addEventListener("pointerdown", () => { pointed = true; });
@@ -63,7 +63,7 @@ person?.addEventListener("change", () => {
   if (pointed && document.querySelector("#q").value.trim()) person.form.requestSubmit(ask);
 });
 
-// What is as usual need not stand in the address.
+// Fields at their default are not sent, so that addresses stay short.
 document.querySelector("#ask")?.addEventListener("formdata", (event) => {
   for (const field of event.target.querySelectorAll("[data-usual]")) {
     if (field.value === field.dataset.usual) event.formData.delete(field.name);
@@ -71,7 +71,7 @@ document.querySelector("#ask")?.addEventListener("formdata", (event) => {
   if (!event.formData.get("user")) event.formData.delete("user");
 });
 
-// The same document lights up in every column.
+// The same document is marked in every column.
 const columns = document.querySelector(".columns");
 for (const kind of ["pointerover", "focusin"]) {
   columns?.addEventListener(kind, (event) => light(event.target.closest("[data-key]")));

@@ -1,15 +1,20 @@
-"""Outcomes whose means are arithmetic: every value is a level plus what the person adds."""
+"""Outcomes whose means are simple: every value is a level plus a constant of the person."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from search_app.experiments.design import Experiment, Inputs, Variant
-from search_app.experiments.outcomes import Block, Outcomes, Unit
+from search_app import cli
+from search_app.experiments.design import Experiment, ExperimentInputs, Unit, Variant, units_of
+from search_app.experiments.outcomes import Block, Outcomes
+
+from ..conftest import Run
+from .toy_world import Place, place_in
 
 PEOPLE = 20
 Level = Callable[[Unit, str, int], float]
@@ -23,7 +28,7 @@ def outcomes_of(
     measures: Sequence[str] = ("AP",),
     name: str = "zhu-xiong",
 ) -> Outcomes:
-    """Let 20 people ask twice each: person i adds (i - 9.5)/100, which adds up to nothing."""
+    """Return outcomes of 20 people with two queries each; person i adds (i - 10.5)/100."""
     person = np.repeat(np.arange(1, PEOPLE + 1), 2)
     adds = (person - 10.5) / 100
     units = units_of(variants)
@@ -38,34 +43,32 @@ def outcomes_of(
         for unit in units
         for mode, pool in unit.asked
     }
-    told = {unit.name: facts(unit) for unit in units}
-    experiment = Experiment(name, "A title", Inputs(), tuple(variants))
-    return Outcomes(experiment, tuple(units), told, person, blocks)
+    by_unit = {unit.name: facts(unit) for unit in units}
+    experiment = Experiment(name, "A title", ExperimentInputs(), tuple(variants))
+    return Outcomes(experiment, units, by_unit, person, blocks)
 
 
-def units_of(variants: Sequence[Variant]) -> list[Unit]:
-    """Make one unit of each release and seed, asked for all that any variant asks of it."""
-    found: dict[Any, tuple[Variant, int, dict[tuple[str, int], None]]] = {}
-    for variant in variants:
-        for seed in variant.seeds:
-            complete = variant.complete or variant.parameters
-            release = (variant.method, variant.weights, variant.vectors)
-            key = (*release, seed, tuple(sorted(complete.items())))
-            asked = found.setdefault(key, (variant, seed, {}))[2]
-            asked.update({(mode, pool): None for mode in variant.modes for pool in variant.pools})
-    return [
-        Unit(
-            f"u{number:03}",
-            variant.label,
-            variant.method,
-            dict(variant.complete or variant.parameters),
-            variant.weights,
-            variant.vectors,
-            seed,
-            tuple(asked),
-        )
-        for number, (variant, seed, asked) in enumerate(found.values(), 1)
-    ]
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """Return a workspace with the toy's index, made once for all tests."""
+    made = place_in(tmp_path_factory.mktemp("toy experiment"))
+    assert (
+        cli.run(["--workspace", str(made.root), "index", str(made.log.with_name("corpus.jsonl"))])
+        == 0
+    )
+    return made
+
+
+@pytest.fixture
+def run(toy: Place, capsys: pytest.CaptureFixture[str]) -> Run:
+    capsys.readouterr()
+    return Run(toy.root, capsys)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for a run, which the first test that needs it makes."""
+    return tmp_path_factory.mktemp("whole") / "out"
 
 
 @pytest.fixture
@@ -113,8 +116,8 @@ PS = (0.1, 0.2, 0.3, 0.4)
 
 
 def all_variants() -> list[Variant]:
-    """Return every table of the experiment, in small."""
-    found = [
+    """Return a small version of every table of the experiment."""
+    variants = [
         Variant("baselines", modes=("none", "random", "average", "union"), pools=(100, 1000)),
         release("figure-2", ALL_MODES, seeds=range(2), p=0.4, a=1),
         *[release("figure-3", p=0.4, a=a) for a in range(4)],
@@ -125,12 +128,12 @@ def all_variants() -> list[Variant]:
         release("sensitivity-guarantee", ("group", "random-groups"), p=0.4, guarantee="every-term"),
         *[release("sensitivity-representative", p=p, representative="union") for p in PS],
     ]
-    found += [release("improvements", pools=(100, 1000), p=p, refine="swap") for p in PS]
-    return found
+    variants += [release("improvements", pools=(100, 1000), p=p, refine="swap") for p in PS]
+    return variants
 
 
 def level(unit: Unit, mode: str, pool: int) -> float:
-    """Say how high each mode stands: p adds half of itself, 1,000 documents take 0.1."""
+    """Return the level of `mode`: p adds p / 2, a pool of 1,000 documents takes 0.1."""
     base = _LEVELS.get(mode, 0.0)
     if mode in ("group", "left-out"):
         given = unit.parameters
@@ -142,7 +145,7 @@ def level(unit: Unit, mode: str, pool: int) -> float:
 
 
 def facts_of(unit: Unit) -> dict[str, float]:
-    """Say what a release is like: 1 / p people more than one a group, worst terms surely linked."""
+    """Return the facts of the release of `unit`: groups of 1 + 1 / p people, certain links."""
     if not unit.method:
         return {}
     p = float(unit.parameters["p"])

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from anonymizer.counting import TermCounter
-from anonymizer.marketing import MarketingTable
-from anonymizer.model import BadInput, QueryLog
-from anonymizer.text import Words
+from anonymizer.errors import BadInput
+from anonymizer.marketing.table import MarketingTable
+from anonymizer.model import QueryLog
+from anonymizer.terms.analysis import WordAnalysis
+from anonymizer.terms.counting import TermCounter
 from index.model import Pool
 from search_app.errors import UsageError
 from search_app.experiments.data import (
@@ -23,12 +24,11 @@ from search_app.experiments.data import (
     people_and_queries,
     table_for,
 )
-from search_app.experiments.design import WEIGHTS, Inputs
-from search_app.experiments.outcomes import Unit
+from search_app.experiments.design import WEIGHTS, ExperimentInputs, Unit
 
 DAY = 86_400
 LETTERS = "abcdefghij"
-INPUTS = Inputs(size=3, users=5, test_share=0.3, queries_per_user=2, least_hits=4)
+INPUTS = ExperimentInputs(size=3, users=5, test_share=0.3, queries_per_user=2, least_hits=4)
 
 
 def word(person: int, day: int) -> str:
@@ -45,10 +45,12 @@ def log_of(people: int = 6) -> QueryLog:
     return QueryLog.from_events([*asked, ("needle-0", word(0, 2), 20 * DAY, 0)])
 
 
-def taken(inputs: Inputs, log: QueryLog | None = None) -> tuple[list[str], set[str], set[str]]:
+def taken(
+    inputs: ExperimentInputs, log: QueryLog | None = None
+) -> tuple[list[str], set[str], set[str]]:
     """Return people, the words of their profiles and the queries held out."""
     made, held_out = people_and_queries(
-        log or log_of(), TermCounter(Words()), inputs, ["binary", "recency"]
+        log or log_of(), TermCounter(WordAnalysis()), inputs, ["binary", "recency"]
     )
     asked = {held_out.text(row) for row in range(len(held_out))}
     return list(made["binary"].users), set(made["binary"].terms), asked
@@ -70,7 +72,7 @@ def test_no_more_people_are_taken_than_wanted_and_fewer_if_there_are_no_more() -
 
 
 def test_profiles_of_all_weights_are_of_the_same_people() -> None:
-    made, _ = people_and_queries(log_of(), TermCounter(Words()), INPUTS, WEIGHTS)
+    made, _ = people_and_queries(log_of(), TermCounter(WordAnalysis()), INPUTS, WEIGHTS)
     assert list(made) == list(WEIGHTS)
     assert {profiles.users for profiles in made.values()} == {made["binary"].users}
 
@@ -89,8 +91,8 @@ class Searched:
             yield Pool(np.arange(size) + 10 * len(self.asked), np.zeros(size, dtype=np.float32))
 
 
-def drawn(search: Searched, inputs: Inputs = INPUTS, depth: int = 5) -> Questions:
-    made, held_out = people_and_queries(log_of(), TermCounter(Words()), inputs, ["binary"])
+def drawn(search: Searched, inputs: ExperimentInputs = INPUTS, depth: int = 5) -> Questions:
+    made, held_out = people_and_queries(log_of(), TermCounter(WordAnalysis()), inputs, ["binary"])
     return draw_questions(held_out, made["binary"].users, search, inputs, {depth})
 
 
@@ -115,7 +117,7 @@ def test_enough_is_found_however_small_the_pools_are() -> None:
 
 
 def test_a_pool_is_cut_to_a_size_that_was_asked_for_lest_its_size_tells_the_query() -> None:
-    made, held_out = people_and_queries(log_of(), TermCounter(Words()), INPUTS, ["binary"])
+    made, held_out = people_and_queries(log_of(), TermCounter(WordAnalysis()), INPUTS, ["binary"])
     several = {word(person, day): 4 + person + day for person in range(5) for day in range(10)}
     found = draw_questions(
         held_out, made["binary"].users, Searched(5, **several), INPUTS, {7, 12, 40}
@@ -130,7 +132,7 @@ def test_numbers_of_people_are_seeded_by_the_log_itself() -> None:
     named = replace(theirs, users=tuple(f"{user}!" for user in theirs.users))
     numbered = []
     for log in (ours, named):
-        made, held_out = people_and_queries(log, TermCounter(Words()), INPUTS, ["binary"])
+        made, held_out = people_and_queries(log, TermCounter(WordAnalysis()), INPUTS, ["binary"])
         asked = draw_questions(held_out, made["binary"].users, Searched(5), INPUTS, {5})
         numbered.append(asked.user.tolist())
     assert numbered[0] != numbered[1]  # the public seed alone doesn't tell them
@@ -147,8 +149,8 @@ def test_people_are_numbered_at_random_yet_always_alike() -> None:
 
 
 def test_the_digest_tells_other_profiles_people_and_pools() -> None:
-    def digest(inputs: Inputs = INPUTS, size: int = 5) -> str:
-        made, _ = people_and_queries(log_of(), TermCounter(Words()), inputs, ["binary"])
+    def digest(inputs: ExperimentInputs = INPUTS, size: int = 5) -> str:
+        made, _ = people_and_queries(log_of(), TermCounter(WordAnalysis()), inputs, ["binary"])
         return Data(made, drawn(Searched(size), inputs)).digest()
 
     seeded = replace(INPUTS, seed=1)
@@ -166,7 +168,9 @@ def test_who_has_too_long_a_session_is_left_out_and_counted() -> None:
         rest, count = drop_robots(log, replace(INPUTS, robots=robots))
         assert (len(rest.users), count) == (users, dropped)
     with pytest.raises(UsageError, match="robots=1 leaves nobody; raise it"):
-        drop_robots(QueryLog.from_events([("u", "a", 0, 0), ("u", "b", 1, 0)]), Inputs(robots=1))
+        drop_robots(
+            QueryLog.from_events([("u", "a", 0, 0), ("u", "b", 1, 0)]), ExperimentInputs(robots=1)
+        )
 
 
 def unit(method: str) -> Unit:
@@ -174,7 +178,7 @@ def unit(method: str) -> Unit:
 
 
 def test_one_table_is_drawn_by_the_seed_if_a_method_values_terms() -> None:
-    made, _ = people_and_queries(log_of(), TermCounter(Words()), INPUTS, ["binary", "tf"])
+    made, _ = people_and_queries(log_of(), TermCounter(WordAnalysis()), INPUTS, ["binary", "tf"])
     for units in ([unit("")], [unit("p-linkability")]):
         assert table_for(units, made, None, INPUTS) is None
     units = [unit("p-linkability"), unit("km-anonymity")]
@@ -192,7 +196,7 @@ def test_one_table_is_drawn_by_the_seed_if_a_method_values_terms() -> None:
 
 
 def test_a_table_that_is_given_is_the_one_of_all() -> None:
-    made, _ = people_and_queries(log_of(), TermCounter(Words()), INPUTS, ["binary"])
+    made, _ = people_and_queries(log_of(), TermCounter(WordAnalysis()), INPUTS, ["binary"])
     known, strange = (
         MarketingTable((term,), np.ones(1), np.ones(1), np.ones(1), synthetic=False)
         for term in (made["binary"].terms[0], "tea")

@@ -1,9 +1,10 @@
-"""Definitions of experiments: every fault in one line, and what is written reads as it was."""
+"""Definitions: every fault in one line, what is written reads as it was, and variants to units."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,16 @@ from hypothesis import strategies as st
 
 from anonymizer.methods import parameters_of
 from search_app.errors import UsageError
-from search_app.experiments.baselines import MODES
 from search_app.experiments.definition import as_text, names, read_definition, text_of
-from search_app.experiments.design import VECTORS, WEIGHTS, Experiment, Inputs, Variant
-from search_app.experiments.planning import units_of
+from search_app.experiments.design import (
+    VECTORS,
+    WEIGHTS,
+    Experiment,
+    ExperimentInputs,
+    Variant,
+    units_of,
+)
+from search_app.experiments.modes import MODES
 
 SMALL = """
 name = "mine"
@@ -39,7 +46,7 @@ def refused(text: str, given: dict[str, str] | None = None) -> str:
 def test_a_list_is_one_variant_a_value() -> None:
     experiment = read_definition(SMALL, "mine.toml", {"users": "30", "size": "off"})
     assert experiment.title == experiment.name == "mine"
-    assert experiment.inputs == replace(Inputs(), users=30, size=None)
+    assert experiment.inputs == replace(ExperimentInputs(), users=30, size=None)
     found = [(each.parameters["p"], each.weights) for each in experiment.variants]
     assert found == [(0.1, "binary"), (0.1, "tf"), (0.4, "binary"), (0.4, "tf")]
     first = experiment.variants[0]
@@ -101,13 +108,13 @@ modes = "group"
         "variant a/b: no modes best, ['x']; there are none, random, own",
         "variant a/b: pools must be different whole numbers from 31 to 10000: in a pool of 30",
         "variant a/b: seeds must be different whole numbers from 0",
-        "variant c: modes of a release need a method",
+        "variant c: a mode that searches by a release needs a method",
         "variant c: parameters need a method",
         "variant c: no weights idf; there are binary, tf, tfidf, recency",
         "variant c: vectors is empty",
-        "variant d: modes: of the wrong kind",
+        "variant d: modes: wrong type",
         "variant d: first_seed names a person",
-        "variant d: network=log would learn from the queries that are held out",
+        "variant d: network=log would learn from the held-out queries",
         "p=much must be a number or off",
         "p=more must be a number or off",
         "a=1.5 must be a whole number",
@@ -124,7 +131,7 @@ modes = "group"
         ('name = "x"\nvariant = [1]', "each variant must be a table"),
         ('name = "x"\nvariant = 1\ninputs = []', "inputs must be a table; variant must be a list"),
         (SMALL.replace("0.1, 0.4", ""), "variant by-p: a parameter's list is empty"),
-        (SMALL.replace("0.1, 0.4", "0.1," * 1001), "stand for more than 1,000 variants"),
+        (SMALL.replace("0.1, 0.4", "0.1," * 1001), "give more than 1,000 variants"),
         (SMALL.replace("0, 7", "true"), "seeds must be different whole numbers"),
         (SMALL + "[inputs]\nsize = true", "size=True must be a whole number"),
         (
@@ -132,6 +139,14 @@ modes = "group"
             "robots=0 must be a whole number from 1 to 1000000, or off",
         ),
         ("x = " + "[" * 5000, "can't be read as TOML"),
+        (SMALL.replace("p = [0.1, 0.4]", "first_seed = 0"), "first_seed names a person"),
+        (SMALL.replace('"binary", "tf"', '"tf", "tf"'), "weights names a value twice"),
+        (SMALL + 'modes = ["none", "none"]', "modes names a value twice"),
+        (SMALL + 'vectors = ["tf", "tf"]', "vectors names a value twice"),
+        (
+            SMALL.replace("[0, 7]", str([*range(1251)])),
+            "5,004 releases by all seeds; at most 5,000",
+        ),
     ],
 )
 def test_what_is_no_experiment_is_refused(text: str, fault: str) -> None:
@@ -259,7 +274,7 @@ def variants(draw: st.DrawFn) -> Variant:
 def test_any_experiment_reads_as_it_was(
     name: str, title: str, share: float, size: int | None, made: list[Variant], report: str
 ) -> None:
-    inputs = replace(Inputs(), test_share=share, size=size)
+    inputs = replace(ExperimentInputs(), test_share=share, size=size)
     assert_reads_as_it_was(Experiment(name, title, inputs, tuple(made), report))
 
 
@@ -277,33 +292,53 @@ def test_no_variant_names_a_table_of_its_own() -> None:
     for table in ('"none"', '"synthetic"', '"mine.csv"', '["none", "synthetic"]'):
         text = SMALL.replace('"p-linkability"', '"km-anonymity"')
         given = text.replace('p = [0.1, 0.4], representative = "union"', f"marketing = {table}")
-        assert "marketing is no variant's: all share one table" in refused(given)
+        assert "marketing is not for variants: all share one table" in refused(given)
     text = SMALL.replace('"p-linkability"', '"km-anonymity"')
     plain = text.replace('p = [0.1, 0.4], representative = "union"', 'target = ["bid", "clicks"]')
     for variant in read_definition(plain, "mine.toml").variants:
         assert "marketing" not in variant.complete
 
 
-def refusal(variant: str, tables: int = 1) -> str:
-    text = (
-        'name = "mine"\n'
-        + f'[[variant]]\nname = "v"\nmethod = "p-linkability"\n{variant}\n' * tables
+def variant(name: str, p: float = 0.4, **rest: Any) -> Variant:
+    return Variant(name, "p-linkability", {"p": p}, complete={"p": p, "a": 1}, **rest)
+
+
+def test_variants_that_need_the_same_release_share_a_unit() -> None:
+    one = variant("one", modes=("group", "left-out"), pools=(50, 100), seeds=(0, 1))
+    other = Variant("other", "p-linkability", complete={"a": 1, "p": 0.4}, pools=(100, 1000))
+    first, second = units_of([one, other])
+    assert (first.name, first.seed, second.name, second.seed) == ("u001", 0, "u002", 1)
+    assert first.asked == (
+        ("group", 50), ("group", 100), ("group", 1000), ("left-out", 50), ("left-out", 100),
+    )  # fmt: skip
+    assert second.asked == (*first.asked[:2], *first.asked[3:])
+    assert first.serves(one)
+    assert first.serves(other)
+    assert not second.serves(other)
+
+
+def test_another_parameter_weight_vector_or_method_is_another_unit() -> None:
+    units = units_of(
+        [
+            variant("a"),
+            variant("a", p=0.1),
+            variant("a", weights="tf"),
+            variant("a", vectors="tf"),
+            Variant("a", modes=("none",)),
+            variant("again"),
+        ]
     )
-    with pytest.raises(UsageError) as told:
-        read_definition(text, "mine.toml")
-    return str(told.value)
+    assert [unit.name for unit in units] == ["u001", "u002", "u003", "u004", "u005"]
+    assert [unit.label for unit in units] == [
+        "p-linkability p=0.4",
+        "p-linkability p=0.1",
+        "p-linkability p=0.4 weights=tf",
+        "p-linkability p=0.4 vectors=tf",
+        "no release",
+    ]
 
 
-def test_nobody_is_named_not_even_by_a_number() -> None:
-    assert "first_seed names a person" in refusal("parameters = { first_seed = 0 }")
-
-
-@pytest.mark.parametrize("name", ["modes", "weights", "vectors"])
-def test_nothing_is_asked_twice(name: str) -> None:
-    value = {"modes": "none", "weights": "tf", "vectors": "tf"}[name]
-    assert f"{name} names one twice" in refusal(f'{name} = ["{value}", "{value}"]')
-
-
-def test_all_releases_together_are_bounded() -> None:
-    seeds = f"seeds = {list(range(2501))}"
-    assert "5,002 releases by all seeds; at most 5,000" in refusal(seeds, tables=2)
+def test_a_whole_number_and_its_float_are_not_mixed_up_with_text() -> None:
+    given: list[Any] = [1, "1", None]
+    units = units_of([Variant("a", "m", complete={"x": value}) for value in given])
+    assert [unit.parameters["x"] for unit in units] == given

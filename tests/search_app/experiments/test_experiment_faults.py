@@ -16,107 +16,50 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from search_app.experiments.run_folder import MANIFEST
+from search_app.experiments.results.folder import MANIFEST
+from search_app.workspace.folder import Workspace
 
+from ..nursery import LONG, Nursery, until
 from . import toy_world
 from .toy_world import Place
 
 SEED = int(os.environ.get("VEILSEARCH_SEED") or 20_261_118)
 KILLS = 6
-LONG = 60  # seconds in which anything here ends
-TIMED = {"provenance.json", "report.html", MANIFEST}
-GOES_ON = "veilsearch: stopped; the same command goes on from here\n"
-NURSERY = """
-import json, os, resource, sys
+GOES_ON = "veilsearch: stopped; to go on, give the same command again\n"
+WARM = """
 import search_app.experiments.running
-from anonymizer.counting import TermCounter
-from anonymizer.text import Analysis
-from anonymizer.wordnet import open_wordnet
-from search_app.cli import main
-from search_app.experiments import plots
-from search_app.experiments.report import Figure, Line, Point
+from anonymizer.terms.analysis import Analysis
+from anonymizer.terms.counting import TermCounter
+from anonymizer.terms.wordnet import open_wordnet
+from search_app.experiments.report.report import Figure, FigureLine, FigurePoint
+from search_app.experiments.results import plots
 from search_app.settings import load_settings
 
 TermCounter(Analysis(open_wordnet(load_settings().cache))).count(["a lion sleeps"])
-plots.draw(Figure("a", "a", "a", "a", "a", (Line("a", (Point(1, 1.0, 0.5, 1.5),)),)))
-for line in sys.stdin:
-    order = json.loads(line)
-    if "wait" in order:
-        answer = os.waitstatus_to_exitcode(os.waitpid(order["wait"], 0)[1])
-    else:
-        answer = os.fork()
-        if not answer:
-            for stream in (1, 2):
-                path = order["said"] + str(stream)
-                os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
-            for name, most in order["limits"].items():
-                kind = getattr(resource, name)
-                resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
-            main(order["arguments"])
-    print(json.dumps(answer), flush=True)
+line = FigureLine("a", (FigurePoint(1, 1.0, 0.5, 1.5),))
+plots.draw(Figure("a", "a", "a", "a", "a", (line,)))
 """
-
-
-class Nursery:
-    """Forks verbs, one at a time."""
-
-    def __init__(self, room: Path) -> None:
-        self._room = room
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", NURSERY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-
-    def _ask(self, **order: Any) -> int:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(order).encode() + b"\n")
-        self._process.stdin.flush()
-        return int(json.loads(self._process.stdout.readline()))
-
-    def run(
-        self,
-        place: Place,
-        arguments: list[str],
-        killed_after: float | None = None,
-        limits: Mapping[str, int] | None = None,
-    ) -> tuple[int, float]:
-        """Run a verb, kill it after some seconds; return its exit code and what it took."""
-        words = ["--workspace", str(place.root), *arguments]
-        began = time.monotonic()
-        child = self._ask(arguments=words, limits=limits or {}, said=str(self._room / "said"))
-        if killed_after is not None:
-            time.sleep(killed_after)
-            os.kill(child, signal.SIGKILL)
-        return self._ask(wait=child), time.monotonic() - began
-
-    @property
-    def told(self) -> str:
-        """Return what the latest run wrote to stderr."""
-        return (self._room / "said2").read_text()
-
-    def close(self) -> None:
-        self._process.communicate()
 
 
 @pytest.fixture(scope="module")
 def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
-    made = Nursery(tmp_path_factory.mktemp("nursery"))
+    made = Nursery(tmp_path_factory.mktemp("nursery"), WARM)
     yield made
     made.close()
 
 
+def runs(nursery: Nursery, place: Place, *arguments: object) -> None:
+    assert nursery.run(Workspace(place.root), *arguments) == 0, nursery.told
+
+
 @pytest.fixture(scope="module")
-def place(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    room = tmp_path_factory.mktemp("killed")
-    made = toy_world.place_in(room)
-    assert nursery.run(made, ["index", str(room / "corpus.jsonl")])[0] == 0, nursery.told
-    return made
+def place(toy: Place) -> Place:
+    return toy
 
 
 OTHER = ["--set", "queries_per_user=1"]
@@ -129,17 +72,17 @@ def whole(
 ) -> tuple[Path, Path, float]:
     """Return an undisturbed run, another one, and the seconds that one takes."""
     room = tmp_path_factory.mktemp("undisturbed")
-    assert nursery.run(place, place.arguments(room / "other", *OTHER))[0] == 0, nursery.told
-    code, took = nursery.run(place, place.arguments(room / "out"))
-    assert code == 0, nursery.told
+    runs(nursery, place, *place.arguments(room / "other", *OTHER))
+    began = time.monotonic()
+    runs(nursery, place, *place.arguments(room / "out"))
+    took = time.monotonic() - began
     return room / "out", room / "other", took
 
 
 def bytes_of(out: Path) -> dict[str, bytes]:
-    """Return all files of a run that the same command makes the same."""
-    files = {path.relative_to(out).as_posix(): path for path in out.rglob("*") if path.is_file()}
-    assert set(json.loads((out / MANIFEST).read_bytes())["sha256"]) == files.keys() - {MANIFEST}
-    return {name: path.read_bytes() for name, path in files.items() if name not in TIMED}
+    files = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
+    assert set(json.loads((out / MANIFEST).read_bytes())["sha256"]) == files - {MANIFEST}
+    return toy_world.bytes_of(out)
 
 
 def unfinished(out: Path) -> Path:
@@ -158,14 +101,6 @@ def assert_tells_nothing(*folders: Path) -> None:
                 assert word.encode(code) not in content, path
 
 
-def until(look: Callable[[], Any]) -> Any:
-    latest = time.monotonic() + LONG
-    while not (seen := look()):
-        assert time.monotonic() < latest, f"nothing after {LONG} seconds"
-        time.sleep(0.01)
-    return seen
-
-
 def test_killed_at_any_moment_the_old_run_is_served_and_the_next_goes_on(
     nursery: Nursery, place: Place, whole: tuple[Path, Path, float], tmp_path: Path
 ) -> None:
@@ -176,7 +111,9 @@ def test_killed_at_any_moment_the_old_run_is_served_and_the_next_goes_on(
     for number in range(KILLS):
         moment = chance.uniform(0.2, 1.0) * took
         what = f"seed {SEED}, run {number} killed after {moment:.3f} s of {took:.3f}"
-        code, _ = nursery.run(place, place.arguments(out, REPLACE), moment)
+        code = nursery.run(
+            Workspace(place.root), *place.arguments(out, REPLACE), killed_after=moment
+        )
         assert code in (0, -signal.SIGKILL), f"{what}: {nursery.told}"
         found = bytes_of(out)
         assert found in (before, wanted), what
@@ -188,7 +125,7 @@ def test_killed_at_any_moment_the_old_run_is_served_and_the_next_goes_on(
             shutil.copytree(old, out)
             shutil.rmtree(unfinished(out), ignore_errors=True)
     print(f"seed {SEED}: {dict(tally)}")  # shown by -rP
-    assert nursery.run(place, place.arguments(out, REPLACE))[0] == 0, nursery.told
+    runs(nursery, place, *place.arguments(out, REPLACE))
     assert bytes_of(out) == wanted
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -200,18 +137,15 @@ def test_a_full_disk_is_told_in_one_line_and_the_old_run_stays(
     out = tmp_path / "out"
     shutil.copytree(old, out)
     room = {"RLIMIT_FSIZE": (new / "rows.jsonl").stat().st_size - 1}
-    code, _ = nursery.run(place, place.arguments(out, REPLACE), limits=room)
+    code = nursery.run(Workspace(place.root), *place.arguments(out, REPLACE), limits=room)
     assert code == 2
     assert nursery.told.count("\n") == 1
-    assert f"{out} can't be written (File too large); see to" in nursery.told
+    assert f"{out} can't be written (File too large); check" in nursery.told
     assert bytes_of(out) == bytes_of(old)
     assert len(list(unfinished(out).glob("*.unit"))) == 4
-    assert nursery.run(place, place.arguments(out, REPLACE))[0] == 0, nursery.told
+    runs(nursery, place, *place.arguments(out, REPLACE))
     assert bytes_of(out) == bytes_of(new)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-# --- with workers, in interpreters of their own ---
 
 
 def started(place: Place, out: Path, room: Path) -> subprocess.Popen[bytes]:
@@ -250,7 +184,7 @@ def test_interrupted_it_says_that_it_can_go_on_and_leaves_nobody_behind(
 ) -> None:
     out = tmp_path / "out"
     process = started(place, out, tmp_path / "tmp")
-    both = until(lambda: found if len(found := workers(process.pid)) == 2 else [])
+    both = until(lambda: found if len(found := workers(process.pid)) == 2 else None)
     time.sleep(random.Random(SEED).uniform(0, 0.5))  # noqa: S311
     for worker in both:
         os.kill(worker, signal.SIGSTOP)  # or a fast machine has ended before it is interrupted
@@ -259,7 +193,7 @@ def test_interrupted_it_says_that_it_can_go_on_and_leaves_nobody_behind(
         os.kill(worker, signal.SIGCONT)
     said, told = process.communicate(timeout=LONG)
     assert (said, told.decode(), process.returncode) == (b"", GOES_ON, 130)
-    until(lambda: not session(process.pid))
+    until(lambda: not session(process.pid) or None)
     assert_tells_nothing(tmp_path)
     assert not out.exists()
 
@@ -269,23 +203,23 @@ def test_killed_it_leaves_no_worker_and_the_next_goes_on(
 ) -> None:
     out = tmp_path / "out"
     process = started(place, out, tmp_path / "tmp")
-    until(lambda: len(workers(process.pid)) == 2)
-    until(lambda: list(unfinished(out).glob("*.unit")) or process.poll() is not None)
+    until(lambda: len(workers(process.pid)) == 2 or None)
+    until(lambda: list(unfinished(out).glob("*.unit")) or process.poll() is not None or None)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate(timeout=LONG)
-    until(lambda: not session(process.pid))
+    until(lambda: not session(process.pid) or None)
     assert_tells_nothing(tmp_path)
-    assert nursery.run(place, place.arguments(out, REPLACE))[0] == 0, nursery.told
+    runs(nursery, place, *place.arguments(out, REPLACE))
     assert bytes_of(out) == bytes_of(whole[0])
     assert not unfinished(out).exists()
 
 
 def test_a_worker_that_is_killed_is_told_in_one_line(place: Place, tmp_path: Path) -> None:
     process = started(place, tmp_path / "out", tmp_path / "tmp")
-    for worker in until(lambda: workers(process.pid)):
+    for worker in until(lambda: workers(process.pid) or None):
         os.kill(worker, signal.SIGKILL)
     said, told = process.communicate(timeout=LONG)
     assert (said, process.returncode) == (b"", 2)
-    assert told.decode().startswith("veilsearch: a worker has ended before its time")
+    assert told.decode().startswith("veilsearch: a worker died, perhaps for want of memory")
     assert told.count(b"\n") == 1
-    until(lambda: not session(process.pid))
+    until(lambda: not session(process.pid) or None)

@@ -9,41 +9,42 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
-from anonymizer.counting import TermCounter
+from anonymizer.errors import Unsatisfiable
 from anonymizer.measures.belief import belief
 from anonymizer.measures.linkability import facts
 from anonymizer.methods import parameters_of
-from anonymizer.model import Profiles, QueryLog, Release, Unsatisfiable
-from anonymizer.querylog import read_log
-from anonymizer.text import Analysis
-from anonymizer.wordnet import WordNet
-from index.build import build_index, open_index
-from index.forward import Forward
-from index.lucene import LuceneIndex
+from anonymizer.model import QueryLog, Release
+from anonymizer.querylog.reading import read_log
+from anonymizer.terms.analysis import Analysis
+from anonymizer.terms.counting import TermCounter
+from anonymizer.terms.wordnet import WordNet
+from index.build import build_index
+from index.forward.reading import Forward
+from index.lucene.searching import LuceneIndex
 from index.model import Account, Document
-from search_app.experiments.baselines import MODES, Situation, random_groups
-from search_app.experiments.data import Questions
-from search_app.experiments.design import Inputs, Variant
-from search_app.experiments.measuring_key import measuring_key
-from search_app.experiments.outcomes import Block, Unit
+from index.opening import open_index
+from search_app.experiments.design import ExperimentInputs, Unit, Variant, units_of
+from search_app.experiments.modes import MODES, Situation
+from search_app.experiments.outcomes import Block
 from search_app.experiments.pipeline import (
     Measured,
     World,
     measure,
+    measuring_key,
     prepare,
     release_for,
     warm_up,
 )
-from search_app.experiments.planning import units_of
-from search_app.experiments.ranking import Gold, block_of
-from search_app.releasing import release_of
+from search_app.search.smoothing import Strength, smoothed, unit_columns
+from search_app.tasks.releasing import release_of
 
 from . import naive_twin as twin
 from . import toy_world
 
 POOLS = (35, 60, 120)
-INPUTS = Inputs(size=8, users=12, queries_per_user=3, least_hits=100)
+INPUTS = ExperimentInputs(size=8, users=12, queries_per_user=3, least_hits=100)
 OF_SHARES = ("smoothed", "clipped", "suppressed")  # of rows that are shares of members
 SEARCHED = tuple(
     name for name, mode in MODES.items() if name not in ("random", *OF_SHARES) and not mode.by_pool
@@ -64,7 +65,7 @@ class Toy(NamedTuple):
         self.asked.extend(queries)
         return self.lucene.pools(queries, most)
 
-    def world(self, units: tuple[Unit, ...], inputs: Inputs = INPUTS) -> World:
+    def world(self, units: tuple[Unit, ...], inputs: ExperimentInputs = INPUTS) -> World:
         self.asked.clear()
         data = prepare(self.log, self.counter, self.search, inputs, units)
         return World(data, self.forward, self.wordnet)
@@ -204,74 +205,6 @@ def test_two_stages_equal_the_naive_twin(toy: Toy) -> None:
             assert values.mean() > block(measured, before, pool).values["AP"].mean()
 
 
-def test_a_group_of_one_is_served_as_by_the_own_profile(toy: Toy) -> None:
-    alone = {"p": None, "k": 1}
-    (unit,) = units_of([variant(parameters=alone, modes=("group", "own", "left-out", "none"))])
-    measured = measure(toy.world((unit,)), unit)
-    for pool in POOLS:
-        for name, values in block(measured, "group", pool).values.items():
-            assert np.array_equal(values, block(measured, "own", pool).values[name]), name
-        assert np.all(block(measured, "group", pool).values["AP"] == 1)
-        left_out, none = block(measured, "left-out", pool), block(measured, "none", pool)
-        assert np.array_equal(left_out.values["AP"], none.values["AP"])  # nobody is left
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_random_groups_have_the_sizes_of_the_releases_and_other_members(
-    toy: Toy, seed: int
-) -> None:
-    (unit,) = units_of([variant(seeds=(seed,))])
-    world = toy.world((unit,))
-    release = release_for(world, unit)
-    assert release is not None
-    questions, profiles = world.data.questions, world.data.profiles["binary"]
-    drawn = random_groups(
-        Situation(questions, profiles, release, toy.forward, "tfidf", 60, unit.seed)
-    ).row_of
-    assert np.bincount(drawn).tolist() == release.grouping.sizes.tolist()
-    assert drawn.tolist() != release.row_of_user.tolist()
-
-
-@pytest.mark.parametrize(("pool", "seeds"), [(50, 8), (100, 6), (200, 3), (500, 1), (1000, 1)])
-def test_random_orders_gain_nothing(toy: Toy, pool: int, seeds: int) -> None:
-    (unit,) = units_of([variant()])
-    world = toy.world((unit,))
-    count, profiles = 240, world.data.profiles["binary"]
-    people = np.arange(count) % len(profiles)
-    some = np.random.default_rng(5).integers(0, toy_world.DOCUMENTS, (count, pool))
-    questions = Questions(people + 1, people, some, np.full(count, pool))
-    gold = Gold(questions, profiles, toy.forward, "tfidf")
-    found = [
-        block_of("u001", "random", pool, list(MODES["random"].scores(situation)), gold)
-        for situation in (
-            Situation(questions, profiles, None, toy.forward, "tfidf", pool, seed)
-            for seed in range(seeds)
-        )
-    ]
-    mean = np.mean([each.values["AP_c"] for each in found])
-    assert abs(mean) < 0.005
-
-
-def test_smaller_pools_are_the_beginnings_of_the_larger(toy: Toy) -> None:
-    (large,), (small,) = units_of([variant()]), units_of([variant(pools=(35,))])
-    whole, cut = toy.world((large,)).data.questions, toy.world((small,)).data.questions
-    assert cut.pools.shape[1] == 35
-    assert np.array_equal(cut.pools, whole.pools[:, :35])
-    assert np.array_equal(cut.person, whole.person)
-    one, other = measure(toy.world((large,)), large), measure(toy.world((small,)), small)
-    for mode in SEARCHED:
-        for name, values in block(one, mode, 35).values.items():
-            assert np.array_equal(values, block(other, mode, 35).values[name], equal_nan=True)
-
-
-def test_a_pool_has_no_more_documents_than_are_found(toy: Toy) -> None:
-    (unit,) = units_of([variant(modes=("none",), pools=(118,))])
-    measured = measure(toy.world((unit,)), unit)
-    assert min(len(toy.lucene.pool(query, 130)) for query in toy.asked) < 118
-    found = block(measured, "none", 118).hits
-    assert set(found.tolist()) == {INPUTS.least_hits, 118}  # who finds less is cut to the next size
-
-
 def pooled(p: float) -> Variant:
     complete = {**parameters_of("pooled"), "p": p, "steps": 2000}
     return Variant("pooled", "pooled", {"p": p}, modes=("group", "smoothed"), complete=complete)
@@ -307,9 +240,9 @@ def test_ways_of_deleting_are_compiled_before_anything_is_timed(
     units = units_of([*variants, variant(modes=())])
     made = list[tuple[str, int, int, int]]()
 
-    def noted(profiles: Profiles, method: str, values: Any, **handed_in: Any) -> Release:
-        made.append((values["algorithm"], values["m"], values["k"], len(profiles)))
-        return release_of(profiles, method, values, **handed_in)
+    def noted(method: str, inputs: Any, values: Any, forward: Any) -> Release:
+        made.append((values["algorithm"], values["m"], values["k"], len(inputs.profiles)))
+        return release_of(method, inputs, values, forward)
 
     world = toy.world(units)
     monkeypatch.setattr("search_app.experiments.pipeline.release_of", noted)
@@ -361,22 +294,11 @@ def test_smoothed_rows_order_by_the_formula(toy: Toy) -> None:
     vectors = np.array([[each.get(term, 0.0) for term in terms] for each in corpus._vectors])
     whole = np.array([np.sqrt(sum(w * w for w in each.values())) for each in corpus._vectors])
     units = vectors / whole[:, None]
-    columns = units / np.linalg.norm(units, axis=0)
     sizes = np.bincount(release.row_of_user)
-    prior = sizes @ rows / sizes.sum()
-    away = rows - prior
-    spread = away @ (columns.T @ columns)
-    reach = np.linalg.norm(away, axis=1) / np.linalg.norm(spread, axis=1)
-    smooth = prior + 1.3 * away + 0.1 * reach[:, None] * spread
+    columns = unit_columns(csr_matrix(units))
+    smooth = smoothed(release.rows.weights, sizes @ rows / sizes.sum(), columns, Strength(1.3, 0.1))
     for at, user in enumerate(questions.user.tolist()):
         row = smooth[release.row_of_user[user]]
         documents = toy.forward.numbers[questions.pools[at, :30]]
         wanted = units[documents] @ row / np.linalg.norm(row)
         assert scores[at] == pytest.approx(wanted, abs=1e-9)
-
-
-def test_above_a_fifth_a_smoothed_row_is_the_row(toy: Toy) -> None:
-    (unit,) = units_of([pooled(0.4)])
-    measured = measure(toy.world((unit,)), unit)
-    for name, values in block(measured, "group", 100).values.items():
-        assert np.array_equal(values, block(measured, "smoothed", 100).values[name])

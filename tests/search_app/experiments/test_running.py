@@ -1,18 +1,21 @@
-"""One run at a time in one place, and workers that leave nothing."""
+"""One run at a time in one place, workers that leave nothing, and units that are kept."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from search_app.errors import UsageError
-from search_app.experiments import running, workers
-from search_app.experiments.data import Data
-from search_app.experiments.outcomes import Unit
+from search_app.experiments import kept_units, running
+from search_app.experiments.design import Unit
+from search_app.experiments.outcomes import Block
+from search_app.experiments.pipeline import Measured
+from search_app.measures.precision import MEASURES
 
 
 def test_a_second_run_in_the_same_place_is_refused(tmp_path: Path) -> None:
@@ -28,15 +31,6 @@ def test_a_second_run_in_the_same_place_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     with running._room(out):
         pass
-
-
-def test_what_is_kept_stays_where_a_run_breaks_off(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), running._room(tmp_path / "out") as room:
-        (room / "kept").touch()
-        raise KeyboardInterrupt
-    with running._room(tmp_path / "out") as room:
-        assert (room / "kept").exists()
-        assert room.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_room_that_goes_while_it_is_locked_is_made_again(
@@ -59,21 +53,48 @@ def test_a_room_that_goes_while_it_is_locked_is_made_again(
     os.close(lock)
 
 
-def test_a_place_that_can_not_be_written_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with (
-        pytest.raises(UsageError, match="file/out can't be written"),
-        running._room(tmp_path / "file" / "out"),
-    ):
-        pass
+KEY = "0a1b"
+UNIT = Unit("u001", "one", "m", {}, "binary", "tfidf", 0, (("group", 50),))
 
 
-def test_a_worker_that_ends_while_others_are_asked_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
-        raise BrokenProcessPool
+def kept(folder: Path) -> Measured:
+    values = {name: np.array([0.5, np.nan]) for name in MEASURES}
+    made = Measured({"groups": 3, "share": 0.1}, [Block("u001", "group", 50, np.ones(2), values)])
+    kept_units.keep(folder, KEY, made)
+    return made
 
-    monkeypatch.setattr(workers.ProcessPoolExecutor, "submit", broken)
-    units = [Unit(name, name, "", {}, "binary", "tfidf", 0, ()) for name in ("u001", "u002")]
-    nothing = Data({}, None)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="a worker has ended before its time"):
-        list(workers.measured(nothing, workers.Place(Path(), Path()), units, 2))
+
+def test_a_unit_is_found_as_it_was_kept(tmp_path: Path) -> None:
+    made = kept(tmp_path)
+    kept_units.keep(tmp_path, KEY, made)  # again, over the old one
+    found = kept_units.find(tmp_path, KEY, UNIT)
+    assert found is not None
+    assert found.facts == made.facts
+    (block,) = found.blocks
+    assert (block.unit, block.mode, block.pool) == ("u001", "group", 50)
+    for name in MEASURES:
+        assert np.array_equal(block.values[name], [0.5, np.nan], equal_nan=True)
+    (file,) = tmp_path.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_another_key_or_other_pools_find_nothing(tmp_path: Path) -> None:
+    kept(tmp_path)
+    assert kept_units.find(tmp_path, "ffff", UNIT) is None
+    assert kept_units.find(tmp_path, KEY, replace(UNIT, asked=(("group", 100),))) is None
+    (tmp_path / f"{KEY}{kept_units.SUFFIX}").rename(tmp_path / f"ffff{kept_units.SUFFIX}")
+    assert kept_units.find(tmp_path, "ffff", UNIT) is None
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.1, 0.5, 0.99])
+def test_a_flipped_byte_and_a_cut_are_noticed(tmp_path: Path, share: float) -> None:
+    kept(tmp_path)
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    at = int(share * len(whole))
+    file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    assert kept_units.find(tmp_path, KEY, UNIT) is None
+    file.write_bytes(whole[:at])
+    assert kept_units.find(tmp_path, KEY, UNIT) is None
+    file.write_bytes(whole)
+    assert kept_units.find(tmp_path, KEY, UNIT) is not None

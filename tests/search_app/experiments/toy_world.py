@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from search_app.experiments.results.folder import MANIFEST
+
 TOPICS = (
     "lion tiger zebra panda otter badger",
     "granite basalt marble quartz slate chalk",
@@ -127,3 +129,20 @@ def place_in(room: Path) -> Place:
     write_corpus(room / "corpus.jsonl")
     (room / "toy.toml").write_text(DEFINITION)
     return Place(room / "workspace", write_log(room / "log.tsv"), room / "toy.toml")
+
+
+TIMED = {"provenance.json", "report.html", MANIFEST}  # they tell when it was, and how long it took
+
+
+def bytes_of(out: Path) -> dict[str, bytes]:
+    """Return all files of a run that the same command makes the same."""
+    files = {path.relative_to(out).as_posix(): path for path in out.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in files.items() if name not in TIMED}
+
+
+def told_in(content: bytes) -> list[str]:
+    """List what must not be told: words of queries and documents, people and documents."""
+    words = [NEEDLE, PERSON, DOCUMENT, EVERYWHERE]
+    words += [word for topic in TOPICS for word in topic.split() if len(word) > 5]
+    text = content.decode("utf-8", "replace").lower()
+    return [word for word in words if word in text]

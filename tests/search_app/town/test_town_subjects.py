@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.wordnet import WordNet
-from search_app.town.interests import INTERESTS, Interest
-from search_app.town.subjects import Library, Wheel
+from anonymizer.terms.wordnet import WordNet
+from search_app.town.subjects import INTERESTS, Interest, Library, TownTopic, Wheel
 from search_app.town.words import QUESTIONS
 
 
@@ -63,35 +62,17 @@ def test_tree_of_a_subject_holds_what_is_below_it_and_what_has_it_as_topic():
 
 
 def test_subject_has_the_interests_own_words_first_and_nothing_unfit():
-    topics = Library(ToyWordNet()).subject(COFFEE).topics
-    assert [topic.phrase for topic in topics] == [
-        "latte",
-        "coffee",  # mentioned twice: 3 ** .3 = 1.39
-        "espresso",  # one step down, mentioned once: .75 * 2 ** .3 = 0.92
-        "doppio",  # two steps down, never mentioned: .75 ** 2 = 0.56
-        "grind",  # one step down, a verb: .75 * .4 = 0.3
-        "java",  # mentioned twice, a second name, an island first: 1.39 / 2 * .4 = 0.28
+    # Each phrase, the nouns of its definition, and whether it means nothing else first. "beans"
+    # stands in three definitions and "steam" in two: the rarer one comes first.
+    topics = [
+        TownTopic("latte", (), True),
+        TownTopic("coffee", ("beans",), True),  # mentioned twice: 3 ** .3 = 1.39
+        TownTopic("espresso", ("steam", "beans"), True),  # one step down: .75 * 2 ** .3 = 0.92
+        TownTopic("doppio", ("steam",), True),  # two steps down, never mentioned: .75 ** 2 = 0.56
+        TownTopic("grind", ("beans",), True),  # one step down, a verb: .75 * .4 = 0.3
+        TownTopic("java", ("beans",), False),  # second name, an island first: 1.39 / 2 * .4 = 0.28
     ]
-
-
-def test_topics_are_explained_by_nouns_of_their_definition():
-    topics = {topic.phrase: topic.near for topic in Library(ToyWordNet()).subject(COFFEE).topics}
-    # "beans" stands in three definitions and "steam" in two: the rarer one comes first
-    assert topics["espresso"] == ("steam", "beans")
-    assert topics["coffee"] == ("beans",)
-    assert topics["latte"] == ()
-
-
-def test_only_a_phrase_that_means_nothing_else_first_is_plain():
-    topics = {topic.phrase: topic.plain for topic in Library(ToyWordNet()).subject(COFFEE).topics}
-    assert topics == {
-        "latte": True,
-        "coffee": True,
-        "espresso": True,
-        "doppio": True,
-        "grind": True,
-        "java": False,  # an island first
-    }
+    assert list(Library(ToyWordNet()).subject(COFFEE).topics) == topics
 
 
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 5), min_size=1, max_size=6).filter(any))

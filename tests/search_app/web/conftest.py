@@ -1,16 +1,16 @@
-"""A toy site: forty documents about java, half of them on coffee, half on code; three people.
+"""A toy site: forty documents about java, half of them on coffee, half on code; four people.
 
-Row r is on coffee where r is even, on code where it is odd, and the plain order is 0, 1, 2, ...
-Mira likes coffee and Oren code; they share a row in which both count the same, which leaves the
-plain order. Ada likes code and is alone in her group. Bo has a profile but is in no group.
+Document r is on coffee if r is even, else on code, and the plain order is 0, 1, 2, ... Mira likes
+coffee and Oren code. They share a row with equal weights for both, which keeps the plain order. Ada
+likes code and is alone in her group. Bo has a profile but is in no group.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from itertools import count
 from pathlib import Path
@@ -20,23 +20,32 @@ import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
 from playwright.sync_api import Browser, sync_playwright
 from playwright.sync_api import Page as Tab
+from werkzeug.routing import Rule
 from werkzeug.serving import make_server
 
 from anonymizer.model import Profiles, Release
-from index.forward import Forward, Vectors
-from index.lucene import LuceneIndex
-from index.model import Document, Part, Pool, SearchError, TooSlow
-from search_app.engine import Engine
-from search_app.modes import Modes
-from search_app.precision_log import PrecisionLog
+from anonymizer.promise import AVERAGE
+from index.forward.reading import DocumentVectors, Forward
+from index.model import Document, Pool, ScorePart, SearchError, TooSlow
+from search_app.accounts import codes
+from search_app.accounts.store import PeopleStore
+from search_app.evaluation.log import PrecisionLog
+from search_app.forgetting.person import ForgetReport
+from search_app.search.engine import Engine
+from search_app.search.modes import Modes
 from search_app.settings import Settings
-from search_app.web import Example, Site, create_app
+from search_app.tasks.growth import Growth
+from search_app.web import Example, Live, Site, create_app
 
-from .chromium import ARGUMENTS, CHROMIUM
+from ..toy_index import Shelf
+from .browser.chromium import ARGUMENTS, CHROMIUM
 
 TERMS = ["coffee", "code"]
+NOTHING_FORGOTTEN = ForgetReport()
 ADMIN_TOKEN = "the-operator-s-token-of-this-toy-site"  # noqa: S105
 PEOPLE = {
     "1001": "Mira · coffee",
@@ -46,12 +55,12 @@ PEOPLE = {
 }
 
 
-class ToyIndex:
+class ToyIndex(Shelf):
     """Stands for Lucene: java is in every document, rare in three, nothing else in any."""
 
     def __init__(self) -> None:
         self.broken = self.slow = False
-        self.stored = [
+        stored = [
             Document(
                 id=f"doc{row:02}",
                 title=f"Title {row:02}",
@@ -60,6 +69,7 @@ class ToyIndex:
             )
             for row in range(40)
         ]
+        super().__init__(stored, range(100, 60, -1))
 
     def pool(
         self, query: str, size: int, *, operators: bool = False, deadline: float | None = None
@@ -69,20 +79,14 @@ class ToyIndex:
         if self.slow:
             raise TooSlow("java as 1001 took too long; ask with fewer words")
         assert deadline is None or deadline > 0
-        found = 40 if "java" in query else 3 if "rare" in query else 0
-        if operators and "+rare" in query:  # all the syntax a toy knows
-            found = 3
-        rows = np.arange(min(found, size), dtype=np.int64)
+        hits = 40 if "java" in query else 3 if "rare" in query else 0
+        if operators and "+rare" in query:  # the only operator this toy has
+            hits = 3
+        rows = np.arange(min(hits, size), dtype=np.int64)
         return Pool(rows, (100.0 - rows).astype(np.float32), "many" in query)
 
-    def documents(self, rows: Sequence[int]) -> list[Document]:
-        return [self.stored[row] for row in rows]
-
-    def explain(self, _query: str, rows: Sequence[int], **_how: object) -> list[list[Part]]:
-        return [[Part("contents", "java", 100.0 - row)] for row in rows]
-
-    def ids(self, rows: Any) -> Any:
-        return np.array([self.stored[row].id for row in rows], dtype=np.object_)
+    def explain(self, _query: str, rows: Sequence[int], **_how: object) -> list[list[ScorePart]]:
+        return [[ScorePart("contents", "java", 100.0 - row)] for row in rows]
 
 
 class ToyForward:
@@ -111,10 +115,12 @@ class ToyForward:
         has = np.asarray(rows)[:, None] % 2 == columns
         return np.where(has, weights / float(np.linalg.norm(weights)), 0.0)
 
-    def vectors(self, rows: Any, vectors: str) -> Vectors:
+    def vectors(self, rows: Any, vectors: str) -> DocumentVectors:
         assert vectors == "tfidf"
-        each = np.ones(len(rows), dtype=np.int64)
-        return Vectors(TERMS, np.ones(2), np.cumsum(each), rows % 2, each, each.astype(float))
+        ones = np.ones(len(rows), dtype=np.int64)
+        return DocumentVectors(
+            TERMS, np.ones(2), np.cumsum(ones), rows % 2, ones, ones.astype(float)
+        )
 
 
 @pytest.fixture
@@ -137,8 +143,18 @@ def modes(index: ToyIndex, forward: ToyForward) -> Modes:
         row_of_user=np.array([0, 0, 1], dtype=np.int64),
         method="p-linkability",
         parameters={"p": 0.5},
+        facts={
+            "groups": 2,
+            "smallest_group": 1,
+            "average_linkability": 0.5,
+            "worst_linkability": 0.5,
+            "change_of_belief": 0.25,
+            "share_linkability": 0.75,
+            "single_person_rows": 1,
+        },
+        promise=AVERAGE,
     )
-    engine = Engine(cast(LuceneIndex, index), cast(Forward, forward))
+    engine = Engine(index, cast(Forward, forward))
     return Modes(engine, Profiles.from_rows({**rows, "1004": {"code": 1.0}}), release)
 
 
@@ -156,17 +172,8 @@ def site(modes: Modes, log: PrecisionLog) -> Site:
         settings=Settings(),
         people=PEOPLE,
         clock=lambda: 1_800_000_000 + 0.25 * next(ticks),
+        growth=Growth({"weights": "binary", "granularity": "user", "terms": "letters"}, Settings()),
         release_name="toy",
-        facts={
-            "groups": 2,
-            "smallest_group": 1,
-            "average_linkability": 0.5,
-            "worst_linkability": 0.5,
-            "change_of_belief": 0.25,
-            "share_linkability": 0.75,
-            "single_person_rows": 1,
-            "p": 0.5,
-        },
         corpus="toy corpus",
         build="toy corpus.0001",
         examples=(Example("1001", "java", "java as Mira, who loves coffee"),),
@@ -185,17 +192,17 @@ def client(app: Flask) -> FlaskClient:
 
 @pytest.fixture
 def real(site: Site) -> FlaskClient:
-    """A site of real people: nobody may be chosen."""
+    """Return a client of a site of real people, where nobody can be chosen."""
     return create_app(replace(site, people={}, examples=(), access="plain")).test_client()
 
 
 @pytest.fixture
 def private(site: Site) -> Site:
-    """A site of real people, who sign in."""
+    """Return a site of real people, who sign in."""
     return replace(site, people={}, examples=(), access="private", admin_token=ADMIN_TOKEN)
 
 
-@pytest.fixture(scope="module")  # no longer: its event loop is in the way of others
+@pytest.fixture(scope="module")  # not longer, as its event loop blocks those of other tests
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
@@ -222,11 +229,89 @@ def page(browser: Browser) -> Iterator[Tab]:
     context.close()
 
 
+@pytest.fixture
+def watched(page: Tab) -> Iterator[Tab]:
+    """Watch a page: any message, error or dialog would be an attack that succeeded."""
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("dialog", lambda dialog: messages.append(dialog.message))
+    yield page
+    assert messages == []
+
+
+class Templates(BytecodeCache):
+    """Templates that one app has compiled for all."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self.kept:
+            bucket.bytecode_from_string(self.kept[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self.kept[bucket.key] = bucket.bytecode_to_string()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once() -> Iterator[None]:
+    """Let all apps share what each would compile for itself: half of what a page's test costs."""
+    compiled: dict[tuple[object, ...], Any] = {}
+    compile_builder = Rule._compile_builder
+
+    def once(rule: Rule, append_unknown: bool = True) -> Any:
+        key = (rule.rule, *rule._trace, repr(rule.defaults), append_unknown)
+        if key not in compiled:
+            compiled[key] = compile_builder(rule, append_unknown)
+        return compiled[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Flask, "jinja_options", {"bytecode_cache": Templates()})
+        patch.setattr(Rule, "_compile_builder", once)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash codes quickly."""
+    monkeypatch.setattr(codes, "_COST", 16)
+
+
+def signed_in(site: Site | Live, code: str) -> FlaskClient:
+    """Return a client of `site` that has signed in with `code`."""
+    client = create_app(site).test_client()
+    assert client.post("/sign-in", data={"code": code}).status_code == 303
+    return client
+
+
+@dataclass
+class Forgetting:
+    """Records what should be forgotten, and returns `answer` or raises `fault`."""
+
+    answer: ForgetReport = NOTHING_FORGOTTEN
+    fault: Exception | None = None
+    asked: list[tuple[str, set[str] | None]] = field(default_factory=list)
+
+    def __call__(
+        self, store: PeopleStore, user: str, terms: Collection[str] | None
+    ) -> ForgetReport:
+        self.asked.append((user, None if terms is None else set(terms)))
+        if self.fault:
+            raise self.fault
+        if terms is None:
+            store.forget(user)
+        else:
+            store.forget_grown({user: terms})
+        return self.answer
+
+
 class Page(HTMLParser):
     """The tags of a page with their attributes, and its text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
+        self.html = html
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.pieces: list[str] = []
         self.feed(html)
@@ -242,7 +327,7 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.pieces).split())
 
     def all(self, tag: str, kind: str = "") -> list[dict[str, str | None]]:
-        """Return the attributes of the tags of a class."""
+        """Return the attributes of each `tag`, of the class `kind` if given."""
         return [
             attrs
             for name, attrs in self.tags
@@ -250,6 +335,16 @@ class Page(HTMLParser):
         ]
 
 
-@pytest.fixture
-def read() -> type[Page]:
-    return Page
+def says(client: FlaskClient, path: str, *expected: str, wrong: Sequence[str] = ()) -> str:
+    """Return the text of the page at `path`, with all that is `expected` and nothing `wrong`."""
+    text = seen(client, path).text
+    assert [words for words in expected if words not in text] == []
+    assert [words for words in wrong if words in text] == []
+    return text
+
+
+def seen(client: FlaskClient, path: str, status: int = 200) -> Page:
+    """Return the page at `path`, which must be answered with `status`."""
+    with client.get(path) as answer:
+        assert answer.status_code == status, path
+        return Page(answer.text)

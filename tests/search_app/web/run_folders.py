@@ -11,14 +11,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from search_app.experiments.report import (
+from search_app.experiments.report.report import (
     FAILS,
     HOLDS,
     UNDECIDED,
     Claim,
     Figure,
-    Line,
-    Point,
+    FigureLine,
+    FigurePoint,
     Report,
     Table,
     as_record,
@@ -74,7 +74,11 @@ REPORT = Report(
             about="The group’s mean is 0.612.",
             across="Mode",
             up="AP",
-            lines=(Line("AP", (Point("none", 0.2), Point("group", 0.612, 0.59, 0.634))),),
+            lines=(
+                FigureLine(
+                    "AP", (FigurePoint("none", 0.2), FigurePoint("group", 0.612, 0.59, 0.634))
+                ),
+            ),
             kind="bar",
         ),
     ),

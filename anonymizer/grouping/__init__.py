@@ -1,0 +1,1 @@
+"""People to groups: algorithms and the bounds that each group must keep."""

@@ -1,0 +1,146 @@
+"""An attacker's posterior that a victim has a term, given the term's own published column.
+
+The attacker knows all profiles without names, and so that N of n users have the term. (If rows hide
+their members, these are the users in groups: nothing published is made of unassigned users.) The
+attacker also knows the method, the rows, their sizes m, and the victim's row. The attacker ignores
+which terms go together and how the groups were made: every assignment of the N owners to users that
+fits the column is equally likely. There is one rule for each thing that a column can say. c is the
+number of members who have the term, and shares are shares of members.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Floats, Ints
+from ..model import Profiles, Release
+from ..profiles.rare_terms import without_rare_terms
+from .assignments import Kind, expected_shares
+from .group_counts import count_groups, in_groups
+
+
+class Columns:
+    """What is published of each term: the cells of all rows, with the profiles' term numbers."""
+
+    def __init__(self, profiles: Profiles, release: Release) -> None:
+        rows, number = release.rows, {term: at for at, term in enumerate(profiles.terms)}
+        column = np.array([number[term] for term in rows.terms], dtype=np.int64)
+        self.sizes = release.grouping.sizes
+        self.row = np.repeat(np.arange(len(rows)), rows.sizes)
+        self.term = column[rows.weights.indices]
+        self.weight: Floats = rows.weights.data
+        profiles = without_rare_terms(profiles, release.parameters)  # as the method saw them
+        counted = in_groups(profiles, release) if release.promise.hides_members else profiles
+        self.users = len(counted)
+        self.having = np.bincount(counted.weights.indices, minlength=len(profiles.terms))
+        self._source = (profiles, release)
+
+    @cached_property
+    def classes(self) -> Ints:
+        """Return the different sizes of rows, ascending."""
+        return np.unique(self.sizes)
+
+    @cached_property
+    def class_of(self) -> Ints:
+        """Return for each row the place of its size in `classes`."""
+        return np.searchsorted(self.classes, self.sizes)
+
+    @cached_property
+    def members(self) -> Ints:
+        """Return for each cell the number of members of its row who have its term."""
+        counts = count_groups(*self._source)
+        span = self.having.size
+        keys, own = counts.group * span + counts.term, self.row * span + self.term
+        at = np.minimum(np.searchsorted(keys, own), keys.size - 1)
+        return np.where(keys[at] == own, counts.members[at], 0)
+
+    @cached_property
+    def standing(self) -> Ints:
+        """Return how many rows of each size publish each term: terms x sizes."""
+        place = self.term * self.classes.size + self.class_of[self.row]
+        shape = (self.having.size, self.classes.size)
+        return np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape)
+
+    @cached_property
+    def lacking(self) -> Ints:
+        """Return how many rows of each size lack each term: terms x sizes."""
+        missing: Ints = np.bincount(self.class_of) - self.standing
+        return missing
+
+
+class Posteriors(NamedTuple):
+    """The chance that a member has the term, for each published cell and for rows without it."""
+
+    standing: Floats  # a cell
+    lacking: Floats  # terms x sizes of rows
+
+
+def posteriors_of(columns: Columns, release: Release) -> Posteriors:
+    """Return what `columns` let an attacker infer, by the rule for the promise of `release`."""
+    promise, given = release.promise, release.parameters
+    nothing = np.zeros(columns.standing.shape)
+    # P = 1 in a row with the term, else (N - r) / (n - r), where r rows have it.
+    if promise.single_person:
+        rows = columns.standing.sum(axis=1)
+        rest = (columns.having - rows) / np.maximum(columns.users - rows, 1)
+        others = np.broadcast_to(rest[:, None], columns.standing.shape)
+        return Posteriors(np.ones(columns.row.size), others)
+    # P = the published share.
+    if promise.hides_members:
+        return Posteriors(columns.weight, nothing)
+    union = given.get("representative") == "union"
+    # P = c / m, which the row says, or 0.
+    if promise.bounds != "every-term" and not union:
+        return Posteriors(columns.members / columns.sizes[columns.row], nothing)
+    # P = E[c] / m with 1 <= c <= m in a row with the term, else 0.
+    if promise.bounds != "every-term":
+        return _by_assignments(columns, lambda m: np.arange(1, m + 1), lambda _m: np.zeros(1, int))
+    p = Fraction(str(given["p"]))
+
+    def few(m: int) -> Ints:
+        return np.arange(1, math.floor(p * m) + 1)
+
+    def none_or_many(m: int) -> Ints:
+        return np.append(0, np.arange(math.floor(p * m) + 1, m + 1))
+
+    # In a row with the term P = c / m, or for a union E[c] / m with 1 <= c <= p m. In a row without
+    # it P = E[c] / m with c = 0 or c > p m. All c add up to N.
+    return _by_assignments(columns, few if union else None, none_or_many)
+
+
+Open = Callable[[int], Ints]
+
+
+def _by_assignments(columns: Columns, standing: Open | None, lacking: Open) -> Posteriors:
+    """Infer from the counts that rows with a term, and rows without it, leave possible."""
+    classes, kinds = columns.classes.tolist(), columns.classes.size
+    known = np.zeros(columns.having.size, dtype=np.int64)
+    if standing is None:
+        known = np.bincount(
+            columns.term, weights=columns.members, minlength=columns.having.size
+        ).astype(np.int64)
+    may = [standing(m) if standing else np.zeros(1, np.int64) for m in classes]
+    might = [lacking(m) for m in classes]
+    rows = columns.standing if standing else np.zeros_like(columns.standing)
+    # Many terms have equal numbers: each combination is computed once.
+    looks = np.column_stack([columns.having - known, rows, columns.lacking])
+    different, look_of = np.unique(looks, axis=0, return_inverse=True)
+    inferred = np.zeros((len(different), 2 * kinds))
+    for at, look in enumerate(different.tolist()):
+        here = [number for number, groups in enumerate(look[1:]) if groups]
+        open_ = [*may, *might]
+        inferred[at, here] = expected_shares(
+            look[0], [Kind(look[1 + k], classes[k % kinds], open_[k]) for k in here]
+        )
+    by_term = inferred[look_of.reshape(-1)]
+    if standing is None:
+        shares = columns.members / columns.sizes[columns.row]
+        return Posteriors(shares, by_term[:, kinds:])
+    cells = by_term[columns.term, columns.class_of[columns.row]]
+    return Posteriors(cells, by_term[:, kinds:])

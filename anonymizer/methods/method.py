@@ -1,0 +1,243 @@
+"""What a method is: its promise, its options, what it needs and how it runs, as one record."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, get_args, get_type_hints
+
+import numpy as np
+
+from ..deletion.histories import OnPass, unheard
+from ..errors import BadParameter
+from ..model import SHORT, Profiles, Progress, Release, is_short, silent
+from ..promise import UNKNOWN, Promise
+
+if TYPE_CHECKING:
+    from ..marketing.table import MarketingTable
+    from ..similarity.cooccurrence import Network
+    from ..similarity.documents import Documents
+    from ..terms.wordnet import WordNet
+
+Need = Literal["wordnet", "sample", "links", "table", "key"]
+Value = str | int | float | None
+Parameters = Mapping[str, Value]
+T = TypeVar("T", bound=Value)
+
+OFF = "off"  # as `--set` writes None
+_KINDS = {int: "a whole number", float: "a number"}
+# Stricter than int() and float(), which take digits of any script, underscores and "nan".
+_SPELT = {
+    int: re.compile(r"-?[0-9]+"),
+    float: re.compile(r"-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"),
+}
+SWITCH = ("true", "false")
+_MOST_DOCUMENTS = 5_000  # with more, finding the axes of similarity takes minutes
+_MOST_STEPS = 10**11
+_WIDTH, _COLUMN = 100, 23  # of the help; its explanations begin at _COLUMN
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a release is made from: profiles, and what else the method's `needs` name."""
+
+    profiles: Profiles
+    seed: int = 0  # decides every random choice
+    progress: Progress = silent
+    wordnet: WordNet | None = None
+    links: Network | None = None  # terms that go together, learnt elsewhere
+    sample: Documents | None = None  # of the index's documents
+    table: MarketingTable | None = None
+    key: bytes | None = field(default=None, repr=False)
+    on_pass: OnPass = unheard  # called at the end of each pass of a method that has passes
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """Return the one random generator of a run."""
+        return np.random.default_rng(self.seed)
+
+
+@dataclass(frozen=True)
+class _OptionHelp:
+    """What the help says about an option, and which values it may have."""
+
+    text: str
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    shown: str = ""  # in place of the default
+
+    def fault(self, name: str, value: Value, *, optional: bool) -> str:
+        """Return why option `name` may not have `value`, or "" if it may."""
+        or_off = f", or {OFF}" * optional
+        if self.choices:
+            listed, allowed = f"one of {', '.join(self.choices)}", value in self.choices
+            if self.choices == SWITCH:
+                listed = " or ".join(SWITCH)
+        elif self.least is None or value is None:
+            return ""
+        elif self.most is None:
+            listed = f"at least {self.least}{or_off}" if optional else f"{self.least} or more"
+            allowed = float(value) >= self.least
+        else:
+            listed = f"from {self.least} to {self.most}{or_off}"
+            allowed = self.least <= float(value) <= self.most
+        return "" if allowed else f"{name}={value} must be {listed}"
+
+
+def option(
+    default: T,
+    text: str,
+    *,
+    choices: tuple[str, ...] = (),
+    least: int | None = None,
+    most: int | None = None,
+    shown: str = "",
+) -> T:
+    """Return a field for an option; `--set`, `--help` (with `text`) and release.json know it."""
+    return field(default=default, metadata={"help": _OptionHelp(text, choices, least, most, shown)})
+
+
+def sampled() -> int:
+    """Return the option for the size of the sample of documents that compares people."""
+    text = "sample of the index's documents; people are similar who score these alike"
+    return option(2000, text, least=2, most=_MOST_DOCUMENTS)
+
+
+def exchanges(more: str) -> int | None:
+    """Return the option for how long groups are annealed; `more` continues its help."""
+    text = f"exchanges tried while the groups are annealed{more}"
+    return option(None, text, least=1, most=_MOST_STEPS)
+
+
+def rare(default: int = 1) -> int:
+    """Return the option, by default `default`, for how many people must have a row's term."""
+    text = "a term that fewer people have is in no row; their number over all groups decides"
+    return option(default, text, least=1)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a method; where None is allowed, `off` sets it."""
+
+    def effects(self) -> dict[str, bool]:
+        """Return for options whether they have an effect with these others; the rest always do."""
+        return {}
+
+    def idle(self) -> list[str]:
+        """Return the names of the options that have no effect with these others."""
+        return [name for name, has_effect in self.effects().items() if not has_effect]
+
+    def faults(self, _inputs: Inputs) -> list[str]:
+        """Return what is wrong with the values, for these inputs; words come before numbers."""
+        kinds, faults = get_type_hints(type(self)), []
+        for one in sorted(fields(self), key=lambda one: not one.metadata["help"].choices):
+            texts, optional = one.metadata["help"], type(None) in get_args(kinds[one.name])
+            value = getattr(self, one.name)
+            faults += [texts.fault(one.name, value, optional=optional)]
+            if isinstance(value, int | float) and not is_short(value):
+                faults += [f"{one.name}={value} must have at most {SHORT} digits"]
+        return [fault for fault in faults if fault]
+
+    def parameters(self) -> dict[str, Value]:
+        """Return all options by name, in the order in which release.json states them."""
+        return asdict(self)
+
+
+Chosen = TypeVar("Chosen", bound=Options)
+
+
+@dataclass(frozen=True)
+class Method(Generic[Chosen]):
+    """A published method: what it is, and how it makes a release."""
+
+    name: str
+    paper: str
+    about: str  # a line or two of the help
+    promise: Promise
+    run: Callable[[Inputs, Chosen], Release]
+    options: type[Chosen]
+    needs: frozenset[Need] = frozenset()
+    # What is promised instead if the option has the value.
+    promises: Mapping[tuple[str, Value], Promise] = field(default_factory=dict)
+
+    def promise_of(self, parameters: Mapping[str, object]) -> Promise:
+        """Return what is promised with `parameters`, some of which may be missing or unknown."""
+        for (name, value), promise in self.promises.items():
+            if parameters.get(name) == value:
+                return promise
+        usual = self.options().parameters()
+        # An option that decides the promise has a value that is not known here.
+        foreign = any(parameters.get(name, usual[name]) != usual[name] for name, _ in self.promises)
+        return UNKNOWN if foreign else self.promise
+
+    def chosen(self, parameters: Mapping[str, Value]) -> Chosen:
+        """Return the options that `parameters` set, and defaults for all others."""
+        allowed = [one.name for one in fields(self.options)]
+        unknown = sorted(set(parameters) - set(allowed))
+        if unknown:
+            raise BadParameter(
+                f"{self.name} has no {', '.join(unknown)}; it has {', '.join(allowed)}"
+            )
+        hints = get_type_hints(self.options)
+        real = {name for name in parameters if float in (hints[name], *get_args(hints[name]))}
+        # 1 and 1.0 are one number, which release.json writes in one way.
+        return self.options(
+            **{
+                name: float(value) if name in real and type(value) is int else value
+                for name, value in parameters.items()
+            }
+        )
+
+    def refuse_faults(self, options: Chosen, inputs: Inputs) -> None:
+        """Raise BadParameter if `options` have wrong values, with all faults together."""
+        if faults := options.faults(inputs):
+            raise BadParameter("; ".join(faults))
+
+    def release(
+        self, options: Chosen, rows: Profiles, users: tuple[str, ...], row_of_user: np.ndarray
+    ) -> Release:
+        """Return the release of `rows`, made with `options`; `row_of_user` serves `users`."""
+        given = options.parameters()
+        return Release(rows, users, row_of_user, self.name, given, promise=self.promise_of(given))
+
+    def read(self, texts: Mapping[str, str]) -> dict[str, Value]:
+        """Return the parameters that `texts` (name=value) set; raise all faults together."""
+        hints, defaults = get_type_hints(self.options), self.options().parameters()
+        unknown = sorted(set(texts) - set(defaults))
+        faults = [f"{self.name} has no parameter {name}" for name in unknown]
+        values: dict[str, Value] = {}
+        for name in sorted(set(texts) & set(defaults)):
+            kinds, text = get_args(hints[name]) or (hints[name],), texts[name]
+            optional = type(None) in kinds
+            try:
+                spelt = _SPELT.get(kinds[0])
+                if text == OFF and optional:
+                    values[name] = None
+                elif spelt and not spelt.fullmatch(text):
+                    raise ValueError(text)
+                else:
+                    values[name] = kinds[0](text)
+            except ValueError:
+                or_off = f" or {OFF}" if optional else ""
+                faults.append(f"{name}={text} must be {_KINDS[kinds[0]]}{or_off}")
+        if unknown:
+            faults.append(f"it has {', '.join(defaults)}")
+        if faults:
+            raise BadParameter("; ".join(faults))
+        return values
+
+    def help(self) -> str:
+        """Return the help: every option with its default and its explanation."""
+        head = f"parameters of {self.name} ({self.paper}): {self.about}:"
+        return "\n".join([textwrap.fill(head, _WIDTH), *map(_line, fields(self.options))])
+
+
+def _line(option: Field[Value]) -> str:
+    texts, default = option.metadata["help"], option.default
+    label = f"  {option.name}={texts.shown or (OFF if default is None else default)}"
+    text = f"{label:<{_COLUMN - 1}}".ljust(len(label) + 1) + f" {texts.text}"
+    return textwrap.fill(text, _WIDTH, subsequent_indent=" " * _COLUMN, drop_whitespace=True)

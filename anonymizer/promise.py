@@ -1,0 +1,31 @@
+"""What a release promises: the one record of a method that pages, verbs and the ledger read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Behind = Literal["group", "person", "query"]
+Bounds = Literal[
+    "average", "every-term", "belief", "combinations", "vocabulary", "query", "nothing"
+]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a release of a method promises."""
+
+    behind: Behind  # who stands behind a released row
+    bounds: Bounds
+    # Holds for only one release of the same people.
+    once: bool = False
+    hides_members: bool = False  # rows do not show their members' shares
+
+    @property
+    def single_person(self) -> bool:
+        """Return whether each row is of one person."""
+        return self.behind == "person"
+
+
+AVERAGE = Promise("group", "average")
+UNKNOWN = Promise("group", "nothing")  # for a method that is not known here

@@ -1,0 +1,441 @@
+"""The published file [I/O]: all of a release that may leave, in one file, as it was verified.
+
+first line       the public part of release.json, with the SHA-256 of all that follows; for each
+                 later cohort the number of its rows and of the first one, and its facts; names
+                 in one order, so that their order says nothing
+following lines  the bytes of rows.jsonl: {"row": "g0001", "users": 4, "terms": {...}} a line,
+                 cohort by cohort
+
+What the judge can recount stands by its name, what it can't under `quoted`: readers may doubt it.
+Facts of the making are missing once people left or changed, as nobody can recount them any more.
+
+Two values of release.json are not published. The hash of the input would let anybody who guesses
+the profiles prove the guess, and would link releases of the same people. The seed decides who opens
+a group, so someone with most of the profiles could replay the run with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from io import BytesIO
+from itertools import accumulate, combinations
+from pathlib import Path
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
+
+import numpy as np
+
+from .arrays import Ints
+from .errors import BadInput
+from .methods import parameters_of
+from .model import ROW_NAME, Profiles, is_short
+from .storage.changes import counts_of, has_changed
+from .storage.files import replaced_whole, sync, write_file
+from .storage.json_lines import read_rows
+from .storage.parts import COHORTS, FIRST_ROW, ROWS, WITHDRAWN, read_cohorts, row_hash
+from .storage.records import Record, as_json, check_record, plain_errors, read_object
+from .verification.case import Case, CohortCase
+from .verification.choices import choice_faults, person_of, persons_of
+from .verification.facts import COUNTS, fact_faults
+from .verification.finding import Finding, Verdict, row_findings
+from .verification.judge import JUDGES, examine
+
+_FORMATS = "veilsearch published release "
+FORMAT = f"{_FORMATS}2"
+QUOTED = "quoted"
+_ABOUT: Record = {  # an example of the first line
+    "format": FORMAT,
+    "method": "none",
+    "parameters": {},
+    "facts": {},
+    QUOTED: {},
+    "sha256": "0a1b",
+}
+_COHORT: Record = {"rows": 5, FIRST_ROW: 5, "facts": {}, WITHDRAWN: {}}  # of a later cohort
+_ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
+_HEAD = f'{{"format": "{_FORMATS}'.encode()  # of any version: what holds rows is to be found
+# People behind a row: readers of JSON that use floats confuse larger numbers.
+_MOST = 2**53
+_TELLING = 3  # digits of an id: shorter ones are in too many numbers to be meant
+
+
+class FirstLine(TypedDict):
+    """The first line of a published file: the method, and what it states about the release."""
+
+    format: int
+    method: str
+    parameters: dict[str, object]  # those that the judge recounts
+    facts: dict[str, object]
+    quoted: dict[str, dict[str, object]]  # other parameters, and how profiles were made
+    sha256: str
+    cohorts: NotRequired[list[dict[str, object]]]  # the later ones, if there are any
+    withdrawn: NotRequired[dict[str, object]]  # how many rows
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """The content of a published file: rows, how many people each is of, and the first line."""
+
+    rows: Profiles
+    sizes: Ints
+    about: FirstLine
+
+
+class PublishedRows(NamedTuple):
+    """What a published file holds, sound or not."""
+
+    sha256: str  # of the rows, as it says; empty if the first line is damaged
+    cohorts: int  # 0 if the first line is damaged
+    lines: frozenset[bytes]  # of the rows
+
+
+class Candidate(NamedTuple):
+    """What a ledger must know about a release that is about to be published."""
+
+    stood: Set[tuple[bytes, str]]  # the hash of a row's line, and a person in it
+    sha256: str  # of the rows
+    once: bool  # the promise holds for only one release of the same people
+    users: int
+    rows: int
+    method: str
+    parameters: Mapping[str, object]
+
+
+class _Refused(Exception):
+    """An earlier release of the same people forbids this one."""
+
+
+Others = Callable[[Candidate], Iterable[Finding]]
+
+
+def publish(release: Path, profiles: Path, output: Path, others: Others = lambda _: ()) -> Verdict:
+    """Return the verdict on `release`; write it to `output` unless it or `others` has a breach."""
+    _refuse_foreign(output, release)
+    case = examine(release, profiles)
+    ids = _ids(case)
+    for cohort in case.cohorts:
+        cohort.findings += [*_alone(cohort), *_named(cohort, ids)]
+    if case.verdict.holds:
+        first = case.cohorts[0]
+        # The bytes that were verified: the files may have changed since.
+        content, sha256 = _content([(cohort.manifest, cohort.parts) for cohort in case.cohorts])
+        with plain_errors(output, "written"), suppress(_Refused), replaced_whole(output) as file:
+            os.fchmod(file.fileno(), 0o644)  # it is public
+            file.write(content)
+            # On the disk before `others` notes in the ledger that it is published.
+            sync(file)
+            once = first.judge is not None and first.judge.promise.once
+            counts = case.checked["users"], case.checked["rows"]
+            given = first.manifest["method"], first.manifest["parameters"]
+            case.findings += others(Candidate(_stood(case), sha256, once, *counts, *given))
+            # Raised in here, so that the unfinished file is removed and the old one stays.
+            if not case.verdict.holds:
+                raise _Refused
+    return case.verdict
+
+
+_Cohort = tuple[Mapping[str, Any], Mapping[str, bytes]]  # what release.json says, and all parts
+
+
+def _content(cohorts: Sequence[_Cohort]) -> tuple[bytes, str]:
+    """Return the published file of `cohorts`, and the SHA-256 of its rows."""
+    (first, _), *later = cohorts
+    given, quoted = first["parameters"], JUDGES[first["method"]].quoted
+    about = {
+        "format": FORMAT,
+        "method": first["method"],
+        "parameters": {name: given[name] for name in given if name not in quoted},
+        QUOTED: {
+            "parameters": {name: given[name] for name in given if name in quoted},
+            "profiles": first["profiles"],
+        },
+        **_of_cohort(*cohorts[0]),
+    }
+    if later:
+        about[COHORTS] = [
+            {"rows": parts[ROWS].count(b"\n"), FIRST_ROW: manifest[FIRST_ROW]}
+            | _of_cohort(manifest, parts)
+            for manifest, parts in later
+        ]
+    rows = b"".join(parts[ROWS] for _, parts in cohorts)
+    about["sha256"] = hashlib.sha256(rows).hexdigest()
+    return _first_line(about) + rows, about["sha256"]
+
+
+def _first_line(about: Mapping[str, Any]) -> bytes:
+    """Return the one form of a first line that says what is in `about`."""
+    return as_json({"format": about["format"], **_in_order(about)})
+
+
+def _in_order(value: Any) -> Any:
+    """Return `value` with all names in it in sorted order."""
+    if isinstance(value, Mapping):
+        return {name: _in_order(value[name]) for name in sorted(value)}
+    return [*map(_in_order, value)] if isinstance(value, list) else value
+
+
+def _of_cohort(manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -> Record:
+    """Return what is public of a cohort alone: facts that the judge can recount from `parts`."""
+    facts = manifest["facts"]
+    if has_changed(parts):
+        facts = {name: value for name, value in facts.items() if name in COUNTS}
+    gone = {WITHDRAWN: manifest[WITHDRAWN]} if WITHDRAWN in manifest else {}
+    return {"facts": facts, **gone}
+
+
+def write_successor(release: Path, published: PublishedRows, output: Path) -> bool:
+    """Write `published` to `output` without the rows that `release` lost; return whether it is.
+
+    It is not written where nothing is left of it, or a row would be new.
+    """
+    cohorts = [(cohort.manifest, cohort.parts) for cohort in read_cohorts(release)]
+    cohorts = cohorts[: published.cohorts]
+    lines = b"".join(parts[ROWS] for _, parts in cohorts).splitlines(keepends=True)
+    if not lines or not published.lines.issuperset(lines):
+        return False
+    with plain_errors(output, "written"):
+        write_file(output, [_content(cohorts)[0]], 0o644)
+    return True
+
+
+def _stood(case: Case) -> set[tuple[bytes, str]]:
+    """Return who stands in which row of `case`: the hash of the row's line, and the person."""
+    users, stood = case.everybody.users, set[tuple[bytes, str]]()
+    persons = persons_of(users, case.cohorts[0].manifest["profiles"])
+    person = dict(zip(users, persons, strict=True))
+    for cohort in case.cohorts:
+        if cohort.profiles is not None and cohort.group_of is not None:
+            lines = cohort.parts[ROWS].splitlines()
+            rows = [row_hash(line) for line in lines]
+            placed = zip(cohort.group_of.tolist(), cohort.profiles.users, strict=True)
+            stood |= {(rows[row], person[user]) for row, user in placed if row >= 0}
+    return stood
+
+
+def _refuse_foreign(output: Path, release: Path) -> None:
+    """Refuse to replace anything but a published file, and to write into a release."""
+    if output.resolve().is_relative_to(release.resolve()):
+        raise BadInput(f"{output}: lies in the release; name a file outside of it")
+    # lexists, so that a link to nothing is not replaced either.
+    if not os.path.lexists(output):
+        return
+    with plain_errors(output, "read"):
+        if output.is_file() and not output.is_symlink():
+            with output.open("rb") as file:
+                if file.read(len(_HEAD)) == _HEAD:
+                    return
+    raise BadInput(
+        f"{output}: exists already and is not a published file; remove it or name another"
+    )
+
+
+def _alone(cohort: CohortCase) -> list[Finding]:
+    """Find the rows of one person, in one session or several: such a row is their profile."""
+    if cohort.people is None:
+        return []
+    if cohort.judge is not None and cohort.judge.single_rows is not None:
+        fault = cohort.judge.single_rows(cohort.manifest["parameters"], "people" in cohort.checked)
+        if cohort.checked.get("rows_withdrawn"):
+            fault = (
+                "rows were withdrawn, so fewer rows than k may be alike, and someone who knows who "
+                "left would know their row; this release can be published no more. A new one, by "
+                "anonymize --second and publish --second, gives everybody a second row"
+            )
+        line = fault or cohort.judge.single_line
+        return [Finding("groups", not fault, "rows.jsonl", line)]
+    rows, good = np.flatnonzero(cohort.people == 1), "no row stands for one person alone"
+    hides = cohort.judge is not None and cohort.judge.promise.hides_members
+    if hides and cohort.rows is not None and _has_fallback(cohort.rows.users):
+        rows = rows[rows < cohort.people.size - 1]
+        good = "no group is one person alone, and the last row holds nothing of those it serves"
+    if not rows.size:
+        return [Finding("groups", True, "rows.jsonl", good)]
+    where = f"rows.jsonl, line {rows[0] + 1}"
+    remedy = "anonymize with --set k=2"
+    if "people" in cohort.checked:  # users are sessions, two of which may be of one person
+        larger = "a smaller p" if hides else "a larger k"
+        remedy = f"users are sessions, so make profiles with --granularity user, or take {larger}"
+    line = f"{rows.size} rows stand for one person each, so each is a profile; {remedy}"
+    if rows.size == 1:
+        line = f"1 row stands for one person, so it is a profile; {remedy}"
+    return [Finding("groups", False, where, line)]
+
+
+def _has_fallback(users: Ints) -> bool:
+    """Return whether the last of these rows, which are equally large, is the fallback row."""
+    return bool(users[-1] < users[0])
+
+
+class _Ids(NamedTuple):
+    """The ids of people and their sessions."""
+
+    ids: Set[str]
+    folded: Set[str]  # Carol's term may be carol
+    long: Set[str]  # people may be numbered from 1, and a group must be allowed five members
+
+
+def _ids(case: Case) -> _Ids:
+    """Return the ids of everybody in `case`."""
+    ids = {*case.everybody.users}
+    if "people" in case.checked:  # users are their sessions
+        ids.update([person_of(user) for user in ids])
+    folded = {user.casefold() for user in ids}
+    return _Ids(ids, folded, {user for user in ids if len(user) >= _TELLING})
+
+
+def _named(cohort: CohortCase, ids: _Ids) -> list[Finding]:
+    """Find the terms and numbers of `cohort` that equal one of `ids`.
+
+    Nobody could tell them from one.
+    """
+    if cohort.profiles is None or cohort.rows is None:
+        return []
+    terms = enumerate(cohort.profiles.terms)
+    named = [number for number, term in terms if term.casefold() in ids.folded]
+    row, column = np.divmod(cohort.rows.keys, cohort.rows.span)
+    wrong = np.bincount(row[np.isin(column, named)], minlength=len(cohort.rows.names)) > 0
+    line = "has a term that is a user's id; give the people other ids and make the profiles again"
+    findings = [*row_findings("identity", wrong, line, "no term is a user's id")]
+    if numbers := _numbers_named(cohort.manifest, ids):
+        line = (
+            f"{', '.join(numbers)}: a number that is a user's id, or holds one in its digits; give "
+            "the people other ids, or choose another number, and make the release again"
+        )
+        findings.append(Finding("identity", False, "release.json", line))
+    return findings
+
+
+def _numbers_named(manifest: Mapping[str, Any], ids: _Ids) -> list[str]:
+    """Return the names of the numbers in `manifest` that somebody set and that show one of `ids`.
+
+    Facts are no such numbers, as the judge recounts them, nor are defaults.
+    """
+    method, given = manifest["method"], manifest["parameters"]
+    usual, quoted = parameters_of(method), JUDGES[method].quoted
+    named = [name for name, value in manifest["profiles"].items() if _shows(value, ids.ids)]
+    for name, value in {**given, WITHDRAWN: manifest.get(WITHDRAWN, {}).get("rows")}.items():
+        if value != usual.get(name) and _shows(value, ids.ids if name in quoted else ids.long):
+            named.append(name)
+    return sorted(named)
+
+
+def _shows(value: object, ids: Set[str]) -> bool:
+    """Return whether `value` is a number that equals one of `ids` or has one in its digits."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if float(value).is_integer():
+        return not ids.isdisjoint({str(value), str(int(value))})
+    digits = f"{Decimal(repr(value)):f}".replace(".", "")
+    ends = combinations(range(len(digits) + 1), 2)
+    inside = {digits[low:high] for low, high in ends if high - low >= _TELLING}
+    return not ids.isdisjoint({str(value), *inside})
+
+
+def read_published(path: Path) -> PublishedFile:
+    """Return the content of the published file at `path`; refuse it unless each row is sound."""
+    with plain_errors(path, "read"):
+        content = path.read_bytes()
+    first, _, lines = content.partition(b"\n")
+    about = _read_about(first, path)
+    if hashlib.sha256(lines).hexdigest() != about["sha256"]:
+        raise BadInput(f"{path}: changed since it was published; get it again")
+    rows, users = read_rows(BytesIO(lines), Path(f"{path}, rows"), _ROW)
+    if max(users) > _MOST:
+        raise BadInput(f"{path}: a row stands for more than {_MOST} people; publish it again")
+    if not all(map(ROW_NAME.fullmatch, rows.users)):
+        raise BadInput(f"{path}: a row is not named by its number, like g0001; publish it again")
+    later: list[Record] = about.get("cohorts", [])
+    counts = [int(cohort["rows"]) for cohort in later]
+    counts = [len(users) - sum(counts), *counts]
+    numbers = [int(name.lstrip("g")) for name in rows.users]
+    begins = [0, *accumulate(counts)][:-1]
+    firsts = [1, *(cohort[FIRST_ROW] for cohort in later)]
+    fits = all(
+        [*numbers[:begin], first - 1][-1] < first <= [*numbers[begin:], first][0]
+        for begin, first in zip(begins, firsts, strict=True)
+    )
+    if min(counts) < 0 or numbers != sorted({*numbers}) or not fits:
+        raise BadInput(f"{path}: its cohorts don't have the rows that it states; publish it again")
+    facts = [about["facts"], *(cohort["facts"] for cohort in later)]
+    for begin, count, of_cohort in zip(begins, counts, facts, strict=True):
+        _check_users(users[begin : begin + count], about, of_cohort, path)
+    return PublishedFile(rows, np.array(users, dtype=np.int64), about)
+
+
+def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], path: Path) -> None:
+    """Refuse single-person rows of a cohort; if the promise is about these, refuse all others.
+
+    Refuse also `facts` that count its rows wrongly.
+    """
+    judge = JUDGES[about["method"]]
+    means = int(bool(users) and judge.promise.hides_members and _has_fallback(np.array(users)))
+    if judge.single_rows is None:
+        if min(users[: len(users) - means], default=2) < 2:
+            raise BadInput(f"{path}: a row stands for fewer than two people; publish it again")
+    else:
+        if {*users} - {1}:
+            raise BadInput(f"{path}: a row is of more people than one; publish it again")
+        sessions = about["quoted"]["profiles"].get("granularity") == "session"
+        given = {**about["parameters"], **about["quoted"]["parameters"]}
+        if fault := judge.single_rows(given, sessions):
+            raise BadInput(f"{path}: {fault}")
+    for name, value in counts_of(facts, users, means).items():
+        if repr(facts[name]) != repr(value):
+            raise BadInput(f"{path}: {name} is not that of its rows; get it again")
+
+
+def published_rows(path: Path) -> PublishedRows | None:
+    """Return what the published file at `path` holds, sound or not; None for any other file."""
+    with plain_errors(path, "read"), path.open("rb") as file:
+        if file.read(len(_HEAD)) != _HEAD:
+            return None
+        file.seek(0)
+        first, *lines = file.read().splitlines(keepends=True)
+    try:
+        about = _read_about(first.removesuffix(b"\n"), path)
+    except BadInput:
+        return PublishedRows("", 0, frozenset(lines))
+    return PublishedRows(about["sha256"], 1 + len(about.get("cohorts", [])), frozenset(lines))
+
+
+def _read_about(line: bytes, path: Path) -> FirstLine:
+    try:
+        about = read_object(line)
+        if about.get("format") != FORMAT:
+            raise ValueError(f"the first line is not that of a published release, {FORMAT}")
+        also: Record = {WITHDRAWN: {}, COHORTS: []}
+        check_record({**also, **about}, {**_ABOUT, **also})
+        for cohort in about.get(COHORTS, []):
+            check_record({WITHDRAWN: {}, **cohort} if isinstance(cohort, dict) else {}, _COHORT)
+        if faults := [*_faults(about)]:
+            raise ValueError("; ".join(faults))
+        if line + b"\n" != _first_line(about):
+            raise ValueError("names are in another order, or a value is spelt in another way")
+    except (ValueError, RecursionError) as fault:
+        raise BadInput(
+            f"{path}: {fault}; name a file made by: veilsearch publish RELEASE -o FILE"
+        ) from fault
+    return cast(FirstLine, about)
+
+
+def _faults(about: Record) -> Iterator[str]:
+    """Yield what no first line says that is written by this program: it could be a message."""
+    judge, quoted = JUDGES.get(about["method"]), about[QUOTED]
+    if judge is None:
+        yield f"its method is none of {', '.join(JUDGES)}"
+        return
+    check_record(quoted, {"parameters": {}, "profiles": {}})
+    if about["parameters"].keys() & judge.quoted or quoted["parameters"].keys() - judge.quoted:
+        yield "a parameter that nobody can recount is not quoted, or another one is"
+    yield from judge.faults({**about["parameters"], **quoted["parameters"]})
+    yield from choice_faults(quoted["profiles"])
+    for cohort in (about, *about.get(COHORTS, [])):
+        gone = cohort.get(WITHDRAWN, {"rows": 0})
+        check_record(gone, {"rows": 1})
+        if min(cohort.get("rows", 0), gone["rows"]) < 0 or not is_short(gone["rows"]):
+            yield "a number of rows is below 0 or too long"
+        yield from fact_faults(cohort["facts"], judge.words)

@@ -1,0 +1,1 @@
+"""Query logs of any known format, line by line, to a QueryLog."""

@@ -1,0 +1,236 @@
+"""What happens to a release after its making [I/O]: rows are withdrawn, and profiles change.
+
+All rows that are left stay byte for byte. A private note of each cohort says what has changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import BadInput
+from .json_lines import written_records
+from .parts import (
+    CHANGES,
+    DELETIONS,
+    FIRST_ROW,
+    MEMBERS,
+    ROWS,
+    WITHDRAWN,
+    Cohort,
+    read_cohorts,
+    write_cohorts,
+)
+from .records import Record, as_json, check_record, read_object, rounded
+
+# What happened to a release since it was made. There is no hash of what it was: with it a guess of
+# what somebody had who was forgotten could be proved.
+_CHANGES: Record = {
+    "withdrawn": 0,  # rows
+    "left": 0,  # people of the making who have no profile any more
+    "stood": ["u1"],  # people with a profile whose row was withdrawn
+    "edited": ["g0001"],  # rows with a member whose profile has changed
+}
+_HEAD = re.compile(rb'\{"row": "([^"\\]+)", "users": ([0-9]+), ')
+
+
+class Withdrawal(NamedTuple):
+    """What `without_rows` did to a release."""
+
+    withdrawn: int  # rows
+    left: int  # rows that still stand for people of their own; 0: nothing was written
+    lines: frozenset[bytes]  # of the rows withdrawn
+
+
+def without_rows(
+    folder: Path,
+    output: Path,
+    leaving: Collection[str],
+    *,
+    known: bool,
+    input_hash: str,
+) -> Withdrawal:
+    """Write the release in `folder` to `output` without the rows of `leaving`; return what is left.
+
+    All other rows stay byte for byte. With `known`, people who leave keep their profiles; else
+    nothing of them stays. `input_hash` is the fingerprint of the profiles from now on.
+    """
+    cohorts = read_cohorts(folder)
+    changed = [_without_rows(cohort, frozenset(leaving), known) for cohort in cohorts]
+    withdrawn, left, lines = zip(*(done for _, done in changed), strict=True)
+    done = Withdrawal(sum(withdrawn), sum(left), frozenset().union(*lines))
+    if done.left:
+        write_cohorts([cohort for cohort, _ in changed], output, input_hash)
+    return done
+
+
+def _without_rows(
+    cohort: Cohort, leaving: frozenset[str], known: bool
+) -> tuple[Cohort, Withdrawal]:
+    """Return `cohort` without the rows of `leaving`, and what is left of it."""
+    manifest, parts = dict(cohort.manifest), cohort.parts
+    served, fallback = _served(parts[MEMBERS]), _fallback_row(cohort)
+    gone = {row for user, row in served.items() if user in leaving}
+    # It holds nothing of those it serves. So it goes with the last of them, and else stays with its
+    # number of people: who leaves then takes nothing away.
+    if any(row == fallback and (known or user not in leaving) for user, row in served.items()):
+        gone.discard(fallback)
+    lines = {line: _head(line, cohort) for line in parts[ROWS].splitlines(keepends=True)}
+    kept = {line: sizes for line, (row, sizes) in lines.items() if row not in gone}
+    mean_rows = int(bool(fallback) and fallback not in gone)
+    if len(kept) == mean_rows:  # a mean over groups stands for nobody when all groups are gone
+        kept, mean_rows, gone = {}, 0, {*served.values()}
+    lost_lines = frozenset(lines.keys() - kept.keys())
+    done = Withdrawal(len(lost_lines), len(kept) - mean_rows, lost_lines)
+    changes = _changes(cohort)
+    stood = {user for user, row in served.items() if row in gone} | {*changes["stood"]}
+    if not known:
+        deleted = _served(parts.get(DELETIONS, b""))
+        changes["left"] += len(leaving & {*served, *stood, *deleted})
+    changes["stood"] = sorted(stood if known else stood - leaving)
+    changes["edited"] = [row for row in changes["edited"] if row not in gone]
+    if done.withdrawn:
+        changes["withdrawn"] += done.withdrawn
+        facts = manifest["facts"]
+        manifest["facts"] = {**facts, **counts_of(facts, [*kept.values()], mean_rows)}
+        manifest[WITHDRAWN] = {"rows": changes["withdrawn"]}
+    lost = stood if known else leaving
+    changed = {
+        ROWS: b"".join(kept),
+        MEMBERS: _without(parts[MEMBERS], lost | stood),
+        DELETIONS: _without(parts.get(DELETIONS, b""), lost | stood),
+    }
+    return _noted(cohort._replace(manifest=manifest), changed, changes), done
+
+
+def with_edited(
+    folder: Path, output: Path, owners: Collection[str], terms: Collection[str], input_hash: str
+) -> int:
+    """Write the release in `folder` to `output`, where `owners` have lost `terms` of their profile.
+
+    Return how many rows hold a share of their terms. No row changes. What was deleted of the owners
+    names these terms no more. Without `owners`, people came to the profiles, who stand in no row.
+    """
+    edited, count = list[Cohort](), 0
+    for cohort in read_cohorts(folder):
+        served, changes = _served(cohort.parts[MEMBERS]), _changes(cohort)
+        rows = {served[one] for one in owners if one in served}
+        changes["edited"] = sorted(rows.union(changes["edited"]))
+        deletions = _without_terms(cohort.parts.get(DELETIONS, b""), owners, terms)
+        edited.append(_noted(cohort, {DELETIONS: b"".join(deletions)}, changes))
+        count += len(rows - {_fallback_row(cohort)})
+    write_cohorts(edited, output, input_hash)
+    return count
+
+
+def _noted(cohort: Cohort, changed: Mapping[str, bytes], changes: Record) -> Cohort:
+    """Return `cohort` with parts `changed`, and with `changes` as its note."""
+    same = all(cohort.parts.get(name, b"") == content for name, content in changed.items())
+    # The first cohort notes any change of the profiles. A later one without a note stays as it
+    # was made, so all of it can be counted again.
+    if FIRST_ROW in cohort.manifest and same and changes == _changes(cohort):
+        return cohort
+    parts = {**cohort.parts, **changed, CHANGES: as_json(changes)}
+    if not parts[DELETIONS]:
+        del parts[DELETIONS]
+    return cohort._replace(parts=parts)
+
+
+def people_named(cohorts: Sequence[Cohort]) -> set[str]:
+    """Return who the private parts of `cohorts` name."""
+    named = people_who_stood(cohorts)
+    for cohort in cohorts:
+        named |= {*_served(cohort.parts[MEMBERS]), *_served(cohort.parts.get(DELETIONS, b""))}
+    return named
+
+
+def people_gone(cohorts: Sequence[Cohort]) -> int:
+    """Return how many people stood in a row of `cohorts` that was withdrawn."""
+    notes = map(_changes, cohorts)
+    return sum(note["left"] + len(note["stood"]) for note in notes)
+
+
+def people_who_stood(cohorts: Sequence[Cohort]) -> set[str]:
+    """Return those people of `cohorts` who have a profile and whose row is withdrawn."""
+    return {user for cohort in cohorts for user in _changes(cohort)["stood"]}
+
+
+def counts_of(facts: Mapping[str, Any], sizes: list[int], mean_rows: int) -> Record:
+    """Return those of `facts` that count rows of `sizes`; the last `mean_rows` are no groups'."""
+    groups = sizes[: len(sizes) - mean_rows]
+    counts = {
+        "users": sum(sizes),
+        "groups": len(groups),
+        "single_person_rows": groups.count(1),
+        "smallest_group": min(groups, default=0),
+        "mean_group": rounded(sum(groups) / max(1, len(groups))),
+        "largest_group": max(groups, default=0),
+    }
+    return {name: value for name, value in counts.items() if name in facts}
+
+
+def has_changed(parts: Mapping[str, bytes]) -> bool:
+    """Return whether people left a cohort of `parts`, or changed, so that less can be recounted."""
+    note = read_object(parts[CHANGES]) if CHANGES in parts else {}
+    return any(note.get(name) for name in ("withdrawn", "left", "stood", "edited"))
+
+
+def _served(lines: bytes) -> dict[str, str]:
+    """Return the row of each user that `lines` name; "" in lines without rows."""
+    return {record["user"]: record.get("row", "") for record in written_records(lines)}
+
+
+def _fallback_row(cohort: Cohort) -> str:
+    """Return the name of the fallback row of `cohort`, which is its last one; "" if it has none."""
+    lines = cohort.parts[ROWS].splitlines(keepends=True)
+    groups = cohort.manifest["facts"].get("groups", len(lines))
+    return _head(lines[-1], cohort)[0] if groups < len(lines) else ""
+
+
+def _head(line: bytes, cohort: Cohort) -> tuple[str, int]:
+    """Return the name of a row and its number of people, from its `line` in rows.jsonl."""
+    head = _HEAD.match(line)
+    if head is None:
+        raise BadInput(f"{cohort.folder / ROWS}: a row can't be read; make the release again")
+    return head[1].decode(), int(head[2])
+
+
+def _without(lines: bytes, users: Collection[str]) -> bytes:
+    """Return `lines` without those of `users`."""
+    pairs = zip(lines.splitlines(keepends=True), written_records(lines), strict=True)
+    return b"".join(line for line, record in pairs if record["user"] not in users)
+
+
+def _without_terms(
+    lines: bytes, owners: Collection[str], terms: Collection[str]
+) -> Iterator[bytes]:
+    """Yield `lines` of deletions, those of `owners` without `terms`, where they have any left."""
+    for line in lines.splitlines(keepends=True):
+        record = read_object(line)
+        if record["user"] not in owners:
+            yield line
+            continue
+        record["terms"] = {t: at for t, at in record["terms"].items() if t not in terms}
+        if record["terms"]:
+            yield as_json(record)
+
+
+def _changes(cohort: Cohort) -> Record:
+    """Return what has changed in `cohort` so far."""
+    if CHANGES in cohort.parts:
+        return read_changes(cohort.parts[CHANGES], cohort.folder / CHANGES)
+    return {name: type(value)() for name, value in _CHANGES.items()}
+
+
+def read_changes(content: bytes, path: Path) -> Record:
+    """Return the note in `content`, which is that of the file `path`."""
+    try:
+        changes = read_object(content)
+        check_record(changes, _CHANGES)
+        if not all(isinstance(name, str) for name in (*changes["stood"], *changes["edited"])):
+            raise ValueError("a name is no text")
+    except (ValueError, RecursionError) as fault:
+        raise BadInput(f"{path}: {fault}; make the release again") from fault
+    return changes

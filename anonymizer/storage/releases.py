@@ -1,0 +1,226 @@
+"""Releases on disk [I/O]: written whole or not at all, checked when read, never made again.
+
+RELEASE/release.json    format, method, parameters, how the profiles were made, seed, input hash,
+                        facts, hash of the rows
+RELEASE/rows.jsonl      {"row": "g0001", "users": 4, "terms": {...}} on each line
+RELEASE/private/        for the owner only: which user has which row, which terms of users were
+                        deleted (if the method deletes), the secret key (if the method has one),
+                        what has changed since (if anything has), and the hashes of all files
+RELEASE/cohorts/0002/   a later cohort, if there is one: the same parts, of other people
+
+Outside of private/ nothing names a user or holds a time. A row never changes: if one of its members
+leaves, it is withdrawn, and every other row stays byte for byte. People who come later get rows in
+a cohort of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import BadInput
+from ..model import Release, row_names
+from ..promise import Promise
+from .changes import people_named
+from .files import replaced_folder
+from .json_lines import read_fields, read_rows, record_lines, row_lines
+from .parts import (
+    COHORTS,
+    DELETIONS,
+    FIRST_ROW,
+    FORMAT,
+    KEY,
+    MANIFEST,
+    MEMBERS,
+    PRIVATE,
+    ROWS,
+    Cohort,
+    cohort_folders,
+    read_cohorts,
+    read_manifest,
+    write_cohorts,
+    write_parts,
+)
+from .records import Record, as_json, check_record, plain_errors, read_object
+from .uniting import united
+
+PromiseOf = Callable[[str, Mapping[str, Any]], Promise]
+
+# The records by example.
+_ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
+_MEMBER: Record = {"user": "u1", "row": "g0001"}
+_KEY: Record = {"key": "0a1b"}
+
+
+def write_release(
+    release: Release,
+    folder: Path,
+    *,
+    seed: int,
+    input_hash: str,
+    profiles: Mapping[str, Any] | None = None,
+) -> None:
+    """Write `release` to `folder`; one that is already there stays until this one is whole."""
+    _refuse_named_users(release)
+    manifest = _manifest(release, seed, input_hash, profiles or {})
+    with plain_errors(folder, "written"):
+        names = {MANIFEST, ROWS, PRIVATE}
+        real = folder.is_dir() and not folder.is_symlink()
+        ours = real and {path.name for path in folder.iterdir()} - {COHORTS} == names
+        if os.path.lexists(folder) and not ours:
+            raise BadInput(f"{folder}: exists and is no release; remove it or name another folder")
+        with replaced_folder(folder) as new:
+            write_parts(new, _parts_of(release), manifest)
+
+
+def add_cohort(folder: Path, output: Path, release: Release, *, seed: int, input_hash: str) -> None:
+    """Write the release in `folder` to the new folder `output`, with `release` as its last cohort.
+
+    All rows that are there stay byte for byte; those of `release` are numbered on.
+    """
+    cohorts = read_cohorts(folder)
+    about, end = cohorts[0].manifest, cohorts[-1].end
+    if (release.method, dict(release.parameters)) != (about["method"], about["parameters"]):
+        raise BadInput(f"{folder}: has another method or other parameters than the new cohort")
+    there, coming = people_named(cohorts), set(release.users)
+    if release.deletions is not None:
+        coming |= {*release.deletions.users}
+    if there & coming:
+        raise BadInput(f"{folder}: {len(there & coming)} of the new people stand in it already")
+    names = row_names(len(release.rows), there | coming, first=end)
+    release = replace(release, rows=replace(release.rows, users=names))
+    _refuse_named_users(release)
+    manifest = _manifest(release, seed, input_hash, about["profiles"])
+    parts = {name: b"".join(lines) for name, lines in _parts_of(release).items()}
+    newest = Cohort(output, {**manifest, FIRST_ROW: end}, parts)
+    write_cohorts([*cohorts, newest], output, input_hash)
+
+
+def read_release(folder: Path, promise_of: PromiseOf) -> Release:
+    """Return the release in `folder`, of all its cohorts; `promise_of` gives its method's promise.
+
+    All parts must fit.
+    """
+    # A cohort may have lost all of its rows, as long as another one has some.
+    releases = [_release_of(one, promise_of) for one in read_cohorts(folder) if one.parts[ROWS]]
+    if not releases:
+        raise BadInput(f"{folder / ROWS}: there is no line; make the release again")
+    return united(releases)
+
+
+def _release_of(cohort: Cohort, promise_of: PromiseOf) -> Release:
+    """Return what `cohort` says, as a release by itself."""
+    folder, manifest, parts = cohort
+    rows, sizes = read_rows(BytesIO(parts[ROWS]), folder / ROWS, _ROW)
+    members = read_fields(BytesIO(parts[MEMBERS]), folder / MEMBERS, _MEMBER)
+    row_of_user = np.array([rows.row_of.get(row, -1) for row in members["row"]], dtype=np.int64)
+    if row_of_user.min() < 0:
+        where = f"{folder / MEMBERS}, line {int(np.argmin(row_of_user)) + 1}"
+        raise BadInput(f"{where}: there is no such row; make the release again")
+    method, parameters, facts = (manifest[name] for name in ("method", "parameters", "facts"))
+    promise = promise_of(method, parameters)
+    served = np.bincount(row_of_user, minlength=len(rows))
+    wrong = served != sizes
+    # A fallback row keeps its number of people when some of them are forgotten.
+    if promise.hides_members and 0 < served[-1] < sizes[-1] < sizes[0]:
+        wrong[-1] = False
+    if wrong.any():
+        where = f"{folder / ROWS}, line {np.argmax(wrong) + 1}"
+        raise BadInput(f"{where}: users is not the number of members; make the release again")
+    key = _read_key(parts[KEY], folder / KEY) if KEY in parts else None
+    users = tuple(members["user"])
+    return Release(rows, users, row_of_user, method, parameters, facts, key=key, promise=promise)
+
+
+def read_hash(folder: Path) -> str:
+    """Return the SHA-256 of the published rows of the release in `folder`, of all its cohorts."""
+    first, *later = cohort_folders(folder)
+    if not later:
+        return str(read_manifest(first)["sha256"][ROWS])
+    digest = hashlib.sha256()
+    with plain_errors(folder, "read"):
+        for cohort in (first, *later):
+            digest.update((cohort / ROWS).read_bytes())
+    return digest.hexdigest()
+
+
+def read_input_hash(folder: Path) -> str:
+    """Return the fingerprint of the profiles that the release in `folder` was made from."""
+    return str(read_manifest(folder)["input_hash"])
+
+
+def row_lines_of(folder: Path) -> frozenset[bytes]:
+    """Return the lines of all rows of the release in `folder`."""
+    with plain_errors(folder, "read"):
+        contents = [(cohort / ROWS).read_bytes() for cohort in cohort_folders(folder)]
+    return frozenset(line for rows in contents for line in rows.splitlines(keepends=True))
+
+
+def people_of(folder: Path) -> frozenset[str]:
+    """Return who the private parts of the release in `folder` name."""
+    return frozenset(people_named(read_cohorts(folder)))
+
+
+def _manifest(release: Release, seed: int, input_hash: str, profiles: Mapping[str, Any]) -> Record:
+    """Return the content of release.json of `release`, except the hash of its rows."""
+    return {
+        "format": FORMAT,
+        "method": release.method,
+        "parameters": _by_name(release.parameters),
+        "profiles": _by_name(profiles),
+        "seed": seed,
+        "input_hash": input_hash,
+        "facts": _by_name(release.facts),
+    }
+
+
+def _by_name(values: Mapping[str, Any]) -> Record:
+    """Return `values` in the order of their names, as any other order could carry a message."""
+    return dict(sorted(values.items()))
+
+
+def _refuse_named_users(release: Release) -> None:
+    users = set(release.users)
+    # first_seed is the one parameter that may name a user: the member the first group grows from.
+    seed = release.parameters.get("first_seed")
+    if seed in users - {"given", "drawn"}:
+        raise BadInput("first_seed holds a user's id, which no release may; write given or drawn")
+    if any(isinstance(fact, str) and fact in users for fact in release.facts.values()):
+        raise BadInput("a fact holds a user's id, which no release may; leave it out")
+    if users.isdisjoint(release.rows.users):
+        return
+    rows = [release.rows.users[row] for row in release.row_of_user.tolist()]
+    if any(user == row for user, row in zip(release.users, rows, strict=True)):
+        raise BadInput("a row has the name of its user; call the rows g0001, g0002, ...")
+
+
+def _parts_of(release: Release) -> dict[str, Iterable[bytes]]:
+    """Return the lines of the parts of `release`, except the manifest."""
+    names = release.rows.users
+    served = [names[row] for row in release.row_of_user.tolist()]
+    parts: dict[str, Iterable[bytes]] = {
+        ROWS: row_lines(release.rows, {"row": names, "users": release.grouping.sizes.tolist()}),
+        MEMBERS: record_lines({"user": release.users, "row": served}),
+    }
+    if release.deletions is not None:
+        parts[DELETIONS] = row_lines(release.deletions, {"user": release.deletions.users})
+    if release.key is not None:
+        parts[KEY] = [as_json({"key": release.key.hex()})]
+    return parts
+
+
+def _read_key(content: bytes, path: Path) -> bytes:
+    try:
+        record = read_object(content)
+        check_record(record, _KEY)
+        return bytes.fromhex(record["key"])
+    # The fault's own text might hold the key, so it is not shown.
+    except (ValueError, RecursionError) as fault:
+        raise BadInput(f"{path}: holds no key; make the release again") from fault

@@ -1,0 +1,1 @@
+"""Text to terms: one analysis for queries, profiles and documents, and WordNet behind it."""

@@ -1,0 +1,277 @@
+"""The judge of releases: reads only files, shares no code with what made them, counts all again.
+
+A release holds if all of this is true: its parts are as they were written; it was made from the
+profiles it is compared with; each user stands in one row; the method's promise is kept, in whole
+numbers and fractions; each row is made of its members and nothing else; every fact is true; and
+nothing public names a person or a time. `JUDGES` has a line for each method that can be judged.
+
+A release may have cohorts, of people who joined later. Each is judged by itself, by the profiles of
+its own people; what must hold between them is in `cohorts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import Ints
+from ..errors import BadParameter
+from . import choices as judging_choices
+from .case import Case, CohortCase
+from .cohorts import judge_cohorts, judge_empty
+from .facts import FACTS, judge_facts
+from .files import evidence
+from .files.foresight import foresee
+from .files.profiles import JudgedProfiles, read_people
+from .finding import Broken, Finding, Verdict
+from .promises import composition, km_anonymity, p_linkability, pooled
+from .promises.record import Judge
+from .rare_terms import judge_rare, least_people, rare_since, rare_terms, without
+from .since import judge_since
+from .tally import Grounds, as_made, tally
+
+JUDGES: dict[str, Judge] = {
+    judge.method: judge
+    for judge in (
+        p_linkability.JUDGE,
+        km_anonymity.JUDGE,
+        composition.JUDGE,
+        pooled.JUDGE,
+    )
+}
+_KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *JUDGES, *judging_choices.WORDS}
+_KNOWN.update(*(judge.words for judge in JUDGES.values()))
+
+
+def verify(release: Path, profiles: Path, since: Path | None = None) -> Verdict:
+    """Return the verdict on the folder `release`, judged by the `profiles` it was made from.
+
+    It is also compared with how it was before, if `since` is a folder or published file of it.
+    """
+    case = examine(release, profiles)
+    if since is not None:
+        case.findings += judge_since(case.cohorts, since)
+    return case.verdict
+
+
+def examine(release: Path, profiles: Path) -> Case:
+    """Return the case of `release`, judged by `profiles`, with the bytes that were judged."""
+    # Outside of `try`: broken profiles are bad input, and no breach of the release.
+    case = Case(read_people(profiles))
+    fingerprint = case.everybody.fingerprint()
+    for cohort, numbering in _read_all(case, release):
+        with _breach_of(cohort):
+            _examine(case, cohort, fingerprint, numbering)
+    if case.cohorts:
+        case.findings += judge_cohorts(case)
+    return case
+
+
+def verify_newest(release: Path, profiles: Path, made_from: str) -> Verdict:
+    """Return the verdict on the last cohort of `release`, and on how it fits the earlier ones.
+
+    It is judged by the `profiles` of its people, a part of those of the fingerprint `made_from`.
+    """
+    case = Case(read_people(profiles))
+    for cohort, numbering in _read_all(case, release):
+        if cohort is case.cohorts[-1]:
+            with _breach_of(cohort):
+                _examine(case, cohort, made_from, numbering)
+    if case.cohorts:
+        case.findings += judge_cohorts(case)
+    return case.verdict
+
+
+def _read_all(case: Case, release: Path) -> Iterator[tuple[CohortCase, evidence.Numbering]]:
+    """Read the cohorts of `release` into `case`; yield each that can be read, and its numbering."""
+    try:
+        case.cohorts += map(CohortCase, evidence.cohort_places(release))
+    except Broken as broken:
+        case.findings.append(broken.finding)
+        return
+    readable, first_row, users = [], 1, set[str]()
+    for cohort in case.cohorts:
+        with _breach_of(cohort):
+            _read(cohort, release / cohort.place)
+            readable.append((cohort, first_row))
+        first_row += cohort.rows_made
+    left = any(one.changes.withdrawn for one in case.cohorts)
+    for cohort, first_row in readable:
+        with _breach_of(cohort):
+            # If nobody can have come later, everybody must have a row.
+            cohort.users = {*case.everybody.users}
+            if case.may_wait:
+                cohort.users = evidence.people_named(cohort.parts, cohort.changes.stood)
+            users |= cohort.users  # those of this cohort and of earlier ones
+            yield cohort, evidence.Numbering(first_row, cohort.changes.withdrawn, users, left)
+
+
+@contextmanager
+def _breach_of(cohort: CohortCase) -> Iterator[None]:
+    """Add to the findings on `cohort` the breach that ends its judgement, if one does."""
+    try:
+        yield
+    except Broken as broken:
+        cohort.findings.append(broken.finding)
+
+
+def _read(cohort: CohortCase, folder: Path) -> None:
+    """Read the parts of `cohort` in `folder`, and judge whether they are as they were written."""
+    cohort.parts = evidence.read_parts(folder)
+    cohort.findings += evidence.judge_files(cohort.parts)
+    cohort.findings += evidence.judge_privacy(folder, first=not cohort.place)
+    cohort.manifest = evidence.read_manifest(cohort.parts, first=not cohort.place)
+    cohort.changes = evidence.read_changes(cohort.parts, cohort.manifest)
+
+
+def _examine(
+    case: Case, cohort: CohortCase, fingerprint: str, numbering: evidence.Numbering
+) -> None:
+    """Judge what the parts of `cohort` say, by the profiles of its own people."""
+    parts, manifest, changes = cohort.parts, cohort.manifest, cohort.changes
+    cohort.findings += evidence.judge_manifest(manifest, parts, fingerprint, numbering.first)
+    judge = cohort.judge = _judge(cohort)
+    cohort.findings += evidence.judge_parts(parts, judge.deletes, judge.keeps_key)
+    people = case.everybody.of(cohort.users)
+    # What people of a later cohort searched for since may have made their profiles, too.
+    unchanged = people.users and not (cohort.place or changes.happened)
+    choices = manifest["profiles"]
+    cohort.findings += judging_choices.judge_choices(choices, people if unchanged else None)
+    cohort.faults = "; ".join(judge.faults(manifest["parameters"]))
+    if parts[evidence.ROWS] or len(case.cohorts) == 1:
+        _judge_rows(cohort, people, judge, numbering)
+        return
+    none = evidence.no_rows()
+    cohort.findings += evidence.judge_identity(manifest, none, numbering, _KNOWN)
+    cohort.findings += judge_empty(cohort)
+    _judge_parameters(cohort)
+
+
+def _judge_parameters(cohort: CohortCase) -> None:
+    """Find that the parameters of `cohort` can be those of its method; raise Broken if not."""
+    if cohort.faults:
+        raise Broken("parameters", evidence.MANIFEST, cohort.faults)
+    good = "all there and in range"
+    cohort.findings.append(Finding("parameters", True, evidence.MANIFEST, good))
+
+
+def _judge_rows(
+    cohort: CohortCase, people: JudgedProfiles, judge: Judge, numbering: evidence.Numbering
+) -> None:
+    """Judge the rows of `cohort`; Broken ends it where nothing more can be judged."""
+    if not people.users:
+        raise Broken("partition", evidence.MEMBERS, "nobody in it has a profile")
+    manifest, changes, counted_people = cohort.manifest, cohort.changes, people
+    parameters, choices = manifest["parameters"], manifest["profiles"]
+    least = least_people(parameters)
+    if least > 1 and changes.happened:
+        rows = evidence.read_rows(cohort.parts, people)
+        counted_people = without(people, rare_since(people, choices, least, rows), changed=True)
+    elif least > 1:
+        counted_people = without(people, rare_terms(people, choices, least))
+    grounds = _grounds(cohort, counted_people, judge, numbering)
+    if least > 1:
+        # Each of those who left or changed may have had a term at the making.
+        least_now = max(0, least - grounds.tally.unsure)
+        cohort.findings += judge_rare(grounds.rows, rare_terms(people, choices, least_now), least)
+    _count(cohort, grounds, judge)
+    facts, changed = manifest["facts"], grounds.tally.edited is not None
+    cohort.findings += judge_facts(facts, judge.facts(grounds), changed)
+    _judge_parameters(cohort)
+    for finding in judge.judge(parameters, grounds):
+        cohort.findings.append(finding)
+
+
+def _count(cohort: CohortCase, grounds: Grounds, judge: Judge) -> None:
+    """Count what is judged of `cohort`, and say what was withdrawn or can't be recounted."""
+    sizes, changes, checked = grounds.tally.sizes, cohort.changes, cohort.checked
+    checked |= {
+        "users": int(np.count_nonzero(grounds.group_of >= 0)),
+        "rows": sizes.size,
+        "terms": len(grounds.people.terms),
+        "cells": grounds.rows.keys.size,
+    }
+    if judge.deletes:
+        rowless = len(grounds.people.users) - checked["users"]
+        checked["users_left_out"] = rowless - len(changes.stood)
+    _count_people(cohort, grounds.people.users, grounds.group_of)
+    if changes.there:
+        edited = len(changes.edited)
+        # Rows that hide their members are made of all groups together.
+        if judge.promise.hides_members and grounds.tally.edited is not None:
+            edited = checked["rows"]
+        checked |= {"rows_withdrawn": changes.withdrawn, "rows_not_recounted": edited}
+        cohort.findings += _changed(checked)
+
+
+def _changed(checked: dict[str, int]) -> Iterator[Finding]:
+    """Yield what `checked` says of rows withdrawn and not recounted."""
+    withdrawn, edited = checked["rows_withdrawn"], checked["rows_not_recounted"]
+    if withdrawn:
+        rows = "1 row was" if withdrawn == 1 else f"{withdrawn} rows were"
+        line = f"{rows} withdrawn; --since OLDER shows that the others are as they were"
+        yield Finding("withdrawn", True, evidence.MANIFEST, line)
+    if edited:
+        line = (
+            f"{edited} {'row' if edited == 1 else 'rows'} can't be recounted, because a profile "
+            "changed since. All were checked when made; --since OLDER shows that none has changed"
+        )
+        yield Finding("recounted", True, "rows.jsonl", line)
+
+
+def _grounds(
+    cohort: CohortCase, people: JudgedProfiles, judge: Judge, numbering: evidence.Numbering
+) -> Grounds:
+    """Read and count what the promise is judged by."""
+    parts, changes = cohort.parts, cohort.changes
+    parameters = cohort.manifest["parameters"]
+    known = None
+    if not (changes.happened or cohort.faults):  # rows that are as foreseen need not be read
+        known = foresee(parts, people, parameters, judge.expected, judge.deletes)
+    rows = known.rows if known else evidence.read_rows(parts, people)
+    cohort.findings += evidence.judge_identity(cohort.manifest, rows, numbering, _KNOWN)
+    cohort.profiles, cohort.rows = people, rows
+    cohort.group_of = group_of = (
+        known.group_of
+        if known
+        else evidence.read_partition(parts, rows.names, people, judge.deletes, changes.stood)
+    )
+    sizes = evidence.sizes_made(group_of, rows, changes.left * judge.promise.hides_members)
+    cohort.findings += evidence.judge_partition(group_of, sizes, rows)
+    counted = known.tally if known else tally(people, group_of, rows.span)
+    if changes.there:
+        made = as_made(replace(counted, sizes=sizes), people, group_of, rows.names, changes)
+        counted = made if made.unsure or made.withdrawn else counted
+    return Grounds(people, parts, rows, group_of, counted, known.shares if known else None)
+
+
+def _count_people(cohort: CohortCase, users: list[str], group_of: Ints) -> None:
+    """Count the people behind each row, and say if users are sessions of people."""
+    # If rows are of one user each, k rows may be k sessions of one person. So two names that look
+    # like sessions are enough; for groups this would refuse people who only have such names.
+    wary = cohort.judge is not None and cohort.judge.single_rows is not None
+    person = judging_choices.people_behind(users, cohort.manifest["profiles"], wary)
+    served = group_of >= 0
+    if person is None:
+        cohort.people = np.bincount(group_of[served])
+        return
+    cohort.people = judging_choices.people_of_rows(person[served], group_of[served])
+    cohort.checked["people"] = int(person.max()) + 1
+    cohort.findings += judging_choices.session_findings(person, cohort.people)
+
+
+def _judge(cohort: CohortCase) -> Judge:
+    """Return how releases of the method are judged."""
+    judge = JUDGES.get(cohort.manifest["method"])
+    if judge is not None:
+        return judge
+    line = f"its method can't be judged; these can: {', '.join(JUDGES)}"
+    # In a damaged release the name may be damaged, too: then it is a breach, else wrong use. A
+    # later cohort must be by the method of the first.
+    if cohort.place or not all(one.holds for one in cohort.findings):
+        raise Broken("method", evidence.MANIFEST, line)
+    raise BadParameter(f"{evidence.MANIFEST}: {line}")

@@ -1,0 +1,1 @@
+"""Corpora on disk to documents, in all known formats."""

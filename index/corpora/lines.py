@@ -1,0 +1,81 @@
+"""Corpora with one document per line: JSONL and TSV.
+
+JSONL has one object per line, as BEIR, Anserini and MS MARCO write it. TSV has id and text, or id,
+url, title and text, as MS MARCO writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from io import BufferedIOBase
+from typing import Any
+
+from ..model import Account, Document
+from . import records
+
+NOT_JSON = "not a JSON object"
+NOT_STRING = "title, text or url is not a string"
+WIDTHS = (2, 4)
+NOT_COLUMNS = "not 2 columns (id, text) or 4 (id, url, title, text)"
+OTHER_COLUMNS = "another number of columns than the lines before"
+
+# A passage of MS MARCO has its own pid and the docid of its document: the pid must come first.
+_IDS = ("id", "_id", "docno", "pid", "docid", "doc_id")
+_TEXTS = ("text", "contents", "content", "passage", "segment", "body", "abstract")
+
+
+def read_jsonl(stream: BufferedIOBase, account: Account) -> Iterator[tuple[int, Document | str]]:
+    """Yield the documents of `stream`, one JSON object per line, with the usual names of fields."""
+    for number, line in records.lines(stream):
+        if len(line) > records.LIMIT:
+            yield number, records.TOO_LONG
+        else:
+            yield number, _of_object(records.decode(line, True, account))
+
+
+def _of_object(line: str) -> Document | str:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return NOT_JSON
+    if not isinstance(record, dict):
+        return NOT_JSON
+    name = _first(record, _IDS)
+    # In Python a bool is an int, but true is no id.
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        return records.NO_ID
+    fields = [_first(record, names) for names in (("title",), _TEXTS, ("url",))]
+    title, text, url = (field.strip() if isinstance(field, str) else None for field in fields)
+    if title is None or text is None or url is None:
+        return NOT_STRING
+    return records.document_of(str(name).strip(), title, text, url)
+
+
+def _first(record: dict[str, Any], names: tuple[str, ...]) -> Any:
+    return records.first(record.get(name) for name in names)
+
+
+def read_tsv(stream: BufferedIOBase, account: Account) -> Iterator[tuple[int, Document | str]]:
+    """Yield a document for each line of `stream`; the first with 2 or 4 columns sets the number."""
+    width = 0
+    for number, line in records.lines(stream):
+        if len(line) > records.LIMIT:
+            yield number, records.TOO_LONG
+            continue
+        # Split once more than there may be columns, so that a longer line is noticed.
+        columns = records.decode(line, True, account).rstrip("\r\n").split("\t", max(WIDTHS))
+        if not width and len(columns) in WIDTHS:
+            width = len(columns)
+        if len(columns) == width:
+            name, *about, text = (column.strip() for column in columns)
+            url, title = about or ("", "")
+            yield number, records.document_of(name, title, text, url)
+        else:
+            yield number, OTHER_COLUMNS if width else NOT_COLUMNS
+
+
+def is_table(start: bytes) -> bool:
+    """Return whether the first line of `start` has the number of columns of a table."""
+    first = start.lstrip(b"\r\n").partition(b"\n")[0]
+    return first.count(b"\t") + 1 in WIDTHS

@@ -1,0 +1,1 @@
+"""Documents as vectors over terms: written, read, multiplied."""

@@ -1,0 +1,177 @@
+"""The forward index: documents x terms as memory-mapped arrays, and cosines over them. [I/O]
+
+Columns are numbered by falling document frequency, so the most frequent terms lie close together in
+memory. A row is Lucene's document; `numbers` holds the number it was added under.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import Floats, Ints, SearchError, Whole
+from .products import row_parts, row_products
+
+ARRAYS = ("numbers", "indptr", "indices", "tf", "df", "norms_tf", "norms_tfidf")
+TERMS = "terms.json"
+VECTORS = ("tfidf", "tf")
+DIGITS = 12
+
+
+class Target(NamedTuple):
+    """A profile, prepared for products with documents."""
+
+    size: int  # number of all its terms
+    places: Ints  # places, among these, of the terms that documents have
+    columns: Ints  # the columns of these terms
+    factors: Floats  # by which a document's count of such a term is multiplied
+    length: float
+    vectors: str
+
+
+class DocumentVectors(NamedTuple):
+    """Complete vectors of documents, for a browser that ranks by a profile it does not send."""
+
+    terms: list[str]  # those that the documents have, each once
+    weights: Floats  # by which a document's count of a term is multiplied
+    ends: Ints  # where each document's part of the next two arrays ends
+    places: Ints  # numbers of terms, in the order in which products are summed
+    counts: Ints
+    norms: Floats  # the length of each document's vector, over all its terms
+
+
+class Forward:
+    """A forward index, opened; safe to share between threads."""
+
+    def __init__(self, arrays: dict[str, NDArray[Any]], terms: list[str]) -> None:
+        self.terms = terms
+        self.numbers = arrays["numbers"]
+        self.documents = int(self.numbers.size)
+        indptr, indices, tf = self._parts = (arrays["indptr"], arrays["indices"], arrays["tf"])
+        # The compiled loops check no bounds, so a damaged file must not lead outside the arrays.
+        ends = indptr.size == self.documents + 1 and indptr[0] == 0
+        inside = indices.size == tf.size == indptr[-1] and bool(np.all(np.diff(indptr) >= 0))
+        known = not indices.size or 0 <= indices.min() <= indices.max() < len(terms)
+        if not (ends and inside and known):
+            raise ValueError("the arrays do not fit together")
+        self._norms = {name: arrays[f"norms_{name}"] for name in VECTORS}
+        self._idf = idf(self.documents, arrays["df"])
+        column = {term: at for at, term in enumerate(terms)}
+        # The same profiles and rows come again with each search.
+        self._columns = lru_cache(1024)(partial(_numbers, column))
+
+    @classmethod
+    def open(cls, folder: Path) -> Forward:
+        """Return the forward index in `folder`, its arrays mapped into memory."""
+        try:
+            arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
+            plain = {name: mapped.view(np.ndarray) for name, mapped in arrays.items()}
+            return cls(plain, json.loads((folder / TERMS).read_text()))
+        except (FileNotFoundError, ValueError, EOFError) as error:
+            raise SearchError(f"{folder}: broken forward index; build the index again") from error
+        except OSError as error:
+            why = error.strerror or error
+            raise SearchError(f"{folder} can't be opened ({why}); check its rights") from error
+
+    @property
+    def counts(self) -> tuple[Whole, Whole, Whole]:
+        """Return where each row starts, its columns, and its counts of them."""
+        return self._parts
+
+    def weights_of(self, row: int) -> tuple[Ints, Floats]:
+        """Return the vector of document `row`, scaled to length 1: columns and weights."""
+        indptr, indices, tf = self._parts
+        part = slice(int(indptr[row]), int(indptr[row + 1]))
+        columns: Ints = indices[part].astype(np.int64)
+        weights: Floats = tf[part] * self._idf[columns]
+        return columns, weights / (np.linalg.norm(weights) or 1)
+
+    def columns(self, terms: Sequence[str]) -> Ints:
+        """Return the columns of `terms`, -1 for a term that no document has."""
+        return self._columns(tuple(terms))
+
+    def target(self, columns: Ints, weights: Floats, vectors: str = "tfidf") -> Target:
+        """Return a profile with `weights` at `columns`, prepared for comparison with documents.
+
+        Columns must differ, except -1, a term that no document has: it adds only to the profile's
+        length. A document's vector is tf or tf * ln(1 + documents / df), over all its terms.
+        """
+        if vectors not in VECTORS:
+            raise SearchError(f"vectors={vectors} must be one of {', '.join(VECTORS)}")
+        weights = weights / (np.abs(weights).max(initial=0) or 1)  # so that no square overflows
+        places: Ints = np.flatnonzero(columns >= 0)
+        known = columns[places]
+        factors = weights[places] * (1.0 if vectors == "tf" else self._idf[known])
+        return Target(len(columns), places, known, factors, length_of(weights), vectors)
+
+    def cosines(self, rows: Ints, target: Target) -> Floats:
+        """Return the cosines of the documents of `rows` with `target`, rounded to 12 decimals."""
+        profile = np.zeros(len(self.terms))
+        profile[target.columns] = target.factors
+        rows = self._rows(rows)
+        lengths: Floats = self._norms[target.vectors][rows] * target.length
+        products = row_products(rows, *self._parts, profile)
+        cosines = np.zeros(len(rows))
+        np.divide(products, lengths, out=cosines, where=lengths > 0)
+        # Rounded, so that documents tie if only rounding differs.
+        return np.round(cosines, DIGITS)
+
+    def contributions(self, rows: Ints, target: Target) -> Floats:
+        """Return each term's share of the cosines of `rows` with `target`: rows x terms."""
+        places = np.full(len(self.terms), -1)
+        places[target.columns] = target.places
+        factors = np.zeros(target.size)
+        factors[target.places] = target.factors
+        rows = self._rows(rows)
+        lengths = self._norms[target.vectors][rows] * target.length
+        parts = row_parts(rows, *self._parts, places, factors)
+        parts /= np.where(lengths > 0, lengths, 1)[:, None]
+        return parts
+
+    def vectors(self, rows: Ints, vectors: str = "tfidf") -> DocumentVectors:
+        """Return the vectors of `rows`, from which anybody can compute the same cosines."""
+        indptr, indices, tf = self._parts
+        rows = self._rows(rows)
+        none = np.empty(0, dtype=np.int64)  # concatenate needs at least one array
+        parts = [slice(int(indptr[row]), int(indptr[row + 1])) for row in rows.tolist()]
+        columns = np.concatenate([none, *(indices[part] for part in parts)])
+        known, places = np.unique(columns, return_inverse=True)
+        return DocumentVectors(
+            terms=[self.terms[column] for column in known.tolist()],
+            weights=np.ones(known.size) if vectors == "tf" else self._idf[known],
+            ends=np.cumsum([part.stop - part.start for part in parts], dtype=np.int64),
+            places=places,
+            counts=np.concatenate([none, *(tf[part] for part in parts)]),
+            norms=self._norms[vectors][rows],
+        )
+
+    def _rows(self, rows: Ints) -> Ints:
+        rows = np.asarray(rows, dtype=np.int64)
+        if rows.size and not 0 <= rows.min() <= rows.max() < self.documents:
+            raise SearchError(f"rows must be from 0 to {self.documents - 1}")
+        return rows
+
+
+def _numbers(column: Mapping[str, int], terms: tuple[str, ...]) -> Ints:
+    numbers = np.array([column.get(term, -1) for term in terms], dtype=np.int64)
+    numbers.flags.writeable = False
+    return numbers
+
+
+def length_of(weights: Floats) -> float:
+    """Return the length of a profile with these `weights`."""
+    # Squares are added one by one from the smallest, so every machine gets the same sum.
+    return (
+        float(np.sqrt(np.add.accumulate(np.sort(np.square(weights)))[-1])) if weights.size else 0.0
+    )
+
+
+def idf(documents: int, df: Whole) -> Floats:
+    """Return the weights of terms that `df` of `documents` have."""
+    return np.log1p(documents / df)

@@ -1,0 +1,1 @@
+"""Lucene in a JVM: indexes are written and searched."""

@@ -1,0 +1,124 @@
+"""Loops in Java, composed of its method handles: hits to numpy, ids of rows, many queries. [I/O]
+
+Each is one call from Python to Java for any number of hits, rows or queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import jvm
+from .java import class_of, handles, java, lookup, method, signature
+
+SCORE_DOC = "org.apache.lucene.search.ScoreDoc"
+TOP_DOCS = "org.apache.lucene.search.TopDocs"
+SEARCHER = "org.apache.lucene.search.IndexSearcher"
+QUERY = "org.apache.lucene.search.Query"
+BINARY = "org.apache.lucene.index.BinaryDocValues"
+BYTES = "org.apache.lucene.util.BytesRef"
+STORED = "org.apache.lucene.index.StoredFields"
+DOCUMENT = "org.apache.lucene.document.Document"
+ROWS = "java.nio.IntBuffer"
+STREAM = "java.util.stream.Stream"
+FUNCTION = "java.util.function.Function"
+CALLABLE = "java.util.concurrent.Callable"
+
+
+def column(field: str, box: str) -> Any:
+    """Return the Java function `top -> [hit.field for hit in top.scoreDocs]`; `box` is its type."""
+    do, hits = handles(), class_of(f"[L{SCORE_DOC};")
+    getter = lookup().findGetter(class_of(SCORE_DOC), field, java(f"java.lang.{box}").TYPE)
+    value = do.filterReturnValue(do.arrayElementGetter(hits), getter)
+    listed = lookup().findGetter(class_of(TOP_DOCS), "scoreDocs", hits)
+    loop = _loop(value, do.arrayLength(hits), f"[L{SCORE_DOC};", f"[{box[0]}")
+    return _function(do.filterArguments(loop, 0, listed))
+
+
+def ids_of(values: Any, rows: Sequence[int]) -> list[str]:
+    """Return the id of each of `rows`, which must ascend, from the binary `values` of the index."""
+    do = handles()
+    there = method(BINARY, "advanceExact", "(I)Z")
+    read = method(BINARY, "binaryValue", f"()L{_path(BYTES)};")
+    decode = method(BYTES, "utf8ToString", "()Ljava/lang/String;")
+    text = do.filterReturnValue(read.bindTo(values), decode)
+    # A row's value is there only after advanceExact, whose boolean is dropped.
+    after = do.dropArguments(text, 0, java("java.lang.Boolean").TYPE)
+    at = do.filterArguments(after, 0, there.bindTo(values))
+    row = method(ROWS, "get", "(I)I")
+    count = method(ROWS, "limit", "()I")
+    value = do.filterReturnValue(row, at)
+    read_ids = _function(_loop(value, count, ROWS, "[Ljava.lang.String;"))
+    return list(read_ids.apply(java(ROWS).wrap(list(rows))))
+
+
+class Records:
+    """The stored texts of one field, read for any number of rows in one call."""
+
+    def __init__(self, searcher: Any, field: str) -> None:
+        do = handles()
+        stored = method(SEARCHER, "storedFields", f"()L{_path(STORED)};")
+        read = method(STORED, "document", f"(I)L{_path(DOCUMENT)};")
+        text = method(DOCUMENT, "get", "(Ljava/lang/String;)Ljava/lang/String;")
+        value = do.filterReturnValue(
+            do.foldArguments(read, stored.bindTo(searcher)), do.insertArguments(text, 1, field)
+        )
+        row = method(ROWS, "get", "(I)I")
+        count = method(ROWS, "limit", "()I")
+        loop = _loop(do.filterReturnValue(row, value), count, ROWS, "[Ljava.lang.String;")
+        self._read, self._rows = _function(loop), java(ROWS)
+
+    def of(self, rows: Sequence[int]) -> list[str]:
+        """Return the texts of `rows`."""
+        return list(self._read.apply(self._rows.wrap(list(rows)))) if rows else []
+
+
+def search_all(searcher: Any, queries: Sequence[Any], size: int, threads: int) -> list[Any]:
+    """Return the TopDocs of each of `queries`, searched in `threads` of Java's threads."""
+    kind = f"(L{_path(QUERY)};I)L{_path(TOP_DOCS)};"
+    search = method(SEARCHER, "search", kind).bindTo(searcher)
+    listed = java("java.util.ArrayList")(len(queries) or 1)
+    for query in queries:
+        listed.add(query)
+    function = _function(handles().insertArguments(search, 1, java("java.lang.Integer")(size)))
+    answers = jvm.bridge().cast(STREAM, listed.parallelStream().map(function))
+    # A parallel stream runs in the thread pool of its last step, so that is a task of our pool.
+    end = method(STREAM, "toList", "()Ljava/util/List;")
+    work = _as(CALLABLE, end.bindTo(answers).asType(signature("()Ljava/lang/Object;")))
+    pool = java("java.util.concurrent.ForkJoinPool")(threads)
+    try:
+        results = pool.submit(work).get()
+        return [results.get(at) for at in range(len(queries))]
+    finally:
+        pool.shutdown()
+
+
+def _loop(value: Any, length: Any, source: str, target: str) -> Any:
+    """Return a method `source -> target`, with the loop `target[at] = value(source, at)`."""
+    do, values = handles(), class_of(target)
+    store = do.collectArguments(do.arrayElementSetter(values), 2, value)
+    row = signature(f"({_descriptor(target)}I{_descriptor(source)})V")
+    store = do.permuteArguments(store, row, 0, 1, 2, 1)  # of values, at, source and at again
+    same = do.dropArguments(
+        do.identity(values), 1, java("java.lang.Integer").TYPE, class_of(source)
+    )
+    start = do.filterArguments(do.arrayConstructor(values), 0, length)
+    return do.countedLoop(length, start, do.foldArguments(same, store))
+
+
+def _function(handle: Any) -> Any:
+    return _as(FUNCTION, handle.asType(signature("(Ljava/lang/Object;)Ljava/lang/Object;")))
+
+
+def _as(interface: str, handle: Any) -> Any:
+    proxies = java("java.lang.invoke.MethodHandleProxies")
+    made = proxies.asInterfaceInstance(class_of(interface), handle)
+    return jvm.bridge().cast(interface, made)
+
+
+def _descriptor(name: str) -> str:
+    return _path(name) if name.startswith("[") else f"L{_path(name)};"
+
+
+def _path(name: str) -> str:
+    return name.replace(".", "/")

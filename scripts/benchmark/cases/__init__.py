@@ -1,0 +1,1 @@
+"""The measurements, mostly one file for each bar."""

@@ -1,0 +1,1 @@
+"""Invented logs and people for the measurements."""

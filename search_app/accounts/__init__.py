@@ -1,0 +1,1 @@
+"""Who may search as which person: codes, choices, and what is kept of people."""

@@ -1,0 +1,201 @@
+"""The log of average precision [I/O]: mode, pool, corpus, release, scores; no query, no user."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import UsageError
+from ..measures.precision import PoolPrecision
+from ..measures.significance import half_width
+from ..workspace.tables import Schema, connect_to, fault_of, open_tables
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS searches (
+    id INTEGER PRIMARY KEY,
+    search INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    mode TEXT NOT NULL,
+    pool INTEGER NOT NULL,
+    found INTEGER NOT NULL,
+    mix REAL NOT NULL,
+    corpus TEXT NOT NULL,
+    release TEXT NOT NULL,
+    ap REAL NOT NULL,
+    ap_at_10 REAL NOT NULL,
+    ap_at_20 REAL NOT NULL,
+    ap_c REAL
+);
+CREATE INDEX IF NOT EXISTS modes_of_a_search ON searches (search);
+"""
+# In WAL mode NORMAL loses nothing to a kill; opening and syncing each time cost 1-25 ms.
+_SCHEMA = Schema(_TABLES, versions=range(2, 4), synchronous="NORMAL")
+_ADD = """
+INSERT INTO searches (search, at, mode, pool, found, mix, corpus, release,
+                      ap, ap_at_10, ap_at_20, ap_c)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_SUMMARY = """
+SELECT mode, pool, mix, corpus, release, count(*), avg(ap), avg(ap_at_10), avg(ap_c),
+       avg(ap * ap) - avg(ap) * avg(ap)
+FROM searches
+WHERE (:pool IS NULL OR pool = :pool) AND (:mix IS NULL OR mix = :mix)
+  AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+GROUP BY mode, pool, mix, corpus, release
+ORDER BY corpus, release, pool, mix,
+         CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode
+"""
+_RECENT = """
+SELECT search, at, mode, pool, found, mix, corpus, release, ap, ap_at_10, ap_c
+FROM searches
+WHERE (:pool IS NULL OR pool = :pool) AND (:mix IS NULL OR mix = :mix)
+  AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+ORDER BY id DESC LIMIT :count
+"""
+_AFTER = "SELECT * FROM searches WHERE id > :last ORDER BY id LIMIT 1000"
+
+
+class Entry(NamedTuple):
+    """One search in one mode."""
+
+    at: int  # seconds since 1970
+    mode: str
+    pool: int  # the size of the pool that was wanted
+    mix: float
+    corpus: str  # the index by name
+    release: str
+    precision: PoolPrecision
+
+
+class Chosen(NamedTuple):
+    """Which searches to read; a field that is None allows all values."""
+
+    pool: int | None = None
+    mix: float | None = None
+    corpus: str | None = None
+    release: str | None = None
+
+
+ALL = Chosen()
+_Values = Mapping[str, object]
+NO_VALUES: _Values = {}
+
+
+class LogSummary(NamedTuple):
+    """The mean scores of all searches of one mode, pool, mix, corpus and release."""
+
+    mode: str
+    pool: int
+    mix: float
+    corpus: str
+    release: str
+    searches: int
+    ap: float
+    ap_at_10: float
+    ap_c: float | None
+    half_width: float | None  # of the mean AP's 95 % interval; None for fewer than 2 searches
+
+    def among(self, chosen: Chosen) -> bool:
+        """Return whether these searches are among those that `chosen` allows."""
+        wanted = chosen._asdict().items()
+        return all(value is None or getattr(self, name) == value for name, value in wanted)
+
+
+class PrecisionLog:
+    """A SQLite file, or memory without a path; any thread may call."""
+
+    # There are three connections: to append, to read, and to count through the whole log. So no
+    # search waits for a page of the log, and no such page waits for a count.
+
+    def __init__(self, path: Path | None):
+        self._lock, self._looking, self._counting = (threading.Lock() for _ in range(3))
+        self._name = str(path or "the log in memory")
+        try:
+            self._connection = self._reader = self._counter = open_tables(path, _SCHEMA)
+            if path is None:
+                self._looking = self._counting = self._lock
+            else:
+                self._reader, self._counter = connect_to(path), connect_to(path)
+            for connection in (self._connection, self._reader, self._counter):
+                connection.row_factory = sqlite3.Row
+        except sqlite3.OperationalError as fault:
+            why = f"can't be written ({fault}); check free space and permissions"
+            raise UsageError(f"{path} {why}") from fault
+        except sqlite3.Error as fault:
+            raise UsageError(f"{path} can't be opened ({fault}); delete it") from fault
+
+    def __del__(self) -> None:
+        if hasattr(self, "_connection"):
+            self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._counter.close()
+        self._reader.close()
+        self._connection.close()
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Append the `entries` of one search, one for each mode, in one transaction."""
+        rows = [
+            (
+                *(e.at, e.mode, e.pool, e.precision.pool, e.mix, e.corpus, e.release),
+                *(e.precision.ap, e.precision.ap_at_10, e.precision.ap_at_20, e.precision.ap_c),
+            )
+            for e in entries
+        ]
+        with self._lock, self._connection as connection:
+            connection.execute("BEGIN IMMEDIATE")  # another process may number a search, too
+            (last,) = connection.execute("SELECT max(search) FROM searches").fetchone()
+            connection.executemany(_ADD, [((last or 0) + 1, *row) for row in rows])
+
+    def summary(self, chosen: Chosen = ALL) -> list[LogSummary]:
+        """Return the means of the `chosen` searches by mode, pool, mix, corpus and release."""
+        rows = [tuple(row) for row in self.count(_SUMMARY, chosen._asdict())]
+        return [LogSummary._make((*row[:9], half_width(row[5], row[9]))) for row in rows]
+
+    def recent(self, count: int, chosen: Chosen = ALL) -> list[sqlite3.Row]:
+        """Return the last `count` rows of the `chosen` searches, newest first."""
+        return self.ask(_RECENT, {**chosen._asdict(), "count": count})
+
+    def last(self) -> int:
+        """Return the id of the last row; 0 if there is none."""
+        ((last,),) = self.ask("SELECT max(id) FROM searches")
+        return last or 0
+
+    def check(self) -> int:
+        """Return how many rows there are; raise if the file is damaged."""
+        with self._plainly(self._counting):
+            if fault := fault_of(self._counter):
+                raise sqlite3.DatabaseError(fault)
+        ((count,),) = self.count("SELECT count(*) FROM searches")
+        return int(count)
+
+    def ask(self, question: str, values: Mapping[str, object] = NO_VALUES) -> list[sqlite3.Row]:
+        """Return the rows of `question`, a SELECT with `values`."""
+        with self._plainly(self._looking):
+            return self._reader.execute(question, values).fetchall()
+
+    def count(self, question: str, values: Mapping[str, object] = NO_VALUES) -> list[sqlite3.Row]:
+        """Return the rows of `question`, a SELECT that may read the whole log."""
+        with self._plainly(self._counting):
+            return self._counter.execute(question, values).fetchall()
+
+    @contextmanager
+    def _plainly(self, lock: threading.Lock) -> Iterator[None]:
+        """Hold `lock`, and turn errors of the database into one line."""
+        try:
+            with lock:
+                yield
+        except sqlite3.DatabaseError as fault:
+            raise UsageError(f"{self._name} is damaged ({fault}); delete it") from fault
+
+    def rows(self) -> Iterator[sqlite3.Row]:
+        """Yield all rows, oldest first; they are read a thousand at a time."""
+        last = 0
+        while rows := self.ask(_AFTER, {"last": last}):
+            yield from rows
+            last = rows[-1]["id"]

@@ -1,0 +1,291 @@
+"""The modes of an experiment, by name. A mode scores the documents of every question's pool."""
+# A new mode is one function and one line in MODES. The baselines keep figures honest: most of the
+# gain over no personalization comes from any popular profile. Much of the rest is the person's
+# own share of a small group.
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix, vstack
+
+from anonymizer.arrays import Floats, Ints
+from anonymizer.grouping.shares import fraction_of
+from anonymizer.measures.inference import Columns
+from anonymizer.model import Grouping, Profiles, Release
+from anonymizer.rows.representative import REPRESENTATIVES, represent
+from index.forward.reading import Forward
+
+from ..errors import UsageError
+from ..search.rerank import DECIMALS
+from ..search.smoothing import (
+    document_vectors_over,
+    prior_of,
+    refuse_unlike_shares,
+    smoothed,
+    strength_for,
+    unit_columns,
+)
+from .data import Questions
+
+DRAWS = 8  # random orders of each pool
+# The first of two stages picks one document in PICKED: 200 of 1,000, as the device's page does.
+PICKED = 5
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a mode may use: the questions, the profiles of their people, and the release."""
+
+    questions: Questions
+    profiles: Profiles
+    release: Release | None
+    forward: Forward
+    vectors: str
+    depth: int  # documents of each pool to score
+    seed: int
+
+    @property
+    def released(self) -> Release:
+        """Return the release; LookupError if there is none."""
+        if self.release is None:
+            raise LookupError("this mode needs a release")
+        return self.release
+
+    def rng(self, use: int) -> np.random.Generator:
+        """Return a random generator that depends on the seed and on `use`."""
+        # Two uses of one generator would depend on each other's number of draws.
+        return np.random.default_rng([self.seed, use])
+
+
+class Interests(NamedTuple):
+    """Rows of weights over terms, and the row that serves each user; -1: no row."""
+
+    weights: csr_matrix
+    terms: tuple[str, ...]
+    row_of: Ints
+
+
+class Mode(NamedTuple):
+    """How a mode scores: one matrix (questions x documents) for each of its draws."""
+
+    scores: Callable[[Situation], Iterator[Floats]]
+    needs_release: bool = False
+    by_pool: bool = False  # scores of a small pool are not the first ones of a larger pool
+
+
+def best_first(scores: Floats, hits: Ints) -> Ints:
+    """Return the order of each row of `scores`, best first; places from `hits` on stay last."""
+    # Rounded as search rounds. The sort is stable, so ties keep Lucene's order.
+    keys = -np.round(scores, DECIMALS)
+    keys[np.arange(scores.shape[1])[None, :] >= hits[:, None]] = np.inf
+    return np.argsort(keys, axis=1, kind="stable").astype(np.int64)
+
+
+def places_in(order: Ints) -> Ints:
+    """Return the place, from 0, at which each document stands in each row of `order`."""
+    places = np.empty_like(order)
+    np.put_along_axis(places, order, np.arange(order.shape[1])[None, :], axis=1)
+    return places
+
+
+def _plain(situation: Situation) -> Iterator[Floats]:
+    """Keep Lucene's order."""
+    yield np.zeros((len(situation.questions), situation.depth))
+
+
+def _shuffled(situation: Situation) -> Iterator[Floats]:
+    """Order at random."""
+    rng = situation.rng(1)
+    for _ in range(DRAWS):
+        yield rng.random((len(situation.questions), situation.depth))
+
+
+def _by(interests: Callable[[Situation], Interests]) -> Callable[[Situation], Iterator[Floats]]:
+    """Return a mode that orders by the cosine with the interests that `interests` gives."""
+
+    def scores(situation: Situation) -> Iterator[Floats]:
+        yield cosines(situation, interests(situation))
+
+    return scores
+
+
+def cosines(situation: Situation, interests: Interests) -> Floats:
+    """Return, as questions x documents, the cosine of each document with its `interests`."""
+    forward, questions = situation.forward, situation.questions
+    columns = forward.columns(interests.terms)
+    scores = np.zeros((len(questions), situation.depth))
+    rows = interests.row_of[questions.user]
+    # By row and not by question, as the target vector of a row serves all its questions.
+    for row in np.unique(rows[rows >= 0]).tolist():
+        low, high = interests.weights.indptr[row : row + 2]
+        own = columns[interests.weights.indices[low:high]]
+        target = forward.target(own, interests.weights.data[low:high], situation.vectors)
+        served = np.flatnonzero(rows == row)
+        pools, part = questions.pools[served, : situation.depth], scores[served]
+        inside = pools >= 0
+        part[inside] = forward.cosines(pools[inside], target)
+        scores[served] = part
+    return scores
+
+
+def _own(situation: Situation) -> Interests:
+    profiles = situation.profiles
+    return Interests(profiles.weights, profiles.terms, np.arange(len(profiles)))
+
+
+def _two_stages(
+    pick: Callable[[Situation], Iterator[Floats]],
+) -> Callable[[Situation], Iterator[Floats]]:
+    """Return a mode in which the own profile reorders the best documents that `pick` finds."""
+
+    def scores(situation: Situation) -> Iterator[Floats]:
+        own = np.round(cosines(situation, _own(situation)), DECIMALS)
+        hits = np.minimum(situation.questions.hits, situation.depth)
+        for first in pick(situation):
+            picked = places_in(best_first(first, hits)) < -(-hits // PICKED)[:, None]
+            # No cosine is above 1: with 2 added, picked documents come before all others.
+            yield np.where(picked, 2 + own, first)
+
+    return scores
+
+
+def _everybodys(representative: str) -> Callable[[Situation], Interests]:
+    """Return interests that serve everybody by one row made of all profiles."""
+
+    def interests(situation: Situation) -> Interests:
+        profiles = situation.profiles
+        together = Grouping(np.zeros(len(profiles), dtype=np.int64))
+        weights = REPRESENTATIVES[representative](profiles, together)
+        return Interests(weights, profiles.terms, together.group_of)
+
+    return interests
+
+
+def _group(situation: Situation) -> Interests:
+    release = situation.released
+    return Interests(release.rows.weights, release.rows.terms, _row_of(situation))
+
+
+def _smoothed(situation: Situation) -> Interests:
+    """Return the released rows, smoothed with public data alone."""
+    release, rows = situation.released, situation.released.rows
+    refuse_unlike_shares(release.promise, release.parameters, rows.weights)
+    columns = unit_columns(document_vectors_over(situation.forward, rows.terms))
+    prior = prior_of(rows.weights, release.grouping.sizes)
+    strength = strength_for(release.promise, release.parameters.get("p"))
+    vectors = smoothed(rows.weights, prior, columns, strength)
+    return Interests(csr_matrix(vectors), rows.terms, _row_of(situation))
+
+
+def clipped_rows(situation: Situation) -> Interests:
+    """Return the released rows of `situation`, each share (0 too) moved within p of the prior."""
+    release, rows = situation.released, situation.released.rows
+    p = _bound_on_shares(release, "clipped")
+    prior = prior_of(rows.weights, release.grouping.sizes)
+    near = np.clip(rows.weights.toarray(), prior - p, prior + p)
+    return Interests(csr_matrix(near), rows.terms, _row_of(situation))
+
+
+def suppressed_rows(situation: Situation) -> Interests:
+    """Return the paper's rows of `situation` without shares more than p off the prior."""
+    release, rows = situation.released, situation.released.rows
+    if release.promise.bounds != "average":
+        raise UsageError(
+            "mode suppressed needs a release that bounds linkability on average; set "
+            "guarantee=average"
+        )
+    p = fraction_of(_bound_on_shares(release, "suppressed"))
+    cells = Columns(situation.profiles, release)
+    sizes, users = cells.sizes[cells.row], cells.users
+    # In whole numbers, as all is times sizes and users: a share at p exactly must stay.
+    off = np.abs(cells.members * users - cells.having[cells.term] * sizes)
+    weights = csr_matrix(rows.weights, copy=True)
+    weights.data[off * p.denominator > p.numerator * sizes * users] = 0
+    weights.eliminate_zeros()
+    return Interests(weights, rows.terms, _row_of(situation))
+
+
+def _bound_on_shares(release: Release, mode: str) -> float:
+    """Return the p of `release`; refuse a release without p, or whose rows are no shares."""
+    refuse_unlike_shares(release.promise, release.parameters, release.rows.weights)
+    p = release.number("p")
+    if p is None:
+        raise UsageError(f"mode {mode} needs a release with a p; set p")
+    return p
+
+
+def random_groups(situation: Situation) -> Interests:
+    """Return interests from random groups as large as those of `situation`, by the same rules."""
+    profiles, given = situation.profiles, situation.released.parameters
+    row_of = _row_of(situation)
+    served = np.flatnonzero(row_of >= 0)
+    # A permutation of who is in which group keeps the sizes of all groups.
+    drawn = Grouping(situation.rng(2).permutation(row_of[served]))
+    limit = situation.released.number("p") if given.get("guarantee") == "every-term" else None
+    representative = str(given.get("representative", "centroid"))
+    rows = represent(_some(profiles, served), drawn, representative, most_share=limit)
+    row_of[served] = drawn.group_of
+    return Interests(rows.weights, rows.terms, row_of)
+
+
+def _left_out(situation: Situation) -> Interests:
+    """Return for each person who searches the group's row made of the other members alone."""
+    # Only terms of the released row: what `guarantee` suppresses must not come back here.
+    release, profiles = situation.released, situation.profiles
+    groups = _row_of(situation)
+    askers = np.unique(situation.questions.user)
+    askers = askers[groups[askers] >= 0]
+    make = REPRESENTATIVES[str(release.parameters.get("representative", "centroid"))]
+    column = {term: at for at, term in enumerate(profiles.terms)}
+    released = np.array([column[term] for term in release.rows.terms], dtype=np.int64)
+    row_of = np.full(len(profiles), -1, dtype=np.int64)
+    parts: list[csr_matrix] = []
+    for user in askers.tolist():
+        members = np.flatnonzero(groups == groups[user])
+        others = members[members != user]
+        if others.size:
+            row_of[user] = len(parts)
+            kept = released[release.rows.slice(int(groups[user]))[0]]
+            row = make(_some(profiles, others), Grouping(np.zeros(others.size, dtype=np.int64)))
+            stays = np.isin(row.indices, kept)
+            ends = np.array([0, np.count_nonzero(stays)])
+            parts.append(csr_matrix((row.data[stays], row.indices[stays], ends), shape=row.shape))
+    rows = vstack(parts, "csr") if parts else csr_matrix((0, len(profiles.terms)))
+    return Interests(rows, profiles.terms, row_of)
+
+
+def _some(profiles: Profiles, rows: Ints) -> Profiles:
+    users = tuple(profiles.users[row] for row in rows.tolist())
+    return Profiles(users, profiles.terms, profiles.weights[rows])
+
+
+def _row_of(situation: Situation) -> Ints:
+    """Return the released row that serves each user of the profiles; -1 for no row."""
+    release, profiles = situation.released, situation.profiles
+    if release.users == profiles.users:
+        # A copy, as callers write to it.
+        return release.row_of_user.copy()
+    rows = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
+    return np.array([rows.get(user, -1) for user in profiles.users], dtype=np.int64)
+
+
+MODES: dict[str, Mode] = {
+    "none": Mode(_plain),
+    "random": Mode(_shuffled),
+    "own": Mode(_by(_own)),
+    "average": Mode(_by(_everybodys("centroid"))),
+    "union": Mode(_by(_everybodys("union"))),
+    "random-groups": Mode(_by(random_groups), needs_release=True),
+    "group": Mode(_by(_group), needs_release=True),
+    "left-out": Mode(_by(_left_out), needs_release=True),
+    "smoothed": Mode(_by(_smoothed), needs_release=True),
+    "clipped": Mode(_by(clipped_rows), needs_release=True),
+    "suppressed": Mode(_by(suppressed_rows), needs_release=True),
+    "two-stages": Mode(_two_stages(_by(_group)), needs_release=True, by_pool=True),
+    "two-stages-smoothed": Mode(_two_stages(_by(_smoothed)), needs_release=True, by_pool=True),
+    "two-stages-plain": Mode(_two_stages(_plain), by_pool=True),
+}

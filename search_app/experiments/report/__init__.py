@@ -1,0 +1,1 @@
+"""Reports of experiments: claims, summaries, figures and tables, as plain data."""

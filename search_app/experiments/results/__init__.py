@@ -1,0 +1,1 @@
+"""The folder of a run: rows, provenance, figures and the page."""

@@ -1,0 +1,64 @@
+"""The report as one page that needs no script, no network and no other file."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ... import __version__
+from ...errors import UsageError
+from ..report.report import Report
+
+_SVG = "data:image/svg+xml;base64,"
+_PAGE = "experiments/standalone.html"
+
+
+def standalone(
+    report: Report, provenance: Mapping[str, Any], pictures: Mapping[str, bytes], rows: str
+) -> str:
+    """Return the page of `report`: `pictures` are SVG by figure, `rows` is the rows' SHA-256."""
+    return (
+        _templates()
+        .get_template(_PAGE)
+        .render(
+            report=report,
+            provenance=list(_flat(provenance)),
+            picture=lambda name: _SVG + base64.b64encode(pictures[name]).decode(),
+            command=provenance.get("command", ""),
+            rows=rows,
+            version=__version__,
+        )
+    )
+
+
+def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """Yield nested `values` as texts with their dotted names."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name}.")
+        elif isinstance(value, list | tuple):
+            yield f"{above}{name}", ", ".join(map(str, value))
+        else:
+            yield f"{above}{name}", str(value)
+
+
+@cache
+def _templates() -> Environment:
+    """Return the templates: from search_app/web if installed, else from the checkout."""
+    package = Path(__file__).resolve().parents[2]
+    for folder in (package / "web" / "templates", package.parent / "templates"):
+        if (folder / _PAGE).is_file():
+            return Environment(
+                loader=FileSystemLoader(folder),
+                autoescape=True,
+                # A misspelt name must fail instead of printing nothing.
+                undefined=StrictUndefined,
+                trim_blocks=True,
+                lstrip_blocks=True,
+            )
+    raise UsageError("the page templates are missing; install veilsearch again")

@@ -1,0 +1,1 @@
+"""Remove a person, or some of their terms, from everything in a workspace."""

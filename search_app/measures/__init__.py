@@ -1,0 +1,1 @@
+"""How good an order is, and how sure that is: pure functions."""

@@ -1,0 +1,148 @@
+"""Snippets: the part of a text that best shows why it was found, with query words marked."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import takewhile
+from typing import NamedTuple
+
+from anonymizer.terms.analysis import STOP_WORDS
+
+SIZE = 200  # characters of a snippet
+LEAD = 3  # at most a third of the window stands before the first query word
+READ = 50  # only the first READ * size characters of a text are read
+MATCHES = 400
+LONGEST_WORD = 40
+_WORD = re.compile(r"[^\W_]+")
+_SUFFIXES = ("ing", "ed", "es", "s", "er", "e")
+
+
+class SnippetPart(NamedTuple):
+    """A piece of a snippet; marked if it is a word of the query."""
+
+    text: str
+    marked: bool
+
+
+class _Match(NamedTuple):
+    start: int
+    end: int
+    stem: str
+
+
+def snippet(text: str, query: str, size: int = SIZE) -> list[SnippetPart]:
+    """Return the opening of `text` and its best window for `query`, about `size` characters."""
+    text = " ".join(text[: READ * size].split())
+    matches = _matches(text, query)
+    parts: list[SnippetPart] = []
+    at = 0
+    for start, end in _spans(text, matches, size):
+        parts += [SnippetPart(" … " if parts else "… ", False)] * (start > at)
+        parts += _parts(text, start, end, matches)
+        at = end
+    return parts + [SnippetPart(" …", False)] * (at < len(text))
+
+
+def _spans(text: str, matches: list[_Match], size: int) -> list[tuple[int, int]]:
+    """Return one window if the best one is near the opening, else the opening and the window."""
+    start, end = _window(text, matches, size)
+    if start == 0:
+        return [(0, end)]
+    longest = size * 2 // 5
+    sentence = text.find(". ", 0, longest)  # else the opening ends at a whole word
+    opening = sentence + 1 if sentence >= 0 else _whole_words(text, longest)
+    start, end = _window(text, matches, size - opening)
+    return [(0, end)] if start <= opening + 1 else [(0, opening), (start, end)]
+
+
+def _matches(text: str, query: str) -> list[_Match]:
+    wanted = {_stem(word) for word in _WORD.findall(query.lower()) if word not in STOP_WORDS}
+    if not wanted:
+        return []
+    matches: list[_Match] = []
+    for start in _places(text, wanted):
+        word = _WORD.match(text, start)
+        end = word.end() if word else start
+        stem = _stem_of_text(text[start:end].lower())
+        if stem in wanted:
+            matches.append(_Match(start, end, stem))
+            if len(matches) == MATCHES:
+                break
+    return matches
+
+
+def _places(text: str, stems: set[str]) -> list[int]:
+    """Return where words begin with one of `stems`: only these few words are stemmed then."""
+    # The small form of İ is longer than itself, which would shift all places behind it.
+    low = text.replace("İ", "I").lower()
+    places = set()
+    for stem in stems:
+        # The i may have been a y.
+        sure = stem[:-1] if len(stem) > 2 and stem.endswith("i") else stem
+        at = low.find(sure)
+        while at >= 0:
+            if at == 0 or not text[at - 1].isalnum():
+                places.add(at)
+            at = low.find(sure, at + 1)
+    return sorted(places)
+
+
+def _stem(word: str) -> str:
+    """Return `word` without endings, cut repeatedly: programs, programming, programmers are one."""
+    if len(word) > LONGEST_WORD:
+        return word
+    while len(word) > 3 and word[-1] == word[-2] != "s":
+        word = word[:-1]
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3 and not word.endswith("ss"):
+            return _stem(word.removesuffix(suffix))
+    return word[:-1] + "i" if word.endswith("y") and len(word) > 2 else word
+
+
+# Words of documents alone: what people searched for is kept nowhere.
+_stem_of_text = lru_cache(maxsize=50_000)(_stem)
+
+
+def _window(text: str, matches: list[_Match], size: int) -> tuple[int, int]:
+    """Return the window with most different query words, then most words, then the first."""
+    if len(text) <= size or not matches:
+        return 0, _whole_words(text, size)
+    lead = size // LEAD
+    worths = [_worth(matches, at, size - lead) for at in range(len(matches))]
+    first = matches[worths.index(max(worths))].start
+    # Start with the sentence of the first match if that begins near, else a little before it.
+    sentence = max(text.rfind(mark, max(first - lead, 0), first) for mark in (". ", "; ", ": "))
+    before = 0 if first <= lead else first - lead // 2
+    start = min(sentence + 2 if sentence >= 0 else before, len(text) - size)
+    if start <= 0:
+        return 0, _whole_words(text, size)
+    blank = text.find(" ", start - 1, first)
+    start = start if blank < 0 else min(blank + 1, first)
+    return start, _whole_words(text, start + size)
+
+
+def _worth(matches: list[_Match], at: int, length: int) -> tuple[int, int]:
+    """Return how many different query words, and how many in all, the window from `at` has."""
+    last = matches[at].start + length
+    inside = [match.stem for match in takewhile(lambda match: match.end <= last, matches[at:])]
+    return len(set(inside)), len(inside)
+
+
+def _whole_words(text: str, end: int) -> int:
+    """Return `end` moved before the word that it cuts, unless that word is very long."""
+    if end >= len(text):
+        return len(text)
+    blank = text.rfind(" ", end - 30, end + 1)
+    return blank if blank > 0 else end
+
+
+def _parts(text: str, start: int, end: int, matches: list[_Match]) -> list[SnippetPart]:
+    parts, at = [], start
+    for match in matches:
+        if start <= match.start and match.end <= end:
+            parts.append(SnippetPart(text[at : match.start], False))
+            parts.append(SnippetPart(text[match.start : match.end], True))
+            at = match.end
+    parts.append(SnippetPart(text[at:end], False))
+    return [part for part in parts if part.text]

@@ -1,0 +1,250 @@
+"""A workspace as the pages see it [I/O]: opened at the start and again after each update.
+
+Index, profiles and releases change with the workspace. The log of average precision, the people's
+choices and the engine's transcripts stay the same objects as long as the server runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anonymizer.errors import AnonymizerError
+from anonymizer.profiles.origins import TermOrigin, read_origins
+from anonymizer.storage.changes import people_named, people_who_stood
+from anonymizer.storage.parts import read_cohorts
+from anonymizer.storage.releases import read_hash
+
+from ..accounts.admission import access_of
+from ..accounts.database import FILE as PEOPLE
+from ..accounts.store import PeopleStore
+from ..accounts.transcripts import Transcripts
+from ..disclosure.kinds import name_of
+from ..disclosure.withholding import published
+from ..errors import UsageError
+from ..evaluation.log import PrecisionLog
+from ..search.modes import FURTHER, Modes
+from ..settings import DEMO, PLAIN, PRIVATE, Settings
+from ..tasks.growth import Growth
+from ..tasks.profiling import choices_of
+from ..web.site import Example, Site
+from ..workspace.folder import Workspace
+from ..workspace.lecture import NAME as LECTURE
+from ..workspace.lecture import PreparedSearch, prepare
+from ..workspace.ledger import LastLedger
+from ..workspace.opening import OpenedModes, as_of_one_moment, open_once, people_of, stamp
+
+if TYPE_CHECKING:
+    from ..forgetting.person import ForgetReport
+    from ..workspace.ledger import Noted
+
+Say = Callable[[str], object]
+
+
+class Serving:
+    """Opens the sites of a workspace, one after the other."""
+
+    def __init__(
+        self, settings: Settings, say: Say, *, loopback: bool = True, lasting: bool = True
+    ):
+        self.workspace = Workspace(settings.workspace)
+        self.settings = settings
+        self.follow: Callable[[], object] = lambda: None  # serves the current state at once
+        self._say = say
+        self._loopback = loopback
+        self._lasting = lasting  # False: what the server keeps stays in memory
+        self._messages: set[str] = set()
+        self._transcripts = Transcripts()
+        self._ledger = LastLedger(self.workspace)
+
+    @cached_property
+    def _log(self) -> PrecisionLog:
+        """Open the log; if that fails, serve all the same and keep the log in memory."""
+        try:
+            return PrecisionLog(self.workspace.log if self._lasting else None)
+        except UsageError as fault:
+            self._say(f"{fault}. Until then, average precision is kept in memory only.")
+            return PrecisionLog(None)
+
+    @cached_property
+    def _people_file(self) -> PeopleStore:
+        return PeopleStore(self.workspace.root / PEOPLE)
+
+    @cached_property
+    def _people_in_memory(self) -> PeopleStore:
+        return PeopleStore(None)
+
+    def _store(self, access: str) -> PeopleStore:
+        """Return where people's codes and choices are kept."""
+        if access == PLAIN or not self._lasting:
+            return self._people_in_memory
+        try:
+            return self._people_file
+        except UsageError as fault:
+            # Nobody can sign in without the file; invented people need no codes.
+            if access == PRIVATE:
+                raise
+            self._say_once(f"{fault}. Until then, choices are kept in memory only.")
+            return self._people_in_memory
+
+    def open(self) -> Site:
+        """Return all that the pages show, as it is at one moment, with a warm engine."""
+        return as_of_one_moment(self.workspace, self._open_once, lambda site: site.close())
+
+    def _open_once(self) -> Site:
+        """Open all that the pages show. People are listed only if they are invented."""
+        state, truth = stamp(self.workspace), self.workspace.truth()
+        access = access_of(self.settings, invented=truth is not None, loopback=self._loopback)
+        damaged = "The release in the folder {} is damaged, so it is not served."
+        opened = open_once(
+            self.workspace,
+            self.settings,
+            personal=access != PLAIN,
+            further=lambda name: self._say_once(damaged.format(name)),
+        )
+        try:
+            opened.modes.engine.warm_up()
+            return self._site(opened, access, state, truth if access == DEMO else None)
+        except BaseException:
+            opened.close()
+            raise
+
+    def _site(
+        self, opened: OpenedModes, access: str, state: object, truth: Mapping[str, Any] | None
+    ) -> Site:
+        from ..tasks.demo import QUERY, pair, searches
+
+        modes, build = opened.modes, self.workspace.find("index").name
+        folder = self.workspace.find("release") if modes.release else None
+        shown = published(self._ledger, folder) if folder else (lambda: False)
+        if access != DEMO:
+            self._withhold(modes, shown)
+        release, store = modes.release, self._store(access)
+        growth = self._growth(opened)
+        if modes.profiles is not None:
+            store.settle(modes.profiles.row_of)
+        modes.lay_over = lambda user, past: growth.over(past, store.grown(user))
+        cohorts = read_cohorts(folder) if folder else []
+        examples: tuple[Example, ...] = ()
+        usual: tuple[PreparedSearch, ...] = ()  # unless the town has some
+        if truth and release:
+            usual = searches(truth, release)
+            examples = tuple(
+                Example(user, QUERY, f"{QUERY} as {truth['users'][user]['name']} ({interest})")
+                for interest, user in pair(truth, release).items()
+            )
+        called = partial(_called, modes, self._ledger)
+        further = {
+            f"{FURTHER}{name}": called(f"{FURTHER}{name}", self.workspace.root / name)
+            for name in modes.further
+        }
+        return Site(
+            modes=modes,
+            log=self._log,
+            settings=self.settings,
+            people=people_of(truth, modes) if truth else {},
+            clock=time.time,
+            access=access,
+            admin_token=self.settings.admin_token if access == PRIVATE else "",
+            corpus=build.rpartition(".")[0],
+            build=build,
+            release_name=called("group", folder) if folder else "",
+            published=shown,
+            growth=growth,
+            named=people_named(cohorts),
+            later=people_named(cohorts[1:]),
+            stood=people_who_stood(cohorts),
+            further=further,
+            examples=examples,
+            state=state,
+            close=opened.close,
+            store=store,
+            transcripts=self._transcripts,
+            origins=self._origins(opened),
+            ledger=self._ledger,
+            forget=self._forget,
+            leave=self._leave,
+            prepared=lambda: prepare(self.workspace.root / LECTURE, usual),
+        )
+
+    def _withhold(self, modes: Modes, shown: Callable[[], bool]) -> None:
+        """Serve and show to real people nothing but their own group's row, unless published."""
+        # Two rows of a person can be intersected, so no further release is served.
+        for name in modes.further:
+            self._say_once(
+                f"The release in the folder {name} is not served: real people have one row each."
+            )
+        modes.further = {}
+        if modes.release is None:
+            return
+        # Smoothed rows are made from all rows, so they would reveal other groups'. Rows that are
+        # published later are smoothed from the next update on, under another name.
+        modes.withheld = lambda: not shown()
+        if modes.withheld():
+            modes.smoothed = {}
+
+    def _growth(self, opened: OpenedModes) -> Growth:
+        if opened.modes.profiles is None:
+            return Growth({}, self.settings)
+        choices = choices_of(self.workspace.find("profiles"), opened.made_from)
+        return Growth(choices, self.settings)
+
+    def _origins(self, opened: OpenedModes) -> Callable[[str], Mapping[str, TermOrigin]]:
+        """Read where the terms of profiles came from; people are served without that, too."""
+        origins, nothing = None, dict[str, TermOrigin]()
+        try:
+            if opened.modes.profiles is not None:
+                origins = read_origins(self.workspace.find("profiles"), opened.made_from)
+        except AnonymizerError as fault:
+            self._say_once(f"{fault}. Until then, nobody sees where their terms came from.")
+        return origins.of if origins else lambda _user: nothing
+
+    def _forget(self, store: PeopleStore, user: str, terms: Collection[str] | None) -> ForgetReport:
+        """Remove a person or some of their terms; on return, the new state is served."""
+        from ..forgetting.person import forget
+
+        done = forget(self.workspace, self.settings, {user}, terms, store)
+        self.follow()
+        return done
+
+    def _leave(self, user: str) -> ForgetReport:
+        """Withdraw the row of a person, who keeps their profile; the new state is served."""
+        from ..forgetting.person import leave_group
+
+        done = leave_group(self.workspace, {user})
+        self.follow()
+        return done
+
+    def _say_once(self, text: str) -> None:
+        """Say `text` once only, as every update of the workspace opens a site."""
+        if text not in self._messages:
+            self._messages.add(text)
+            with suppress(OSError, ValueError):  # a closed terminal
+                self._say(text)
+
+
+def _called(modes: Modes, ledger: Callable[[], Sequence[Noted]], mode: str, folder: Path) -> str:
+    """Return a name for the release of `mode`; smoothed rows get a name of their own."""
+    release = modes.release_of(mode)
+    if release is None:
+        return ""
+    # The log counts by this name: the end of it keeps two different releases apart.
+    sha256 = read_hash(folder)
+    end = _number(sha256, ledger) if modes.withheld() else [sha256[:8]]
+    smoothed = ["smoothed"] if mode in modes.smoothed else []
+    return " ".join([name_of(release), *end, *smoothed])
+
+
+def _number(sha256: str, ledger: Callable[[], Sequence[Noted]]) -> list[str]:
+    """Return the number of the release with rows of hash `sha256` in the `ledger`, if it has one.
+
+    Rows that are withheld show no hash: somebody who guesses all of them could check the guess.
+    """
+    with suppress(UsageError):
+        hashes = [line.sha256 for line in ledger()]
+        return [f"no. {1 + hashes.index(sha256)}"] if sha256 in hashes else []
+    return []

@@ -1,0 +1,208 @@
+"""The web server [I/O]: waitress; on a signal it ends after answering what was asked before."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import logging
+import select
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+import waitress
+from flask import Flask
+from waitress import wasyncore
+from waitress.parser import HTTPRequestParser
+from waitress.task import ErrorTask
+
+from ..accounts.admission import is_loopback
+from ..errors import UsageError
+from ..web.faults import API, fault_record, sentence_of
+from ..web.headers import HOSTS, HTTPS, LARGEST_BODY, headers
+from ..web.visitors.limits import OPEN
+from .connections import LimitedChannel, allowed_connections, close_overdue
+
+THREADS = 4  # eight were measured: a quarter fewer pages a second
+GRACE = 10  # seconds for answering the last requests when the server ends
+_TURN = 1  # seconds that one turn of the server's loop waits for events
+_FORWARDED = {"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"}
+_ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}  # documentation's
+
+
+class _Refusal(ErrorTask):  # type: ignore[misc]
+    """A refusal by waitress itself, with the headers of every other answer."""
+
+    def execute(self) -> None:
+        """Answer; under /api/ in JSON, like every fault there."""
+        own = {**headers(self.channel.server.https), "Cache-Control": "no-store"}
+        self.response_headers.extend(own.items())
+        if not (getattr(self.request, "path", "") or "").startswith(API):
+            super().execute()
+            return
+        status = self.request.error.code
+        body = json.dumps(fault_record(status, sentence_of(status))).encode()
+        self.status = f"{status} {self.request.error.reason}"
+        self.response_headers.append(("Content-Type", "application/json"))
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)
+
+
+class _Request(HTTPRequestParser):  # type: ignore[misc]
+    def received(self, data: bytes) -> int:
+        """Take `data` and return how many bytes were used."""
+        # Waitress would answer "100 Continue" to a request that is complete, then wait for a body.
+        taken: int = super().received(data)
+        if self.completed:
+            self.expect_continue = False
+        return taken
+
+
+class _Channel(LimitedChannel):
+    error_task_class = _Refusal
+    parser_class = _Request
+
+
+def serve(
+    app: Flask,
+    host: str,
+    port: int,
+    ready: Callable[[str], object] = lambda _address: None,
+    *,
+    proxy: str = "",
+) -> None:
+    """Serve `app` on `host` and `port` until a signal; call `ready` with the address first."""
+    host = host.strip("[]").lower()
+    app.config[HOSTS] = app.config[HOSTS] | {host}
+    # It would warn of every request that has to wait for a thread.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    bound = _bind(host, port)
+    app.config[OPEN] = bool(proxy) or not is_loopback(bound.getsockname()[0])
+    if _is_wildcard(bound.getsockname()[0]):
+        host = socket.gethostname().lower()
+        app.config[HOSTS] = app.config[HOSTS] | {host} | _own_addresses(host)
+    # X-Forwarded headers of anybody but the proxy could be forged, so they are ignored.
+    believed = {"trusted_proxy": proxy, "trusted_proxy_headers": _FORWARDED} if proxy else {}
+    most = allowed_connections()
+    server = waitress.create_server(
+        app,
+        sockets=[bound],
+        threads=THREADS,
+        ident=None,
+        asyncore_use_poll=True,  # `select` takes no file above 1,023
+        connection_limit=most + 100,  # never reached: the channels make room
+        max_request_body_size=LARGEST_BODY,
+        **believed,
+    )
+    server.channel_class, server.https, server.most = _Channel, app.config[HTTPS], most
+    server.application = _with_headers(server.application, server.https)
+    with _ended_by(server, signal.SIGTERM, signal.SIGINT) as ended:
+        shown = f"[{host}]" if ":" in host else host
+        ready(f"http://{shown}:{bound.getsockname()[1]}/")
+        while not ended.is_set():
+            _turn(server, _TURN)
+        # Take the connections that wait, close the port, then answer all requests that have come;
+        # waitress alone would drop them.
+        until = time.monotonic() + GRACE
+        while _waiting([server]) and time.monotonic() < until:
+            _turn(server, 0)
+        wasyncore.dispatcher.close(server)
+        while time.monotonic() < until:
+            channels = list(server.active_channels.values())
+            unsent = any(channel.requests or channel.total_outbufs_len for channel in channels)
+            if not (unsent or _waiting(channels)):
+                break
+            _turn(server, 0.05)
+        server.task_dispatcher.shutdown(timeout=max(until - time.monotonic(), 0))
+    server.close()
+
+
+def _with_headers(application: Any, https: bool) -> Any:
+    """Add headers to answers of waitress's own: to forwarding headers that it can't read."""
+
+    def answer(environ: Any, start_response: Any) -> Any:
+        def start(status: str, own: list[tuple[str, str]], *fault: Any) -> Any:
+            if "Content-Security-Policy" not in dict(own):
+                own = [*own, *headers(https).items(), ("Cache-Control", "no-store")]
+            return start_response(status, own, *fault)
+
+        return application(environ, start)
+
+    return answer
+
+
+def _turn(server: Any, seconds: float) -> None:
+    close_overdue(server.active_channels.values())
+    server.asyncore.loop(timeout=seconds, map=server._map, use_poll=True, count=1)
+
+
+def _waiting(channels: Sequence[Any]) -> bool:
+    poller = select.poll()
+    for channel in channels:
+        if channel.socket.fileno() >= 0:  # open
+            poller.register(channel.socket, select.POLLIN)
+    return bool(poller.poll(0))
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= 65535:
+        raise UsageError(f"--port {port} must be from 0 to 65535")
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # The wildcard of IPv6 takes IPv4 connections, too, where the system can do that.
+        both = _is_wildcard(str(address[0])) and family == socket.AF_INET6
+        both = both and socket.has_dualstack_ipv6()
+        return socket.create_server(address[:2], family=family, dualstack_ipv6=both)
+    except (OSError, UnicodeError) as fault:
+        reason = (getattr(fault, "strerror", None) or "no such host").partition(" (")[0]
+        raise UsageError(
+            f"can't serve on {host}, port {port}: {reason}; name others with --host and --port"
+        ) from fault
+
+
+def _is_wildcard(address: str) -> bool:
+    return ipaddress.ip_address(address.partition("%")[0]).is_unspecified
+
+
+def _own_addresses(name: str) -> set[str]:
+    """Return the addresses of this machine: those of its `name`, and those it reaches others by."""
+    addresses: set[str] = set()
+    with suppress(OSError, UnicodeError):
+        addresses |= {str(address[0]) for *_, address in socket.getaddrinfo(name, None)}
+    for family, elsewhere in _ELSEWHERE.items():
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            # To connect a datagram socket chooses an address of ours and sends nothing.
+            probe.connect((elsewhere, 9))
+            addresses.add(str(probe.getsockname()[0]))
+    return {address.partition("%")[0] for address in addresses}
+
+
+@contextmanager
+def _ended_by(server: Any, *signals: signal.Signals) -> Iterator[threading.Event]:
+    """Let `signals` set the event that is given and wake `server`."""
+    ended = threading.Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        if ended.is_set():  # a second signal: end without answering the rest
+            raise KeyboardInterrupt
+        ended.set()
+        server.pull_trigger()
+
+    # Python lets only the main thread set handlers; tests serve from others.
+    if threading.current_thread() is not threading.main_thread():
+        yield ended
+        return
+    before: dict[signal.Signals, Callable[..., Any] | int | None] = {
+        number: signal.signal(number, end) for number in signals
+    }
+    try:
+        yield ended
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,157 @@
+"""Add the people of a log to profiles that are there [I/O]; nobody else's profile changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from anonymizer.errors import BadParameter
+from anonymizer.model import ROW_NAME, Profiles, stacked
+from anonymizer.profiles.origins import origins_path, read_origins, stacked_origins, write_origins
+from anonymizer.storage.changes import with_edited
+from anonymizer.storage.profiles import fingerprint, read_profiles, write_profiles
+from anonymizer.storage.releases import read_input_hash
+
+from ..disclosure.numbers import count
+from ..errors import UsageError
+from ..settings import Settings
+from ..workspace.folder import Workspace, write_whole
+from ..workspace.releases import release_folders
+from ..workspace.replacing import Replacement
+from .profiling import (
+    Built,
+    NobodyNew,
+    ProfilingChoices,
+    about,
+    build_from,
+    check_outputs,
+    choices_of,
+    choices_path,
+    hash_of_text,
+    held_out_hash,
+    held_out_lines,
+    held_out_path,
+    read_of,
+    synthetic_truth,
+    write_choices,
+)
+
+
+def add_profiles_of(
+    logs: Sequence[Path],
+    settings: Settings,
+    choices: ProfilingChoices,
+    *,
+    form: str | None = None,
+    rejects: Path | None = None,
+) -> dict[str, Any]:
+    """Add the people in `logs` who have no profile to the current profiles; return what was read.
+
+    The caller holds the workspace's lock. `choices` must be the ones that the profiles were made
+    by, or the default ones.
+    """
+    workspace = Workspace(settings.workspace)
+    path = workspace.find("profiles")
+    profiles = read_profiles(path)
+    made_from = fingerprint(profiles)
+    made_by = _choices(path, made_from, choices)
+    check_outputs(logs, path, rejects)
+    dated = origins_path(path).exists()
+    try:
+        built = build_from(
+            logs,
+            settings,
+            made_by,
+            form=form,
+            rejects=rejects,
+            origins=dated,
+            known={*profiles.users},
+        )
+    except (NobodyNew, BadParameter) as fault:  # nobody, or nobody with enough terms
+        nobody: dict[str, Any] = {"profiles": str(path), "added": 0, "users": len(profiles)}
+        if isinstance(fault, NobodyNew):
+            nobody |= {"log": read_of(fault.report), "robots_dropped": None}
+        return nobody
+    named = sum(bool(ROW_NAME.fullmatch(user)) for user in built.profiles.users)
+    if named:
+        have = count(named, "person has an id", "people have ids")
+        raise UsageError(f"{have} like a row's name, as g0001; give them others")
+    everybody = stacked([profiles, built.profiles])
+    with Replacement(workspace) as replacement:
+        now = write_more(path, made_from, everybody, replacement, built)
+        follow_profiles(workspace, made_from, now, replacement)
+        current = workspace.current()
+        same = synthetic_truth(logs, workspace)[1] == current.log_sha256
+        # The invented names of a town must not stand with real people's profiles.
+        kept = {"truth": current.truth, "log_sha256": current.log_sha256} if same else {}
+        replacement.carry_out(**{"truth": "", "log_sha256": "", **kept})
+    added = {"added": len(built.profiles)}
+    return {**about(built, everybody, path, made_by), **added}
+
+
+def write_more(
+    path: Path,
+    made_from: str,
+    everybody: Profiles,
+    replacement: Replacement,
+    built: Built | None = None,
+) -> str:
+    """Write the profiles of `everybody` for the place `path`, where some of them are already.
+
+    Return their fingerprint. The others may have been `built` from a log.
+    """
+    staged, now = replacement.place(path), fingerprint(everybody)
+    write_profiles(everybody, staged)
+    choices, held_out = choices_of(path, made_from), held_out_hash(path)
+    if built and choices.get("test_share"):
+        place = held_out_path(path)
+        kept_back = place.read_text(encoding="utf-8")
+        kept_back += held_out_lines(built.held_out, kept_back.count("\n"))
+        write_whole(replacement.place(place), kept_back)
+        held_out = hash_of_text(kept_back)
+    replacement.place(choices_path(path))
+    write_choices(staged, now, choices, held_out)
+    if origins := read_origins(path, made_from):
+        more = [built.origins] if built and built.origins else []
+        replacement.place(origins_path(path))
+        write_origins(stacked_origins([origins, *more]), staged, now)
+    return now
+
+
+def follow_profiles(
+    workspace: Workspace,
+    made_from: str,
+    now: str,
+    replacement: Replacement,
+    *,
+    but: Path | None = None,
+) -> None:
+    """Let the releases in `workspace` that are `made_from` profiles be of those profiles `now`.
+
+    The only change is that people have come. The release `but` stays as it is.
+    """
+    for folder in release_folders(workspace):
+        if folder != but and read_input_hash(folder) == made_from:
+            with_edited(folder, replacement.place(folder), (), (), now)
+
+
+def _choices(path: Path, made_from: str, given: ProfilingChoices) -> ProfilingChoices:
+    """Return the choices that made the profiles at `path`; refuse others, and some of them."""
+    known = choices_of(path, made_from)
+    if known.keys() != {choice.name for choice in fields(ProfilingChoices)}:
+        raise UsageError(f"--add: how {path} was made is not known; make it again from logs")
+    choices = ProfilingChoices(**known)
+    if given not in (choices, ProfilingChoices()):
+        raise UsageError(
+            "--add takes the choices that the profiles were made by; name no others with it"
+        )
+    faults = {
+        f"weights {choices.weights} depend on everybody": choices.weights not in ("binary", "tf"),
+        f"--users {choices.users} is all that they hold": choices.users is not None,
+        "their owners are sessions": choices.granularity != "user",
+    }
+    if wrong := [fault for fault, there in faults.items() if there]:
+        raise UsageError(f"nobody can be added to {path}: {'; '.join(wrong)}; make it again")
+    return choices

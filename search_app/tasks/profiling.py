@@ -1,0 +1,336 @@
+"""Build profiles from logs [I/O], and record with which choices."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from anonymizer.model import Profiles, QueryLog
+from anonymizer.profiles.building import (
+    ProfileChoices,
+    build_profiles,
+    without_people,
+    without_robots,
+)
+from anonymizer.profiles.origins import Origins, origins_path, write_origins
+from anonymizer.querylog.reading import ReadReport, Reject, read_log
+from anonymizer.storage.files import replaced_whole
+from anonymizer.storage.profiles import fingerprint, write_profiles
+from anonymizer.storage.records import read_object
+from anonymizer.terms.analysis import Analysis, WordAnalysis
+from anonymizer.terms.counting import TermCounter
+from anonymizer.terms.phrases import Phrases
+from anonymizer.terms.wordnet import open_wordnet
+
+from .. import console
+from ..errors import UsageError, plain_when_writing
+from ..settings import Settings, kinds_of
+from ..workspace.folder import Workspace, with_check, write_whole
+from .serving import changes, served_release
+from .town import truth_path
+
+
+class NobodyNew(UsageError):
+    """Everybody in a log is known already."""
+
+    def __init__(self, report: ReadReport):
+        super().__init__("everybody in the log has a profile already, so nothing was changed")
+        self.report = report
+
+
+@dataclass(frozen=True)
+class ProfilingChoices(ProfileChoices):
+    """How profiles are made from a log, as release.json states it."""
+
+    gap: int = 1_800  # in whole seconds, as people name it
+    terms: str = "wordnet"
+    phrases: bool = False
+    robots: int | None = None
+
+
+class Built(NamedTuple):
+    """Profiles, the queries held back from them, where their terms come from; what was read."""
+
+    profiles: Profiles
+    held_out: QueryLog
+    origins: Origins | None
+    report: ReadReport
+    dropped: int | None  # robots; None: the choice was not made
+
+
+def build_from(
+    logs: Sequence[Path],
+    settings: Settings,
+    choices: ProfilingChoices,
+    *,
+    form: str | None = None,
+    rejects: Path | None = None,
+    origins: bool = True,
+    known: Collection[str] = (),
+) -> Built:
+    """Return the profiles of the people in `logs`, except those who are `known`."""
+    counter = analysis(choices.terms, settings, phrases=choices.phrases)
+    with console.progress("log") as progress, rejects_written(rejects) as on_reject:
+        log, report = read_log(logs, progress, form=form, on_reject=on_reject)
+    if not len(log) and report.rejected:
+        why = (*report.doubts, place_of(report.first_rejects[0]))[0]
+        raise UsageError(f"no line of the log is a query; {why}")
+    for doubt in report.doubts:
+        console.say(f"nearly every line was rejected: {doubt}")
+    if known:
+        log = without_people(log, known)
+        if not len(log):
+            raise NobodyNew(report)
+    dropped = None  # unless the choice is made
+    if choices.robots is not None:
+        log, dropped = without_robots(log, robots=choices.robots, gap=choices.gap)
+        if dropped and not len(log):
+            raise UsageError(f"--drop-robots {choices.robots} drops everybody; raise it or --gap")
+    dated: list[Origins] = []
+    with console.progress("profiles") as progress:
+        profiles, held_out = build_profiles(
+            log,
+            counter,
+            choices,
+            progress=progress,
+            on_origins=dated.append if origins else None,
+        )
+    return Built(profiles, held_out, dated[0] if dated else None, report, dropped)
+
+
+def write_profiles_of(
+    logs: Sequence[Path],
+    output: Path,
+    settings: Settings,
+    choices: ProfilingChoices,
+    *,
+    form: str | None = None,
+    rejects: Path | None = None,
+    origins: bool = True,
+) -> dict[str, Any]:
+    """Read `logs`, write profiles to `output`, and return what was read and made."""
+    workspace = Workspace(settings.workspace)
+    check_outputs(logs, output, rejects)
+    built = build_from(logs, settings, choices, form=form, rejects=rejects, origins=origins)
+    profiles = built.profiles
+    # A release belongs to the profiles it was made from, so now there is none.
+    for change in changes(served_release(workspace), None):
+        console.say(str(change))
+    # Before the profiles change: if this process is killed, the invented names of a town must not
+    # stand with real people's profiles.
+    workspace.make_current(truth="", log_sha256="")
+    for path in (held_out_path(output), origins_path(output)):  # they belong to the old profiles
+        with plain_when_writing(path):
+            path.unlink(missing_ok=True)
+    write_profiles(profiles, output)
+    made_from = fingerprint(profiles)
+    kept_back = held_out_lines(built.held_out) if choices.test_share else ""
+    write_choices(output, made_from, vars(choices), hash_of_text(kept_back))
+    if built.origins:
+        write_origins(built.origins, output, made_from)
+    if choices.test_share:
+        write_whole(held_out_path(output), kept_back)
+    truth, sha256 = synthetic_truth(logs, workspace)
+    workspace.make_current(
+        profiles=workspace.relative(output), release="", truth=truth, log_sha256=sha256
+    )
+    return about(built, profiles, output, choices)
+
+
+def about(
+    built: Built, profiles: Profiles, output: Path, choices: ProfilingChoices
+) -> dict[str, Any]:
+    """Return what was read when profiles were `built`, and what the `profiles` at `output` are."""
+    return {
+        "profiles": str(output),
+        "users": len(profiles),
+        "terms": len(profiles.terms),
+        "mean_size": float(profiles.sizes.mean()),
+        "log": read_of(built.report),
+        "robots_dropped": built.dropped,
+        "choices": dict(vars(choices)),
+    }
+
+
+def read_of(report: ReadReport) -> dict[str, Any]:
+    """Return what was read of a log, by `report`."""
+    return {**vars(report), "first_rejects": [*map(place_of, report.first_rejects)]}
+
+
+def held_out_lines(held_out: QueryLog, before: int = 0) -> str:
+    """Return the lines of the queries `held_out`, numbered after those `before` them."""
+    queries = enumerate(held_out.user.tolist())
+    lines = (f"q{before + i + 1}\t{held_out.users[u]}\t{held_out.text(i)}\n" for i, u in queries)
+    return "".join(lines)
+
+
+def check_outputs(logs: Sequence[Path], output: Path, rejects: Path | None) -> None:
+    """Refuse outputs that are a log or the same file, even through links."""
+    written = [("-o", output)]
+    if output.name:
+        companions = (held_out_path, choices_path, origins_path)
+        written += [("-o", path_of(output)) for path_of in companions]
+    if rejects:
+        for _, path in written:
+            if _is_same(rejects, path):
+                raise UsageError(f"--rejects {rejects} is a file that -o writes; name another")
+        written.append(("--rejects", rejects))
+    for option, path in written:
+        for log in logs:
+            if _is_same(path, log):
+                raise UsageError(f"{option} would write over the log {log}; name another file")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    with suppress(OSError):  # one of them is not there yet
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+@contextmanager
+def rejects_written(path: Path | None) -> Iterator[Callable[[Reject], object]]:
+    """Give a function that writes a reject to `path`, if any, as a line of JSON."""
+    if path is None:
+        yield lambda _reject: None
+        return
+    # The file appears whole or not at all, readable by its owner only: it names bad lines of a log.
+    with replaced_whole(path, plain=plain_when_writing) as file:
+
+        def write(reject: Reject) -> None:
+            record = dict(zip(("file", "line", "reason"), reject, strict=True))
+            with plain_when_writing(path):
+                file.write(f"{json.dumps(record)}\n".encode())
+
+        yield write
+
+
+def analysis(terms: str, settings: Settings, *, phrases: bool = False) -> TermCounter:
+    """Return the counter for the choice `terms`, with WordNet's phrases if `phrases`."""
+    if phrases and terms != "wordnet":
+        raise UsageError(f"--phrases needs --terms wordnet, not {terms}: phrases are WordNet's")
+    if terms != "wordnet":
+        return TermCounter(WordAnalysis(digits=terms == "letters-digits"))
+    wordnet = open_wordnet(settings.cache)
+    return TermCounter(Analysis(wordnet), Phrases(wordnet.phrases()) if phrases else None)
+
+
+def analysis_of(choices: Mapping[str, Any], settings: Settings) -> TermCounter:
+    """Return the counter that `choices` name, or the default one where they don't say."""
+    phrases = bool(choices.get("phrases", False))
+    return analysis(choices.get("terms", "wordnet"), settings, phrases=phrases)
+
+
+def choices_path(profiles: Path) -> Path:
+    """Return the path of the choices that made `profiles`."""
+    return profiles.with_suffix(".made.json")
+
+
+def hash_of_text(text: str) -> str:
+    """Return the SHA-256 of the file that holds `text`, "" if there is none."""
+    return hashlib.sha256(text.encode()).hexdigest() if text else ""
+
+
+def write_choices(
+    profiles: Path, fingerprint: str, choices: Mapping[str, Any], held_out: str = ""
+) -> None:
+    """Write the `choices` that made `profiles`, their `fingerprint` and a hash of `held_out`."""
+    made = {
+        "sha256": fingerprint,
+        "file": hashlib.sha256(profiles.read_bytes()).hexdigest(),
+        "choices": dict(choices),
+        "held_out": held_out,
+    }
+    write_whole(choices_path(profiles), with_check(made))
+
+
+def held_out_hash(profiles: Path) -> str:
+    """Return the hash of the held-out queries of `profiles` that their choices state."""
+    with suppress(OSError, ValueError, RecursionError):
+        return str(read_object(choices_path(profiles).read_bytes()).get("held_out", ""))
+    return ""
+
+
+def noted_fingerprint(profiles: Path) -> str:
+    """Return the fingerprint of `profiles` by the note of their choices.
+
+    It is "" if the note, or the file of `profiles`, is not as it was written.
+    """
+    with suppress(OSError, ValueError, RecursionError):
+        content = choices_path(profiles).read_bytes()
+        made = read_object(content)
+        sha256 = hashlib.sha256(profiles.read_bytes()).hexdigest()
+        if with_check(made).encode() == content and made.get("file") == sha256:
+            return str(made["sha256"])
+    return ""
+
+
+def fault_of_choices(profiles: Path, fingerprint: str) -> str:
+    """Return what has changed next to `profiles` since they were made with `fingerprint`."""
+    path, held_out = choices_path(profiles), held_out_path(profiles)
+    content, made = b"", dict[str, Any]()
+    with suppress(OSError, ValueError, RecursionError):
+        content = path.read_bytes()
+        made = read_object(content)
+    # Hand-made profiles have no choices, and those of versions before 0.3 no check.
+    if not path.exists() or made.keys() == {"sha256", "choices"}:
+        return ""
+    actual = hashlib.sha256(held_out.read_bytes()).hexdigest() if held_out.exists() else ""
+    faults = {
+        f"{path} changed since it was written": with_check(made).encode() != content,
+        f"{path} belongs to other profiles": made.get("sha256") != fingerprint,
+        f"{held_out} is missing, or changed since it was written": (
+            made.get("held_out") not in ("", actual)
+        ),
+    }
+    return next((fault for fault, wrong in faults.items() if wrong), "")
+
+
+def choices_of(profiles: Path, fingerprint: str) -> dict[str, Any]:
+    """Return the choices that made `profiles`, or {} if unknown or of another `fingerprint`."""
+    try:
+        made = read_object(choices_path(profiles).read_bytes())
+        choices = made["choices"] if made["sha256"] == fingerprint else {}
+    except (OSError, ValueError, KeyError, RecursionError):
+        return {}
+    # They go into release.json, which is published: only known names with plain values of their
+    # type may pass. JSON's 1e999 is read as infinity, which no JSON can hold again.
+    return {
+        name: value
+        for name, value in (choices.items() if isinstance(choices, dict) else ())
+        if type(value) in _KINDS.get(name, ())
+        and (type(value) is not float or math.isfinite(value))
+    }
+
+
+_KINDS = {choice.name: kinds_of(choice) for choice in fields(ProfilingChoices)}
+
+
+def synthetic_truth(logs: Sequence[Path], workspace: Workspace) -> tuple[str, str]:
+    """Return the truth's path and the log's hash if `logs` is one unchanged synthetic log."""
+    if len(logs) != 1 or not truth_path(logs[0]).is_file():
+        return "", ""
+    sha256 = hashlib.sha256(logs[0].read_bytes()).hexdigest()
+    try:
+        truth = json.loads(truth_path(logs[0]).read_text(encoding="utf-8"))
+        same = truth["log_sha256"] == sha256
+    except (OSError, ValueError, KeyError, TypeError):
+        return "", ""
+    return (workspace.relative(truth_path(logs[0])), sha256) if same else ("", "")
+
+
+def held_out_path(profiles: Path) -> Path:
+    """Return the path of the held-out queries of `profiles`."""
+    return profiles.with_suffix(".held-out.tsv")
+
+
+def place_of(reject: tuple[str, int, str]) -> str:
+    """Return where and why `reject` was rejected, without its text, which is private."""
+    file, line, reason = reject
+    return f"{file}, line {line}: {reason}"

@@ -1,0 +1,138 @@
+"""Arguments that several verbs take, and how they are read."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import UsageError
+from ..settings import ACCESS, Settings, changed
+from ..workspace.folder import Workspace
+
+if TYPE_CHECKING:
+    from ..search.modes import Modes
+
+
+PROFILES = "a profiles file (default: the current one)"
+
+
+def add_json(parser: argparse.ArgumentParser, what: str = "result") -> None:
+    """Add --json to `parser`, which prints `what` for machines."""
+    parser.add_argument("--json", action="store_true", help=f"print the {what} as JSON")
+
+
+def add_second(parser: argparse.ArgumentParser) -> None:
+    """Add --second to `parser`, the consent to start over."""
+    parser.add_argument(
+        "--second",
+        action="store_true",
+        help="start over although people stand in rows that were published, lost some or grew by "
+        "newcomers; the old release stays in its folder",
+    )
+
+
+def add_seed(parser: argparse.ArgumentParser, what: str = "every random choice") -> None:
+    """Add --seed to `parser`, the seed of `what`."""
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help=f"seed of {what} (0)")
+
+
+def seed_of(arguments: argparse.Namespace) -> int:
+    """Return the seed in `arguments`; numpy's generators take none below 0."""
+    if arguments.seed < 0:
+        raise UsageError(f"--seed {arguments.seed} must be 0 or more")
+    return int(arguments.seed)
+
+
+def add_set(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add --set to `parser`, which sets `what`; `assignments` reads the values."""
+    text = f"set {what} (see below); may be repeated"
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help=text)
+
+
+def assignments(texts: Sequence[str]) -> dict[str, str]:
+    """Return the values by name from name=value `texts`; refuse a name that comes twice."""
+    wrong = [text for text in texts if text.find("=") < 1]
+    if wrong:
+        raise UsageError(f"--set {wrong[0]} must be name=value, like --set p=0.4")
+    pairs = [text.partition("=") for text in texts]
+    names = [name for name, _, _ in pairs]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"--set names {', '.join(twice)} twice")
+    return {name: value for name, _, value in pairs}
+
+
+def add_opened(
+    parser: argparse.ArgumentParser, release: str = "a release (default: the current one)"
+) -> None:
+    """Add to `parser` which index, profiles and `release` a search uses."""
+    parser.add_argument("--index", metavar="NAME", help="an index (default: the current one)")
+    parser.add_argument("--profiles", type=Path, metavar="FILE", help=PROFILES)
+    parser.add_argument("--release", type=Path, metavar="DIR", help=release)
+
+
+def opened(arguments: argparse.Namespace, settings: Settings, **choices: Any) -> Modes:
+    """Open and return the index, profiles and release in `arguments`, else the current ones."""
+    from ..workspace.opening import open_modes
+
+    named = {name: getattr(arguments, name) for name in ("index", "profiles", "release")}
+    return open_modes(Workspace(settings.workspace), settings, **named, **choices)
+
+
+def add_release(parser: argparse.ArgumentParser) -> None:
+    """Add to `parser` a release and the profiles it is compared with."""
+    current = "a release folder (default: the current one)"
+    parser.add_argument("release", type=Path, nargs="?", metavar="RELEASE", help=current)
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="PROFILES",
+        help="the profiles it was made from (default: the current ones)",
+    )
+
+
+def release_and_profiles(arguments: argparse.Namespace, settings: Settings) -> tuple[Path, Path]:
+    """Return the paths that `arguments` name, or the current ones of the workspace."""
+    workspace = Workspace(settings.workspace)
+    release = arguments.release or workspace.find("release")
+    return release, arguments.against or workspace.find("profiles")
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    """Add to `parser` where to listen."""
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+
+
+def add_admission(parser: argparse.ArgumentParser) -> None:
+    """Add to `parser` who may search, and under which host names."""
+    parser.add_argument(
+        "--mode",
+        choices=ACCESS,
+        help="demo: visitors choose an invented person; private: people sign in; plain: searches "
+        "without a person (default: demo if the people are invented, else plain)",
+    )
+    parser.add_argument(
+        "--trust-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="also answer under this host name; may be repeated",
+    )
+
+
+def with_admission(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    """Return `settings` with what `arguments` say about who may search."""
+    hosts = (*settings.hosts, *(name.lower() for name in arguments.trust_host))
+    return changed(settings, access=arguments.mode, hosts=hosts)
+
+
+def refuse_overwriting(option: str, output: Path, read: Path | None, what: str) -> None:
+    """Refuse an `output` that is the file `read`, even through links."""
+    # A file that is missing or closed to us is reported when it is opened.
+    with suppress(OSError):
+        if read and output.samefile(read):
+            raise UsageError(f"{option} {output} is the file of {what}")

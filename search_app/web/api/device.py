@@ -1,0 +1,131 @@
+"""Candidates for a device that orders them itself: requests hold a query, but no person."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import pairwise
+from typing import Any
+
+from flask import Blueprint, Response, abort, request
+
+from anonymizer.model import ReleasedRow
+
+from ...search.candidates import candidates as find
+from ...search.modes import FURTHER
+from ...search.request import Request
+from ...settings import DEMO
+from ..pages.device import question_of, refuse_closed
+from ..pages.groups import NO_GROUP, NO_RELEASE
+from ..parameters import DEVICE_POOL, DEVICE_ROW, KEEP, OPERATORS, QUERY, RELEASE, read_parameters
+from ..site import Site, this_site
+from ..views.answering import CUT, MANY
+from ..views.results import cards
+from . import records
+from .operations import Operation
+from .search import document
+
+pages = Blueprint("api_device", __name__, url_prefix="/api/v1")
+TAKEN = (QUERY, DEVICE_POOL, OPERATORS, DEVICE_ROW, KEEP, RELEASE)
+# gzip at level 1 takes a third of the size for a fifteenth of the work.
+QUICK = 1
+UNPUBLISHED = (
+    "These rows are not published, so they can’t choose documents for a device, which does not "
+    "say who it is."
+)
+OF_ONE = "This row is one person’s own profile, so it can’t choose documents for others."
+
+
+@pages.get("/candidates")
+@Operation(
+    TAKEN,
+    required=("q",),
+    refusals=(403, 404),
+    open=True,
+    compact=True,
+    example={"q": "java", "pool": "50"},
+)
+def candidates() -> records.CandidatesJson:
+    """Return documents for a device that orders them by a profile of its own.
+
+    The request names no person, needs no session and holds no profile. The answer has all that a
+    cosine needs: a term’s weight in a document is its count times the term’s weight, over the norm.
+    With row, that released row (smoothed, where this server smooths rows) orders the pool, and its
+    first documents are kept: the server then learns the row.
+    """
+    site = this_site()
+    refuse_closed(site)
+    values = read_parameters(request.args, TAKEN, site)
+    question = question_of(site)
+    mode = f"{FURTHER}{values['release']}" if values["release"] else "group"
+    row = _row(site, values, mode)
+    start = site.clock()
+    search = Request(question.query, question.pool, question.operators, site.settings.mix)
+    if row:
+        search = site.modes.by_row(search, mode, row)
+    candidate_pool = find(site.modes.engine, search, values["keep"])
+    ranking, vectors = candidate_pool.ranking, candidate_pool.vectors
+    known = cards(site.modes.engine, [ranking], question.query, count=len(ranking))
+    places, counts = vectors.places.tolist(), vectors.counts.tolist()
+    columns = (ranking.rows, ranking.plain_ranks, ranking.scores, vectors.norms)
+    parts = pairwise([0, *vectors.ends.tolist()])
+    # JSON takes Python's numbers only, and Flask's encoder no NumPy number.
+    lines = zip(*(column.tolist() for column in columns), parts, strict=True)
+    documents = [
+        document(
+            records.CandidateJson,
+            known[row],
+            plain_rank=rank,
+            score=score,
+            terms=places[first:last],
+            counts=counts[first:last],
+            norm=norm,
+        )
+        for row, rank, score, norm, (first, last) in lines
+    ]
+    return {
+        "query": question.query,
+        "pool": question.pool,
+        "operators": question.operators,
+        "mix": search.mix,
+        "found": candidate_pool.found,
+        "milliseconds": round(1000 * max(site.clock() - start, 0)),
+        "notices": [CUT] * question.cut + [MANY] * candidate_pool.cut,
+        "row": {"name": row.name, "users": row.users} if row else None,
+        "vocabulary": vectors.terms,
+        "weights": vectors.weights.tolist(),
+        "documents": documents,
+    }
+
+
+@pages.after_request
+def _shorten(response: Response) -> Response:
+    """Compress an answer where the device takes gzip."""
+    # The answer holds no secret that its compressed size could help to guess.
+    response.vary.add("Accept-Encoding")
+    if response.status_code == 200 and request.accept_encodings.quality("gzip"):
+        # With mtime 0 the same answer has the same bytes at any time.
+        response.data = gzip.compress(response.data, QUICK, mtime=0)
+        response.content_encoding = "gzip"
+    return response
+
+
+def _row(site: Site, values: dict[str, Any], mode: str) -> ReleasedRow | None:
+    """Return the row that `values` name, if a device may learn from it; None if they name none."""
+    name = values["row"]
+    if not name:
+        if given := [other for other in (KEEP.name, RELEASE.name) if request.args.get(other)]:
+            abort(400, f"{' and '.join(given)} can’t be given without row")
+        return None
+    chosen = site.modes.release_of(mode)
+    if chosen is None:
+        abort(404, NO_RELEASE)
+    number = chosen.rows.row_of.get(name)
+    if number is None:
+        abort(404, NO_GROUP)
+    row = chosen.released_row(number)
+    # Anybody may ask, so only what the public has already may choose among real people's rows.
+    if row.users == 1 and site.access != DEMO:
+        abort(403, OF_ONE)
+    if site.access != DEMO and (values["release"] or not site.published()):
+        abort(403, UNPUBLISHED)
+    return row

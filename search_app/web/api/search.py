@@ -1,0 +1,177 @@
+"""Rankings as JSON: what the search pages show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import cast
+
+import numpy as np
+from flask import Blueprint, request
+
+from ...measures.precision import PoolPrecision
+from ...search.explanation import as_json
+from ...search.modes import Answer
+from ...search.snippet import SnippetPart
+from ..pages.why import explain_result
+from ..parameters import DOC, MIX, MODE, OPERATORS, PAGE, POOL, QUERY, USER
+from ..question import read_question
+from ..site import Site, this_site
+from ..views.answering import ask
+from ..views.results import Cards, DocumentCard, cards, gone, results
+from . import records
+from .operations import Operation
+from .schema import Record, record_of
+
+pages = Blueprint("api", __name__, url_prefix="/api/v1")
+SEARCHED = (QUERY, USER, MODE, POOL, MIX, OPERATORS, PAGE)
+COMPARED = (QUERY, USER, POOL, MIX, OPERATORS)
+EXPLAINED = (QUERY, DOC, USER, MODE, POOL, MIX, OPERATORS)
+SHOWN = 10
+
+
+@pages.get("/search")
+@Operation(SEARCHED, required=("q",), refusals=(404,), example={"q": "java", "pool": "50"})
+def search() -> records.SearchAnswerJson:
+    """Return a page of results, ordered in one mode.
+
+    It is a page of the ranking that the search page shows. Such a search is not written to the
+    log of average precision and is not kept in any person’s list of searches.
+    """
+    site = this_site()
+    question = read_question(request.args, site)
+    outcome = ask(site, question, counted=False)
+    answer, size = outcome.in_mode(question.mode), site.settings.top
+    total, first = len(answer.ranking), size * (question.page - 1)
+    known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
+    return {
+        "query": question.query,
+        "mode": answer.mode,
+        "pool": question.pool,
+        "mix": question.mix,
+        "operators": question.operators,
+        "page": question.page,
+        "pages": -(-total // size),
+        "found": total,
+        "milliseconds": outcome.milliseconds,
+        "notices": list(outcome.notices),
+        "precision": precision(answer.precision),
+        "row": shared_row(answer),
+        "sent": sent(answer),
+        "results": hits(answer, known, first, size),
+    }
+
+
+@pages.get("/compare")
+@Operation(COMPARED, required=("q",), refusals=(404,), example={"q": "java", "pool": "50"})
+def compare() -> records.ComparisonJson:
+    """Return the rankings of one pool in every mode, side by side.
+
+    Without a person there is only the plain order. Such a search is not written to the log of
+    average precision and is not kept in any person’s list of searches.
+    """
+    site = this_site()
+    question = read_question(request.args, site)
+    outcome = ask(site, question, counted=False)
+    answers = list(outcome.answers.values())
+    rankings = [answer.ranking for answer in answers]
+    known = cards(site.modes.engine, rankings, question.query, count=SHOWN)
+    return {
+        "query": question.query,
+        "pool": question.pool,
+        "mix": question.mix,
+        "operators": question.operators,
+        "found": len(rankings[0]),
+        "milliseconds": outcome.milliseconds,
+        "notices": list(outcome.notices),
+        "columns": [_column(site, answer, known) for answer in answers],
+    }
+
+
+def _column(site: Site, answer: Answer, known: Cards) -> records.ColumnJson:
+    agreement = answer.agreement
+    return {
+        "mode": answer.mode,
+        "name": site.name_of(answer.mode),
+        "sees": site.sees(answer),
+        "precision": precision(answer.precision),
+        "agreement": record_of(records.AgreementJson, agreement) if agreement else None,
+        "row": shared_row(answer),
+        "sent": sent(answer),
+        "results": hits(answer, known, 0, SHOWN),
+        "gone": [
+            record_of(records.GoneJson, result, id=result.card.id, title=result.card.title)
+            for result in gone(answer.ranking, known, SHOWN)
+        ],
+    }
+
+
+@pages.get("/explain")
+@Operation(EXPLAINED, required=("q", "doc"), refusals=(404,), example={"pool": "50"})
+def explain() -> records.ExplanationJson:
+    """Return why a document has its rank.
+
+    The answer lists what the words of the query and the terms of the profile or row add to the
+    score. It names the smallest set of terms without which the document would not have moved.
+    """
+    site = this_site()
+    question = read_question(request.args, site)
+    served = explain_result(site, question, request.args["doc"])
+    fields = {"mode": served.mode, "notices": list(served.notices), **as_json(served.explanation)}
+    return cast(records.ExplanationJson, fields)
+
+
+def hits(answer: Answer, known: Cards, first: int, count: int) -> list[records.HitJson]:
+    """Return `count` documents of `answer` after the `first`, with their cards in `known`.
+
+    By scores, the row of a group that the person is not in could be computed.
+    """
+    ranking = answer.ranking
+    return [
+        document(
+            records.HitJson,
+            result.card,
+            rank=result.rank,
+            plain_rank=result.plain_rank,
+            score=None if answer.foreign else float(ranking.scores[result.rank - 1]),
+        )
+        for result in results(ranking, known, first=first, count=count)
+    ]
+
+
+def document(kind: type[Record], card: DocumentCard, **given: object) -> Record:
+    """Return a record of type `kind` about the document of `card`, with the `given` fields."""
+    given |= {"url": card.link, "marks": marks(card.snippet)}
+    return record_of(kind, card, snippet="".join(part.text for part in card.snippet), **given)
+
+
+def marks(parts: Sequence[SnippetPart]) -> list[records.MarkJson]:
+    """Return the places of the marked `parts` of a snippet, in characters."""
+    ends = np.cumsum([len(part.text) for part in parts]).tolist()
+    return [
+        {"start": end - len(part.text), "end": end}
+        for part, end in zip(parts, ends, strict=True)
+        if part.marked
+    ]
+
+
+def precision(measured: PoolPrecision | None) -> records.PrecisionJson | None:
+    """Return the scores `measured` for a ranking against the own profile’s; None if none were."""
+    return record_of(records.PrecisionJson, measured) if measured else None
+
+
+def shared_row(answer: Answer) -> records.SharedRowJson | None:
+    """Return the released row behind `answer`; None if none served."""
+    return {"name": answer.row, "users": answer.users} if answer.row else None
+
+
+def sent(answer: Answer) -> records.SentJson | None:
+    """Return size and hash of what the engine received for `answer`; None if it is not to be seen.
+
+    Of the row of a group that they are not in, a person sees only what is their own.
+    """
+    if answer.foreign:
+        return None
+    # The hash is the same for all who share a row and ask the same.
+    content = answer.request.as_bytes()
+    return {"bytes": len(content), "sha256": sha256(content).hexdigest()}

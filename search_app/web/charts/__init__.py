@@ -1,0 +1,1 @@
+"""Small SVG drawings, and the figures of the log that they show."""

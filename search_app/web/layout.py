@@ -1,0 +1,132 @@
+"""Parts of every page: static files, navigation, the list of people, the form's drawer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from flask import Blueprint, Flask, Response, request, send_from_directory
+from markupsafe import escape
+
+from ..settings import ACCESS, DEMO, PLAIN, PRIVATE
+from .parameters import MIX, POOL, Parameter
+from .question import Question, link
+from .site import Site, this_site
+from .visitors.access import visitor
+
+_PAGES = (  # endpoint, name, access modes
+    ("search.show", "Search", ACCESS),
+    ("device.show", "Device", ACCESS),
+    ("me.show", "Me", (DEMO, PRIVATE)),
+    ("groups.show", "Groups", ACCESS),
+    ("log.show", "Log", ACCESS),
+    ("experiments.index", "Experiments", ACCESS),
+    ("lecture.show", "Lecture", (DEMO, PLAIN)),
+    ("admin.show", "People", (PRIVATE,)),
+    ("about.show", "About", ACCESS),
+)
+_STATIC = Path(__file__).resolve().parent / "static"
+_SECONDS = 600  # that browsers keep a file
+_NAMELESS = "device.show"  # its addresses name nobody
+_FOR_ALL = ("about.show",)  # open without signing in
+_OPERATORS = ("admin.show", "experiments.index")  # in private mode for the operator alone
+_WITHIN = {"compare": "search", "why": "search"}  # page -> the page that leads to it
+
+
+pages = Blueprint("assets", __name__)
+
+
+@pages.get("/static/<path:name>")
+def file(name: str) -> Response:
+    """Return the static file `name`; browsers keep it, then ask by its ETag."""
+    return send_from_directory(_STATIC, name, max_age=_SECONDS)
+
+
+class Link(NamedTuple):
+    """A link to a page, and whether the current page is that one or belongs to it."""
+
+    name: str
+    address: str
+    current: str  # aria-current: page, true or nothing
+
+
+def navigation(site: Site) -> list[Link]:
+    """Return links to the pages of `site` that the visitor may see, for the same person."""
+    known = site.access == DEMO and request.endpoint != _NAMELESS
+    chosen = request.args.get("user", "") if known else ""
+    person: dict[str, Any] = {"user": chosen} if chosen in site.people else {}
+    here = request.endpoint or ""
+    room = here.partition(".")[0]
+    links = []
+    for endpoint, name, access in _PAGES:
+        if site.access in access and _admitted(site, endpoint):
+            within = "true" if _WITHIN.get(room, room) == endpoint.partition(".")[0] else ""
+            to = link(endpoint, **({} if endpoint == _NAMELESS else person))
+            links.append(Link(name, to, "page" if here == endpoint else within))
+    return links
+
+
+def _admitted(site: Site, endpoint: str) -> bool:
+    if endpoint == _NAMELESS:
+        return site.on_device
+    if site.access != PRIVATE or endpoint in _FOR_ALL:
+        return True
+    who = visitor()
+    if endpoint in _OPERATORS:
+        return who.admin
+    return bool(who.user) or (who.admin and endpoint != "me.show")
+
+
+def chooser(app: Flask) -> Callable[[str], str]:
+    """Return a function of `app` that renders the list of people with the chosen one marked."""
+    # Rendered once a site, as there may be many people; weak keys keep no former site alive.
+    lists: WeakKeyDictionary[Site, str] = WeakKeyDictionary()
+
+    def chosen(user: str) -> str:
+        site = this_site()
+        if site not in lists:
+            template = app.jinja_env.get_template("search/people.html")
+            lists[site] = template.render(people=site.people)
+        value = f'value="{escape(user)}"'
+        return lists[site].replace(value, f"{value} selected", 1)
+
+    return chosen
+
+
+class Field(NamedTuple):
+    """A number to fill in."""
+
+    name: str
+    label: str
+    value: str
+    usual: str  # the default, which addresses omit
+    meaning: str
+    least: str = ""
+    most: str = ""
+    step: str = ""
+
+
+class Drawer(NamedTuple):
+    """The fields, and a line that names those with another value than the default."""
+
+    summary: str
+    fields: list[Field]
+
+
+def drawer(site: Site, question: Question) -> Drawer:
+    """Return the drawer of the search form at `site`, filled in from `question`."""
+    fields = [_number(POOL, "Pool", question.pool, "1", site)]
+    if site.access != PLAIN:
+        fields.append(_number(MIX, "Mix", question.mix, "any", site))
+    changed = [
+        f"{field.label.lower()} {field.value}" for field in fields if field.value != field.usual
+    ]
+    return Drawer(f"Settings: {', '.join(changed)}" if changed else "Settings", fields)
+
+
+def _number(parameter: Parameter, label: str, value: float, step: str, site: Site) -> Field:
+    numbers = (value, parameter.usual(site), *parameter.within)
+    shown, default, least, most = (f"{number:.15g}" for number in numbers)
+    return Field(parameter.name, label, shown, default, parameter.meaning, least, most, step)

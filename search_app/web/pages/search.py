@@ -1,0 +1,62 @@
+"""The search page: one ranking, and how close the others come."""
+
+from __future__ import annotations
+
+from flask import Blueprint, render_template, request
+
+from ...disclosure.numbers import two_decimals
+from ...measures.precision import DEPTH
+from ..question import address, counts, device_address, read_question, syntax
+from ..site import this_site
+from ..views.answering import ask
+from ..views.results import because, cards, results
+from ..wording import kind
+
+pages = Blueprint("search", __name__)
+
+
+@pages.get("/")
+def show() -> str:
+    """Return the start page, or a page of results."""
+    site = this_site()
+    question = read_question(request.args, site)
+    if not question.query:
+        return render_template("search/start.html", question=question)
+    outcome = ask(site, question, counts(request))
+    answer = outcome.in_mode(question.mode)
+    size = site.settings.top
+    first = size * (question.page - 1)
+    known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
+    reasons = because(site, question, answer, first=first, count=size)
+    shown = site.shown(answer.mode)
+    # Figures of a group say nothing of a person who is not in it.
+    own_row = answer.row and not answer.foreign
+    facts = shown.ranking_facts(answer.users, fallback=answer.fallback) if own_row else []
+    documents, page = len(answer.ranking), question.page
+    before, after = question.but(page=page - 1), question.but(page=page + 1)
+    close = ((mode, other.precision) for mode, other in outcome.answers.items())
+    tabs = [
+        (mode, kind(mode), site.name_of(mode), two_decimals(measured.ap if measured else None))
+        for mode, measured in close
+    ]
+    return render_template(
+        "search/results.html",
+        question=question,
+        mode=answer.mode,
+        kind=kind(answer.mode),
+        notices=outcome.notices,
+        syntax=syntax(site, question, "search.show"),
+        milliseconds=outcome.milliseconds,
+        results=results(answer.ranking, known, first=first, count=size, because=reasons),
+        tabs=tabs if question.user else [],
+        first=min(first + 1, documents),
+        last=min(first + size, documents),
+        found=documents,
+        depth=min(DEPTH, documents),
+        previous=address("search.show", before, site) if page > 1 else "",
+        next=address("search.show", after, site) if first + size < documents else "",
+        comparison=address("compare.show", question, site),
+        device=device_address(question, site),
+        unit=shown.words.unit,
+        facts=facts,
+    )

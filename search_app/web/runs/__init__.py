@@ -1,0 +1,1 @@
+"""Runs of experiments as the site shows them."""

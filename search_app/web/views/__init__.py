@@ -1,0 +1,1 @@
+"""Searches answered, and answers prepared for templates and files."""

@@ -1,0 +1,190 @@
+"""Pages of rankings, prepared for templates; each document is read and cut only once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import quote, urlsplit
+
+import numpy as np
+from markupsafe import Markup, escape
+
+from index.model import Document
+
+from ...search.engine import Engine, Ranking
+from ...search.explanation import reasons
+from ...search.modes import Answer
+from ...search.snippet import SIZE, SnippetPart, snippet
+from ..question import Question, address
+from ..site import Site
+from ..wording import Move, move, moved_because
+
+# noreferrer: a page's address has the query, which other sites must not learn.
+_LINKED = Markup('<a href="%s" rel="noreferrer noopener">%s</a>')
+# Markup escapes what % or join puts into it, so the texts of documents are harmless here.
+_MARKED, _NOTHING = Markup("<mark>%s</mark>"), Markup()
+_SHOWN = Markup('<p class="snippet" dir="auto">%s</p>')
+_REASON = Markup('<span dir="auto">%s</span> ')
+_BECAUSE = Markup(
+    '<p class="reason">%s<a class="why" href="%s">Why here?<span class="unseen"> %s</span></a></p>'
+)
+_MOVED = Markup(
+    '<span class="move {0.kind}" role="img" aria-label="{0.label}" title="{0.label}">'
+    "{0.text}</span>"
+)
+
+
+class DocumentCard(NamedTuple):
+    """What is shown of a document at any place."""
+
+    key: int  # its row: the same document has the same key in every column
+    title: str
+    link: str
+    source: str
+    snippet: list[SnippetPart]
+    id: str  # the document's own
+    # Made once, because the same document can be in several columns.
+    heading: Markup = _NOTHING  # the title, with a link if the document has an address
+    shown: Markup = _NOTHING  # the snippet
+    where: Markup = _NOTHING  # the source
+
+
+class Result(NamedTuple):
+    """A document at its rank."""
+
+    rank: int
+    plain_rank: int
+    move: Move
+    card: DocumentCard
+    reason: str = ""  # what it shares with the interests that order it
+    why: str = ""  # the address that explains its place
+
+    @property
+    def because(self) -> Markup:
+        """Return the reason and a link to more; empty where no reasons are given."""
+        if not self.why:
+            return _NOTHING
+        text = moved_because(self.rank, self.plain_rank, self.reason)
+        reason = _REASON % text if text else _NOTHING
+        return _BECAUSE % (reason, self.why, self.card.title)
+
+    @property
+    def chip(self) -> Markup:
+        """Return how it moved, for the eye and for screen readers."""
+        return _chip(self.move)
+
+
+class Because(NamedTuple):
+    """A short reason for each document of a page, and the address of longer ones."""
+
+    reasons: list[str]
+    page: str
+
+
+class GoneDocument(NamedTuple):
+    """A document of the first plain ranks that fell below the ranks shown."""
+
+    plain_rank: int
+    rank: int
+    card: DocumentCard
+
+
+Cards = Mapping[int, DocumentCard]
+
+
+def cards(
+    engine: Engine,
+    rankings: Sequence[Ranking],
+    query: str,
+    *,
+    first: int = 0,
+    count: int = 10,
+    size: int = SIZE,
+) -> Cards:
+    """Return the documents at `count` places after `first` of any of the `rankings`."""
+    rows = np.unique(np.concatenate([r.rows[first : first + count] for r in rankings]))
+    unordered = Ranking(rows, np.zeros(rows.size), np.zeros(rows.size, dtype=np.int64))
+    documents = engine.documents(unordered, 0, rows.size)
+    return {
+        row: _card(row, document, query, size)
+        for row, document in zip(rows.tolist(), documents, strict=True)
+    }
+
+
+def _card(row: int, document: Document, query: str, size: int) -> DocumentCard:
+    link = web_address(document.url)
+    title = document.title.strip() or document.id.strip() or "Untitled"
+    source = f"{urlsplit(link).hostname} · {document.id}" if link else document.id
+    parts = snippet(document.text, query, size)
+    return DocumentCard(
+        key=row,
+        title=title,
+        link=link,
+        source=source,
+        snippet=parts,
+        id=document.id,
+        heading=_LINKED % (link, title) if link else escape(title),
+        shown=_SHOWN % _NOTHING.join(_MARKED % text if marked else text for text, marked in parts),
+        where=escape(source),
+    )
+
+
+@lru_cache(maxsize=10_000)
+def _chip(move: Move) -> Markup:
+    return _MOVED.format(move)
+
+
+def web_address(url: str) -> str:
+    """Return `url` if it is safe to link to, else an empty text."""
+    # It comes from the corpus, so it can be any text, such as a script (javascript:…).
+    try:
+        parts = urlsplit(url.strip())
+        known = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        return ""
+    return url.strip() if known else ""
+
+
+def because(
+    site: Site, question: Question, answer: Answer, *, first: int = 0, count: int = 10
+) -> Because:
+    """Return the reasons for the page of `answer` that has `count` documents after `first`."""
+    whose = site.words_of(answer.mode).whose
+    texts = reasons(site.modes.engine, answer.request, answer.ranking, first, count, whose=whose)
+    return Because(texts, address("why.show", question.but(mode=answer.mode), site))
+
+
+def results(
+    ranking: Ranking,
+    known: Cards,
+    *,
+    first: int = 0,
+    count: int = 10,
+    shown: int | None = None,
+    because: Because | None = None,
+) -> list[Result]:
+    """Return a page of `ranking`; documents from beyond the first `shown` plain ranks are new."""
+    page = slice(first, first + count)
+    places = zip(ranking.rows[page].tolist(), ranking.plain_ranks[page].tolist(), strict=True)
+    page_results = [
+        Result(rank, plain_rank, move(rank, plain_rank, shown), known[row])
+        for rank, (row, plain_rank) in enumerate(places, first + 1)
+    ]
+    if not because:
+        return page_results
+    return [
+        result._replace(reason=reason, why=f"{because.page}&doc={quote(result.card.id, safe='')}")
+        for result, reason in zip(page_results, because.reasons, strict=True)
+    ]
+
+
+def gone(ranking: Ranking, known: Cards, shown: int) -> list[GoneDocument]:
+    """Return the first `shown` plain documents that `ranking` has moved below that rank."""
+    at = np.flatnonzero(ranking.plain_ranks <= shown)
+    at = at[at >= shown]
+    at = at[np.argsort(ranking.plain_ranks[at])]
+    return [
+        GoneDocument(int(ranking.plain_ranks[place]), place + 1, known[int(ranking.rows[place])])
+        for place in at.tolist()
+    ]

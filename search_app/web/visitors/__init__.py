@@ -1,0 +1,1 @@
+"""Visitors: sign-in, access, limits on requests, and consent."""

@@ -1,0 +1,165 @@
+"""Signing in and out; without signing in, only the open pages are shown."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    g,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from flask.blueprints import BlueprintSetupState
+from werkzeug.datastructures import WWWAuthenticate
+from werkzeug.exceptions import Unauthorized
+from werkzeug.wrappers import Response as Answer
+
+from ...accounts.codes import public_part
+from ...settings import PRIVATE
+from ..faults import API
+from ..site import Site, this_site
+from . import sessions
+from .access import Visitor, visitor
+from .limits import network
+from .sessions import OperatorSessions
+from .tries import Tries
+
+pages = Blueprint("sign_in", __name__)
+COOKIE = "veilsearch"
+OPEN = {
+    "sign_in",
+    "about",
+    "device",
+    "api_device",
+    "assets",
+    "health",
+    "docs",
+    "openapi",
+    "me.forgotten",
+}  # blueprints or endpoints that need no session
+PERSONAL = {"me", "api_profile"}  # blueprints that only a person has
+WRONG = "This code is not known here. Please check every letter and digit."
+TOO_MANY = "Too many wrong codes came from your network. A right one is let in at any time."
+_KEY = "veilsearch.sign_in"
+
+
+class _Door(NamedTuple):
+    """The state of signing in, in memory."""
+
+    tries: Tries
+    operators: OperatorSessions
+
+
+@pages.record_once
+def _remember_in_memory(state: BlueprintSetupState) -> None:
+    state.app.extensions[_KEY] = _Door(Tries(), OperatorSessions())
+
+
+@pages.before_app_request
+def _know_visitor() -> Response | None:
+    """Find out who the visitor is; send strangers to the sign-in page."""
+    site = this_site()
+    if site.access != PRIVATE or request.endpoint == "assets.file":
+        return None
+    g.visitor = known = sessions.whose(site, _door().operators, request.cookies.get(COOKIE, ""))
+    if known.admin and _among(PERSONAL):
+        abort(403, "The operator has no profile. To see a person’s page, that person signs in.")
+    # Addresses that don't exist get their 404, not the sign-in page.
+    if known.user or known.admin or _among(OPEN) or request.routing_exception:
+        return None
+    if request.path.startswith(API):
+        scheme = WWWAuthenticate("cookie", {"realm": "veilsearch"})
+        raise Unauthorized("Sign in first, at /sign-in.", www_authenticate=scheme)
+    return _to("sign_in.show")
+
+
+@pages.app_context_processor
+def _visitor() -> dict[str, Visitor]:
+    return {"visitor": visitor()}
+
+
+@pages.get("/sign-in")
+def show() -> Response:
+    """Return the sign-in form, or the way to sign out."""
+    _private()
+    return _form(200, "")
+
+
+@pages.post("/sign-in")
+def enter() -> Response:
+    """Begin a session with the code in the form, and return the next page."""
+    site, door, client = _private(), _door(), network(request.remote_addr)
+    code = request.form.get("code", "")
+    public = public_part(code)
+    wait = door.tries.begin(client, public, site.clock())
+    # Nobody guesses the 100 random bits of a person's code. So a right one never waits: else a
+    # guesser at the same address would keep its owner out. The operator may choose a weak token.
+    if wait and public is None:
+        sentence = f"Too many wrong codes came from your network. Please wait {wait} seconds."
+        return _form(429, sentence, wait)
+    token = sessions.begin(site, door.operators, code)
+    if token is None:
+        return _form(429, f"{WRONG} {TOO_MANY}", wait) if wait else _form(403, WRONG)
+    if not wait:
+        door.tries.take_back(client, public)
+    # One browser has one session: the former one ends.
+    sessions.end(site, door.operators, request.cookies.get(COOKIE, ""))
+    begun = sessions.whose(site, door.operators, token)
+    response = _to("admin.show" if begun.admin else "search.show")
+    response.set_cookie(COOKIE, token, **_cookie(site))
+    return response
+
+
+@pages.post("/sign-out")
+def leave() -> Response:
+    """End the session and return to the sign-in page."""
+    site = _private()
+    sessions.end(site, _door().operators, request.cookies.get(COOKIE, ""))
+    site.transcripts.drop(visitor().user)
+    response = _to("sign_in.show")
+    drop_cookie(site, response)
+    return response
+
+
+def _private() -> Site:
+    site = this_site()
+    if site.access != PRIVATE:
+        abort(404)
+    return site
+
+
+def _door() -> _Door:
+    door: _Door = current_app.extensions[_KEY]
+    return door
+
+
+def _among(names: set[str]) -> bool:
+    endpoint = request.endpoint or ""
+    return endpoint in names or endpoint.rpartition(".")[0] in names
+
+
+def _cookie(site: Site) -> dict[str, Any]:
+    """Return the cookie's attributes: closed to scripts and other sites, gone with the browser."""
+    return {"httponly": True, "samesite": "Strict", "path": "/", "secure": site.settings.https}
+
+
+def drop_cookie(site: Site, response: Answer) -> None:
+    """Make `response` delete the session's cookie of `site` in the browser."""
+    response.delete_cookie(COOKIE, **_cookie(site))
+
+
+def _form(status: int, sentence: str, wait: int = 0) -> Response:
+    page = render_template("sign_in/show.html", sentence=sentence)
+    return make_response(page, status, {"Retry-After": str(wait)} if wait else {})
+
+
+def _to(endpoint: str) -> Response:
+    """Redirect to a page of ours, never to an address from the request."""
+    return make_response(redirect(url_for(endpoint), 303))

@@ -1,0 +1,1 @@
+"""What a workspace folder holds, which parts are current, and how they change in one step."""

@@ -1,0 +1,221 @@
+"""Open a workspace's index, profiles and releases for searching [I/O], as of one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from anonymizer.errors import AnonymizerError, BadInput
+from anonymizer.methods import promise_of
+from anonymizer.model import Profiles, Release
+from anonymizer.storage.profiles import fingerprint, read_profiles
+from anonymizer.storage.releases import read_input_hash, read_release
+from index.model import SearchError
+from index.opening import open_index
+
+from ..errors import UsageError
+from ..search.engine import Engine
+from ..search.modes import FURTHER as MODE_OF_FURTHER
+from ..search.modes import Modes
+from ..search.newcomer import NEWCOMER, Newcomer, welcome
+from ..search.smoothing import PublicRelease, SmoothedRows, smoothing_of
+from ..settings import Settings
+from .folder import CURRENT, Workspace
+
+TRIES = 5  # to read a workspace that updates replace meanwhile
+FURTHER = 6  # limit of releases in addition to the current one
+Stamp = tuple[int, int, int] | None
+T = TypeVar("T")
+
+
+class OpenedModes(NamedTuple):
+    """What answers searches, and a function that closes its files."""
+
+    modes: Modes
+    close: Callable[[], object]
+    made_from: str = ""  # the profiles' fingerprint, if further releases are open
+
+
+class ServedPeople(NamedTuple):
+    """The people who can search with personalization: those of a workspace, or one newcomer."""
+
+    profiles: Profiles | None = None
+    release: Release | None = None
+    newcomer: Newcomer | None = None
+    further: Mapping[str, Release] = {}  # other releases of the same profiles, by name
+
+
+def stamp(workspace: Workspace) -> Stamp:
+    """Return a value that every update of `workspace` changes; None if there is nothing yet."""
+    try:
+        status = (workspace.root / CURRENT).stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def as_of_one_moment(
+    workspace: Workspace, read: Callable[[], T], discard: Callable[[T], object] = lambda _: None
+) -> T:
+    """Return the result of `read`; if an update comes meanwhile, `discard` it and read again."""
+    # An update first switches to the new files and then removes the old ones. So a missing or unfit
+    # file is an error only if nothing was switched meanwhile.
+    for _ in range(TRIES):
+        before = stamp(workspace)
+        try:
+            result = read()
+        except (UsageError, SearchError, AnonymizerError, OSError):
+            if stamp(workspace) == before:
+                raise
+            continue
+        if stamp(workspace) == before:
+            return result
+        discard(result)
+    raise UsageError(f"{workspace.root} was updated {TRIES} times while it was read; try again")
+
+
+def open_modes(workspace: Workspace, settings: Settings, **choices: Any) -> Modes:
+    """Return `workspace` opened as of one moment, until the process ends; see `open_once`."""
+    return as_of_one_moment(
+        workspace,
+        lambda: open_once(workspace, settings, **choices),
+        lambda opened: opened.close(),
+    ).modes
+
+
+def open_once(
+    workspace: Workspace,
+    settings: Settings,
+    *,
+    index: str | None = None,
+    profiles: Path | None = None,
+    release: Path | None = None,
+    newcomer: Path | None = None,
+    personal: bool = True,
+    further: Callable[[str], object] | None = None,
+) -> OpenedModes:
+    """Return engine, profiles and release, opened; for a `newcomer` no profiles but their own.
+
+    Without `personal` only the engine is opened. With `further` the other releases are opened, too;
+    it is called with the names of those that are damaged and skipped.
+    """
+    people, made_from, rows = ServedPeople(), "", None
+    if newcomer:
+        people, rows = _open_newcomer(workspace, newcomer, release)
+    elif personal:
+        people = _open_people(workspace, profiles, release)
+    if further and people.profiles is not None:
+        made_from = fingerprint(people.profiles)
+        others = further_releases(workspace, made_from, further)
+        people = people._replace(further=others)
+    folder = workspace.index_named(index) if index else workspace.find("index")
+    lucene, forward = open_index(
+        folder,
+        heap=settings.heap,
+        k1=settings.k1,
+        b=settings.b,
+        title_boost=settings.title_boost,
+    )
+    engine = Engine(lucene, forward, settings.vectors, deadline=settings.deadline)
+    smoothed: dict[str, SmoothedRows] = {}
+    if settings.smoothing:
+        releases = {f"{MODE_OF_FURTHER}{name}": one for name, one in people.further.items()}
+        releases |= {"group": people.release} if people.release else {}
+        given = {"group": rows} if rows else {}
+        given |= {mode: _published(release) for mode, release in releases.items()}
+        made = ((mode, smoothing_of(public, forward)) for mode, public in given.items())
+        smoothed = {mode: rows_of for mode, rows_of in made if rows_of is not None}
+    return OpenedModes(Modes(engine, *people, smoothed), lucene.close, made_from)
+
+
+def _open_people(workspace: Workspace, profiles: Path | None, release: Path | None) -> ServedPeople:
+    """Return the people of `profiles` and `release`; without these, of the current ones."""
+    if release and release.is_file():
+        raise UsageError(
+            f"--release {release}: a published file does not say who has which row; "
+            "name your profile with --newcomer FILE, or the release's folder"
+        )
+    current = workspace.current()
+    if profiles is None and current.profiles:
+        profiles = workspace.find("profiles")
+    if release is None and current.release:
+        release = workspace.find("release")
+    people = read_profiles(profiles) if profiles else None
+    if release is None:
+        return ServedPeople(people)
+    read = read_release(release, promise_of)
+    if people is not None and read_input_hash(release) != fingerprint(people):
+        raise BadInput(
+            f"{release} was made from other profiles; run: veilsearch anonymize PROFILES"
+        )
+    return ServedPeople(people, read)
+
+
+def _published(release: Release) -> PublicRelease:
+    return PublicRelease(release.rows, release.grouping.sizes, release.promise, release.parameters)
+
+
+def _open_newcomer(
+    workspace: Workspace, file: Path, release: Path | None
+) -> tuple[ServedPeople, PublicRelease | None]:
+    """Return the newcomer in `file`, with a row of `release` or of the current release."""
+    profile = read_profiles(file)
+    if len(profile) > 1:
+        raise UsageError(
+            f"{file}: {len(profile):,} profiles where a newcomer has one; "
+            "put the line of one person alone into a .jsonl file"
+        )
+    profile = replace(profile, users=(NEWCOMER,))  # their name is not needed
+    if release is None and workspace.current().release:
+        release = workspace.find("release")
+    if release is None:
+        return ServedPeople(profile), None
+    rows = _released(release)
+    return ServedPeople(profile, newcomer=welcome(profile, rows.rows, rows.users)), rows
+
+
+def _released(path: Path) -> PublicRelease:
+    """Return the public part of the release at `path`, a folder or a published file."""
+    if path.is_dir():
+        return _published(read_release(path, promise_of))
+    from anonymizer.publishing import read_published
+
+    published = read_published(path)
+    given = published.about.get("parameters")
+    parameters = given if isinstance(given, dict) else {}
+    promise = promise_of(str(published.about.get("method")), parameters)
+    return PublicRelease(published.rows, published.sizes, promise, parameters)
+
+
+def further_releases(
+    workspace: Workspace, made_from: str, tell: Callable[[str], object]
+) -> dict[str, Release]:
+    """Return the first releases by name, without the current one, that were `made_from` profiles.
+
+    `tell` is called with the names of damaged ones.
+    """
+    current = workspace.root / workspace.current().release
+    further: dict[str, Release] = {}
+    for manifest in sorted(workspace.root.glob("*/release.json")):
+        folder = manifest.parent
+        unseen = folder.name.startswith(".") or folder.resolve() == current.resolve()
+        if unseen or len(further) == FURTHER:
+            continue
+        try:
+            if read_input_hash(folder) == made_from:
+                further[folder.name] = read_release(folder, promise_of)
+        except AnonymizerError:
+            tell(folder.name)
+    return further
+
+
+def people_of(truth: Mapping[str, Any], modes: Modes) -> dict[str, str]:
+    """Return the people of `truth` who have a profile: user -> name and interests, by name."""
+    shown = {
+        user: f"{person['name']} · {', '.join(part['label'] for part in person['interests'])}"
+        for user, person in truth["users"].items()
+        if modes.profiles is not None and user in modes.profiles.row_of
+    }
+    return dict(sorted(shown.items(), key=lambda item: item[1]))

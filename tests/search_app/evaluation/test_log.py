@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import math
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from search_app.errors import UsageError
+from search_app.evaluation.log import Chosen, Entry, PrecisionLog
+from search_app.measures.precision import PoolPrecision
+
+
+def entry(mode: str, ap: float, pool: int = 100) -> Entry:
+    return Entry(1_790_000_000, mode, pool, 1.0, "c", "r", PoolPrecision(ap, ap, ap, ap / 2, pool))
+
+
+def test_means_by_mode_with_their_interval(tmp_path: Path) -> None:
+    log = PrecisionLog(tmp_path / "log.sqlite")
+    log.add([entry("group", 0.5), entry("group", 0.7), entry("none", 0.2)])
+    none, group = log.summary()
+    assert (none.mode, none.searches, none.ap, none.half_width) == ("none", 1, 0.2, None)
+    assert (group.mode, group.searches) == ("group", 2)
+    assert group.ap == pytest.approx((0.5 + 0.7) / 2)
+    # the sample's deviation is sqrt(2 * .1² / 1), its standard error that over sqrt(2): 0.1; with
+    # one degree of freedom Student's t is Cauchy's, whose 97.5 % quantile is tan(0.475 pi)
+    assert group.half_width == pytest.approx(math.tan(0.475 * math.pi) * 0.1)
+
+
+def test_the_newest_comes_first(tmp_path: Path) -> None:
+    log = PrecisionLog(tmp_path / "log.sqlite")
+    log.add([entry("none", 0.1)])
+    log.add([entry("own", 1.0)])
+    assert [row["mode"] for row in log.recent(5)] == ["own", "none"]
+    assert len(log.recent(1)) == 1
+
+
+def test_there_is_no_place_for_a_query_or_a_user(tmp_path: Path) -> None:
+    PrecisionLog(tmp_path / "log.sqlite")
+    with sqlite3.connect(tmp_path / "log.sqlite") as connection:
+        columns = {row[1] for row in connection.execute("PRAGMA table_info(searches)")}
+    connection.close()
+    asked = "id search at mode pool found mix corpus release"
+    assert columns == {*asked.split(), "ap", "ap_at_10", "ap_at_20", "ap_c"}
+
+
+def test_a_damaged_file_or_one_of_another_version_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "log.sqlite").write_bytes(b"not a database, but long enough to look like one" * 9)
+    with pytest.raises(UsageError, match=r"can't be opened .*; delete it"):
+        PrecisionLog(tmp_path / "log.sqlite")
+    connection = sqlite3.connect(tmp_path / "other.sqlite")
+    connection.execute("CREATE TABLE searches (id INTEGER PRIMARY KEY)")
+    connection.close()
+    with pytest.raises(UsageError, match="its version is 0 instead of 3"):
+        PrecisionLog(tmp_path / "other.sqlite")
+
+
+def test_eight_threads_write_at_once(tmp_path: Path) -> None:
+    log = PrecisionLog(tmp_path / "log.sqlite")
+    threads = [
+        threading.Thread(target=lambda: [log.add([entry("none", 0.5)]) for _ in range(10)])
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert log.summary()[0].searches == 80
+
+
+def test_two_processes_number_searches_apart(tmp_path: Path) -> None:
+    first, second = (PrecisionLog(tmp_path / "log.sqlite") for _ in range(2))
+    for log in (first, second, first):
+        log.add([entry("none", 0.5), entry("own", 1.0)])
+    assert [row["search"] for row in first.rows()] == [1, 1, 2, 2, 3, 3]
+
+
+def test_who_looks_back_is_not_waited_for(tmp_path: Path) -> None:
+    log = PrecisionLog(tmp_path / "log.sqlite")
+    with log._looking:
+        log.add([entry("none", 0.5)])
+    assert log.check() == 1
+
+
+def test_rows_come_a_thousand_at_a_time_and_none_is_left_out(tmp_path: Path) -> None:
+    log = PrecisionLog(tmp_path / "log.sqlite")
+    for _ in range(21):
+        log.add([entry("none", 0.5)] * 100)
+    assert [row["id"] for row in log.rows()] == list(range(1, 2101))
+
+
+def test_only_the_chosen_are_looked_at(tmp_path: Path) -> None:
+    log = PrecisionLog(tmp_path / "log.sqlite")
+    log.add([entry("none", 0.2, 100), entry("none", 0.6, 50)])
+    assert [(s.pool, s.ap) for s in log.summary()] == [(50, 0.6), (100, 0.2)]  # never together
+    assert [row["ap"] for row in log.recent(5, Chosen(pool=50))] == [0.6]
+    assert [s.pool for s in log.summary(Chosen(pool=100, corpus="c"))] == [100]
+    assert log.summary(Chosen(release="another")) == []

@@ -1,0 +1,91 @@
+"""The standalone page: all that is said, safely written, with nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+from search_app import __version__
+from search_app.experiments.report.report import (
+    FAILS,
+    HOLDS,
+    UNDECIDED,
+    Claim,
+    Figure,
+    FigureLine,
+    FigurePoint,
+    Report,
+    Table,
+)
+from search_app.experiments.results.page import standalone
+
+REPORT = Report(
+    name="zhu",
+    title="Zhu & Xiong <again>",
+    notes=("Of 720 people.",),
+    claims=(
+        Claim("groups", "Groups help.", "figure 2", "0.800 against 0.400.", HOLDS, 0.00004),
+        Claim("depth", "Depth helps.", "figure 3", "It is flat.", FAILS, 0.25),
+        Claim("ap-at-10", "AP@10 is 78.86 %.", "figure 2", "No pool is given.", UNDECIDED),
+    ),
+    figures=(
+        Figure(
+            "figure-4",
+            "Figure 4",
+            "It rises.",
+            "p",
+            "AP",
+            (FigureLine("group", (FigurePoint(0.1, 0.7, 0.65, 0.75), FigurePoint(0.4, 0.8))),),
+        ),
+    ),
+    tables=(Table("baselines", "Baselines", "By mode.", ("mode", "AP"), (("none", "0.400"),)),),
+)
+COMMAND = "veilsearch experiment zhu.toml --set users=30 --log log.tsv"
+PICTURES = {"figure-4": b"<svg/>"}
+
+
+def page(report: Report = REPORT) -> str:
+    told = {"command": COMMAND, "versions": {"numpy": "2.0"}, "seeds": [0, 1]}
+    return standalone(report, told, PICTURES, "ab12")
+
+
+def test_claims_are_said_in_words_with_their_p() -> None:
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page()))
+    assert "On these data 1 hold, 1 do not hold, 1 undecided." in text
+    assert "✓ holds Groups help." in text
+    assert "figure 2 · P &lt; 0.001, corrected by Holm" in text
+    assert "figure 3 · P = 0.250, corrected by Holm" in text
+    assert "? undecided AP@10 is 78.86 %." in text
+
+
+def test_figures_carry_their_picture_and_numbers() -> None:
+    found = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page())
+    assert found
+    assert base64.b64decode(found[1]) == b"<svg/>"
+    assert '<td class="number">0.700</td><td class="number">0.650 to 0.750</td>' in page()
+    assert '<td class="number">0.800</td><td class="number"></td>' in page()
+
+
+def test_texts_are_escaped_and_nothing_is_loaded() -> None:
+    assert "<h1>Zhu &amp; Xiong &lt;again&gt;</h1>" in page()
+    assert "<script" not in page()
+    assert "http" not in page()
+    assert " style=" not in page()  # the site's policy allows none
+
+
+def test_provenance_is_listed_by_dotted_names() -> None:
+    assert '<tr><th scope="row">versions.numpy</th><td>2.0</td></tr>' in page()
+    assert '<tr><th scope="row">seeds</th><td>0, 1</td></tr>' in page()
+
+
+def test_what_is_missing_leaves_no_heading() -> None:
+    text = page(Report("empty", "Nothing", (), (), (), ()))
+    for part in ("notes", "claims", "figures", "tables"):
+        assert f'id="{part}"' not in text
+        assert f'"#{part}"' not in text
+
+
+def test_it_says_how_to_make_it_again_and_how_to_cite_it() -> None:
+    text = re.sub(r"<[^>]+>", "", page())
+    assert f"Run again with: {COMMAND}" in text
+    assert f"Cite as: veilsearch {__version__}, experiment zhu, rows sha256 ab12" in text

@@ -1,0 +1,226 @@
+"""What is looked at before strangers may come: each lack is one line with its remedy."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flask import Flask, Response
+
+from search_app.accounts.database import FILE as PEOPLE
+from search_app.server import deployment
+from search_app.server import strangers as behaviour
+from search_app.server.checkup import Check
+from search_app.server.opening import Serving
+from search_app.settings import load_settings
+
+from ..conftest import Run
+
+TOKEN = "a token of the operator"  # noqa: S105
+PUBLIC = """access = "private"
+hosts = ["search.example.org"]
+https = true
+proxy = "127.0.0.1"
+"""
+
+
+@pytest.fixture
+def root(three_people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace that is ready for strangers, run by an account of its own."""
+    monkeypatch.setattr(deployment.os, "geteuid", lambda: 1000)
+    root = tmp_path / "workspace"
+    shutil.copytree(three_people, root)
+    root.chmod(0o700)
+    (root / "veilsearch.toml").write_text(PUBLIC)
+    return root
+
+
+@pytest.fixture
+def look(root: Path) -> Callable[..., dict[str, Check]]:
+    def checks(host: str = "127.0.0.1", **changes: object) -> dict[str, Check]:
+        settings = load_settings(root, {"VEILSEARCH_ADMIN_TOKEN": TOKEN})
+        changed = replace(settings, **changes)  # type: ignore[arg-type]
+        return {check.name: check for check in deployment.deployment(changed, host)}
+
+    return checks
+
+
+Look = Callable[..., dict[str, Check]]
+Damage = Callable[[Flask], object]
+Broken = Callable[[Damage], dict[str, Check]]
+NAMES = ["mode", "token", "https", "hosts", "proxy", "rate", "device", "account", "folder", "files"]
+NAMES += ["people", "verify", "sites", "names", "headers", "bodies", "nobody", "cookies"]
+
+
+def test_a_workspace_that_is_ready_is_told_so(look: Look) -> None:
+    checks = look()
+    assert list(checks) == NAMES
+    assert {name: check.remedy for name, check in checks.items() if not check.good} == {}
+    assert checks["cookies"].found == "one, and it is httponly, path=/, samesite=strict, secure"
+    assert TOKEN not in str(checks)
+
+
+def test_nothing_is_written(root: Path, look: Look) -> None:
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    look()
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+
+
+LACKS: list[tuple[dict[str, object], str, str, str]] = [
+    ({"access": "plain"}, "mode", "plain: nobody signs in", 'set access = "private" in'),
+    ({"access": ""}, "mode", "plain: nobody signs in", "or serve with --mode private"),
+    ({"access": "demo"}, "mode", "mode demo shows invented people only", "serve with --mode"),
+    ({"admin_token": ""}, "token", "VEILSEARCH_ADMIN_TOKEN is not set", "secrets.token_urlsafe()"),
+    ({"admin_token": "short"}, "token", "has 5 characters and needs at least 20", "make one with"),
+    ({"https": False}, "https", "can be read on the way", "set https = true"),
+    ({"hosts": ()}, "hosts", "no host name is trusted", 'set hosts = ["search.example.org"]'),
+    ({"proxy": ""}, "proxy", "all people count as one client", 'set proxy = "127.0.0.1"'),
+    ({"rate": 0}, "rate", "no limit on requests", "set rate = 10 in veilsearch.toml"),
+]
+
+
+@pytest.mark.parametrize(("changes", "name", "found", "remedy"), LACKS)
+def test_each_lack_in_the_settings_has_its_remedy(
+    look: Look, changes: dict[str, object], name: str, found: str, remedy: str
+) -> None:
+    check = look(**changes)[name]
+    assert found in check.found
+    assert remedy in check.remedy
+
+
+def test_alone_on_this_machine_less_is_needed(look: Look) -> None:
+    alone = {"https": False, "hosts": (), "proxy": ""}
+    assert all(look(**alone)[name].good for name in ("https", "hosts", "proxy"))
+    open_ = look("0.0.0.0", **alone)  # noqa: S104
+    assert not open_["https"].good
+    assert not open_["hosts"].good
+
+
+def test_root_is_told(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deployment.os, "geteuid", lambda: 0)
+    assert look()["account"].remedy.startswith("make an account that owns")
+
+
+def test_open_folders_and_files_are_named_with_the_command(root: Path, look: Look) -> None:
+    root.chmod(0o755)
+    (root / "profiles.jsonl").chmod(0o640)
+    (root / "release" / "private" / "members.jsonl").chmod(0o604)
+    (root / PEOPLE).touch(0o600)
+    (root / PEOPLE).chmod(0o660)
+    checks = look()
+    assert checks["folder"].remedy == f"chmod 700 {root}"
+    assert checks["files"].found == "open to others: profiles.jsonl, members.jsonl"
+    assert checks["files"].remedy.split()[:3] == ["chmod", "600", str(root / "profiles.jsonl")]
+    assert checks["people"].remedy == f"chmod 600 {root / PEOPLE}"
+
+
+def test_a_release_that_does_not_hold_is_told(root: Path, look: Look) -> None:
+    rows = root / "release" / "rows.jsonl"
+    rows.write_text(rows.read_text().replace("g0001", "g0002"))
+    check = look()["verify"]
+    assert "the release is refused" in check.found
+    assert check.remedy.startswith("see: veilsearch verify")
+
+
+def test_what_cant_be_opened_is_told_and_the_rest_looked_at(root: Path, look: Look) -> None:
+    shutil.rmtree(root / "indexes")
+    checks = look()
+    assert checks["pages"].remedy == "build one with: veilsearch index CORPUS"
+    assert checks["verify"].good
+
+
+# -- an application that is broken on purpose: each guard taken away is noticed ------------------
+
+
+@pytest.fixture
+def broken(root: Path) -> Iterator[Broken]:
+    """Ask an application of which something was broken."""
+    settings = replace(load_settings(root, {}), admin_token=TOKEN)
+    site = Serving(settings, print, lasting=False).open()
+
+    def ask(damage: Damage) -> dict[str, Check]:
+        free = replace(site, settings=replace(settings, rate=0))
+        app = behaviour.create_app(free)
+        damage(app)
+        case = behaviour._Case(app, free, app.test_client(use_cookies=False))
+        return {
+            name: behaviour.guarded(name, lambda look=look: look(case), "tell us")
+            for name, look in behaviour._LOOKS.items()
+        }
+
+    yield ask
+    site.close()
+
+
+def without(name: str) -> Damage:
+    """Take a guard away."""
+
+    def damage(app: Flask) -> None:
+        guards = app.before_request_funcs[None]
+        assert [guard.__name__ for guard in guards].count(name) == 1
+        app.before_request_funcs[None] = [g for g in guards if g.__name__ != name]
+
+    return damage
+
+
+def saying(name: str, value: str | None) -> Damage:
+    """Change a header of all answers, or take it away."""
+
+    def change(response: Response) -> Response:
+        if value is None:
+            response.headers.pop(name)
+        else:
+            response.headers[name] = value
+        return response
+
+    return lambda app: app.after_request_funcs[None].insert(0, change)
+
+
+def unsafe_cookie(app: Flask) -> None:
+    def change(response: Response) -> Response:
+        cookie = response.headers.get("Set-Cookie", "")
+        if cookie:
+            response.headers["Set-Cookie"] = cookie.replace(" HttpOnly;", "")
+        return response
+
+    app.after_request(change)
+
+
+@pytest.mark.parametrize(
+    ("damage", "noticed"),
+    [
+        (without("_refuse_foreign_site"), {"sites", "headers"}),
+        (without("_refuse_foreign_host"), {"names", "headers"}),
+        (without("_refuse_body"), {"bodies"}),
+        (saying("X-Frame-Options", None), {"headers"}),
+        (saying("Access-Control-Allow-Origin", "*"), {"headers"}),
+        (saying("Cache-Control", "max-age=600"), {"headers"}),
+        (unsafe_cookie, {"cookies"}),
+    ],
+)
+def test_each_guard_that_is_missing_is_noticed(
+    broken: Broken, damage: Damage, noticed: set[str]
+) -> None:
+    assert {name for name, check in broken(damage).items() if not check.good} == noticed
+
+
+def test_a_page_for_everybody_is_noticed(broken: Broken) -> None:
+    check = broken(without("_know_visitor"))["nobody"]
+    assert "without being signed in" in check.found
+
+
+def test_doctor_tells_all_of_it(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VEILSEARCH_ADMIN_TOKEN", TOKEN)
+    run = Run(root, capsys)
+    names = [check["name"] for check in json.loads(run("doctor", "--deploy", "--json"))]
+    assert names[-len(NAMES) :] == NAMES
+    assert len(run.json("doctor")) == len(names) - len(NAMES)
+    said = run("doctor", "--deploy", "--mode", "plain", code=1)
+    assert "BAD  mode      plain: nobody signs in\n" in said
+    assert "remedy: set access" in said

@@ -1,0 +1,116 @@
+"""A running server holds nothing of a person once it serves the state without them.
+
+The needles are made at run time, and the test keeps them reversed, so that only what served them
+could hold them. All that Python's memory can reach is looked at.
+"""
+
+from __future__ import annotations
+
+import gc
+import secrets
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from anonymizer.methods import anonymize
+from anonymizer.methods.method import Inputs
+from anonymizer.model import Profiles
+from search_app.accounts.store import PeopleStore
+from search_app.server.following import Follower
+from search_app.server.opening import Serving
+from search_app.settings import load_settings
+from search_app.web import Live
+from search_app.workspace.folder import Workspace
+
+from ..conftest import call, serve_release
+from ..web.conftest import signed_in
+
+PATHS = (
+    *("/me", "/me/forget", "/me/download", "/groups", "/log", "/api/v1/profile"),
+    *("/?q={0}&mode=own", "/?q={0}&mode=group", "/compare?q={0}+java"),
+    *("/why?q=java&doc=d1&mode=group", "/api/v1/search?q={0}+java&mode=group"),
+)
+
+
+def needles() -> list[str]:
+    """Return an id, a term and a word of a query, reversed."""
+    return [f"zq{secrets.token_hex(5)}"[::-1] for _ in range(3)]
+
+
+def texts() -> Iterator[str | bytes]:
+    """Yield every text that objects in memory refer to."""
+    gc.collect()
+    seen, waiting = set[int](), [*gc.get_objects()]
+    while waiting:
+        for one in gc.get_referents(waiting.pop()):
+            if isinstance(one, str | bytes | bytearray):
+                yield bytes(one) if isinstance(one, bytearray) else one
+            elif id(one) not in seen and not gc.is_tracked(one):
+                seen.add(id(one))
+                waiting.append(one)
+
+
+def held(reversed_needles: list[str]) -> set[str]:
+    """Return the `reversed_needles` that some text in memory has, as they are or in bytes."""
+    found = set()
+    for text in texts():
+        known = text.decode("latin-1") if isinstance(text, bytes) else text
+        if "zq" in known:
+            found |= {needle for needle in reversed_needles if needle[::-1] in known}
+    return found
+
+
+def build(root: Path, model: Path, user: str, term: str) -> str:
+    """Make a workspace of four people, one of whom is `user` with `term`; return their code."""
+    others = {f"person-{n}": {"java": 1.0, f"word{n % 2}": 1.0} for n in range(3)}
+    people = Profiles.from_rows({**others, user: {"java": 1.0, term: 1.0}})
+    release = anonymize("p-linkability", Inputs(people), {"p": 0.9, "augment": "none"})
+    serve_release(root, people, release)
+    shutil.copytree(model / "indexes", root / "indexes")
+    Workspace(root).make_current(index=Workspace(model).current().index)
+    store = PeopleStore(root / "people.sqlite")
+    code = store.new_code(user)
+    store.choose(user, remember=True)
+    store.close()
+    return code
+
+
+def test_nothing_of_a_person_stays_in_the_memory_of_a_server(
+    three_people: Path, tmp_path: Path
+) -> None:
+    user, _, word = hidden = needles()
+    root = tmp_path / "w"
+    code = build(root, three_people, *(one[::-1] for one in hidden[:2]))
+    settings = replace(load_settings(root, {}), access="private", admin_token="t" * 40)
+    serving = Serving(settings, lambda _text: None)
+    live = Live(serving.open())
+    follower = Follower(live, serving.workspace, serving.open, lambda _text: None)
+    client: Any = signed_in(live, code)
+
+    def read(status: int) -> None:
+        for path in PATHS:
+            assert client.get(path.format(word[::-1])).status_code == status, path
+
+    read(200)
+    assert held(hidden) == {*hidden}
+
+    def forget_meanwhile(store: PeopleStore, *users: str, **then: Any) -> None:
+        """The server follows, and the person still searches, before their code goes."""
+        follower.look()
+        client.get(f"/?q={word[::-1]}&mode=own")
+        real(store, *users, **then)
+
+    real = PeopleStore.forget
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PeopleStore, "forget", forget_meanwhile)
+        call(root, "forget", "--user", user[::-1])
+    follower.look()
+    follower.look()  # closes the former state
+    urlsplit.cache_clear()  # what the test client read
+    assert held(hidden) == set()
+    assert client.get("/me").status_code != 200

@@ -1,0 +1,102 @@
+"""The pages in a real browser: keys, lights, and what the script adds."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, Page
+
+from .chromium import in_browser
+
+pytestmark = in_browser
+
+
+def test_keys_walk_through_the_results(page: Page, address: str) -> None:
+    focused = "document.activeElement.dataset.key ?? document.activeElement.id"
+    page.goto(f"{address}/?q=java")
+    steps = [("j", "0"), ("j", "1"), ("k", "0"), ("k", "0"), ("/", "q")]
+    for key, expected in steps:
+        page.keyboard.press(key)
+        assert page.evaluate(focused) == expected
+    page.keyboard.type("j")  # in the field a letter is a letter
+    assert page.evaluate(focused) == "q"
+
+
+def test_keys_that_are_characters_can_be_switched_off(page: Page, address: str) -> None:
+    focused = "document.activeElement.dataset.key ?? document.activeElement.id"
+    page.goto(f"{address}/?q=java")
+    page.get_by_role("button", name="Keys").click()
+    page.goto(f"{address}/?q=java&page=2")  # it is kept in the browser
+    for key in ("j", "/"):
+        page.keyboard.press(key)
+        assert page.evaluate(focused) in ("", None)
+    assert page.locator("#keys").get_attribute("aria-pressed") == "false"
+    page.get_by_role("button", name="Keys").click()
+    page.keyboard.press("/")
+    assert page.evaluate(focused) == "q"
+
+
+def test_the_same_document_lights_up_in_every_column(page: Page, address: str) -> None:
+    page.goto(f"{address}/compare?q=java&user=1001")
+    page.locator(".own .hit").nth(1).hover()
+    lit = page.locator(".same-document")
+    assert [lit.nth(at).get_attribute("data-key") for at in range(lit.count())] == ["2"] * 3
+    page.locator("h2#reading").hover()
+    assert lit.count() == 0
+    page.locator(".own a.plain").nth(2).focus()
+    assert lit.first.get_attribute("data-key") == "4"
+
+
+def test_a_person_chosen_by_pointer_is_asked_for_at_once(page: Page, address: str) -> None:
+    page.goto(f"{address}/?q=java")
+    page.locator("#user").dispatch_event("pointerdown")
+    page.locator("#user").select_option("1001")
+    page.wait_for_url("**/?q=java&user=1001")
+    assert page.locator(".tabs button[aria-pressed=true]").inner_text().startswith("My group")
+
+
+def test_without_script_the_buttons_do_it_all(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_role("searchbox").fill("java")
+    page.get_by_role("combobox", name="Search as", exact=True).select_option("1001")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="My own profile").click()
+    page.get_by_role("link", name="Compare all three").click()
+    assert page.locator(".lane").count() == 3
+    page.locator(".own a.plain").nth(1).click()
+    assert page.locator(".none .hit:target").get_attribute("data-key") == "2"
+    context.close()
+
+
+WHY = "/?q=java&user=1001&mode=own"
+
+
+def test_why_opens_under_its_result_and_escape_leads_back(page: Page, address: str) -> None:
+    page.goto(f"{address}{WHY}")
+    hit = page.locator(".hit").nth(1)
+    link = hit.locator("a.why")
+    link.focus()
+    page.keyboard.press("Enter")
+    part = hit.locator(".because .sentence")
+    part.wait_for()
+    assert page.url == f"{address}{WHY}"
+    assert page.locator(".because").count() == 1
+    assert link.get_attribute("aria-expanded") == "true"
+    assert page.evaluate("document.activeElement.className") == "because"
+    page.keyboard.press("Escape")
+    assert page.locator(".because").count() == 0
+    assert link.get_attribute("aria-expanded") == "false"
+    assert link.evaluate("link => link === document.activeElement")
+
+
+def test_print_has_what_was_asked_and_found_and_no_buttons(page: Page, address: str) -> None:
+    page.emulate_media(media="print")
+    for path in ("/", "/compare"):
+        page.goto(f"{address}{path}?q=java&user=1001")
+        what = ("#q", "#user", ".tabs [aria-pressed=true], .verdict", ".hit h2, .hit h3")
+        assert [page.locator(each).first.is_visible() for each in what] == [True] * 4
+        hidden = page.locator(
+            "button:not([aria-pressed=true]), #keys, .drawer, a.why, footer, .jumps, nav"
+        )
+        assert hidden.count() > 5
+        assert not any(hidden.nth(at).is_visible() for at in range(hidden.count()))

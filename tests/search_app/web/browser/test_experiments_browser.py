@@ -1,0 +1,56 @@
+"""Experiments in a real browser: pictures are drawn, forms need no script, texts run nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from search_app.web import Site
+
+from ..run_folders import make_run, with_runs
+from .chromium import in_browser
+
+pytestmark = in_browser
+
+
+@pytest.fixture
+def site(site: Site, tmp_path: Path) -> Site:
+    return with_runs(site, tmp_path / "workspace")
+
+
+def test_pictures_are_drawn_with_their_own_style(watched: Page, address: str) -> None:
+    """The toy picture is a blue square, by a style sheet within it."""
+    watched.goto(f"{address}/experiments/toy")
+    picture = watched.locator("img.picture")
+    assert picture.evaluate("image => image.naturalWidth") == 672
+    colour = picture.evaluate(
+        """image => {
+            const canvas = document.createElement("canvas");
+            canvas.width = 672;
+            canvas.height = 432;
+            const drawn = canvas.getContext("2d");
+            drawn.drawImage(image, 0, 0, 672, 432);
+            return [...drawn.getImageData(100, 100, 1, 1).data];
+        }"""
+    )
+    assert colour == [0x00, 0x72, 0xB2, 255]
+
+
+def test_a_picture_opened_by_itself_runs_nothing(page: Page, address: str, site: Site) -> None:
+    runs = site.settings.workspace / "experiments"
+    script = b"<script>document.documentElement.setAttribute('class', 'ran')</script>"
+    svg = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">' + script + b"</svg>"
+    make_run(runs / "hostile", **{"figures/figure-2_svg": svg})
+    page.goto(f"{address}/experiments/hostile/figures/figure-2.svg")
+    assert page.locator("svg").get_attribute("class") is None
+
+
+def test_print_has_the_report_and_no_forms(page: Page, address: str) -> None:
+    page.emulate_media(media="print")
+    page.goto(f"{address}/experiments/toy")
+    for shown in ("h1", ".claim", "img.picture", ".sheet table"):
+        assert page.locator(shown).first.is_visible()
+    for hidden in (".pair", ".picks", ".numbers", "footer"):
+        assert not page.locator(hidden).first.is_visible()

@@ -1,0 +1,140 @@
+"""In group mode two members of one group are one to the engine: every argument it gets is equal."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from index.forward.reading import Forward
+from index.model import Index
+from search_app.search.engine import Engine
+from search_app.search.modes import Modes
+from search_app.web import Site, create_app
+from search_app.workspace.ledger import Noted
+
+from ..conftest import ToyForward, ToyIndex
+
+Calls = list[tuple[str, bytes]]
+
+
+class Overheard:
+    """Stands before something, passes every call on, and keeps all it was called with."""
+
+    def __init__(self, real: object, calls: Calls):
+        self._real = real
+        self._calls = calls
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._real, name)
+        if not callable(method):
+            return method
+
+        def overhear(*arguments: object, **named: object) -> Any:
+            self._calls.append((name, pickle.dumps((arguments, sorted(named.items())))))
+            return method(*arguments, **named)
+
+        return overhear
+
+
+def heard(modes: Modes, users: Sequence[str], mode: str) -> list[tuple[Calls, Any]]:
+    """Answer one query for each user; return what engine and index were told, and the answer."""
+    told = []
+    for user in users:
+        calls: Calls = []
+        lucene = Overheard(ToyIndex(), calls)
+        forward = Overheard(ToyForward(), calls)
+        engine = Overheard(Engine(cast(Index, lucene), cast(Forward, forward)), calls)
+        served = Modes(cast(Engine, engine), modes.profiles, modes.release)
+        (answer,) = served.answers("java", (mode,), user, pool=40, mix=0.5)
+        told.append((calls, answer))
+    return told
+
+
+def without_profiles(modes: Modes) -> Modes:
+    return Modes(modes.engine, None, modes.release)
+
+
+def test_two_members_send_the_same_bytes_and_get_the_same_results(modes: Modes) -> None:
+    (mine, my_answer), (theirs, their_answer) = heard(
+        without_profiles(modes), ("1001", "1002"), "group"
+    )
+    assert mine == theirs
+    assert [name for name, _ in mine] == ["pool", "pool", "rank", "columns", "target", "cosines"]
+    assert my_answer.request.as_bytes() == their_answer.request.as_bytes()
+    assert my_answer.ranking.rows.tolist() == their_answer.ranking.rows.tolist()
+    assert my_answer.ranking.scores.tobytes() == their_answer.ranking.scores.tobytes()
+    assert my_answer.ranking.plain_ranks.tolist() == their_answer.ranking.plain_ranks.tolist()
+
+
+def test_no_argument_holds_the_person(modes: Modes) -> None:
+    ((calls, _),) = heard(without_profiles(modes), ("1001",), "group")
+    assert calls
+    assert not [name for name, told in calls if b"1001" in told]
+
+
+def test_the_judge_alone_is_handed_the_own_profile(modes: Modes) -> None:
+    """Average precision needs it; all else that the engine is told is equal to the byte."""
+    (mine, _), (theirs, _) = heard(modes, ("1001", "1002"), "group")
+    assert mine != theirs
+    assert without_the_judge(mine) == without_the_judge(theirs)
+
+
+def without_the_judge(calls: Calls) -> Calls:
+    """Leave out the order by the own profile, and what the index is asked for it."""
+    names = [name for name, _ in calls]
+    at = names.index("by_profile")
+    asked = ["by_profile", "columns", "target", "cosines"]
+    assert names[at : at + len(asked)] == asked
+    assert names.count("by_profile") == 1
+    return calls[:at] + calls[at + len(asked) :]
+
+
+def test_another_group_and_the_own_mode_do_differ(modes: Modes) -> None:
+    """The test above can fail."""
+    (mine, _), (alone, _) = heard(without_profiles(modes), ("1001", "1003"), "group")
+    assert mine != alone
+    (mine, _), (theirs, _) = heard(modes, ("1001", "1002"), "own")
+    assert mine != theirs
+
+
+@pytest.mark.parametrize("path", ["/", "/compare"])
+def test_the_pages_send_the_same_too(site: Site, path: str) -> None:
+    client = create_app(site).test_client()
+    for user in ("1001", "1002"):
+        client.get(f"{path}?q=java+rare&user={user}&mix=0.5")
+    mine, theirs = (site.transcripts.of(user) for user in ("1001", "1002"))
+    assert mine["group"].as_bytes() == theirs["group"].as_bytes()
+    assert mine["none"].as_bytes() == theirs["none"].as_bytes()
+    assert mine["own"].as_bytes() != theirs["own"].as_bytes()
+    assert replace(mine["group"], row=None) == theirs["none"] == mine["none"]
+
+
+PUBLISHED = Noted(1_700_000_000, "published", "p-linkability", {}, 3, 2, "ab")
+
+
+@pytest.mark.parametrize("more", ["", "&row=g0001&keep=7"])
+def test_a_device_has_the_engine_told_the_same_whoever_asks(private: Site, more: str) -> None:
+    """Nobody, and two people who have signed in and differ in everything."""
+    told, answers = [], []
+    for user in ("", "1001", "1003"):
+        calls: Calls = []
+        engine = cast(Engine, Overheard(private.modes.engine, calls))
+        heard = Modes(engine, private.modes.profiles, private.modes.release)
+        opened = replace(private.settings, device=True)
+        asked = replace(
+            private, modes=heard, clock=lambda: 1e9, settings=opened,
+            published=lambda: True,
+        )  # fmt: skip
+        client = create_app(asked).test_client()
+        if user:
+            client.post("/sign-in", data={"code": private.store.new_code(user)})
+        answers.append(client.get(f"/api/v1/candidates?q=java{more}").data)
+        told.append(calls)
+    assert told[0] == told[1] == told[2] != []
+    assert answers[0] == answers[1] == answers[2]
+    names = [name for name, _ in told[0]]
+    assert names == ["pool", "plain", *(["rank"] if more else []), "vectors", "documents"]

@@ -1,0 +1,100 @@
+"""A lecture's prepared searches, read from a file that a person wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anonymizer.model import Profiles, Release
+from anonymizer.promise import AVERAGE
+from search_app.tasks.demo import WORDS, searches
+from search_app.workspace.lecture import MOST, Lecture, PreparedSearch, prepare
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "lecture.tsv"
+
+
+def test_each_line_is_a_query_and_perhaps_a_person(file: Path) -> None:
+    file.write_text("# my lecture\njava\t1001\n\nbass guitar\n  mercury \t 1002 \n")
+    assert prepare(file).searches == (
+        PreparedSearch("java", "1001", 2),
+        PreparedSearch("bass guitar", "", 4),
+        PreparedSearch("mercury", "1002", 5),
+    )
+    assert prepare(file).faults == ()
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+def test_any_ending_of_lines_and_a_mark_at_the_beginning(file: Path, ending: str) -> None:
+    file.write_bytes(b"\xef\xbb\xbf" + ending.join(["# café", "café\t7", ""]).encode())
+    assert prepare(file).searches == (PreparedSearch("café", "7", 2),)
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (b"secret\xff\t1001", "line 2 is not UTF-8; save the file as UTF-8"),
+        (b"secret\t1001\tx", "line 2 has 3 columns; write a query, a tab and a person"),
+        (b"\tsecret", "line 2 has no query before its tab"),
+        (b"secret\0\t1001", "line 2 holds control characters; take them out"),
+        (b"secret" * 400, "line 2 has a query of 2,400 characters; at most 2,000"),
+    ],
+)
+def test_a_bad_line_is_told_by_its_number_never_by_what_it_holds(
+    file: Path, line: bytes, fault: str
+) -> None:
+    file.write_bytes(b"java\n" + line + b"\ncoffee\n")
+    lecture = prepare(file)
+    assert [search.query for search in lecture.searches] == ["java", "coffee"]
+    assert lecture.faults == (fault,)
+
+
+def test_the_file_is_read_as_it_is_now(file: Path) -> None:
+    usual = (PreparedSearch("java", "1001"),)
+    assert prepare(file, usual) == Lecture(usual)
+    file.write_text("bass\n")
+    assert prepare(file, usual).searches == (PreparedSearch("bass", "", 1),)
+    file.unlink()
+    assert prepare(file, usual).searches == usual
+
+
+def test_an_empty_file_prepares_nothing(file: Path) -> None:
+    file.write_text("# nothing yet\n")
+    assert prepare(file, (PreparedSearch("java"),)) == Lecture((), (), from_file=True)
+
+
+def test_what_can_not_be_read_is_told(file: Path) -> None:
+    file.mkdir()
+    assert prepare(file).faults == ("lecture.tsv can’t be read: Is a directory",)
+
+
+def test_of_very_many_searches_the_first_are_taken(file: Path) -> None:
+    file.write_text("java\n" * (MOST + 1))
+    lecture = prepare(file)
+    assert len(lecture.searches) == MOST
+    assert lecture.faults == ("lecture.tsv has 501 searches; the first 500 are taken",)
+
+
+def test_a_file_of_any_other_kind_is_not_read_to_its_end(file: Path) -> None:
+    with file.open("wb") as huge:
+        huge.truncate(10**9)
+    assert prepare(file).faults == ("lecture.tsv is longer than 1,000,000 bytes",)
+
+
+def test_the_town_has_each_word_asked_by_two_people() -> None:
+    """Three fans: one of fishing, one of guitar, one of both, who is left out."""
+    release = Release(
+        rows=Profiles.from_rows({"g0001": {"fish": 1.0}}),
+        users=("1", "2", "3"),
+        row_of_user=np.zeros(3, dtype=np.int64),
+        method="p-linkability",
+        parameters={},
+        promise=AVERAGE,
+    )
+    truth = {"interests": {"fishing": ["3", "1"], "guitar": ["3", "2"]}}
+    assert searches(truth, release) == (PreparedSearch("bass", "1"), PreparedSearch("bass", "2"))
+    assert len({word for word, _ in WORDS}) == len(WORDS) >= 6
