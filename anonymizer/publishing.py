@@ -290,16 +290,32 @@ def _ids(case: Case) -> _Ids:
 def _named(cohort: CohortCase, ids: _Ids) -> list[Finding]:
     """Find the terms and numbers of `cohort` that equal one of `ids`.
 
-    Nobody could tell them from one.
+    A term may be called like a person if somebody else has it: people search for mark and rose.
     """
     if cohort.profiles is None or cohort.rows is None:
         return []
-    terms = enumerate(cohort.profiles.terms)
-    named = [number for number, term in terms if term.casefold() in ids.folded]
+    folded = [term.casefold() for term in cohort.profiles.terms]
+    names = [person_of(user).casefold() for user in cohort.profiles.users]
+    own = np.array([term in ids.folded for term in folded])
+    user = np.repeat(np.arange(len(names)), cohort.profiles.sizes)
+    column = cohort.profiles.cells.columns
+    for at in np.flatnonzero(own[column]).tolist():
+        if person_of(folded[column[at]]) != names[user[at]]:
+            own[column[at]] = False
     row, column = np.divmod(cohort.rows.keys, cohort.rows.span)
-    wrong = np.bincount(row[np.isin(column, named)], minlength=len(cohort.rows.names)) > 0
-    line = "has a term that is a user's id; give the people other ids and make the profiles again"
-    findings = [*row_findings("identity", wrong, line, "no term is a user's id")]
+    known = column < own.size
+    wrong = np.bincount(row[known][own[column[known]]], minlength=len(cohort.rows.names)) > 0
+    # Nobody has these terms any more: a profile changed since the row was made.
+    lines = cohort.parts[ROWS].splitlines()
+    for at in np.unique(row[~known]).tolist():
+        terms = set(map(str.casefold, read_object(lines[at])["terms"]))
+        wrong[at] |= not (terms - {*folded}).isdisjoint(ids.folded)
+    line = (
+        "has a term that is a user's id, and nobody else has it; give the people other ids and "
+        "make the profiles again"
+    )
+    good = "no term is a user's id, or others have it, too"
+    findings = [*row_findings("identity", wrong, line, good)]
     if numbers := _numbers_named(cohort.manifest, ids):
         line = (
             f"{', '.join(numbers)}: a number that is a user's id, or holds one in its digits; give "

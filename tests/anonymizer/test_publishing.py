@@ -249,13 +249,15 @@ def test_groups_of_people_some_of_whom_are_named_like_sessions_are_published(pla
     [
         ({"anna-0": "t0"}, "rows.jsonl, line 1"),  # a term of the first row
         ({"frida-5": "t6"}, "rows.jsonl, line 2"),
-        ({"anna-0": "t3"}, "rows.jsonl, line 1"),  # it stands in both
         ({"anna-0": "T0"}, "rows.jsonl, line 1"),
+        ({"anna-0": "t0", "berta-1": "T0"}, "rows.jsonl, line 1"),  # who of them has it?
+        ({"anna-0": "t3"}, ""),  # others have it
+        ({"anna-0": "t1"}, ""),  # and so has somebody else
         ({user: f"t{at}#1" for at, user in enumerate(USERS)}, ""),  # sessions? nobody has two
         ({"anna-0": "t10"}, ""),
     ],
 )
-def test_a_term_that_is_a_users_id_is_never_published(
+def test_a_term_that_is_the_id_of_the_only_person_who_has_it_is_never_published(
     place: Path, rename: dict[str, str], refused: str
 ) -> None:
     people = {rename.get(user, user): row for user, row in SIX.items()}
@@ -292,14 +294,30 @@ def test_a_number_that_is_a_users_id_is_never_published(
     assert (place / "out/f").exists() == (not named)
 
 
-def test_a_term_that_is_the_id_behind_sessions_is_never_published(place: Path) -> None:
+@pytest.mark.parametrize("user", ["t0", "T0", "frida-5"])
+def test_an_id_in_a_row_that_nobody_has_as_a_term_any_more_is_not_published(
+    place: Path, user: str
+) -> None:
+    """Anna took the term out of her profile since the row was made."""
+    release = made({user if own == "frida-5" else own: row for own, row in SIX.items()},
+                   (USERS[:3], (*USERS[3:5], user)), PARAMETERS)  # fmt: skip
+    release.profiles["anna-0"] = {"t1": 0.5}
+    release.changes = {"withdrawn": 0, "left": 0, "stood": [], "edited": ["g0001"]}
+    found = [(breach.claim, breach.where) for breach in breaches_of(release, place)]
+    assert found == [("identity", "rows.jsonl, line 1")] * (user != "frida-5")
+
+
+@pytest.mark.parametrize(("holder", "refused"), [("anna#2", True), ("berta#2", False)])
+def test_a_term_that_only_the_person_behind_sessions_has_is_never_published(
+    place: Path, holder: str, refused: bool
+) -> None:
     sessions: Rows = {f"{who}#{n}": {f"x{n}": 1.0} for who in ("anna", "berta") for n in (1, 2)}
-    sessions["berta#2"]["anna"] = 1.0
+    sessions[holder]["anna"] = 1.0
     groups = [["anna#1", "berta#1"], ["anna#2", "berta#2"]]
-    release = made(sessions, groups, {**PARAMETERS, "p": None, "k": 2})
-    (breach,) = breaches_of(release, place)
-    assert (breach.claim, breach.where) == ("identity", "rows.jsonl, line 2")
-    assert "anna" not in breach.line
+    breaches = breaches_of(made(sessions, groups, {**PARAMETERS, "p": None, "k": 2}), place)
+    where = [("identity", "rows.jsonl, line 2")] * refused
+    assert [(breach.claim, breach.where) for breach in breaches] == where
+    assert not any("anna" in breach.line for breach in breaches)
 
 
 def test_hidden_files_of_others_stay(place: Path) -> None:
