@@ -25,6 +25,7 @@ from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release
 from anonymizer.rows.closest import closest_row
 from anonymizer.storage.changes import without_rows
+from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.releases import add_cohort, read_release, write_release
 from index.manifest import read_manifest
 from search_app import __version__
@@ -143,7 +144,7 @@ def outcomes(world: World, unit: Unit, place: Path) -> Iterator[tuple[tuple[str,
     for share in SHARES:
         count = round(share * first.size)
         folder, leaving = place / f"{share}", {users[at] for at in first[:count].tolist()}
-        without_rows(whole, folder, leaving, known=False, input_hash=HASH)
+        without_rows(read_cohorts(whole), folder, leaving, known=False, input_hash=HASH)
         remaining, joined = np.sort(first[count:]), np.sort(later[:count])
         for step in STEPS if count else STEPS[:1]:
             people = remaining

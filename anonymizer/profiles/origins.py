@@ -15,11 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from ..arrays import Ints, Numbers
 from ..errors import BadInput
+from ..model import Profiles
 from ..storage.arrays import hash_of
 from ..storage.files import replaced_whole
+from ..storage.profiles import fingerprint
 from ..storage.records import as_json, names_of, plain_errors
 
 _REMEDY = "delete it, or make the profiles again"
@@ -74,10 +77,11 @@ def stacked_origins(parts: Sequence[Origins]) -> Origins:
     column = {term: at for at, term in enumerate(terms)}
     since = min(part.since for part in parts)
 
-    def seconds(name: str) -> Ints:
+    def seconds(name: str) -> NDArray[np.integer]:
         """Return the times called `name` of all parts, in seconds from the first `since`."""
         shifted = [getattr(part, name).astype(np.int64) + (part.since - since) for part in parts]
-        return np.concatenate(shifted)
+        times = np.concatenate(shifted)
+        return times.astype(np.uint32) if times.max() < 2**32 else times
 
     ends = [np.diff(part.ends) for part in parts]
     columns = [
@@ -138,6 +142,17 @@ def read_origins(profiles: Path, made_from: str | None = None) -> Origins | None
     if made_from not in (None, fingerprint):
         raise BadInput(f"{path}: belongs to other profiles than those next to it; {_REMEDY}")
     return origins
+
+
+def binary_profiles(origins: Origins, made_from: str) -> Profiles | None:
+    """Return the profiles of `origins`, without reading a line; None if not all weights are 1.
+
+    Their fingerprint `made_from` tells.
+    """
+    entries = (np.ones(origins.columns.size), origins.columns, origins.ends)
+    matrix = csr_matrix(entries, (len(origins.users), len(origins.terms)))
+    profiles = Profiles(origins.users, origins.terms, matrix)
+    return profiles if fingerprint(profiles) == made_from else None
 
 
 def _checked(stored: dict[str, NDArray[Any]]) -> tuple[Origins, str]:

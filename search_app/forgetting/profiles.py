@@ -10,13 +10,25 @@ from pathlib import Path
 from anonymizer.errors import BadInput
 from anonymizer.marketing.table import is_table, write_table_without
 from anonymizer.model import Profiles
-from anonymizer.profiles.origins import origins_path, read_origins, write_origins
+from anonymizer.profiles.origins import (
+    Origins,
+    binary_profiles,
+    origins_path,
+    read_origins,
+    write_origins,
+)
 from anonymizer.profiles.withdrawal import origins_without, profiles_without
 from anonymizer.storage.profiles import fingerprint, read_profiles, write_rest
 from anonymizer.storage.records import read_object
 from anonymizer.verification.choices import person_of
 
-from ..tasks.profiling import choices_of, choices_path, held_out_hash, write_choices
+from ..tasks.profiling import (
+    choices_of,
+    choices_path,
+    held_out_hash,
+    noted_fingerprint,
+    write_choices,
+)
 from ..workspace.folder import Workspace
 from ..workspace.replacing import Replacement
 from ..workspace.tables import is_database
@@ -29,6 +41,7 @@ class KnownProfiles:
     path: Path
     profiles: Profiles
     fingerprint: str
+    origins: Origins | None
     choices: dict[str, object]
     owners: frozenset[str]  # the users in `profiles` who are these people
 
@@ -45,13 +58,25 @@ def known_profiles(workspace: Workspace, people: Set[str]) -> list[KnownProfiles
     """Return the profiles in `workspace` with any of `people`: the current ones and all others."""
     known = []
     for path in _profile_files(workspace):
-        profiles = read_profiles(path)
-        made_from = fingerprint(profiles)
+        profiles, made_from, origins = _read(path)
         choices = choices_of(path, made_from)
         owners = owners_of(people, profiles.users, choices)
         if owners:
-            known.append(KnownProfiles(path, profiles, made_from, choices, owners))
+            known.append(KnownProfiles(path, profiles, made_from, origins, choices, owners))
     return known
+
+
+def _read(path: Path) -> tuple[Profiles, str, Origins | None]:
+    """Return the profiles at `path`, their fingerprint, and their origins if these are sound."""
+    made_from, profiles, origins = noted_fingerprint(path), None, None
+    if not made_from:
+        profiles = read_profiles(path)
+        made_from = fingerprint(profiles)
+    with suppress(BadInput):  # damaged, or of other profiles
+        origins = read_origins(path, made_from)
+        # Reading every line takes longer than all else.
+        profiles = profiles or (binary_profiles(origins, made_from) if origins else None)
+    return profiles or read_profiles(path), made_from, origins
 
 
 def owners_of(
@@ -92,15 +117,12 @@ def _write(
         write_choices(staged, made_from, known.choices, held_out_hash(known.path))
     if not origins_path(known.path).exists():
         return made_from
-    # Removed unless rewritten below: damaged origins, or those of other profiles, may hold the
-    # person.
+    # Removed unless rewritten: damaged origins, or those of other profiles, may hold the person.
     replacement.remove(origins_path(known.path))
-    with suppress(BadInput):
-        origins = read_origins(known.path, known.fingerprint)
-        others = origins_without(origins, known.owners, terms) if origins else None
-        if others is not None:
-            replacement.place(origins_path(known.path))
-            write_origins(others, staged, made_from)
+    others = origins_without(known.origins, known.owners, terms) if known.origins else None
+    if others is not None:
+        replacement.place(origins_path(known.path))
+        write_origins(others, staged, made_from)
     return made_from
 
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from anonymizer.errors import AnonymizerError
 from anonymizer.methods import promise_of
 from anonymizer.publishing import published_rows, write_successor
-from anonymizer.storage.changes import with_edited, without_rows
-from anonymizer.storage.parts import read_manifest, row_hash
-from anonymizer.storage.releases import people_of, row_lines_of
+from anonymizer.storage.changes import people_named, with_edited, without_rows
+from anonymizer.storage.parts import read_cohorts, read_manifest, row_hash
+from anonymizer.storage.releases import row_lines_of
 
 from ..errors import UsageError
 from ..workspace.folder import Workspace
@@ -63,7 +63,8 @@ def leave_releases(
     done = Leaving()
     for folder in release_folders(workspace):
         try:
-            manifest, names = read_manifest(folder), people_of(folder)
+            cohorts = read_cohorts(folder)
+            manifest, names = cohorts[0].manifest, people_named(cohorts)
         except AnonymizerError as fault:
             if isinstance(fault.__cause__, OSError) and not isinstance(
                 fault.__cause__, FileNotFoundError
@@ -81,9 +82,9 @@ def leave_releases(
         input_hash = change.fingerprint if change else manifest["input_hash"]
         staged = replacement.place(folder)
         if terms is not None:
-            done.edited += with_edited(folder, staged, owners, terms, input_hash)
+            done.edited += with_edited(cohorts, staged, owners, terms, input_hash)
             continue
-        result = without_rows(folder, staged, owners, known=kept, input_hash=input_hash)
+        result = without_rows(cohorts, staged, owners, known=kept, input_hash=input_hash)
         done.rows += result.withdrawn
         if not result.left:
             replacement.remove(folder)

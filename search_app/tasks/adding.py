@@ -11,6 +11,7 @@ from anonymizer.errors import BadParameter
 from anonymizer.model import ROW_NAME, Profiles, stacked
 from anonymizer.profiles.origins import origins_path, read_origins, stacked_origins, write_origins
 from anonymizer.storage.changes import with_edited
+from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.profiles import fingerprint, read_profiles, write_profiles
 from anonymizer.storage.releases import read_input_hash
 
@@ -134,7 +135,7 @@ def follow_profiles(
     """
     for folder in release_folders(workspace):
         if folder != but and read_input_hash(folder) == made_from:
-            with_edited(folder, replacement.place(folder), (), (), now)
+            with_edited(read_cohorts(folder), replacement.place(folder), (), (), now)
 
 
 def _choices(path: Path, made_from: str, given: ProfilingChoices) -> ProfilingChoices:

@@ -87,12 +87,13 @@ def key_path(ledger: Path) -> Path:
 
 def note_made(workspace: Workspace, release: Path, event: str = MADE) -> None:
     """Note in the ledger that `release` was made, or another `event` of it."""
-    from anonymizer.storage.parts import MEMBERS, ROWS, read_cohorts
+    from anonymizer.storage.parts import MEMBERS, ROWS, cohort_folders, read_manifest
     from anonymizer.storage.releases import read_hash
 
-    cohorts = read_cohorts(release)
-    manifest = cohorts[0].manifest
-    counts = (sum(one.parts[name].count(b"\n") for one in cohorts) for name in (MEMBERS, ROWS))
+    manifest, folders = read_manifest(release), cohort_folders(release)
+    counts = (
+        sum((one / name).read_bytes().count(b"\n") for one in folders) for name in (MEMBERS, ROWS)
+    )
     about = (manifest["method"], manifest["parameters"], *counts, read_hash(release))
     line = as_json(Noted(int(time.time()), event, *about)._asdict())
     workspace.create()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from anonymizer.methods import promise_of
 from anonymizer.methods.pooled import METHOD as POOLED
 from anonymizer.model import Profiles, Release
 from anonymizer.promise import AVERAGE
-from anonymizer.storage.changes import with_edited, without_rows
+from anonymizer.storage import changes
+from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.releases import (
     add_cohort,
     people_of,
@@ -62,6 +64,14 @@ def written(folder: Path, *cohorts: Release) -> Path:
         before, place = place, folder / str(number)
         add_cohort(before, place, cohort, seed=number, input_hash=f"0a{number}b")
     return place
+
+
+def without_rows(folder: Path, *rest: Any, **named: Any) -> changes.Withdrawal:
+    return changes.without_rows(read_cohorts(folder), *rest, **named)
+
+
+def with_edited(folder: Path, *rest: Any) -> int:
+    return changes.with_edited(read_cohorts(folder), *rest)
 
 
 TWO = (release([["a", "b"], ["c", "d"]]), release([["e", "f", "g"]]))
