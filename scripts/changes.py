@@ -1,6 +1,6 @@
 """What it costs to admit and to forget 1,000 people beside 100,000, against a full run.
 
-usage: .venv/bin/python -m scripts.changes [--people 100000] [--changed 1000] [--keep FOLDER]
+usage: .venv/bin/python -m scripts.changes [--people 100000] [--changed 1000] [--lines 55]
 
 It invents a log of AOL's shape. Each command is a process of its own, and its time is that of the
 processor. A first run with few people compiles what each machine compiles once.
@@ -19,7 +19,6 @@ from .benchmark.processes import process, veilsearch
 
 METHODS = {"p-linkability": ("p=0.4", "k=2"), "pooled": ("p=0.1",)}
 WARM_UP = 500  # people
-LINES = 55  # a person, as in AOL's log
 
 
 def main() -> None:
@@ -27,6 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, usage=(__doc__ or "").split("\n")[2][7:])
     parser.add_argument("--people", type=int, default=100_000)
     parser.add_argument("--changed", type=int, default=1_000)
+    parser.add_argument("--lines", type=int, default=55, help="lines a person, as in AOL's log")
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--keep", type=Path, help="keep logs and workspaces here")
     given = parser.parse_args()
@@ -34,18 +34,20 @@ def main() -> None:
         folder = given.keep or Path(temporary)
         folder.mkdir(exist_ok=True)
         for method in given.methods.split(","):
-            measured(folder, method, WARM_UP, WARM_UP // 4)
-            taken = measured(folder, method, given.people, given.changed)
+            measured(folder, method, WARM_UP, WARM_UP // 4, given.lines)
+            taken = measured(folder, method, given.people, given.changed, given.lines)
             full = sum(taken[name] for name in ("profiles", "anonymize", "verify"))
             for name, seconds in taken.items():
                 print(f"{method:14}{name:14}{seconds:8.2f} s{seconds / full:8.1%}", flush=True)
 
 
-def measured(folder: Path, method: str, people: int, changed: int) -> dict[str, float]:
+def measured(
+    folder: Path, method: str, people: int, changed: int, lines_each: int
+) -> dict[str, float]:
     """Return the seconds of each command, with `people` and then `changed` ones more and fewer."""
     log, later = folder / f"log-{people}.tsv", folder / f"later-{people}.tsv"
     if not later.exists():
-        write_log(log, people + changed, LINES * (people + changed))
+        write_log(log, people + changed, lines_each * (people + changed))
         split(log, later, people)
     root = folder / f"{method}-{people}"
     profiles = root / "profiles.jsonl"

@@ -51,9 +51,10 @@ CREATE TABLE IF NOT EXISTS moving (
     id INTEGER PRIMARY KEY REFERENCES grown ON DELETE CASCADE,
     count INTEGER NOT NULL
 );
+CREATE TABLE IF NOT EXISTS leaving (user TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 # "FULL": what was revoked or forgotten stays so after a power failure.
-_SCHEMA = Schema(_TABLES, versions=range(1, 5), synchronous="FULL")
+_SCHEMA = Schema(_TABLES, versions=range(1, 6), synchronous="FULL")
 
 
 def open_people_file(path: Path | None) -> sqlite3.Connection:

@@ -24,12 +24,14 @@ LONGEST = 7 * 24 * 3600  # seconds after which every session ends
 _NOTED = 60
 _CODES = ("DELETE FROM sessions WHERE user = ?", "DELETE FROM codes WHERE user = ?")
 _GROWING, _GROWN = "DELETE FROM growing WHERE user = ?", "DELETE FROM grown WHERE user = ?"
+_LEFT = "DELETE FROM leaving WHERE user = ?"
 _ALL = (
     *_CODES,
     "DELETE FROM choices WHERE user = ?",
     "DELETE FROM searches WHERE user = ?",
     _GROWING,
     _GROWN,
+    _LEFT,
 )
 # A person may have searched on while it moved, so the rest stays.
 _MOVED = (
@@ -68,6 +70,7 @@ class PeopleStore:
         self._name = str(path or "the people in memory")
         self._clock = clock
         self._connection = open_people_file(path)
+        self._place = _place(path)
 
     def __del__(self) -> None:
         if hasattr(self, "_connection"):
@@ -83,6 +86,13 @@ class PeopleStore:
             if fault := fault_of(self._connection):
                 raise DatabaseError(fault)
         return self.count_codes()
+
+    def use(self) -> None:
+        """Raise unless codes can be read and changes written, where others look for the file."""
+        with self._changing() as people:
+            people.execute("SELECT * FROM codes LIMIT 1").fetchall()
+        if _place(Path(self._name)) != self._place:
+            raise UsageError(f"{self._name} was moved or replaced; start the server again")
 
     # -- codes ---------------------------------------------------------------------------------
 
@@ -340,15 +350,25 @@ class PeopleStore:
             self._wipe()
 
     def forget(self, *users: str, then: Callable[[bool], object] = lambda _known: None) -> None:
-        """Remove every byte of `users`, and call `then` with whether there was any."""
+        """Remove every byte of `users`, and call `then` with whether there was any.
+
+        Their ids stay until `then` has ended, so that what a kill cuts short can be finished.
+        """
+        whose = [(user,) for user in users]
         with self._changing() as people:
-            whose = [(user,) for user in users]
             removed = sum(people.executemany(removal, whose).rowcount for removal in _ALL)
+            people.executemany("INSERT INTO leaving VALUES (?)", whose if removed else ())
         # Somebody who reads the file can keep the bytes from going, and nothing else.
         try:
             then(removed > 0)
+            with self._changing() as people:
+                people.executemany(_LEFT, whose)
         finally:
             self._wipe()
+
+    def leaving(self) -> set[str]:
+        """Return who was removed here, and perhaps nowhere else, as a kill came."""
+        return {user for (user,) in self._ask("SELECT user FROM leaving")}
 
     def _wipe(self) -> None:
         """Erase what was removed from unused pages and from SQLite's log."""
@@ -382,6 +402,13 @@ class PeopleStore:
             ) from fault
         except DatabaseError as fault:
             raise UsageError(f"{self._name} is damaged ({fault}); {_REMEDY}") from fault
+
+
+def _place(path: Path | None) -> object:
+    """Return which file is at `path`, without opening it; None if there is none."""
+    with suppress(OSError):
+        return path and (path.stat().st_dev, path.stat().st_ino)
+    return None
 
 
 def has_ended(made: float, seen: float, now: float) -> bool:

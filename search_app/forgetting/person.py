@@ -69,7 +69,8 @@ def forget(
 ) -> ForgetReport:
     """Remove `people` from `workspace`, or only `terms` of one person; return what was done.
 
-    Without `store`, the workspace's file of people is opened.
+    Whoever an earlier call was forgetting when it was killed is forgotten, too. Without `store`,
+    the workspace's file of people is opened.
     """
     workspace.check()
     was_cut_short = is_cut_short(workspace)
@@ -78,6 +79,7 @@ def forget(
         _opened(workspace, store) as accounts,
         Replacement(workspace) as replacement,
     ):
+        people = people if terms else people | accounts.leaving()
         known = known_profiles(workspace, people)
         for one in known:
             # The person's other sessions would stay.

@@ -248,6 +248,12 @@ def _people(workspace: Workspace) -> str:
     # Looked at before the store is opened, as opening closes the file to others.
     _refuse_open(path)
     with closing(PeopleStore(path)) as store:
+        if left := store.leaving():
+            people = count(len(left), "person was", "people were")
+            raise FailedCheck(
+                f"{people} not forgotten everywhere, because a command was killed",
+                "start the server, or run veilsearch forget again",
+            )
         return f"{count(store.check(), 'person has', 'people have')} a code: {path}"
 
 

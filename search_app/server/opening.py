@@ -31,7 +31,7 @@ from ..search.modes import FURTHER, Modes
 from ..settings import DEMO, PLAIN, PRIVATE, Settings
 from ..tasks.growth import Growth
 from ..tasks.profiling import choices_of
-from ..web.site import Example, Site
+from ..web.site import Example, Site, grown_of
 from ..workspace.folder import Workspace
 from ..workspace.lecture import NAME as LECTURE
 from ..workspace.lecture import PreparedSearch, prepare
@@ -99,6 +99,13 @@ class Serving:
         """Open all that the pages show. People are listed only if they are invented."""
         state, truth = stamp(self.workspace), self.workspace.truth()
         access = access_of(self.settings, invented=truth is not None, loopback=self._loopback)
+        if people := self._store(access).leaving():
+            from ..forgetting.person import forget
+
+            # A kill cut it short. A process that is forgetting them right now has the lock.
+            with suppress(UsageError):
+                forget(self.workspace, self.settings, people, None, self._store(access))
+                return self._open_once()
         damaged = "The release in the folder {} is damaged, so it is not served."
         opened = open_once(
             self.workspace,
@@ -127,7 +134,7 @@ class Serving:
         growth = self._growth(opened)
         if modes.profiles is not None:
             store.settle(modes.profiles.row_of)
-        modes.lay_over = lambda user, past: growth.over(past, store.grown(user))
+        modes.lay_over = lambda user, past: growth.over(past, grown_of(store, user))
         cohorts = read_cohorts(folder) if folder else []
         examples: tuple[Example, ...] = ()
         usual: tuple[PreparedSearch, ...] = ()  # unless the town has some

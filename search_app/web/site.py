@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from flask import current_app, g
+from flask import current_app, g, has_request_context, request
 
 from anonymizer.promise import UNKNOWN
 
@@ -79,6 +79,10 @@ class Site:
     leave: Callable[[str], ForgetReport] = _no_forgetting
     prepared: Callable[[], Lecture] = Lecture  # the lecture's searches now
     _shown: dict[tuple[str, bool], Disclosure] = field(default_factory=dict, init=False, repr=False)
+
+    def grown(self, user: str) -> Mapping[str, int]:
+        """Return how often each term came up in searches that fed the profile of `user`."""
+        return grown_of(self.store, user)
 
     def shown(self, mode: str = "group") -> Disclosure:
         """Return what is shown of the release that serves `mode`, or of having none."""
@@ -163,6 +167,16 @@ class Live:
             for site in unused:
                 closing.callback(site.close)
         return len(unused)
+
+
+def grown_of(store: PeopleStore, user: str) -> Mapping[str, int]:
+    """Return what `store` has that grew of `user`; a request that only reads asks once."""
+    if not has_request_context() or request.method not in ("GET", "HEAD"):
+        return store.grown(user)
+    known: dict[str, Mapping[str, int]] = g.setdefault("grown", {})
+    if user not in known:
+        known[user] = store.grown(user)
+    return known[user]
 
 
 def this_site() -> Site:

@@ -24,7 +24,7 @@ def show() -> tuple[records.HealthJson, int]:
     site = this_site()
     parts: dict[str, Callable[[], object]] = {
         "the index": lambda: site.modes.engine.pool("health", 1),
-        "people.sqlite": site.store.count_codes,
+        "people.sqlite": site.store.use,
     }
     working = True
     for name, use in parts.items():

@@ -87,7 +87,7 @@ def forget_terms(body: records.TermsToForgetJson) -> records.ForgottenJson:
     site = this_site()
     user = asking_user(site)
     terms, own = set(body["terms"]), site.modes.past(user).keys()
-    if terms.isdisjoint(own | site.store.grown(user).keys()):
+    if terms.isdisjoint(own | site.grown(user).keys()):
         abort(404, "None of these terms is in the profile.")
     if own and own <= terms:
         abort(400, "These are all terms of the profile; to remove them all, DELETE /api/v1/profile")
@@ -180,7 +180,7 @@ def let_grow(body: records.GrowthChoiceJson) -> records.GrowthJson:
 
 def _growth(site: Site) -> records.GrowthJson:
     user = asking_user(site)
-    terms = site.store.grown(user).items()
+    terms = site.grown(user).items()
     return {
         "on": site.store.choices(user).grow,
         "fault": site.growth.fault or None,

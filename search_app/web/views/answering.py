@@ -144,7 +144,7 @@ def _halted(site: Site, question: Question) -> list[str]:
     if not question.user:
         return []
     try:
-        site.store.grown(question.user)  # no search may fail later because it can't be read
+        site.grown(question.user)  # no search may fail later because it can't be read
         if not site.store.choices(question.user).paused:
             return []
     except Exception as fault:

@@ -274,7 +274,7 @@ class Gathered(NamedTuple):
 
 def gathered(site: Site, user: str) -> Gathered:
     """Return what grew from searches of `user`."""
-    counts = site.store.grown(user)
+    counts = site.grown(user)
     named = [
         GatheredTerm(term, count(times, "time", "times"))
         for term, times in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -347,7 +347,7 @@ def download(site: Site, user: str, view: OwnView | None) -> dict[str, Any]:
             }
             for own in (view.terms if view else ())
         ],
-        "gathered": site.store.grown(user),
+        "gathered": site.grown(user),
         "standing": standing(site, user).sentence,
         "row": row,
         "facts": [fact._asdict() for fact in facts],

@@ -52,7 +52,7 @@ def standing(site: Site, user: str) -> Standing:
 
 def _gathering(site: Site, user: str) -> str:
     """Return why `user`, who has no past, does not wait at `site`; empty if they do."""
-    grown, chosen = site.store.grown(user), site.store.choices(user)
+    grown, chosen = site.grown(user), site.store.choices(user)
     gathered = count(len(grown), "interest", "interests")
     if chosen.paused or not chosen.grow:
         return (

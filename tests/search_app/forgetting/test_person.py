@@ -16,6 +16,7 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,9 @@ from search_app.accounts.store import PeopleStore
 from search_app.errors import UsageError
 from search_app.evaluation.log import PrecisionLog
 from search_app.forgetting.person import ForgetReport, forget
-from search_app.settings import load_settings
+from search_app.server.checkup import checkup
+from search_app.server.opening import Serving
+from search_app.settings import Settings, load_settings
 from search_app.tasks.profiling import fault_of_choices
 from search_app.workspace import replacing
 from search_app.workspace.folder import Workspace
@@ -436,6 +439,34 @@ def test_killed_at_any_moment_it_is_the_old_or_the_new(built: Path, tmp_path: Pa
         shutil.rmtree(workspace.root)
     nursery.close()
     assert (-signal.SIGKILL, True) in ends
+
+
+@pytest.mark.parametrize("by", ["forget of somebody else", "a server that starts"])
+def test_what_a_kill_after_the_code_cut_short_is_said_and_finished(
+    workspace: Workspace, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The code is gone and the profile is not, until anything forgets again, or serves."""
+    store = PeopleStore(workspace.root / "people.sqlite")
+    store.new_code(OURS)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(replacing.Replacement, "carry_out", lambda *_, **__: _thread_is_killed())
+        forget(workspace, Settings(workspace=workspace.root), {OURS}, None, store)
+    settings = Settings(workspace=workspace.root)
+    assert (store.codes(), OURS in rows(workspace.root / "profiles.jsonl")) == ([], True)
+    check = next(one for one in checkup(settings) if one.name == "people")
+    assert check.found == "1 person was not forgotten everywhere, because a command was killed"
+    store.close()
+    if by == "forget of somebody else":
+        gone(workspace, "person-3")
+    else:
+        with suppress(UsageError):  # there is no index to serve
+            Serving(settings, print).open()
+    assert held(workspace.root, OURS) == set()
+    assert next(one for one in checkup(settings) if one.name == "people").good
+
+
+def _thread_is_killed() -> None:
+    raise KeyboardInterrupt
 
 
 def test_the_verb_forgets_codes_and_searches_too_also_of_who_has_no_profile(

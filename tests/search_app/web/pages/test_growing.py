@@ -20,7 +20,7 @@ NEW, MIRA, BO = "new-person", "1001", "1004"  # Mira has a row, Bo a profile onl
 @pytest.fixture
 def grows(private: Site) -> Site:
     growth = private.growth
-    private.modes.lay_over = lambda user, past: growth.over(past, private.store.grown(user))
+    private.modes.lay_over = lambda user, past: growth.over(past, private.grown(user))
     return replace(private, forget=Forgetting())
 
 
@@ -40,6 +40,18 @@ def own_order(client: FlaskClient) -> list[str]:
     """Return the first ten documents by the own profile."""
     hits = client.get("/api/v1/search?q=java&mode=own").json["results"]
     return [hit["id"] for hit in hits]
+
+
+@pytest.mark.parametrize("path", ["/?q=code", "/compare?q=code", "/me"])
+def test_what_grew_is_read_once_in_a_request(
+    grows: Site, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, users, read = person(grows, MIRA), list[str](), grows.store.grown
+    client.post("/me/grow", data={"grow": "1"})
+    client.get("/?q=code")
+    monkeypatch.setattr(grows.store, "grown", lambda user: users.append(user) or read(user))
+    assert "code" in client.get(path).text
+    assert users == [MIRA]
 
 
 @pytest.mark.parametrize("user", [NEW, MIRA])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from flask.testing import FlaskClient
 from anonymizer.errors import BadInput
 from index.model import SearchError
 from search_app import __version__
+from search_app.accounts.store import PeopleStore
 from search_app.errors import UsageError
 from search_app.evaluation.log import PrecisionLog
 from search_app.web import Site, create_app
@@ -143,6 +145,25 @@ def test_an_unexpected_fault_tells_nothing(
         assert "sentinel" not in told
         assert "Traceback" not in told
     assert "RuntimeError at " in caplog.text
+
+
+@pytest.mark.parametrize("fault", ["", "gone", "replaced", "read-only"])
+def test_health_fails_where_the_file_of_people_cannot_be_used(
+    site: Site, tmp_path: Path, fault: str
+) -> None:
+    path = tmp_path / "people.sqlite"
+    store = PeopleStore(path)
+    store.new_code("Mira")
+    if fault == "read-only":
+        store._connection.execute("PRAGMA query_only = ON")
+    elif fault:
+        path.unlink()
+    if fault == "replaced":
+        PeopleStore(path).close()
+    client = create_app(replace(site, store=store)).test_client()
+    answer = client.get("/api/v1/health")
+    expected = (503, "failing") if fault else (200, "ok")
+    assert (answer.status_code, answer.json["status"]) == expected
 
 
 def test_health_is_told_to_machines(client: FlaskClient) -> None:
