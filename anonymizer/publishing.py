@@ -7,7 +7,8 @@ following lines  the bytes of rows.jsonl: {"row": "g0001", "users": 4, "terms": 
                  cohort by cohort
 
 What the judge can recount stands by its name, what it can't under `quoted`: readers may doubt it.
-Facts of the making are missing once people left or changed, as nobody can recount them any more.
+Facts are only those that the rows show. Others can't be recounted once a profile changed: if they
+were missing from then on, the file would say that somebody changed theirs.
 
 Two values of release.json are not published. The hash of the input would let anybody who guesses
 the profiles prove the guess, and would link releases of the same people. The seed decides who opens
@@ -33,14 +34,14 @@ from .arrays import Ints
 from .errors import BadInput
 from .methods import parameters_of
 from .model import ROW_NAME, Profiles, is_short
-from .storage.changes import counts_of, has_changed
+from .storage.changes import counts_of
 from .storage.files import replaced_whole, sync, write_file
 from .storage.json_lines import read_rows
 from .storage.parts import COHORTS, FIRST_ROW, ROWS, WITHDRAWN, read_cohorts, row_hash
 from .storage.records import Record, as_json, check_record, plain_errors, read_object
 from .verification.case import Case, CohortCase
 from .verification.choices import choice_faults, person_of, persons_of
-from .verification.facts import COUNTS, fact_faults
+from .verification.facts import COUNTS
 from .verification.finding import Finding, Verdict, row_findings
 from .verification.judge import JUDGES, examine
 
@@ -153,12 +154,12 @@ def _content(cohorts: Sequence[_Cohort]) -> tuple[bytes, str]:
             "parameters": {name: given[name] for name in given if name in quoted},
             "profiles": first["profiles"],
         },
-        **_of_cohort(*cohorts[0]),
+        **_of_cohort(first),
     }
     if later:
         about[COHORTS] = [
             {"rows": parts[ROWS].count(b"\n"), FIRST_ROW: manifest[FIRST_ROW]}
-            | _of_cohort(manifest, parts)
+            | _of_cohort(manifest)
             for manifest, parts in later
         ]
     rows = b"".join(parts[ROWS] for _, parts in cohorts)
@@ -178,11 +179,9 @@ def _in_order(value: Any) -> Any:
     return [*map(_in_order, value)] if isinstance(value, list) else value
 
 
-def _of_cohort(manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -> Record:
-    """Return what is public of a cohort alone: facts that the judge can recount from `parts`."""
-    facts = manifest["facts"]
-    if has_changed(parts):
-        facts = {name: value for name, value in facts.items() if name in COUNTS}
+def _of_cohort(manifest: Mapping[str, Any]) -> Record:
+    """Return what is public of a cohort alone: of its facts those that its rows show."""
+    facts = {name: value for name, value in manifest["facts"].items() if name in COUNTS}
     gone = {WITHDRAWN: manifest[WITHDRAWN]} if WITHDRAWN in manifest else {}
     return {"facts": facts, **gone}
 
@@ -454,4 +453,5 @@ def _faults(about: Record) -> Iterator[str]:
         check_record(gone, {"rows": 1})
         if min(cohort.get("rows", 0), gone["rows"]) < 0 or not is_short(gone["rows"]):
             yield "a number of rows is below 0 or too long"
-        yield from fact_faults(cohort["facts"], judge.words)
+        if cohort["facts"].keys() - {*COUNTS}:
+            yield "a fact is not one that its rows show"

@@ -175,12 +175,6 @@ def counts_of(facts: Mapping[str, Any], sizes: list[int], mean_rows: int) -> Rec
     return {name: value for name, value in counts.items() if name in facts}
 
 
-def has_changed(parts: Mapping[str, bytes]) -> bool:
-    """Return whether people left a cohort of `parts`, or changed, so that less can be recounted."""
-    note = read_object(parts[CHANGES]) if CHANGES in parts else {}
-    return any(note.get(name) for name in ("withdrawn", "left", "stood", "edited"))
-
-
 def _served(lines: bytes) -> dict[str, str]:
     """Return the row of each user that `lines` name, in order; "" in lines without rows."""
     pairs = _MEMBER.findall(lines.decode())  # faster than a reader of JSON

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -73,15 +73,6 @@ def judge_facts(
 def _written(value: int | float) -> int | float:
     """Return `value` as release.json must state it."""
     return float(f"{value:.{_DIGITS}g}") if type(value) is float else value
-
-
-def fact_faults(facts: Mapping[str, Any], words: Set[str]) -> Iterator[str]:
-    """Yield what is wrong with single `facts`; a method may have others, named in `words`."""
-    if facts.keys() - {*FACTS, *words}:
-        yield "a fact is not known"
-    for name, value in facts.items():
-        if not _is_one(value, like=0 if name in WHOLE else 0.0):
-            yield f"the fact {name} is not a number as facts are written"
 
 
 def _is_one(stated: object, like: int | float) -> bool:

@@ -80,7 +80,7 @@ def test_what_is_published_is_read_and_each_parameter_stands_once(
     assert {**quoted, **about["parameters"]} == release.parameters
     assert quoted.keys() == JUDGES[method].quoted
     assert about["quoted"]["profiles"] == CHOICES
-    assert about["facts"] == release.facts
+    assert about["facts"] == {name: release.facts[name] for name in COUNTS if name in release.facts}
 
 
 PARTS = ("facts", "parameters", "choices")
@@ -184,9 +184,10 @@ def test_a_published_file_has_one_form(tmp_path: Path, method: str) -> None:
         *(
             json.dumps({**about, "facts": {**about["facts"], name: value}}).encode()
             for name, fact in about["facts"].items()
-            for value in (nudged(fact) if name in COUNTS else (-fact, fact * (1 + 2**-52), True))
+            for value in nudged(fact)
             if repr(value) != repr(fact)
         ),
+        json.dumps({**about, "facts": {**about["facts"], "mean_worst_linkability": 0.5}}).encode(),
         json.dumps({**about, "quoted": {**quoted, "note": {}}}).encode(),
         json.dumps({**about, "method": "magic"}).encode(),
         json.dumps({**about, "withdrawn": {"rows": 3141592}}).encode(),

@@ -27,6 +27,7 @@ from anonymizer.storage.changes import with_edited, without_rows
 from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.profiles import fingerprint, write_profiles
 from anonymizer.storage.releases import add_cohort, read_hash, write_release
+from anonymizer.verification.facts import COUNTS
 from anonymizer.verification.judge import verify
 
 from ..small_release import PARAMETERS, Rows, SmallRelease, made, sha256, together
@@ -557,6 +558,8 @@ def test_a_published_file_has_all_rows_and_what_each_cohort_states(grown: Grown)
         parts = [(folder / place / "rows.jsonl").read_bytes() for place in places]
         stated = [json.loads((folder / place / "release.json").read_text()) for place in places]
         assert rows == b"".join(parts)
+        for one in stated:  # the others can't be counted in the rows
+            one["facts"] = {name: one["facts"][name] for name in COUNTS if name in one["facts"]}
         assert about["facts"] == stated[0]["facts"]
         assert about.get("cohorts", []) == [
             {"rows": part.count(b"\n"), "first_row": one["first_row"], "facts": one["facts"]}

@@ -316,14 +316,14 @@ def test_a_file_of_version_1_is_taken_on_with_all_it_holds(path: Path) -> None:
             assert store.check() == 1
 
 
-@pytest.mark.parametrize("version", [0, 5])
+@pytest.mark.parametrize("version", [0, 6])
 def test_a_file_of_another_version_is_one_line_and_stays(path: Path, version: int) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE codes (id INTEGER PRIMARY KEY)")
     connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(UsageError, match=f"its version is {version} instead of 4"):
+    with pytest.raises(UsageError, match=f"its version is {version} instead of 5"):
         PeopleStore(path)
     assert path.read_bytes()[100:] == before[100:]  # the header counts changes
 

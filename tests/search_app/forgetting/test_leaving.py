@@ -170,6 +170,9 @@ def test_an_edit_changes_the_own_profile_only(world: World) -> None:
     assert (world.rows(), world.members()) == (rows, world.members(world.first))
     assert (world.root / "public.jsonl").read_bytes() == file
     assert (done.rows_withdrawn, done.published) == (0, ())
+    # What is published from then on does not say either that somebody's profile changed.
+    call(world.root, "publish", "-o", world.root / "again.jsonl")
+    assert (world.root / "again.jsonl").read_bytes() == file
     assert min(own) not in read_profiles(world.profiles).row(user)
     verdict = verify(world.release, world.profiles, world.first)
     assert verdict.holds, verdict.breaches
