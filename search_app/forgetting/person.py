@@ -69,7 +69,7 @@ def forget(
 ) -> ForgetReport:
     """Remove `people` from `workspace`, or only `terms` of one person; return what was done.
 
-    Whoever an earlier call was forgetting when it was killed is forgotten, too. Without `store`,
+    Who an earlier call was forgetting when it was killed is forgotten, too. Without `store`,
     the workspace's file of people is opened.
     """
     workspace.check()
