@@ -76,12 +76,14 @@ def _without_rows(
     # number of people: who leaves then takes nothing away.
     if any(row == fallback and (known or user not in leaving) for user, row in served.items()):
         gone.discard(fallback)
-    lines = {line: _head(line, cohort) for line in parts[ROWS].splitlines(keepends=True)}
-    kept = {line: sizes for line, (row, sizes) in lines.items() if row not in gone}
+    lines = parts[ROWS].splitlines(keepends=True)
+    heads = [_head(line, cohort) for line in lines]
     mean_rows = int(bool(fallback) and fallback not in gone)
-    if len(kept) == mean_rows:  # a mean over groups stands for nobody when all groups are gone
-        kept, mean_rows, gone = {}, 0, {*served.values()}
-    lost_lines = frozenset(lines.keys() - kept.keys())
+    # A mean over groups stands for nobody when all groups are gone.
+    if sum(row not in gone for row, _ in heads) == mean_rows:
+        mean_rows, gone = 0, {row for row, _ in heads}
+    kept = [(line, size) for line, (row, size) in zip(lines, heads, strict=True) if row not in gone]
+    lost_lines = frozenset(line for line, (row, _) in zip(lines, heads, strict=True) if row in gone)
     done = Withdrawal(len(lost_lines), len(kept) - mean_rows, lost_lines)
     changes = _changes(cohort)
     stood = {user for user, row in served.items() if row in gone} | {*changes["stood"]}
@@ -94,11 +96,11 @@ def _without_rows(
     if done.withdrawn:
         changes["withdrawn"] += done.withdrawn
         facts = manifest["facts"]
-        manifest["facts"] = {**facts, **counts_of(facts, [*kept.values()], mean_rows)}
+        manifest["facts"] = {**facts, **counts_of(facts, [size for _, size in kept], mean_rows)}
         manifest[WITHDRAWN] = {"rows": changes["withdrawn"]}
     lost = stood if known else leaving
     changed = {
-        ROWS: b"".join(kept),
+        ROWS: b"".join(line for line, _ in kept),
         MEMBERS: _without(parts[MEMBERS], served, lost | stood),
         DELETIONS: _without(deletions, deleted, lost | stood),
     }

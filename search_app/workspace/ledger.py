@@ -88,13 +88,14 @@ def key_path(ledger: Path) -> Path:
 def note_made(workspace: Workspace, release: Path, event: str = MADE) -> None:
     """Note in the ledger that `release` was made, or another `event` of it."""
     from anonymizer.storage.parts import MEMBERS, ROWS, cohort_folders, read_manifest
-    from anonymizer.storage.releases import read_hash
 
     manifest, folders = read_manifest(release), cohort_folders(release)
-    counts = (
-        sum((one / name).read_bytes().count(b"\n") for one in folders) for name in (MEMBERS, ROWS)
+    members, rows = (
+        b"".join((one / name).read_bytes() for one in folders) for name in (MEMBERS, ROWS)
     )
-    about = (manifest["method"], manifest["parameters"], *counts, read_hash(release))
+    counts = members.count(b"\n"), rows.count(b"\n")
+    sha256 = hashlib.sha256(rows).hexdigest()
+    about = (manifest["method"], manifest["parameters"], *counts, sha256)
     line = as_json(Noted(int(time.time()), event, *about)._asdict())
     workspace.create()
     path = ledger_path(workspace)
