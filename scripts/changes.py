@@ -1,6 +1,6 @@
 """What it costs to admit and to forget 1,000 people beside 100,000, against a full run.
 
-usage: .venv/bin/python -m scripts.changes [--people 100000] [--changed 1000] [--lines 55]
+usage: .venv/bin/python -m scripts.changes [--people 100000] [--lines 55] [--index INDEX]
 
 It invents a log of AOL's shape. Each command is a process of its own, and its time is that of the
 processor. A first run with few people compiles what each machine compiles once.
@@ -13,6 +13,8 @@ import json
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from search_app.workspace.folder import Workspace
 
 from .benchmark.inputs.aol import write_log
 from .benchmark.processes import process, veilsearch
@@ -28,28 +30,35 @@ def main() -> None:
     parser.add_argument("--changed", type=int, default=1_000)
     parser.add_argument("--lines", type=int, default=55, help="lines a person, as in AOL's log")
     parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--index", type=Path, help="of a corpus; pooled needs one")
     parser.add_argument("--keep", type=Path, help="keep logs and workspaces here")
     given = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = given.keep or Path(temporary)
         folder.mkdir(exist_ok=True)
         for method in given.methods.split(","):
-            measured(folder, method, WARM_UP, WARM_UP // 4, given.lines)
-            taken = measured(folder, method, given.people, given.changed, given.lines)
+            for people, changed in ((WARM_UP, WARM_UP // 4), (given.people, given.changed)):
+                root = folder / f"{method}-{people}"
+                if given.index:
+                    Workspace(root).make_current(index=str(given.index.resolve()))
+                log, later = logs(folder, people, changed, given.lines)
+                taken = measured(root, method, log, later, changed)
             full = sum(taken[name] for name in ("profiles", "anonymize", "verify"))
             for name, seconds in taken.items():
                 print(f"{method:14}{name:14}{seconds:8.2f} s{seconds / full:8.1%}", flush=True)
 
 
-def measured(
-    folder: Path, method: str, people: int, changed: int, lines_each: int
-) -> dict[str, float]:
-    """Return the seconds of each command, with `people` and then `changed` ones more and fewer."""
+def logs(folder: Path, people: int, changed: int, lines: int) -> tuple[Path, Path]:
+    """Return a log of `people` in `folder`, and one of those who come later; made if missing."""
     log, later = folder / f"log-{people}.tsv", folder / f"later-{people}.tsv"
     if not later.exists():
-        write_log(log, people + changed, lines_each * (people + changed))
+        write_log(log, people + changed, lines * (people + changed))
         split(log, later, people)
-    root = folder / f"{method}-{people}"
+    return log, later
+
+
+def measured(root: Path, method: str, log: Path, later: Path, changed: int) -> dict[str, float]:
+    """Return the seconds of each command: people of `log`, of `later`, and `changed` who leave."""
     profiles = root / "profiles.jsonl"
     options = [word for option in METHODS[method] for word in ("--set", option)]
 
