@@ -97,15 +97,9 @@ class Serving:
 
     def _open_once(self) -> Site:
         """Open all that the pages show. People are listed only if they are invented."""
+        self._finish_forgetting()
         state, truth = stamp(self.workspace), self.workspace.truth()
-        access = access_of(self.settings, invented=truth is not None, loopback=self._loopback)
-        if people := self._store(access).leaving():
-            from ..forgetting.person import forget
-
-            # A kill cut it short. A process that is forgetting them right now has the lock.
-            with suppress(UsageError):
-                forget(self.workspace, self.settings, people, None, self._store(access))
-                return self._open_once()
+        access = self._access()
         damaged = "The release in the folder {} is damaged, so it is not served."
         opened = open_once(
             self.workspace,
@@ -119,6 +113,20 @@ class Serving:
         except BaseException:
             opened.close()
             raise
+
+    def _access(self) -> str:
+        invented = self.workspace.truth() is not None
+        return access_of(self.settings, invented=invented, loopback=self._loopback)
+
+    def _finish_forgetting(self) -> None:
+        """Forget who was being forgotten when a process was killed."""
+        store = self._store(self._access())
+        if people := store.leaving():
+            from ..forgetting.person import forget
+
+            # Who is being forgotten right now is left to that process, which has the lock.
+            with suppress(UsageError):
+                forget(self.workspace, self.settings, people, None, store)
 
     def _site(
         self, opened: OpenedModes, access: str, state: object, truth: Mapping[str, Any] | None
