@@ -18,10 +18,12 @@ from anonymizer.profiles.building import ProfileChoices, build_profiles, split_b
 from anonymizer.profiles.origins import (
     Origins,
     TermOrigin,
+    binary_profiles,
     origins_path,
     read_origins,
     write_origins,
 )
+from anonymizer.storage.profiles import fingerprint
 
 Event = tuple[str, str, int]  # user, query, time
 
@@ -41,6 +43,19 @@ def test_a_time_of_0_is_none_and_times_before_1970_are_times() -> None:
     assert build(log_of([("u", "java", 0)]))[1].of("u") == {"java": TermOrigin(1, None, None)}
     early = [("u", "java", -5), ("u", "java", 1 << 40)]  # too far apart for 32 bits
     assert build(log_of(early))[1].of("u") == {"java": TermOrigin(2, -5, 1 << 40)}
+
+
+@pytest.mark.parametrize("weights", ["binary", "tf"])
+def test_profiles_whose_weights_are_all_1_are_their_origins(weights: str) -> None:
+    log = log_of([("u", "java java", 1), ("u", "java tea", 2), ("v", "tea", 3)])
+    profiles, origins = build(log, weights=weights)
+    known = binary_profiles(origins, fingerprint(profiles))
+    assert (known is not None) == (weights == "binary")
+    if known:
+        assert {user: known.row(user) for user in known.users} == {
+            user: profiles.row(user) for user in profiles.users
+        }
+    assert binary_profiles(origins, "0" * 64) is None
 
 
 LOGS = st.lists(
