@@ -138,11 +138,14 @@ def people_of_rows(person: Ints, group_of: Ints) -> Ints:
     return np.bincount(rows).astype(np.int64, copy=False)
 
 
-def session_findings(person: Ints, people: Ints) -> Findings:
-    """Yield that the promise is about sessions of a `person`, and how many rows have one person."""
+def session_findings(person: Ints, people: Ints, whom: str) -> Findings:
+    """Yield that the promise is about `whom`, people or sessions, and how many rows have one person.
+
+    Each session is of a `person`.
+    """
     line = (
         f"users are {person.size} sessions of {int(person.max()) + 1} people: the promise is about "
-        "sessions, not people"
+        f"{'people' if whom == 'people' else 'sessions, not people'}"
     )
     alone = np.count_nonzero(people == 1)
     rows = "1 row stands" if alone == 1 else f"{alone} rows stand"

@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ..arrays import Ints
 from ..errors import BadParameter
 from . import choices as judging_choices
 from .case import Case, CohortCase
@@ -33,6 +32,7 @@ from .promises.record import Judge
 from .rare_terms import judge_rare, least_people, rare_since, rare_terms, without
 from .since import judge_since
 from .tally import Grounds, as_made, tally
+from .vocabularies.slots import read_slots
 
 JUDGES: dict[str, Judge] = {
     judge.method: judge
@@ -135,7 +135,7 @@ def _examine(
     parts, manifest, changes = cohort.parts, cohort.manifest, cohort.changes
     cohort.findings += evidence.judge_manifest(manifest, parts, fingerprint, numbering.first)
     judge = cohort.judge = _judge(cohort)
-    cohort.findings += evidence.judge_parts(parts, judge.deletes, judge.keeps_key)
+    cohort.findings += evidence.judge_parts(parts, judge.keeps)
     people = case.everybody.of(cohort.users)
     # What people of a later cohort searched for since may have made their profiles, too.
     unchanged = people.users and not (cohort.place or changes.happened)
@@ -195,10 +195,10 @@ def _count(cohort: CohortCase, grounds: Grounds, judge: Judge) -> None:
         "terms": len(grounds.people.terms),
         "cells": grounds.rows.keys.size,
     }
-    if judge.deletes:
+    if judge.leaves_out:
         rowless = len(grounds.people.users) - checked["users"]
         checked["users_left_out"] = rowless - len(changes.stood)
-    _count_people(cohort, grounds.people.users, grounds.group_of)
+    _count_people(cohort, grounds)
     if changes.there:
         edited = len(changes.edited)
         # Rows that hide their members are made of all groups together.
@@ -231,14 +231,14 @@ def _grounds(
     parameters = cohort.manifest["parameters"]
     known = None
     if not (changes.happened or cohort.faults):  # rows that are as foreseen need not be read
-        known = foresee(parts, people, parameters, judge.expected, judge.deletes)
+        known = foresee(parts, people, parameters, judge.expected, judge.leaves_out)
     rows = known.rows if known else evidence.read_rows(parts, people)
     cohort.findings += evidence.judge_identity(cohort.manifest, rows, numbering, _KNOWN)
     cohort.profiles, cohort.rows = people, rows
     cohort.group_of = group_of = (
         known.group_of
         if known
-        else evidence.read_partition(parts, rows.names, people, judge.deletes, changes.stood)
+        else evidence.read_partition(parts, rows.names, people, judge.leaves_out, changes.stood)
     )
     sizes = evidence.sizes_made(group_of, rows, changes.left * judge.promise.hides_members)
     cohort.findings += evidence.judge_partition(group_of, sizes, rows)
@@ -246,22 +246,28 @@ def _grounds(
     if changes.there:
         made = as_made(replace(counted, sizes=sizes), people, group_of, rows.names, changes)
         counted = made if made.unsure or made.withdrawn else counted
-    return Grounds(people, parts, rows, group_of, counted, known.shares if known else None)
-
-
-def _count_people(cohort: CohortCase, users: list[str], group_of: Ints) -> None:
-    """Count the people behind each row, and say if users are sessions of people."""
     # If rows are of one user each, k rows may be k sessions of one person. So two names that look
     # like sessions are enough; for groups this would refuse people who only have such names.
-    wary = cohort.judge is not None and cohort.judge.single_rows is not None
-    person = judging_choices.people_behind(users, cohort.manifest["profiles"], wary)
+    wary = judge.single_rows is not None
+    person = judging_choices.people_behind(people.users, cohort.manifest["profiles"], wary)
+    slots = None
+    if evidence.SLOTS in judge.keeps:
+        slots = read_slots(parts, rows.names, people.users, rows.terms)
+    shares = known.shares if known else None
+    return Grounds(people, parts, rows, group_of, counted, shares, person, slots)
+
+
+def _count_people(cohort: CohortCase, grounds: Grounds) -> None:
+    """Count the people behind each row, and say if users are sessions of people."""
+    person, group_of = grounds.person, grounds.group_of
     served = group_of >= 0
     if person is None:
         cohort.people = np.bincount(group_of[served])
         return
     cohort.people = judging_choices.people_of_rows(person[served], group_of[served])
     cohort.checked["people"] = int(person.max()) + 1
-    cohort.findings += judging_choices.session_findings(person, cohort.people)
+    whom = "people" if cohort.manifest["parameters"].get("count") == "people" else "sessions"
+    cohort.findings += judging_choices.session_findings(person, cohort.people, whom)
 
 
 def _judge(cohort: CohortCase) -> Judge:

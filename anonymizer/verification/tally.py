@@ -12,6 +12,7 @@ from ..arrays import Floats, Ints, Marks
 from .files.evidence import Changes, JudgedRows, Parts
 from .files.profiles import JudgedProfiles
 from .finding import PROFILES, Broken
+from .vocabularies.slots import Slots
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,8 @@ class Grounds(NamedTuple):
     group_of: Ints  # each user's row; -1 for users without one
     tally: Tally
     shares: ExpectedShares | None = None  # if the method foresees them
+    person: Ints | None = None  # each user's person, if users are sessions of people
+    slots: Slots | None = None  # if the method keeps them
 
 
 def tally(people: JudgedProfiles, group_of: Ints, span: int) -> Tally:
