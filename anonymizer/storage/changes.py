@@ -18,6 +18,7 @@ from .parts import (
     FIRST_ROW,
     MEMBERS,
     ROWS,
+    SLOTS,
     WITHDRAWN,
     Cohort,
     read_cohorts,
@@ -101,6 +102,7 @@ def _without_rows(
         ROWS: b"".join(kept),
         MEMBERS: _without(parts[MEMBERS], lost | stood),
         DELETIONS: _without(parts.get(DELETIONS, b""), lost | stood),
+        SLOTS: _without(parts.get(SLOTS, b""), gone, "row"),
     }
     return _noted(cohort._replace(manifest=manifest), changed, changes), done
 
@@ -111,7 +113,7 @@ def with_edited(
     """Write the release in `folder` to `output`, where `owners` have lost `terms` of their profile.
 
     Return how many rows hold a share of their terms. No row changes. What was deleted of the owners
-    names these terms no more. Without `owners`, people came to the profiles, who stand in no row.
+    names these terms no more, and no slot has an occurrence of theirs. Without `owners`, people came to the profiles, who stand in no row.
     """
     edited, count = list[Cohort](), 0
     for cohort in read_cohorts(folder):
@@ -119,7 +121,9 @@ def with_edited(
         rows = {served[one] for one in owners if one in served}
         changes["edited"] = sorted(rows.union(changes["edited"]))
         deletions = _without_terms(cohort.parts.get(DELETIONS, b""), owners, terms)
-        edited.append(_noted(cohort, {DELETIONS: b"".join(deletions)}, changes))
+        slots = _without_occurrences(cohort.parts.get(SLOTS, b""), owners, terms)
+        changed = {DELETIONS: b"".join(deletions), SLOTS: b"".join(slots)}
+        edited.append(_noted(cohort, changed, changes))
         count += len(rows - {_fallback_row(cohort)})
     write_cohorts(edited, output, input_hash)
     return count
@@ -133,8 +137,9 @@ def _noted(cohort: Cohort, changed: Mapping[str, bytes], changes: Record) -> Coh
     if FIRST_ROW in cohort.manifest and same and changes == _changes(cohort):
         return cohort
     parts = {**cohort.parts, **changed, CHANGES: as_json(changes)}
-    if not parts[DELETIONS]:
-        del parts[DELETIONS]
+    for name in (DELETIONS, SLOTS):
+        if not parts[name]:
+            del parts[name]
     return cohort._replace(parts=parts)
 
 
@@ -197,10 +202,24 @@ def _head(line: bytes, cohort: Cohort) -> tuple[str, int]:
     return head[1].decode(), int(head[2])
 
 
-def _without(lines: bytes, users: Collection[str]) -> bytes:
-    """Return `lines` without those of `users`."""
+def _without(lines: bytes, gone: Collection[str], name: str = "user") -> bytes:
+    """Return `lines` without those whose value of `name` is in `gone`."""
     pairs = zip(lines.splitlines(keepends=True), written_records(lines), strict=True)
-    return b"".join(line for line, record in pairs if record["user"] not in users)
+    return b"".join(line for line, record in pairs if record[name] not in gone)
+
+
+def _without_occurrences(
+    lines: bytes, owners: Collection[str], terms: Collection[str]
+) -> Iterator[bytes]:
+    """Yield `lines` of slots without the occurrences that `owners` had of `terms`."""
+    for line in lines.splitlines(keepends=True):
+        slot = read_object(line)
+        before = slot["occurrences"]
+        slot["occurrences"] = [
+            [user, term] for user, term in before if user not in owners or term not in terms
+        ]
+        if slot["occurrences"]:
+            yield line if len(slot["occurrences"]) == len(before) else as_json(slot)
 
 
 def _without_terms(
