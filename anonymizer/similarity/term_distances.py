@@ -115,7 +115,7 @@ def _walks(
 
 
 @compiled
-def _pairs(  # noqa: PLR0913 a compiled loop
+def _pairs(
     nodes: Any,
     steps: Any,
     at: Any,

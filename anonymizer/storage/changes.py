@@ -113,7 +113,8 @@ def with_edited(
     """Write the release in `folder` to `output`, where `owners` have lost `terms` of their profile.
 
     Return how many rows hold a share of their terms. No row changes. What was deleted of the owners
-    names these terms no more, and no slot has an occurrence of theirs. Without `owners`, people came to the profiles, who stand in no row.
+    names these terms no more, and no slot has an occurrence of theirs. Without `owners`, people
+    came to the profiles, who stand in no row.
     """
     edited, count = list[Cohort](), 0
     for cohort in read_cohorts(folder):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Ints, Numbers
-from ..errors import BadParameter
+from ..errors import BadParameter, Unsatisfiable
 from ..model import Profiles
 from ..profiles.rare_terms import persons_of
 
@@ -40,3 +40,12 @@ def bags_of(profiles: Profiles, *, by_person: bool = True) -> Bags:
     person = np.array([number.setdefault(name, len(number)) for name in persons], dtype=np.int64)
     sizes = np.add.reduceat(counts, at[:-1])
     return Bags(at, profiles.weights.indices.astype(np.int32), counts, sizes, person)
+
+
+def refuse_few(bags: Bags, k: int) -> None:
+    """Refuse `bags` of fewer people than `k`."""
+    people = int(np.unique(bags.person).size)
+    if k > people:
+        raise Unsatisfiable(
+            f"k={k} is more than the number of people, {people}; take a smaller k", needs=k
+        )

@@ -50,9 +50,7 @@ def opened(terms: Any, counts: Any, distances: Any) -> Any:
 
 
 @compiled
-def joined(  # noqa: PLR0913 a compiled loop
-    centre: Any, flow: Any, bags: Any, columns: Any, terms: Any, distances: Any
-) -> Any:
+def joined(centre: Any, flow: Any, bags: Any, columns: Any, terms: Any, distances: Any) -> Any:
     """Return `centre` after a vocabulary joined, whose term `columns[c]` matches as `flow` says."""
     rows, found = np.nonzero(flow)
     size, members = rows.size, centre.terms.shape[1]
@@ -91,7 +89,8 @@ def savings_of(centre: Any, costs: Any, large: int, slot: Any) -> Any:
     full = 2 * costs.omega * centre.terms.shape[1]
     classes, size = np.empty(centre.near.size, dtype=np.int32), 0
     sizes = np.zeros(centre.near.size + 1, dtype=np.int64)
-    for near, far in zip(centre.near, centre.sums):
+    for place in range(centre.near.size):
+        near, far = centre.near[place], centre.sums[place]
         if costs.most_pairs or full > costs.scale * far:
             if slot[near] < 0:
                 slot[near], classes[size] = size, near

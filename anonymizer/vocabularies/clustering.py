@@ -53,9 +53,7 @@ def costs_of(omega: float, *, most_pairs: bool) -> Costs:
     return Costs(share.numerator, share.denominator, most_pairs)
 
 
-def distance(
-    one: int, other: int, bags: Bags, distances: TermDistances, costs: Costs
-) -> Fraction:
+def distance(one: int, other: int, bags: Bags, distances: TermDistances, costs: Costs) -> Fraction:
     """Return how far vocabularies `one` and `other` of `bags` are apart."""
     cut = slice(bags.at[one], bags.at[one + 1])
     centre = opened(bags.terms[cut], bags.counts[cut], distances)
@@ -141,9 +139,7 @@ class _Work:
             if person in self._bags.person[members]:
                 continue
             # An empty centre still costs, for each member, what stays unmatched.
-            far = Fraction(
-                _distance_to(centre, pool, 0, self._costs, self._slot), len(members)
-            )
+            far = Fraction(_distance_to(centre, pool, 0, self._costs, self._slot), len(members))
             if least is None or far < least:
                 least, closest = far, at
         if closest >= 0:
@@ -207,9 +203,7 @@ def _distance_to(centre: Centre, pool: _Pool, at: int, costs: Costs, slot: Numbe
 
 
 @compiled
-def _saved(  # noqa: PLR0913 a compiled loop
-    savings: Any, centre: Any, pool: Any, at: int, costs: Any, large: int, need: int
-) -> int:
+def _saved(savings: Any, centre: Any, pool: Any, at: int, costs: Any, large: int, need: int) -> Any:
     """Return what the best matching takes off the distance of the vocabulary at `at` of `pool`.
 
     If it can't be `need`, it may be GIVEN_UP.
@@ -225,7 +219,7 @@ def _saved(  # noqa: PLR0913 a compiled loop
 
 
 @compiled
-def _nearest(  # noqa: PLR0913, C901 a compiled loop
+def _nearest(
     centre: Any, pool: Any, costs: Any, large: int, slot: Any, barred: Any, matchings: int
 ) -> int:
     """Return the place in `pool` of the vocabulary that is nearest to `centre`."""

@@ -15,7 +15,7 @@ from ..arrays import Ints, Marks, Numbers
 from ..compiled import compiled
 
 GIVEN_UP = -1  # in place of a total that is not worth its search
-_FAR = np.int64(1 << 62)
+_FAR = 1 << 62
 
 
 class Savings(NamedTuple):
@@ -30,7 +30,7 @@ class Savings(NamedTuple):
 
 
 @compiled
-def best_matching(  # noqa: PLR0913 a compiled loop
+def best_matching(
     savings: Any, stand: Any, classes: Any, counts: Any, low: int, high: int, need: int
 ) -> tuple[int, Any, Any, Any]:
     """Return the largest total saving, and how many of which bags match which terms.
@@ -84,7 +84,9 @@ class _Tree(NamedTuple):
 
 
 @compiled
-def transported(weight: Any, supply: Any, demand: Any, need: int) -> tuple[int, Any]:
+def transported(  # noqa: C901 a compiled loop
+    weight: Any, supply: Any, demand: Any, need: int
+) -> tuple[int, Any]:
     """Return the largest total of `weight` that `supply` can bring to `demand`, and the flow.
 
     Nothing moves where the weight is 0. If the total can't reach `need`, it is GIVEN_UP.
@@ -96,7 +98,7 @@ def transported(weight: Any, supply: Any, demand: Any, need: int) -> tuple[int, 
         for column in range(columns):
             tops[row] = max(tops[row], weight[row, column])
     left = (tops * supply).sum()
-    total = np.int64(0)
+    total = 0
     # Prices: -weight - of_row - of_column is 0 where something moves, and nowhere below it.
     of_row, of_column = np.zeros(rows, dtype=np.int64), np.zeros(columns, dtype=np.int64)
     tree = _Tree(
@@ -133,7 +135,7 @@ def transported(weight: Any, supply: Any, demand: Any, need: int) -> tuple[int, 
 
 
 @compiled
-def _grow(  # noqa: PLR0913 a compiled loop
+def _grow(  # noqa: C901 a compiled loop
     tree: Any, weight: Any, flow: Any, demand: Any, of_row: Any, of_column: Any, start: int
 ) -> tuple[int, int, int]:
     """Grow the `tree` from row `start`; return where the shortest path ends, and its length.
@@ -174,9 +176,7 @@ def _grow(  # noqa: PLR0913 a compiled loop
 
 
 @compiled
-def _move(  # noqa: PLR0913 a compiled loop
-    tree: Any, flow: Any, demand: Any, start: int, end: int, last: int, most: int
-) -> int:
+def _move(tree: Any, flow: Any, demand: Any, start: int, end: int, last: int, most: int) -> int:
     """Move as much as can be, at most `most`, along the path to row `last` and column `end`."""
     moved, row = most, last
     if end >= 0:
