@@ -139,7 +139,7 @@ def people_of_rows(person: Ints, group_of: Ints) -> Ints:
 
 
 def session_findings(person: Ints, people: Ints, whom: str) -> Findings:
-    """Yield that the promise is about `whom`, people or sessions, and how many rows have one person.
+    """Yield that the promise is about `whom`, people or sessions, and how many rows are of one.
 
     Each session is of a `person`.
     """

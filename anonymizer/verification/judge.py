@@ -26,8 +26,9 @@ from .facts import FACTS, judge_facts
 from .files import evidence
 from .files.foresight import foresee
 from .files.profiles import JudgedProfiles, read_people
+from .files.strict_lines import is_whole
 from .finding import Broken, Finding, Verdict
-from .promises import composition, km_anonymity, p_linkability, pooled
+from .promises import composition, km_anonymity, p_linkability, pooled, vocabularies
 from .promises.record import Judge
 from .rare_terms import judge_rare, least_people, rare_since, rare_terms, without
 from .since import judge_since
@@ -41,6 +42,8 @@ JUDGES: dict[str, Judge] = {
         km_anonymity.JUDGE,
         composition.JUDGE,
         pooled.JUDGE,
+        vocabularies.MATCHED,
+        vocabularies.GENERALIZED,
     )
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *JUDGES, *judging_choices.WORDS}
@@ -143,7 +146,7 @@ def _examine(
     cohort.findings += judging_choices.judge_choices(choices, people if unchanged else None)
     cohort.faults = "; ".join(judge.faults(manifest["parameters"]))
     if parts[evidence.ROWS] or len(case.cohorts) == 1:
-        _judge_rows(cohort, people, judge, numbering)
+        _judge_rows(case, cohort, people, numbering)
         return
     none = evidence.no_rows()
     cohort.findings += evidence.judge_identity(manifest, none, numbering, _KNOWN)
@@ -160,30 +163,45 @@ def _judge_parameters(cohort: CohortCase) -> None:
 
 
 def _judge_rows(
-    cohort: CohortCase, people: JudgedProfiles, judge: Judge, numbering: evidence.Numbering
+    case: Case, cohort: CohortCase, people: JudgedProfiles, numbering: evidence.Numbering
 ) -> None:
     """Judge the rows of `cohort`; Broken ends it where nothing more can be judged."""
+    judge = _judge(cohort)
     if not people.users:
         raise Broken("partition", evidence.MEMBERS, "nobody in it has a profile")
     manifest, changes, counted_people = cohort.manifest, cohort.changes, people
     parameters, choices = manifest["parameters"], manifest["profiles"]
-    least = least_people(parameters)
-    if least > 1 and changes.happened:
+    least, unknown = least_people(parameters), _left_out_unnamed(cohort, judge, case)
+    # A term in a slot was not rare when it was made, though it may be in no row.
+    by_slots = evidence.SLOTS in judge.keeps and (changes.happened or unknown > 0)
+    if least > 1 and changes.happened and not by_slots:
         rows = evidence.read_rows(cohort.parts, people)
         counted_people = without(people, rare_since(people, choices, least, rows), changed=True)
-    elif least > 1:
+    elif least > 1 and not by_slots:
         counted_people = without(people, rare_terms(people, choices, least))
     grounds = _grounds(cohort, counted_people, judge, numbering)
+    grounds = grounds._replace(all_people=people)
     if least > 1:
         # Each of those who left or changed may have had a term at the making.
-        least_now = max(0, least - grounds.tally.unsure)
-        cohort.findings += judge_rare(grounds.rows, rare_terms(people, choices, least_now), least)
+        least_now = max(0, least - grounds.tally.unsure - unknown)
+        rare = rare_terms(people, choices, least_now)
+        cohort.findings += judge_rare(grounds.rows, grounds.slots, rare, least)
     _count(cohort, grounds, judge)
-    facts, changed = manifest["facts"], grounds.tally.edited is not None
+    facts, changed = manifest["facts"], grounds.tally.edited is not None or unknown > 0
     cohort.findings += judge_facts(facts, judge.facts(grounds), changed)
     _judge_parameters(cohort)
     for finding in judge.judge(parameters, grounds):
         cohort.findings.append(finding)
+
+
+def _left_out_unnamed(cohort: CohortCase, judge: Judge, case: Case) -> int:
+    """Return how many users have no row by what `cohort` states, and can't be told from others.
+
+    They wait for a later cohort, among people who came since.
+    """
+    stated = cohort.manifest["facts"].get("users_left_out")
+    unnamed = case.may_wait and judge.leaves_out and evidence.DELETIONS not in judge.keeps
+    return int(str(stated)) if unnamed and is_whole(stated, 0, judging_choices.MOST) else 0
 
 
 def _count(cohort: CohortCase, grounds: Grounds, judge: Judge) -> None:
@@ -254,7 +272,7 @@ def _grounds(
     if evidence.SLOTS in judge.keeps:
         slots = read_slots(parts, rows.names, people.users, rows.terms)
     shares = known.shares if known else None
-    return Grounds(people, parts, rows, group_of, counted, shares, person, slots)
+    return Grounds(people, parts, rows, group_of, counted, shares, person, slots, parameters)
 
 
 def _count_people(cohort: CohortCase, grounds: Grounds) -> None:

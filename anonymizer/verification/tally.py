@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -127,6 +129,8 @@ class Grounds(NamedTuple):
     shares: ExpectedShares | None = None  # if the method foresees them
     person: Ints | None = None  # each user's person, if users are sessions of people
     slots: Slots | None = None  # if the method keeps them
+    parameters: Mapping[str, object] = MappingProxyType({})  # as stated, perhaps wrong
+    all_people: JudgedProfiles | None = None  # with the terms that are too rare for rows
 
 
 def tally(people: JudgedProfiles, group_of: Ints, span: int) -> Tally:

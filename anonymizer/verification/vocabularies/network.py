@@ -7,8 +7,7 @@ network lacks matches only itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..files.evidence import TAXONOMY, Parts
@@ -16,25 +15,27 @@ from ..finding import Broken
 from .wordnet_files import read_nouns
 
 Node = Any
-_Above = Mapping[Node, int]  # nodes at or above a term -> steps up to them
 
 
 class Network:
-    """Nodes below nodes, and at which of them each term stands."""
+    """Nodes below nodes, and at which of them each term stands, the most common sense first."""
 
     def __init__(
         self,
         places: Callable[[str], Sequence[Node]],
         parents: Callable[[Node], Sequence[Node]],
-        name: Callable[[Node], str],
+        word: Callable[[Node], str],
+        *,
+        every_sense: bool = False,
     ):
-        self._places, self._parents, self.name = places, parents, name
-        self._above: dict[str, _Above] = {}
+        self._places, self._parents, self._word = places, parents, word
+        self._most = None if every_sense else 1
+        self._above: dict[str, Mapping[Node, int]] = {}
 
-    def above(self, term: str) -> _Above:
+    def above(self, term: str) -> Mapping[Node, int]:
         """Return the nodes at or above `term`, and the fewest steps up to each; none if unknown."""
         if term not in self._above:
-            steps: dict[Hashable, int] = dict.fromkeys(self._places(term), 0)
+            steps: dict[Node, int] = dict.fromkeys(self._places(term)[: self._most], 0)
             edge = [*steps]
             while edge:
                 new = {up: steps[node] + 1 for node in edge for up in self._parents(node)}
@@ -48,25 +49,32 @@ class Network:
         if one == other:
             return 0.0
         far, near = self.above(one), self.above(other)
-        if len(far) < len(near):
-            far, near = near, far
-        return min((far[up] + steps for up, steps in near.items() if up in far), default=_NO_WAY)
+        ways = (far[up] + steps for up, steps in near.items() if up in far)
+        return float(min(ways, default=float("inf")))
 
-    def lowest(self, terms: Sequence[str]) -> str:
-        """Return the name of the lowest node above all `terms`, or the term if they are one."""
+    def closest(self, terms: Sequence[str]) -> str:
+        """Return the word of the node above all `terms` with the fewest steps from all together.
+
+        Of equal nodes the one with the lowest number counts. A single term stays itself.
+        """
         if len({*terms}) == 1:
             return terms[0]
-        shared = reduce(lambda some, more: some & more, (self.above(t).keys() for t in {*terms}))
-        sums = {up: sum(self.above(term)[up] for term in {*terms}) for up in shared}
-        return min((far, self.name(up)) for up, far in sums.items())[1] if sums else ""
+        shared = {*self.above(terms[0])}.intersection(*map(self.above, terms))
+        sums = ((sum(self.above(term)[up] for term in terms), up) for up in shared)
+        _, node = min(sums, default=(0, None))
+        return "" if node is None else self._word(node)
 
-
-_NO_WAY = float("inf")
+    def words_above(self, term: str) -> list[str]:
+        """Return the words of the nodes from `term` up, by the first sense and first parents."""
+        words, nodes = list[str](), self._places(term)
+        while nodes:
+            words.append(self._word(nodes[0]))
+            nodes = self._parents(nodes[0])
+        return words
 
 
 def network_of(parameters: Mapping[str, Any], parts: Parts) -> Network:
     """Return the network that `parameters` name; a given one is in `parts`."""
-    first = parameters["senses"] == "first"
     if parameters["taxonomy"] == "given":
         if TAXONOMY not in parts:
             raise Broken("taxonomy", TAXONOMY, "is missing, though a taxonomy was given")
@@ -77,38 +85,36 @@ def network_of(parameters: Mapping[str, Any], parts: Parts) -> Network:
             lambda node: [parent[node]] if node in parent else [],
             str,
         )
+    if TAXONOMY in parts:
+        raise Broken("taxonomy", TAXONOMY, "is there, though none was given; remove the file")
     nouns = read_nouns()
-    return Network(
-        lambda term: nouns.senses(term)[: 1 if first else None], nouns.parents, nouns.name
-    )
+    every = parameters["senses"] == "all"
+    return Network(nouns.senses, nouns.parents, nouns.word, every_sense=every)
 
 
 def _read_taxonomy(content: bytes) -> dict[str, str]:
     """Return the parent of each child in `content`, whose lines are child, tab, parent."""
     parent: dict[str, str] = {}
     try:
-        lines = content.decode().split("\n")
+        *lines, rest = content.decode().split("\n")
     except UnicodeDecodeError as fault:
         raise Broken("taxonomy", TAXONOMY, "is no UTF-8") from fault
-    if lines.pop():
-        raise Broken("taxonomy", TAXONOMY, "does not end with a newline")
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate([*lines, *[rest] * bool(rest)], 1):
         child, *above = line.split("\t")
         if len(above) != 1 or not child or not above[0]:
             raise _fault(number, "must be a child, a tab and its parent")
         if child in parent:
             raise _fault(number, "its child has a parent already")
         parent[child] = above[0]
-    number_of = {child: number for number, child in enumerate(parent, 1)}
-    safe: set[str] = set()
-    for child in parent:
-        way, node = dict[str, None](), child
-        while node in parent and node not in safe:
+    tops: set[str] = set()  # of these the way up is known to end
+    for number, child in enumerate(parent, 1):
+        way, node = set[str](), child
+        while node in parent and node not in tops:
             if node in way:
-                raise _fault(number_of[node], "closes a cycle")
-            way[node] = None
+                raise _fault(number, "its way up never ends, so there is a cycle")
+            way.add(node)
             node = parent[node]
-        safe.update(way)
+        tops |= way
     return parent
 
 

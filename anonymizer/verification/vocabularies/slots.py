@@ -6,6 +6,7 @@ term of theirs. Two slots may be alike, as somebody may have a term more than on
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -22,15 +23,16 @@ NOBODY = -1  # for a user, a row or a term that there is none of
 
 
 class Slots(NamedTuple):
-    """All slots, line by line, with numbers for rows, users and terms; NOBODY if unknown."""
+    """Slots, with numbers for rows, users and terms; NOBODY if one is not known."""
 
+    line: Ints  # slot -> the number of its line
     row: Ints  # slot -> row
     term: Ints  # slot -> the published term, numbered as in rows
     ends: Ints  # slot i has the occurrences ends[i]:ends[i + 1]
     user: Ints  # occurrence -> user
     own: Ints  # occurrence -> the term of this user, numbered as in rows
     terms: Sequence[str]  # names of terms, by number
-    in_order: bool  # by row, then by term, then by occurrences
+    late: Marks  # slots that must stand before the one before: by row, term, then occurrences
 
     @property
     def sizes(self) -> Ints:
@@ -45,9 +47,15 @@ class Slots(NamedTuple):
     def of(self, wanted: Marks) -> Slots:
         """Return only the slots that are `wanted`."""
         inside, ends = np.repeat(wanted, self.sizes), np.append(0, np.cumsum(self.sizes[wanted]))
-        rest = self.user[inside], self.own[inside]
-        return self._replace(
-            row=self.row[wanted], term=self.term[wanted], ends=ends, user=rest[0], own=rest[1]
+        return Slots(
+            self.line[wanted],
+            self.row[wanted],
+            self.term[wanted],
+            ends,
+            self.user[inside],
+            self.own[inside],
+            self.terms,
+            self.late[wanted],
         )
 
 
@@ -60,20 +68,25 @@ def read_slots(
     row_of, user_of, number = (
         {name: at for at, name in enumerate(s)} for s in (rows, users, terms)
     )
-    row, term, ends, user, own = [], [], [0], [], []
-    last, in_order = (NOBODY, "", list[list[str]]()), True
-    for at, line in enumerate(BytesIO(parts[SLOTS]), 1):
-        record = _read(line, at)
+    row, term, ends, user, own = (array("q", [0] * first) for first in (0, 0, 1, 0, 0))
+    last, late = (NOBODY, "", list[list[str]]()), array("b")
+    for at, content in enumerate(BytesIO(parts[SLOTS]), 1):
+        record = _read(content, at)
         pairs = record["occurrences"]
         row.append(row_of.get(record["row"], NOBODY))
         term.append(number.get(record["term"], NOBODY))
-        user += [user_of.get(pair[0], NOBODY) for pair in pairs]
-        own += [number.get(pair[1], NOBODY) for pair in pairs]
+        user.extend([user_of.get(pair[0], NOBODY) for pair in pairs])
+        own.extend([number.get(pair[1], NOBODY) for pair in pairs])
         ends.append(len(user))
         now = row[-1], record["term"], pairs
-        in_order, last = in_order and last <= now, now
-    arrays = (np.array(values, dtype=np.int64) for values in (row, term, ends, user, own))
-    return Slots(*arrays, terms, in_order)
+        late.append(now < last)
+        last = now
+    line = np.arange(1, len(row) + 1)
+    rows_, terms_, ends_, users_, own_ = (
+        np.array(values, dtype=np.int64) for values in (row, term, ends, user, own)
+    )
+    marks = np.array(late, dtype=np.bool_)
+    return Slots(line, rows_, terms_, ends_, users_, own_, terms, marks)
 
 
 def _read(line: bytes, number: int) -> Mapping[str, Any]:

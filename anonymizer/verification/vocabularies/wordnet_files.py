@@ -44,10 +44,14 @@ class Nouns:
         above = [[int(fields[i + 1]) for i in ups if fields[i] == kind] for kind in _UP]
         return [one for same in above for one in sorted(same, key=self.name)]
 
-    def name(self, synset: int) -> str:
-        """Return the name of `synset`: its first word, a noun, and which sense of it this is."""
+    def name(self, synset: int) -> tuple[str, int]:
+        """Return the name of `synset`: its first word, and which sense of it this is."""
         word = self._fields(synset)[4].decode().lower()
-        return f"{word}.n.{self._senses[word].index(synset) + 1:02d}"
+        return word, self._senses[word].index(synset)
+
+    def word(self, synset: int) -> str:
+        """Return the first word of `synset`."""
+        return self.name(synset)[0].replace("_", " ")
 
     def _fields(self, synset: int) -> list[bytes]:
         end = self._synsets.index(b"\n", synset)
