@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ...arrays import Ints, Marks
+from ...arrays import Marks
 from ...promise import Promise
 from ..choices import MIN_USERS, MOST, Numbers, parameter_faults, people_of_rows
 from ..facts import general_facts
@@ -23,8 +23,9 @@ from ..files.profiles import keys_of
 from ..files.strict_lines import is_real, is_whole
 from ..finding import PROFILES, Broken, Finding, Findings, row_findings
 from ..tally import Grounds
+from ..vocabularies.below import below
 from ..vocabularies.matching import matching_of
-from ..vocabularies.network import Network, network_of
+from ..vocabularies.network import network_of
 from ..vocabularies.slots import Slots
 from .record import Judge
 from .rows import find, find_any, marked
@@ -35,7 +36,7 @@ Faults = Callable[[Mapping[str, Any]], Iterator[str]]
 _LARGEST = 10**6
 _COMMON = {
     "taxonomy": ("wordnet", "given"),
-    "senses": ("first", "all"),
+    "senses": ("first", "closest"),
     "count": ("people", "vocabularies"),
 }
 _WORDS = {
@@ -70,7 +71,7 @@ _QUOTED = {"omega", "model", "order", "matchings"}
 
 def _judge_matched(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     """Yield whether rows and slots of matched vocabularies hold."""
-    yield from _judge_people(parameters, grounds)
+    yield from _judge_people(parameters, grounds, once=True)
     slots, findings = _judge_slots(grounds, whole=False)
     yield from findings
     network, eps = network_of(parameters, grounds.parts), parameters["eps"]
@@ -100,32 +101,33 @@ def _judge_matched(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
 def _judge_general(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     """Yield whether rows and slots of generalized terms hold."""
     whole = parameters["bag"] == "false"
-    yield from _judge_people(parameters, grounds)
+    # Who agrees in all nodes stands in one row, so two sessions of a person may, too.
+    yield from _judge_people(parameters, grounds, once=False)
     slots, findings = _judge_slots(grounds, whole=whole)
     yield from findings
-    below = _below(slots, network_of(parameters, grounds.parts), grounds)
-    faults = {"has an occurrence that is not below its term": below.stray}
+    network = network_of(parameters, grounds.parts)
+    found = below(slots, network, grounds.people, grounds.group_of, grounds.rows)
+    faults = {"has an occurrence that is not below its term": found.stray}
     yield from _slot_findings("terms", faults, slots, "each occurrence is below its slot's term")
     line = "has a term that is above another one of its terms"
-    nested = grounds.tally.sure(marked(below.twice, len(grounds.rows.names)))
+    nested = grounds.tally.sure(marked(found.twice, len(grounds.rows.names)))
     yield from row_findings("terms", nested, line, "no term of a row is above another one")
     line, good = "does not hold all that its members have below it", "each slot holds all below it"
     if not whole:
         line = "is published more or less often than each member has a term below it"
         good = "each term is published as often as each member has one below it"
-    yield from _slot_findings("slots", {line: below.more_or_less(slots, whole)}, slots, good)
+    yield from _slot_findings("slots", {line: found.more_or_less(slots, whole=whole)}, slots, good)
 
 
-def _judge_people(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
-    """Yield whether each row stands for k people, each of them once; or for k vocabularies."""
+def _judge_people(parameters: Mapping[str, Any], grounds: Grounds, *, once: bool) -> Findings:
+    """Yield whether each row stands for k people, each of them `once`; or for k vocabularies."""
     k, people, of = parameters["k"], grounds.tally.sizes, "vocabularies"
     if parameters["count"] == "people":
         of, served = "people", grounds.group_of >= 0
         if grounds.person is not None:
             people = people_of_rows(grounds.person[served], grounds.group_of[served])
-            line = "stands for two sessions of one person"
-            good = "no row stands for two sessions of one person"
-            yield from row_findings("k", people != grounds.tally.sizes, line, good)
+            line, twice = "stands for two sessions of one person", people != grounds.tally.sizes
+            yield from row_findings("k", once & twice, line, "no row has two sessions of a person")
     line, good = f"stands for fewer than k={k} {of}", f"each row stands for k={k} {of} or more"
     yield from row_findings("k", people < k, line, good)
 
@@ -230,67 +232,6 @@ def _slot_findings(claim: str, faults: Mapping[str, Marks], slots: Slots, good: 
         yield Finding(claim, False, f"{SLOTS}, line {numbers[0]}", count + line)
     if not lines:
         yield Finding(claim, True, SLOTS, good)
-
-
-class _Below(NamedTuple):
-    """What is below the terms that rows publish."""
-
-    stray: Marks  # slots with an occurrence that is not
-    twice: Ints  # rows with a term below two of theirs
-    keys: Ints  # row * span + term, ascending
-    total: Ints  # of all members of the row: their occurrences below the term
-    least: Ints  # of the member who has the fewest
-
-    def more_or_less(self, slots: Slots, whole: bool) -> Marks:
-        """Return marks for `slots` that are not `whole`, or are too many or too few of a term."""
-        keys = slots.row * len(slots.terms) + slots.term
-        different, at, times = np.unique(keys, return_inverse=True, return_counts=True)
-        here, known = find(different, self.keys)
-        wrong = ~(known & (self.least[here] == times))
-        if whole:
-            wrong = ~(known & (times == 1))
-        marks: Marks = wrong[at] | (whole & (slots.sizes != self.total[here][at]))
-        return marks
-
-
-def _below(slots: Slots, network: Network, grounds: Grounds) -> _Below:
-    """Return what of the profiles is below the terms of rows, by `network`."""
-    people, rows = grounds.people, grounds.rows
-    number = {name: at for at, name in enumerate(rows.terms)}
-    standing = np.unique(rows.cells.columns)
-    published = {rows.terms[at] for at in standing.tolist()}
-    above = [
-        [number[word] for word in dict.fromkeys(network.words_above(term)) if word in published]
-        for term in people.terms
-    ]
-    ends = np.cumsum([0, *map(len, above)])
-    words = np.array([word for some in above for word in some], dtype=np.int64)
-    pairs = np.repeat(np.arange(len(above)), np.diff(ends)) * rows.span + words
-    stray = ~np.isin(slots.own * rows.span + slots.term[slots.slot], pairs)
-    # Each cell of a profile, next to each published term above it that its row has.
-    user = np.repeat(np.arange(len(people.users)), people.sizes)
-    column = people.cells.columns
-    times = np.where(grounds.group_of[user] >= 0, np.diff(ends)[column], 0)
-    cell = np.repeat(np.arange(user.size), times)
-    place = np.arange(cell.size) - np.repeat(np.cumsum(times) - times, times)
-    keys = grounds.group_of[user[cell]] * rows.span + words[ends[column[cell]] + place]
-    at, there = find_any(keys, rows.keys)
-    cell, at = cell[there], at[there]
-    twice = grounds.group_of[user[cell[1:][cell[1:] == cell[:-1]]]]
-    weights = people.cells.weights[cell].astype(np.int64)
-    # For each member and term of their row, what the member has below it.
-    member, back = np.unique(at * len(people.users) + user[cell], return_inverse=True)
-    each = np.bincount(back, weights, member.size).astype(np.int64)
-    of = member // len(people.users)
-    total = np.bincount(of, each, rows.keys.size).astype(np.int64)
-    least = np.full(rows.keys.size, MOST)
-    np.minimum.at(least, of, each)
-    least[
-        np.bincount(of, minlength=rows.keys.size) < grounds.tally.sizes[rows.keys // rows.span]
-    ] = 0
-    return _Below(
-        np.bincount(slots.slot, stray, slots.row.size) > 0, twice, rows.keys, total, least
-    )
 
 
 def _facts(grounds: Grounds) -> dict[str, int | float]:

@@ -28,7 +28,7 @@ class Network:
         *,
         every_sense: bool = False,
     ):
-        self._places, self._parents, self._word = places, parents, word
+        self._places, self._parents, self.word = places, parents, word
         self._most = None if every_sense else 1
         self._above: dict[str, Mapping[Node, int]] = {}
 
@@ -53,24 +53,26 @@ class Network:
         return float(min(ways, default=float("inf")))
 
     def closest(self, terms: Sequence[str]) -> str:
-        """Return the word of the node above all `terms` with the fewest steps from all together.
+        """Return the word of the node above all `terms` with the fewest steps to all of them.
 
-        Of equal nodes the one with the lowest number counts. A single term stays itself.
+        Each different term counts once; of equal nodes the first by its word. A single term stays
+        itself.
         """
-        if len({*terms}) == 1:
-            return terms[0]
-        shared = {*self.above(terms[0])}.intersection(*map(self.above, terms))
-        sums = ((sum(self.above(term)[up] for term in terms), up) for up in shared)
-        _, node = min(sums, default=(0, None))
-        return "" if node is None else self._word(node)
+        first, *others = {*terms}
+        if not others:
+            return first
+        ways = [self.above(term) for term in (first, *others)]
+        shared = {*ways[0]}.intersection(*ways)
+        sums = ((sum(way[node] for way in ways), self.word(node)) for node in shared)
+        return min(sums, default=(0, ""))[1]
 
-    def words_above(self, term: str) -> list[str]:
-        """Return the words of the nodes from `term` up, by the first sense and first parents."""
-        words, nodes = list[str](), self._places(term)
+    def way_up(self, term: str) -> list[Node]:
+        """Return the nodes from `term` up, by the first sense and first parents."""
+        way, nodes = list[Node](), self._places(term)
         while nodes:
-            words.append(self._word(nodes[0]))
+            way.append(nodes[0])
             nodes = self._parents(nodes[0])
-        return words
+        return way
 
 
 def network_of(parameters: Mapping[str, Any], parts: Parts) -> Network:
@@ -88,7 +90,7 @@ def network_of(parameters: Mapping[str, Any], parts: Parts) -> Network:
     if TAXONOMY in parts:
         raise Broken("taxonomy", TAXONOMY, "is there, though none was given; remove the file")
     nouns = read_nouns()
-    every = parameters["senses"] == "all"
+    every = parameters["senses"] == "closest"
     return Network(nouns.senses, nouns.parents, nouns.word, every_sense=every)
 
 

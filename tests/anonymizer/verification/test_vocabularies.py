@@ -347,7 +347,7 @@ GENERAL_FORGERIES: list[tuple[str, bool, Change, str, str]] = [
     ("a set as a bag", False, put(bag="true"), "slots", "exactly one occurrence of each member"),
     ("a bag as a set", True, put(bag="false"), "slots", "does not hold all"),
     ("bag yes", True, put(bag="yes"), "parameters", "bag must be one of true, false"),
-    ("senses all", True, put(senses="all"), "parameters", "senses must be one of first"),
+    ("senses all", True, put(senses="closest"), "parameters", "senses must be one of first"),
     ("k more", True, put(k=3), "k", "line 1: stands for fewer than k=3 people"),
     ("used twice", True, pair(1, 0, term="Wine"), "slots", "uses an occurrence that another slot"),
     ("weight of a set", False, weigh(0, "Goods", 4.0), "weights", "not the number of its slots"),
@@ -474,18 +474,17 @@ def test_of_a_row_whose_member_changed_slots_are_not_recounted(tmp_path: Path) -
 
 def test_distances_are_those_of_wordnets_nouns() -> None:
     first = network_of({"taxonomy": "wordnet", "senses": "first"}, {})
-    all_ = network_of({"taxonomy": "wordnet", "senses": "all"}, {})
+    closest = network_of({"taxonomy": "wordnet", "senses": "closest"}, {})
     words = (("dog", "cat", 4), ("car", "automobile", 0), ("wine", "beer", 3), ("dog", "dog", 0))
     for one, other, steps in words:
         assert first.distance(one, other) == first.distance(other, one) == steps
-    assert first.distance("java", "coffee") > all_.distance("java", "coffee") == 0
+    assert first.distance("java", "coffee") > closest.distance("java", "coffee") == 0
     assert first.distance("dog", "zzz") == float("inf")
     assert first.distance("zzz", "zzz") == 0
     assert first.closest(["dog", "cat", "cat"]) == "carnivore"
     assert first.closest(["zzz", "zzz"]) == "zzz"
-    assert first.words_above("dog")[0] == "dog"
-    assert first.words_above("dog")[-1] == "entity"
-    assert first.words_above("quickly") == []
+    way = [first.word(node) for node in first.way_up("dog")]
+    assert (way[0], way[-1], first.way_up("quickly")) == ("dog", "entity", [])
 
 
 def test_wordnets_files_are_read_as_the_makers_read_them(wordnet: Any) -> None:

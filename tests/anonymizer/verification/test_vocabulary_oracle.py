@@ -24,7 +24,7 @@ from ..small_vocabulary import (
 from .faults import ANYWHERE, Fault, compared
 
 CASES = int(os.environ.get("VEILSEARCH_ORACLE_CASES", "1200"))
-WORDS = {"model": "12", "order": ("size", "input"), "senses": ("first", "all")}
+WORDS = {"model": "12", "order": ("size", "input"), "senses": ("first", "closest")}
 NODES = "abcdefgh"
 Tree = Mapping[str, str]
 
@@ -63,7 +63,8 @@ def enough(release: SmallRelease, members: list[str]) -> bool:
     persons = {person_of(release, user) for user in members}
     if release.parameters["count"] == "vocabularies":
         return len(members) >= release.parameters["k"]
-    return len(persons) == len(members) >= release.parameters["k"]
+    once = release.method == "generalization" or len(persons) == len(members)
+    return once and len(persons) >= release.parameters["k"]
 
 
 def holds_of(release: SmallRelease) -> Any:
