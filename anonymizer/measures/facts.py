@@ -30,7 +30,7 @@ def facts(profiles: Profiles, release: Release) -> Facts:
 
 
 def _occurrences(profiles: Profiles, release: Release) -> Facts:
-    """Return how many occurrences of `profiles` the `release` keeps, and whom it lacks."""
+    """Return how many occurrences of `profiles` the `release` keeps, and users without a row."""
     every, kept, replaced = occurrences(profiles, release)
     return {
         "kept_occurrences": kept,

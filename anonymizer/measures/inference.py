@@ -94,8 +94,8 @@ def posteriors_of(columns: Columns, release: Release) -> Posteriors:
     # P = the published share.
     if promise.hides_members:
         return Posteriors(columns.weight, nothing)
-    # P = c / m in a row with the term, whose slots somebody who knows all distances can tell, else
-    # E[c] / m with 0 <= c <= m: what has no match in the group is suppressed.
+    # P = c / m in a row with the term, as an attacker with all distances may know. Else
+    # P = E[c] / m with 0 <= c <= m, since what has no match in the group is suppressed.
     if promise.bounds == "vocabulary":
         return _by_assignments(columns, None, lambda m: np.arange(m + 1))
     union = given.get("representative") == "union"

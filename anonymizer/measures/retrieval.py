@@ -52,7 +52,7 @@ def patterns_of(profiles: Profiles, least_length: int) -> list[TermSet]:
 
 
 def _patterns(rows: Profiles, people: Ints, least_length: int) -> list[TermSet]:
-    """Return the top patterns of `rows`, each of which stands for so many of `people`."""
+    """Return the top patterns of `rows`, row i counting for `people[i]` people."""
     rows = rows.in_order()
     patterns = top_patterns(rows.weights, people, least_length)
     return [tuple(rows.terms[number] for number in one.terms) for one in patterns]

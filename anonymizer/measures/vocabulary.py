@@ -32,7 +32,7 @@ LENGTHS = (1, 2)  # least terms of a pattern
 _BY_LENGTH = {1: "", 2: ", 2 terms or more"}
 
 
-class Kept(NamedTuple):
+class Counted(NamedTuple):
     """Occurrences of `profiles`: how many there are, are kept, and of these replaced."""
 
     every: int
@@ -79,7 +79,7 @@ def taxonomy_for(release: Release, wordnet: WordNet | None) -> Taxonomy:
     return noun_taxonomy(wordnet)
 
 
-def occurrences(profiles: Profiles, release: Release) -> Kept:
+def occurrences(profiles: Profiles, release: Release) -> Counted:
     """Return how many occurrences of `profiles` the slots of `release` keep and replace."""
     kept = replaced = 0
     for slot in release.slots:
@@ -87,7 +87,7 @@ def occurrences(profiles: Profiles, release: Release) -> Kept:
         names = slot.term.split("|") if not patterns_are_defined(release) else [slot.term]
         kept += len(own)
         replaced += sum(term not in names for term in own.values())
-    return Kept(round(float(profiles.weights.sum())), kept, replaced)
+    return Counted(round(float(profiles.weights.sum())), kept, replaced)
 
 
 def loss(profiles: Profiles, release: Release, taxonomy: Taxonomy) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from ..facts import UNSATISFIABLE
 from ..outcomes import Outcomes
 from ..report.claims import (
     SidePairs,
@@ -51,8 +52,12 @@ def _shrinks(releases: Releases) -> Values:
 
 
 def _suppressed(releases: Releases) -> Values:
-    kept = {k: releases.fact("kept_share", releases.at(SSC, k, 0.0)) for k in releases.ks()}
-    shares = {k: 1 - share for k, share in kept.items() if share is not None}
+    shares = {}
+    for k in releases.ks():
+        variant = releases.at(SSC, k, 0.0)
+        kept = releases.fact("kept_share", variant)
+        if kept is not None or releases.fact(UNSATISFIABLE, variant):
+            shares[k] = 1 - (kept or 0.0)
     if K not in shares:
         return None
     text = listed([f"{share:.1%} at k = {k}" for k, share in shares.items()])
@@ -90,8 +95,8 @@ def _loses_less(releases: Releases, *, sessions: bool = False) -> Values:
     if rival is None or not losses:
         return None
     texts = [
-        f"{loss:.3f} at eps = {eps:g} (Recall {found:.3f}, replaced {replaced:.1%})"
-        for eps, (loss, found, replaced) in losses.items()
+        f"{loss:.3f} at eps = {eps:g} (Recall {again:.3f}, replaced {replaced:.1%})"
+        for eps, (loss, again, replaced) in losses.items()
     ]
     less = [loss < rival for loss, _, _ in losses.values()]
     # The paper names no eps, so where only some lose less nothing is decided.

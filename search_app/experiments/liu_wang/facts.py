@@ -45,7 +45,7 @@ def facts_of_vocabularies(
 ) -> Facts:
     """Return what `release` keeps of the vocabularies in `profiles`, and of their top `patterns`.
 
-    There are as many lists of patterns as LENGTHS.
+    The lists of patterns are those by LENGTHS.
     """
     counts, taxonomy = occurrences(profiles, release), taxonomy_for(release, wordnet)
     pairs = {*zip(release.row_of_user.tolist(), persons_of(release.users), strict=True)}

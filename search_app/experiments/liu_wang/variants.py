@@ -64,7 +64,10 @@ class Releases(NamedTuple):
         return Side(f"{kind} at {at}", self.outcomes.by_people(variant, "group", POOL))
 
     def crossing(self, k: int) -> tuple[float | None, float | None]:
-        """Return the eps between which bLM of SSC falls below that of LG(bag); None: no such."""
+        """Return the last eps at `k` where bLM of SSC is above that of LG(bag), and the first below.
+
+        None stands for no such eps.
+        """
         rival = self.fact("loss", self.at(LG, k))
         losses = {eps: self.fact("loss", self.at(SSC, k, eps)) for eps in self.all_eps()}
         known = {eps: loss for eps, loss in losses.items() if loss is not None}
