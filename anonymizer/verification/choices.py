@@ -138,14 +138,14 @@ def people_of_rows(person: Ints, group_of: Ints) -> Ints:
     return np.bincount(rows).astype(np.int64, copy=False)
 
 
-def session_findings(person: Ints, people: Ints, whom: str) -> Findings:
-    """Yield that the promise is about `whom`, people or sessions, and how many rows are of one.
+def session_findings(person: Ints, people: Ints, counts_people: bool) -> Findings:
+    """Yield what the promise is about, sessions unless it `counts_people`, and rows of one person.
 
-    Each session is of a `person`.
+    Each session is of a `person`, and each row of a number of `people`.
     """
     line = (
         f"users are {person.size} sessions of {int(person.max()) + 1} people: the promise is about "
-        f"{'people' if whom == 'people' else 'sessions, not people'}"
+        f"{'people' if counts_people else 'sessions, not people'}"
     )
     alone = np.count_nonzero(people == 1)
     rows = "1 row stands" if alone == 1 else f"{alone} rows stand"

@@ -284,8 +284,8 @@ def _count_people(cohort: CohortCase, grounds: Grounds) -> None:
         return
     cohort.people = judging_choices.people_of_rows(person[served], group_of[served])
     cohort.checked["people"] = int(person.max()) + 1
-    whom = "people" if cohort.manifest["parameters"].get("count") == "people" else "sessions"
-    cohort.findings += judging_choices.session_findings(person, cohort.people, whom)
+    counts_people = cohort.manifest["parameters"].get("count") == "people"
+    cohort.findings += judging_choices.session_findings(person, cohort.people, counts_people)
 
 
 def _judge(cohort: CohortCase) -> Judge:

@@ -16,7 +16,7 @@ MATCHED: dict[str, Any] = {
     "k": 2,
     "eps": 4.0,
     "omega": None,
-    "model": "2",
+    "model": 2,
     "typical": "majority",
     "order": "size",
     "taxonomy": "given",

@@ -43,7 +43,6 @@ _WORDS = {
     **_COMMON,
     "typical": ("majority", "bags", "generalize"),
     "order": ("size", "input"),
-    "model": ("1", "2"),
 }
 _K: Numbers = {
     "k": (lambda k: is_whole(k, 1, MOST), f"a whole number from 1 to {MOST}"),
@@ -55,6 +54,7 @@ _NUMBERS: Numbers = {
         lambda omega: omega is None or (is_real(omega) and 0 < omega <= _LARGEST),
         f"above 0 and at most {_LARGEST}, or null",
     ),
+    "model": (lambda model: is_whole(model, 1, 2), "1 or 2"),
     "matchings": (lambda n: n is None or is_whole(n, 1, MOST), "a whole number, or null"),
     **MIN_USERS,
 }
@@ -106,17 +106,17 @@ def _judge_general(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     slots, findings = _judge_slots(grounds, whole=whole)
     yield from findings
     network = network_of(parameters, grounds.parts)
-    found = below(slots, network, grounds.people, grounds.group_of, grounds.rows)
-    faults = {"has an occurrence that is not below its term": found.stray}
+    under = below(slots, network, grounds.people, grounds.group_of, grounds.rows)
+    faults = {"has an occurrence that is not below its term": under.stray}
     yield from _slot_findings("terms", faults, slots, "each occurrence is below its slot's term")
     line = "has a term that is above another one of its terms"
-    nested = grounds.tally.sure(marked(found.twice, len(grounds.rows.names)))
+    nested = grounds.tally.sure(marked(under.twice, len(grounds.rows.names)))
     yield from row_findings("terms", nested, line, "no term of a row is above another one")
     line, good = "does not hold all that its members have below it", "each slot holds all below it"
     if not whole:
         line = "is published more or less often than each member has a term below it"
         good = "each term is published as often as each member has one below it"
-    yield from _slot_findings("slots", {line: found.more_or_less(slots, whole=whole)}, slots, good)
+    yield from _slot_findings("slots", {line: under.more_or_less(slots, whole=whole)}, slots, good)
 
 
 def _judge_people(parameters: Mapping[str, Any], grounds: Grounds, *, once: bool) -> Findings:
@@ -158,7 +158,7 @@ def _judge_slots(grounds: Grounds, *, whole: bool) -> tuple[Slots, list[Finding]
         "uses an occurrence that another slot uses": np.bincount(slots.slot, often, count) > 0,
         f"has not {one} of each member": ~each,
     }
-    good = f"each of {count} has {one} of each member, and none is used twice"
+    good = f"each of {count} slots has {one} of each member, none used twice"
     findings = [*_slot_findings("slots", faults, slots, good), *_judge_weights(slots, grounds)]
     return slots.of(holds & each), findings
 

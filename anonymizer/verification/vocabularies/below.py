@@ -14,7 +14,7 @@ from ...arrays import Floats, Ints, Marks
 from ..files.evidence import JudgedRows
 from ..files.profiles import JudgedProfiles
 from ..promises.rows import find, find_any
-from .network import Network
+from .network import TermNetwork
 from .slots import Slots
 
 
@@ -39,7 +39,7 @@ class Below(NamedTuple):
 
 
 def below(
-    slots: Slots, network: Network, people: JudgedProfiles, group_of: Ints, rows: JudgedRows
+    slots: Slots, network: TermNetwork, people: JudgedProfiles, group_of: Ints, rows: JudgedRows
 ) -> Below:
     """Return what of `people` is below the terms of `rows`, by `network`; `group_of` serves them.
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Floats, Ints
-from .network import Network
+from .network import TermNetwork
 from .slots import Slots
 
 _AT_ONCE = 2_000_000  # pairs of terms
@@ -21,7 +21,7 @@ class Matching(NamedTuple):
     typical: Ints  # slot -> the term closest to the others; of equals, the one that joined first
 
 
-def matching_of(slots: Slots, network: Network, *, only_equal: bool) -> Matching:
+def matching_of(slots: Slots, network: TermNetwork, *, only_equal: bool) -> Matching:
     """Return how far apart the occurrences of `slots` are by `network`.
 
     If `only_equal` terms are relevant to each other, all others are infinitely far apart.

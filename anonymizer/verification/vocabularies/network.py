@@ -17,7 +17,7 @@ from .wordnet_files import read_nouns
 Node = Any
 
 
-class Network:
+class TermNetwork:
     """Nodes below nodes, and at which of them each term stands, the most common sense first."""
 
     def __init__(
@@ -75,14 +75,14 @@ class Network:
         return way
 
 
-def network_of(parameters: Mapping[str, Any], parts: Parts) -> Network:
+def network_of(parameters: Mapping[str, Any], parts: Parts) -> TermNetwork:
     """Return the network that `parameters` name; a given one is in `parts`."""
     if parameters["taxonomy"] == "given":
         if TAXONOMY not in parts:
             raise Broken("taxonomy", TAXONOMY, "is missing, though a taxonomy was given")
         parent = _read_taxonomy(parts[TAXONOMY])
         nodes = {*parent, *parent.values()}
-        return Network(
+        return TermNetwork(
             lambda term: [term] if term in nodes else [],
             lambda node: [parent[node]] if node in parent else [],
             str,
@@ -91,7 +91,7 @@ def network_of(parameters: Mapping[str, Any], parts: Parts) -> Network:
         raise Broken("taxonomy", TAXONOMY, "is there, though none was given; remove the file")
     nouns = read_nouns()
     every = parameters["senses"] == "closest"
-    return Network(nouns.senses, nouns.parents, nouns.word, every_sense=every)
+    return TermNetwork(nouns.senses, nouns.parents, nouns.word, every_sense=every)
 
 
 def _read_taxonomy(content: bytes) -> dict[str, str]:

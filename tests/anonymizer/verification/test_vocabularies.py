@@ -87,7 +87,7 @@ def test_the_running_example_holds(typical: str, tmp_path: Path) -> None:
     said = {finding.claim: finding.line for finding in judged(release, tmp_path).findings}
     assert said["eps"] == "any two occurrences of a slot are at most eps=4 apart"
     assert said["slots"] == (
-        "each of 7 has exactly one occurrence of each member, and none is used twice"
+        "each of 7 slots has exactly one occurrence of each member, none used twice"
     )
     assert said["k"] == "each row stands for k=2 people or more"
 
@@ -299,7 +299,7 @@ FORGERIES: list[tuple[str, Change, str, str]] = [
     ("eps whole", put(eps=4), "parameters", "eps must be from 0"),
     ("eps an id", put(eps=4.417749), "parameters", "eps must have at most 6 digits"),
     ("omega 0", put(omega=0.0), "parameters", "omega must be above 0"),
-    ("a model of its own", put(model="3"), "parameters", "model must be one of 1, 2"),
+    ("a model of its own", put(model=3), "parameters", "model must be 1 or 2"),
     ("a path", put(taxonomy="/home/t1/goods.tsv"), "parameters", "one of wordnet, given"),
     ("sessions as people", put(count="u1"), "parameters", "count must be one of people, voc"),
     ("a parameter lost", lambda r: r.parameters.pop("omega"), "parameters", "omega is missing"),
