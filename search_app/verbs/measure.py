@@ -6,6 +6,7 @@ import argparse
 import csv
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         raise UsageError(
             f"{place} was made from other profiles than {source}; name its own with --against"
         )
-    profiles = _with_rows(profiles, release, place)
+    profiles, release = _with_rows(profiles, release, place)
     table = _table(arguments.marketing, profiles, place)
     others = [one for one in MEASURES.values() if one not in (kept_value, vocabulary)]
     rows = [row for measure in others for row in measure(profiles, release)]
@@ -109,8 +110,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _with_rows(profiles: Profiles, release: Release, place: Path) -> Profiles:
-    """Return those of `profiles` that the `release` at `place` was made of, as far as possible."""
+def _with_rows(profiles: Profiles, release: Release, place: Path) -> tuple[Profiles, Release]:
+    """Return those of `profiles` that the `release` at `place` was made of, and this release.
+
+    Where some of them can't be told, it is taken as a release of those who have a row.
+    """
     from anonymizer.model import Profiles
     from anonymizer.storage.parts import WITHDRAWN, read_cohorts
     from anonymizer.storage.releases import people_of
@@ -120,11 +124,16 @@ def _with_rows(profiles: Profiles, release: Release, place: Path) -> Profiles:
         raise UsageError(f"{place}: rows were withdrawn; measure a copy of it as it was made")
     there = {*release.users} if withdrawn else people_of(place)
     users = tuple(user for user in profiles.users if user in there)
-    if users == profiles.users:
-        return profiles
+    # Slots don't name people without a row. Others may be without one for having come later.
+    if users == profiles.users or (
+        release.slots and len(there) + release.left_out == len(profiles)
+    ):
+        return profiles, release
+    if release.slots:
+        release = replace(release, facts={**release.facts, "users_left_out": 0})
     console.say("Some people have no row: this is measured over the people who have one.")
     numbers = [profiles.number(user) for user in users]
-    return Profiles(users, profiles.terms, profiles.weights[numbers]).in_order()
+    return Profiles(users, profiles.terms, profiles.weights[numbers]).in_order(), release
 
 
 def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTable | None:

@@ -64,7 +64,7 @@ class Releases(NamedTuple):
         return Side(f"{kind} at {at}", self.outcomes.by_people(variant, "group", POOL))
 
     def crossing(self, k: int) -> tuple[float | None, float | None]:
-        """Return the last eps at `k` where bLM of SSC is above that of LG(bag), and the first below.
+        """Return the last eps at `k` where SSC loses more than LG(bag), and the first where less.
 
         None stands for no such eps.
         """
