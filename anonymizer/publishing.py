@@ -36,7 +36,16 @@ from .model import ROW_NAME, Profiles, is_short
 from .storage.changes import counts_of, has_changed
 from .storage.files import replaced_whole, sync, write_file
 from .storage.json_lines import read_rows
-from .storage.parts import COHORTS, FIRST_ROW, ROWS, WITHDRAWN, read_cohorts, row_hash
+from .storage.parts import (
+    CHANGES,
+    COHORTS,
+    FIRST_ROW,
+    ROWS,
+    SLOTS,
+    WITHDRAWN,
+    read_cohorts,
+    row_hash,
+)
 from .storage.records import Record, as_json, check_record, plain_errors, read_object
 from .verification.case import Case, CohortCase
 from .verification.choices import choice_faults, person_of, persons_of
@@ -143,7 +152,9 @@ _Cohort = tuple[Mapping[str, Any], Mapping[str, bytes]]  # what release.json say
 
 def _content(cohorts: Sequence[_Cohort]) -> tuple[bytes, str]:
     """Return the published file of `cohorts`, and the SHA-256 of its rows."""
-    (first, _), *later = cohorts
+    (first, parts_of_first), *later = cohorts
+    # Somebody may have come since.
+    grown = bool(later) or CHANGES in parts_of_first
     given, quoted = first["parameters"], JUDGES[first["method"]].quoted
     about = {
         "format": FORMAT,
@@ -153,12 +164,12 @@ def _content(cohorts: Sequence[_Cohort]) -> tuple[bytes, str]:
             "parameters": {name: given[name] for name in given if name in quoted},
             "profiles": first["profiles"],
         },
-        **_of_cohort(*cohorts[0]),
+        **_of_cohort(*cohorts[0], grown=grown),
     }
     if later:
         about[COHORTS] = [
             {"rows": parts[ROWS].count(b"\n"), FIRST_ROW: manifest[FIRST_ROW]}
-            | _of_cohort(manifest, parts)
+            | _of_cohort(manifest, parts, grown=grown)
             for manifest, parts in later
         ]
     rows = b"".join(parts[ROWS] for _, parts in cohorts)
@@ -178,10 +189,14 @@ def _in_order(value: Any) -> Any:
     return [*map(_in_order, value)] if isinstance(value, list) else value
 
 
-def _of_cohort(manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -> Record:
-    """Return what is public of a cohort alone: facts that the judge can recount from `parts`."""
+def _of_cohort(manifest: Mapping[str, Any], parts: Mapping[str, bytes], *, grown: bool) -> Record:
+    """Return what is public of a cohort alone: facts that the judge can recount from `parts`.
+
+    If the release may have `grown`, users left out can't be told from those who came since.
+    """
     facts = manifest["facts"]
-    if has_changed(parts):
+    unknown = grown and SLOTS in parts and facts.get("users_left_out") != 0
+    if has_changed(parts) or unknown:
         facts = {name: value for name, value in facts.items() if name in COUNTS}
     gone = {WITHDRAWN: manifest[WITHDRAWN]} if WITHDRAWN in manifest else {}
     return {"facts": facts, **gone}
@@ -294,8 +309,9 @@ def _named(cohort: CohortCase, ids: _Ids) -> list[Finding]:
     """
     if cohort.profiles is None or cohort.rows is None:
         return []
-    terms = enumerate(cohort.profiles.terms)
-    named = [number for number, term in terms if term.casefold() in ids.folded]
+    # A bag of terms is one term of a row.
+    bags = enumerate(term.casefold().split("|") for term in cohort.rows.terms)
+    named = [number for number, bag in bags if not ids.folded.isdisjoint([*bag, "|".join(bag)])]
     row, column = np.divmod(cohort.rows.keys, cohort.rows.span)
     wrong = np.bincount(row[np.isin(column, named)], minlength=len(cohort.rows.names)) > 0
     line = "has a term that is a user's id; give the people other ids and make the profiles again"

@@ -53,6 +53,10 @@ class Vocabularies(Groups):
             "close. What every member has a match for is released: one list of words for each "
             "group, its <em>row</em>."
         ),
+        kept=(
+            "who is in which group, each group’s row, and which words of its members each word of "
+            "it stands for"
+        ),
         common=(
             "In the row too",
             "The row has these interests too. It does not say whose they are, and may have them in "

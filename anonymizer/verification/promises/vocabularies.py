@@ -17,7 +17,7 @@ import numpy as np
 from ...arrays import Marks
 from ...promise import Promise
 from ..choices import MIN_USERS, MOST, Numbers, parameter_faults, people_of_rows
-from ..facts import general_facts
+from ..facts import OCCURRENCES, general_facts
 from ..files.evidence import SLOTS, TAXONOMY
 from ..files.profiles import keys_of
 from ..files.strict_lines import is_real, is_whole
@@ -59,12 +59,6 @@ _NUMBERS: Numbers = {
     **MIN_USERS,
 }
 _GENERAL_WORDS = {**_COMMON, "senses": ("first",), "bag": ("true", "false")}
-_COUNTED = (
-    "users_left_out",
-    "kept_occurrences",
-    "replaced_occurrences",
-    "suppressed_occurrences",
-)
 # Which people are close decides who is put together, which no row shows.
 _QUOTED = {"omega", "model", "order", "matchings"}
 
@@ -250,7 +244,7 @@ def _facts(grounds: Grounds) -> dict[str, int | float]:
     kept, every = int(each.size), int((grounds.all_people or grounds.people).cells.weights.sum())
     left_out = int(np.count_nonzero(grounds.group_of < 0))
     counted = (left_out, kept, int(np.count_nonzero(replaced)), every - kept)
-    return {**general_facts(grounds), **dict(zip(_COUNTED, counted, strict=True))}
+    return {**general_facts(grounds), **dict(zip(OCCURRENCES, counted, strict=True))}
 
 
 def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
@@ -266,7 +260,7 @@ def _faults_of_general(parameters: Mapping[str, Any]) -> Iterator[str]:
 def _judge_of(
     method: str, judge: Judged, faults: Faults, words: Mapping[str, tuple[str, ...]], more: Numbers
 ) -> Judge:
-    names = {*words, *more, *_COUNTED, *(word for some in words.values() for word in some)}
+    names = {*words, *more, *OCCURRENCES, *(word for some in words.values() for word in some)}
     return Judge(
         method,
         Promise("group", "vocabulary"),
