@@ -168,7 +168,7 @@ def _searched(rivals: tuple[str, ...], releases: Releases) -> SidePairs:
     ours = [side for side in sides if side is not None]
     best = max(ours, key=lambda side: float(side.people.mean()), default=None)
     for kind in rivals:
-        other = releases.side(kind, K)
+        other = releases.side(kind, K) or releases.baseline(kind)
         if best is not None and other is not None:
             pairs.append((best, other))
     return SidePairs(pairs, f"AP (pool {POOL})")
@@ -292,6 +292,13 @@ _TABLE: tuple[TestedClaim[Releases] | UntestedClaim[Releases], ...] = (
         _OURS,
         each_greater,
         partial(_searched, (LG, SETS)),
+    ),
+    TestedClaim(
+        "search-over-average",
+        "Rows of SSC, at its best eps, serve search better than one average of everybody (k = 5).",
+        _OURS,
+        each_greater,
+        partial(_searched, ("average",)),
     ),
     TestedClaim(
         "search-over-groups",

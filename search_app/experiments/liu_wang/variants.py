@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..design import Variant
 from ..outcomes import Outcomes
 from ..report.claims import Side
+from ..report.making import BASELINES, NAMES
 
 SSC, LG, SETS = "SSC", "LG(bag)", "LG"
 OTHERS = ("p-linkability", "pooled")  # groups of this product
@@ -62,6 +63,13 @@ class Releases(NamedTuple):
             return None
         at = f"k = {k}" if eps is None else f"k = {k}, eps = {eps:g}"
         return Side(f"{kind} at {at}", self.outcomes.by_people(variant, "group", POOL))
+
+    def baseline(self, mode: str) -> Side | None:
+        """Return the average precision of each person in a `mode` without rows, if measured."""
+        for variant in self.outcomes.experiment.named(BASELINES):
+            if mode in variant.modes:
+                return Side(NAMES[mode], self.outcomes.by_people(variant, mode, POOL))
+        return None
 
     def crossing(self, k: int) -> tuple[float | None, float | None]:
         """Return the last eps at `k` where SSC loses more than LG(bag), and the first where less.
