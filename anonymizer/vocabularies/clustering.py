@@ -199,7 +199,8 @@ def _distance_to(centre: Centre, pool: _Pool, at: int, costs: Costs, slot: Numbe
     saved = _saved(savings, centre, pool, at, costs, large, 0)
     cleared(savings)
     members = centre.terms.shape[1]
-    return costs.omega * members * (int(centre.stand.sum()) + int(pool.sizes[at])) - int(saved)
+    far: int = costs.omega * members * (int(centre.stand.sum()) + int(pool.sizes[at])) - int(saved)
+    return far
 
 
 @compiled
