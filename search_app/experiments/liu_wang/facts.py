@@ -59,7 +59,7 @@ def facts_of_vocabularies(
         "terms_a_row": float(release.rows.sizes[release.row_of_user].sum() / len(profiles)),
         "rows_of_few_people": float(np.mean(few)),
     }
-    if "bag" in release.parameters:
+    if release.parameters.get("bag") == "false":
         facts["loss_as_if_kept"] = _as_if_kept(profiles, release, wordnet)
     if str(release.parameters.get("model")) == "1":
         facts["equal_distances"] = _equal_distances(profiles, release, taxonomy)
