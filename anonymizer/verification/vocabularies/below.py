@@ -33,9 +33,11 @@ class Below(NamedTuple):
         keys = slots.row * len(slots.terms) + slots.term
         different, at, times = np.unique(keys, return_inverse=True, return_counts=True)
         here, known = find(different, self.keys)
-        wrong = ~known | ((times != 1) if whole else (self.least[here] != times))
-        marks: Marks = wrong[at] | (whole & (slots.sizes != self.total[here][at]))
-        return marks & self.sole[slots.term]
+        # No occurrence is used twice, so only one slot of a term can hold all that is below it.
+        wrong: Marks = ~known[at] | (slots.sizes != self.total[here][at])
+        if not whole:
+            wrong = (~known | (self.least[here] != times))[at]
+        return wrong & self.sole[slots.term]
 
 
 def below(

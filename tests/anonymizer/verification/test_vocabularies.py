@@ -438,6 +438,23 @@ def test_of_cohorts_users_left_out_wait(tmp_path: Path) -> None:
     assert {claim for claim, _ in breaches(release, tmp_path)} == {"slots"}
 
 
+def test_a_term_of_somebody_left_out_was_not_rare(tmp_path: Path) -> None:
+    """Of u2 and u3 only it was two people's; once others came, nobody can tell u3 from them."""
+    profiles = {
+        "u1": {"Wine": 1.0},
+        "u2": {"Vino": 1.0, "Wine": 1.0},
+        "u3": {"Vino": 1.0},
+    }
+    slots = [("g0001", "Wine", [["u1", "Wine"], ["u2", "Vino"]])]
+    release = vocabulary(profiles, slots, {**MATCHED, "min_users": 2}, TAXONOMY)
+    assert breaches(release, tmp_path) == []
+    release.changes = {"withdrawn": 0, "left": 0, "stood": [], "edited": []}
+    release.newcomers = {"u4": {"Boots": 1.0}}
+    assert breaches(release, tmp_path) == []
+    release.parameters["min_users"] = 3
+    assert [claim for claim, _ in breaches(release, tmp_path)] == ["min_users"]
+
+
 def withdrawn() -> SmallRelease:
     """Return the example after t4 left with all of the second row; t5 stays without one."""
     release = example()
@@ -511,5 +528,15 @@ def test_a_release_by_wordnet_is_judged(tmp_path: Path) -> None:
     ]
     given = {**MATCHED, "taxonomy": "wordnet"}
     assert breaches(vocabulary(profiles, slots, given, None), tmp_path) == []
-    given["eps"] = 3.0
+    given["eps"] = 3.0  # a dog is 4 steps from a cat
     assert [c for c, _ in breaches(vocabulary(profiles, slots, given, None), tmp_path)] == ["eps"]
+
+
+@pytest.mark.parametrize(("eps", "faults"), [(0.0, ["eps"]), (1.0, [])])
+def test_at_0_only_identical_words_match(eps: float, faults: list[str], tmp_path: Path) -> None:
+    """Two words of one synset are 0 steps apart, and still two words."""
+    profiles = {"u1": {"automobile": 1.0}, "u2": {"car": 1.0}}
+    slots = [("g0001", "automobile", [["u1", "automobile"], ["u2", "car"]])]
+    given = {**MATCHED, "taxonomy": "wordnet", "eps": eps}
+    release = vocabulary(profiles, slots, given, None)
+    assert [claim for claim, _ in breaches(release, tmp_path)] == faults
