@@ -438,6 +438,21 @@ def test_of_cohorts_users_left_out_wait(tmp_path: Path) -> None:
     assert {claim for claim, _ in breaches(release, tmp_path)} == {"slots"}
 
 
+def test_of_a_cohort_without_rows_no_slot_stays(tmp_path: Path) -> None:
+    release = together(example(), later())
+    (cohort,) = release.cohorts
+    slots, cohort.rows, cohort.members, cohort.slots = cohort.slots, [], [], None
+    cohort.changes = {"withdrawn": 1, "left": 0, "stood": ["n1", "n2"], "edited": []}
+    cohort.withdrawn = {"rows": 1}
+    counts = ("users", "groups", "single_person_rows", "smallest_group", "largest_group")
+    cohort.facts |= {**dict.fromkeys(counts, 0), "mean_group": 0.0}
+    assert breaches(release, tmp_path) == []
+    cohort.slots = slots
+    ((claim, line),) = breaches(release, tmp_path)
+    assert claim == "partition"
+    assert line.endswith("a slot is of a row, but there is none")
+
+
 def test_a_term_of_somebody_left_out_was_not_rare(tmp_path: Path) -> None:
     """Of u2 and u3 only it was two people's; once others came, nobody can tell u3 from them."""
     profiles = {
