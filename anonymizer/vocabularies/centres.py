@@ -97,7 +97,8 @@ def savings_of(centre: Any, costs: Any, large: int, slot: Any) -> Any:
                 size += 1
             sizes[slot[near] + 1] += 1
     at = np.cumsum(sizes[: size + 1])
-    best, filled = np.zeros(size, dtype=np.int64), at[:size].copy()
+    best, room = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    filled = at[:size].copy()
     bags, weights = np.empty(at[size], dtype=np.int32), np.empty(at[size], dtype=np.int64)
     for bag in range(centre.stand.size):
         for place in range(centre.at[bag], centre.at[bag + 1]):
@@ -109,8 +110,9 @@ def savings_of(centre: Any, costs: Any, large: int, slot: Any) -> Any:
             if costs.most_pairs:
                 weights[filled[own]] = large - costs.scale * centre.sums[place]
             filled[own] += 1
+            room[own] += centre.stand[bag]
             best[own] = max(best[own], saving)
-    return Savings(slot, classes[:size].copy(), at, bags, weights, best)
+    return Savings(slot, classes[:size].copy(), at, bags, weights, best, room)
 
 
 @compiled

@@ -236,7 +236,7 @@ def _nearest(
         for place in range(pool.at[at], pool.at[at + 1]):
             own = slot[pool.classes[place]]
             if own >= 0:
-                most += savings.best[own] * pool.counts[place]
+                most += savings.best[own] * min(pool.counts[place], savings.room[own])
         most = min(most, full * min(size, pool.sizes[at]))
         bounds[at] = full // 2 * (size + pool.sizes[at]) - most
         if first < 0 or bounds[at] < bounds[first]:

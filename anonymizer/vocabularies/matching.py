@@ -27,6 +27,7 @@ class Savings(NamedTuple):
     bag: Numbers
     weight: Ints
     best: Ints  # of each slot, the most that an occurrence can take off the distance
+    room: Ints  # of each slot, how many occurrences its bags can take
 
 
 @compiled
@@ -40,18 +41,27 @@ def best_matching(
     """
     local = np.full(stand.size, -1, dtype=np.int64)
     bags, terms = np.empty(stand.size, dtype=np.int64), np.empty(high - low, dtype=np.int64)
-    width = height = 0
+    tops, wanted = np.zeros(stand.size, np.int64), np.zeros(stand.size, np.int64)
+    width = height = by_terms = by_bags = 0
     for term in range(low, high):
         slot = savings.slot[classes[term]]
         if slot < 0:
             continue
         terms[width] = term
         width += 1
+        top = 0
         for place in range(savings.at[slot], savings.at[slot + 1]):
-            bag = savings.bag[place]
+            bag, weight_of = savings.bag[place], savings.weight[place]
             if local[bag] < 0:
                 local[bag], bags[height] = height, bag
                 height += 1
+            top, tops[bag] = max(top, weight_of), max(tops[bag], weight_of)
+            wanted[bag] += counts[term]
+        by_terms += top * min(counts[term], savings.room[slot])
+    for bag in bags[:height]:
+        by_bags += tops[bag] * min(wanted[bag], stand[bag])
+    if min(by_terms, by_bags) < need:
+        return GIVEN_UP, np.zeros((0, 0), dtype=np.int64), bags[:0], terms[:0]
     # The smaller side are the rows.
     flip = width < height
     weight = np.zeros((width, height) if flip else (height, width), dtype=np.int64)

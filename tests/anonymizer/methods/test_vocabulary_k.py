@@ -1,4 +1,4 @@
-"""vocabulary-k and generalization end to end: the paper's example, promises, and what is refused."""
+"""vocabulary-k and generalization end to end: the example of the paper, promises, refusals."""
 
 from __future__ import annotations
 
