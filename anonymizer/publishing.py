@@ -192,7 +192,7 @@ def _in_order(value: Any) -> Any:
 def _of_cohort(manifest: Mapping[str, Any], parts: Mapping[str, bytes], *, grown: bool) -> Record:
     """Return what is public of a cohort alone: facts that the judge can recount from `parts`.
 
-    If the release may have `grown`, users left out can't be told from those who came since.
+    If the release may have `grown`, users without a row can't be told from those who came since.
     """
     facts = manifest["facts"]
     unknown = grown and SLOTS in parts and facts.get("users_left_out") != 0

@@ -24,7 +24,7 @@ class Judge(NamedTuple):
     faults: Callable[[Mapping[str, Any]], Iterable[str]]  # what is wrong with its parameters
     quoted: Set[str] = frozenset()  # the parameters that rows and profiles do not show
     keeps: Set[str] = frozenset()  # the parts of its releases that others don't have
-    leaves_out: bool = False  # users of whom nothing is published have no row
+    leaves_out: bool = False  # users may have no row, as nothing of theirs is published
     facts: Callable[[Grounds], Mapping[str, int | float]] = general_facts
     # Returns why single-person rows must not be published, or "" if they may be. It takes the
     # parameters and whether users are sessions. Without it such a row counts as a profile.

@@ -143,18 +143,18 @@ def _judge_slots(grounds: Grounds, *, whole: bool) -> tuple[Slots, list[Finding]
     members, users = tally.sizes[slots.row], grounds.group_of.size
     there = slots.user >= 0
     different = np.unique(slots.slot[there] * users + slots.user[there]) // users
-    each = np.bincount(different, minlength=count) == members
-    each &= (slots.sizes == members) | whole
+    complete = np.bincount(different, minlength=count) == members
+    complete &= (slots.sizes == members) | whole
     one = "one occurrence or more" if whole else "exactly one occurrence"
     faults = {
         "stands behind a slot that must come later": slots.late,
         "has an occurrence that no member of its row has": ~holds,
         "uses an occurrence that another slot uses": np.bincount(slots.slot, often, count) > 0,
-        f"has not {one} of each member": ~each,
+        f"has not {one} of each member": ~complete,
     }
     good = f"each of {count} slots has {one} of each member, none used twice"
     findings = [*_slot_findings("slots", faults, slots, good), *_judge_weights(slots, grounds)]
-    return slots.of(holds & each), findings
+    return slots.of(holds & complete), findings
 
 
 def _judge_weights(slots: Slots, grounds: Grounds) -> Iterator[Finding]:
@@ -234,14 +234,14 @@ def _facts(grounds: Grounds) -> dict[str, int | float]:
     # One occurrence of each member counts: the first by the alphabet.
     order = np.lexsort((slots.own, slots.user, slots.slot))
     pair = (slots.slot * users + slots.user)[order]
-    each = order[np.append(True, pair[1:] != pair[:-1])[: pair.size]]
-    own, term = slots.own[each], slots.term[slots.slot[each]]
+    firsts = order[np.append(True, pair[1:] != pair[:-1])[: pair.size]]
+    own, term = slots.own[firsts], slots.term[slots.slot[firsts]]
     replaced = own != term
     if grounds.parameters.get("typical") == "bags":
         names = [*slots.terms, ""]
         pairs = zip(own.tolist(), term.tolist(), strict=True)
         replaced = np.array([names[one] not in names[bag].split("|") for one, bag in pairs])
-    kept, every = int(each.size), int((grounds.all_people or grounds.people).cells.weights.sum())
+    kept, every = int(firsts.size), int((grounds.all_people or grounds.people).cells.weights.sum())
     left_out = int(np.count_nonzero(grounds.group_of < 0))
     counted = (left_out, kept, int(np.count_nonzero(replaced)), every - kept)
     return {**general_facts(grounds), **dict(zip(OCCURRENCES, counted, strict=True))}

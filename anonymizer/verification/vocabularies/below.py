@@ -72,11 +72,11 @@ def below(
     twice = group_of[user[cell[1:][cell[1:] == cell[:-1]]]]
     # For each member and term of their row, what the member has below it.
     pairs, back = np.unique(at * group_of.size + user[cell], return_inverse=True)
-    each: Floats = np.bincount(back, people.cells.weights[cell], pairs.size).astype(np.float64)
+    own: Floats = np.bincount(back, people.cells.weights[cell], pairs.size).astype(np.float64)
     of, count = pairs // group_of.size, rows.keys.size
     least = np.full(count, np.inf)
-    np.minimum.at(least, of, each)
+    np.minimum.at(least, of, own)
     members = np.bincount(group_of[group_of >= 0], minlength=len(rows.names))
     least[np.bincount(of, minlength=count) < members[rows.keys // rows.span]] = 0
-    total: Floats = np.bincount(of, each, count).astype(np.float64)
+    total: Floats = np.bincount(of, own, count).astype(np.float64)
     return Below(stray_slots, twice, sole, rows.keys, total, least)
