@@ -39,29 +39,10 @@ def best_matching(
     `stand` says how often each bag stands in the centre. The vocabulary has `counts[low:high]`
     occurrences of terms of `classes`. A search that can't reach `need` is given up.
     """
-    local = np.full(stand.size, -1, dtype=np.int64)
-    bags, terms = np.empty(stand.size, dtype=np.int64), np.empty(high - low, dtype=np.int64)
-    tops, wanted = np.zeros(stand.size, np.int64), np.zeros(stand.size, np.int64)
-    width = height = by_terms = by_bags = 0
-    for term in range(low, high):
-        slot = savings.slot[classes[term]]
-        if slot < 0:
-            continue
-        terms[width] = term
-        width += 1
-        top = 0
-        for place in range(savings.at[slot], savings.at[slot + 1]):
-            bag, weight_of = savings.bag[place], savings.weight[place]
-            if local[bag] < 0:
-                local[bag], bags[height] = height, bag
-                height += 1
-            top, tops[bag] = max(top, weight_of), max(tops[bag], weight_of)
-            wanted[bag] += counts[term]
-        by_terms += top * min(counts[term], savings.room[slot])
-    for bag in bags[:height]:
-        by_bags += tops[bag] * min(wanted[bag], stand[bag])
-    if min(by_terms, by_bags) < need:
-        return GIVEN_UP, np.zeros((0, 0), dtype=np.int64), bags[:0], terms[:0]
+    local, bags, terms, most = _met(savings, stand, classes, counts, low, high)
+    height, width = bags.size, terms.size
+    if most < need:
+        return GIVEN_UP, np.zeros((0, 0), dtype=np.int64), bags, terms
     # The smaller side are the rows.
     flip = width < height
     weight = np.zeros((width, height) if flip else (height, width), dtype=np.int64)
@@ -79,7 +60,39 @@ def best_matching(
             else:
                 weight[row, column] = savings.weight[place]
     total, flow = transported(weight, supply, demand, need)
-    return total, (flow.T if flip else flow), bags[:height], terms[:width]
+    return total, (flow.T if flip else flow), bags, terms
+
+
+@compiled
+def _met(
+    savings: Any, stand: Any, classes: Any, counts: Any, low: int, high: int
+) -> tuple[Any, Any, Any, int]:
+    """Return the place of each bag among those that can match, these, the terms that can, and more.
+
+    That is the most that they can save: what each side would if all of the other were its best.
+    """
+    local = np.full(stand.size, -1, dtype=np.int64)
+    bags, terms = np.empty(stand.size, dtype=np.int64), np.empty(high - low, dtype=np.int64)
+    tops, wanted = np.zeros(stand.size, np.int64), np.zeros(stand.size, np.int64)
+    width = height = by_terms = by_bags = 0
+    for term in range(low, high):
+        slot = savings.slot[classes[term]]
+        if slot < 0:
+            continue
+        terms[width] = term
+        width += 1
+        top = 0
+        for place in range(savings.at[slot], savings.at[slot + 1]):
+            bag, weight = savings.bag[place], savings.weight[place]
+            if local[bag] < 0:
+                local[bag], bags[height] = height, bag
+                height += 1
+            top, tops[bag] = max(top, weight), max(tops[bag], weight)
+            wanted[bag] += counts[term]
+        by_terms += top * min(counts[term], savings.room[slot])
+    for bag in bags[:height]:
+        by_bags += tops[bag] * min(wanted[bag], stand[bag])
+    return local, bags[:height], terms[:width], min(by_terms, by_bags)
 
 
 class _Tree(NamedTuple):
