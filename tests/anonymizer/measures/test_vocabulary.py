@@ -14,7 +14,9 @@ from anonymizer.measures.retrieval import patterns_of, retrieved
 from anonymizer.measures.vocabulary import occurrences, vocabulary
 from anonymizer.model import Profiles, Release, Slot
 from anonymizer.promise import UNKNOWN, Promise
-from anonymizer.terms.taxonomy import taxonomy_of
+from anonymizer.similarity.term_distances import term_distances
+from anonymizer.terms.taxonomy import noun_taxonomy, taxonomy_of
+from anonymizer.terms.wordnet import WordNet
 
 PAIRS = tuple(
     (child, parent)
@@ -185,3 +187,24 @@ def test_what_a_row_lacks_says_nothing_of_it() -> None:
     assert columns.users == 3
     assert posteriors.standing.tolist() == [1]
     assert posteriors.lacking[[0, 2], 0] == pytest.approx(1 / 3)
+
+
+def test_distances_are_those_by_which_terms_match(wordnet: WordNet) -> None:
+    """Of nouns of WordNet, as the method finds them by bounded walks: two codes, one distance."""
+    rng = np.random.default_rng(0)
+    taxonomy = noun_taxonomy(wordnet)
+    nouns = [term for term in wordnet.terms if taxonomy.nodes_of(term)]
+    names = sorted({*rng.choice(nouns, 40).tolist(), "wine", "coffee", "tea", "dog", "cat", "car"})
+    near = term_distances(names, taxonomy, 8, every_sense=False)
+    close = 0
+    for one, term in enumerate(names):
+        rows = Profiles.from_rows({"g1": {term: 1}})
+        release = Release(
+            rows, ("u1",), np.zeros(1, np.int64), "by hand", {"eps": 8.0}, promise=VOCABULARY
+        )
+        for other, before in enumerate(names):
+            steps = near.between(one, other)
+            close += steps > 0
+            # Unmatched terms cost omega, here 8, each.
+            assert retrieved([(before,)], release, taxonomy, 1)[1] == (16 if steps < 0 else steps)
+    assert close > 20
