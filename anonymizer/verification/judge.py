@@ -28,7 +28,14 @@ from .files.foresight import foresee
 from .files.profiles import JudgedProfiles, read_people
 from .files.strict_lines import is_whole
 from .finding import Broken, Finding, Verdict
-from .promises import composition, km_anonymity, p_linkability, pooled, vocabularies
+from .promises import (
+    composition,
+    generalization,
+    km_anonymity,
+    p_linkability,
+    pooled,
+    vocabulary_k,
+)
 from .promises.record import Judge
 from .rare_terms import judge_rare, least_people, rare_since, rare_terms, without
 from .since import judge_since
@@ -42,8 +49,8 @@ JUDGES: dict[str, Judge] = {
         km_anonymity.JUDGE,
         composition.JUDGE,
         pooled.JUDGE,
-        vocabularies.MATCHED,
-        vocabularies.GENERALIZED,
+        vocabulary_k.JUDGE,
+        generalization.JUDGE,
     )
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *JUDGES, *judging_choices.WORDS}

@@ -15,13 +15,13 @@ import numpy as np
 from ...arrays import Floats, Ints, Marks
 from ...promise import Promise
 from ..choices import MOST, Numbers, parameter_faults
+from ..combinations import least_support, rows_of_rare, sets_of
 from ..files.evidence import DELETIONS, MANIFEST, ROWS, JudgedRows, Parts
 from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import is_whole
 from ..files.term_spotting import spot_terms
 from ..finding import Broken, Finding, Findings, row_findings
 from ..tally import Grounds, Tally
-from .combinations import least_support, rows_of_rare, sets_of
 from .deletions import judge_deletions
 from .record import Judge
 from .rows import find, marked
