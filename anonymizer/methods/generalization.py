@@ -50,10 +50,10 @@ def run(inputs: Inputs, options: Generalization) -> Release:
     refuse_few(bags, options.k)
     trees = Trees(profiles.terms, inputs.nodes)
     parts = generalized(bags, trees, options.k, progress=inputs.progress)
-    found = (
+    published = (
         (part.members, slots_of(part, bags, trees, whole=options.bag == "false")) for part in parts
     )
-    return METHOD.released_slots(options, inputs, slot_rows(profiles, found))
+    return METHOD.released_slots(options, inputs, slot_rows(profiles, published))
 
 
 METHOD = Method(

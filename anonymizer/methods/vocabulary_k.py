@@ -43,7 +43,7 @@ class VocabularyK(Options):
     k: int = option(5, "each row stands for at least k people", least=1)
     eps: float = option(
         4.0,
-        "terms match that are at most so many steps apart; 0: only identical words",
+        "the most steps between terms that match; 0: only identical words match",
         least=0,
         most=_FARTHEST,
     )
@@ -55,7 +55,7 @@ class VocabularyK(Options):
     )
     model: int = option(
         2,
-        "the least distance, with omega for what stays unmatched; 1: first as many pairs as can be",
+        "the least distance, with omega for what stays unmatched; 1: first the most pairs",
         least=1,
         most=2,
     )
@@ -82,7 +82,7 @@ class VocabularyK(Options):
         choices=("people", "vocabularies"),
     )
     matchings: int | None = option(
-        None, "match at most so many vocabularies in a search, as an approximation", least=1
+        None, "the most vocabularies that a search matches, as an approximation", least=1
     )
     min_users: int = rare()
 
@@ -125,8 +125,8 @@ def run(inputs: Inputs, options: VocabularyK) -> Release:
         progress=inputs.progress,
     )
     name = _typical(inputs, options, distances)
-    found = ((cluster.members, _slots(cluster, name)) for cluster in clusters)
-    return METHOD.released_slots(options, inputs, slot_rows(profiles, found))
+    published = ((cluster.members, _slots(cluster, name)) for cluster in clusters)
+    return METHOD.released_slots(options, inputs, slot_rows(profiles, published))
 
 
 def _typical(inputs: Inputs, options: VocabularyK, distances: TermDistances) -> Typical:

@@ -31,7 +31,7 @@ Published = tuple[Sequence[int], Iterable[tuple[str, Sequence[tuple[int, int]]]]
 
 
 class SlotRows(NamedTuple):
-    """Rows that publish slots, and who has which; a row that would be empty is left out."""
+    """Rows that publish slots, and who has which; an empty row is dropped."""
 
     rows: Profiles
     users: tuple[str, ...]

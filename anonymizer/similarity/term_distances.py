@@ -148,14 +148,14 @@ def _pairs(
                     size += 1
                 if known < 0 or steps_both < known:
                     least[owners[other]] = steps_both
-        found = np.sort(met[:size])
+        ascending = np.sort(met[:size])
         if end + size > most:
             ends[count] = most + 1
             break
         while end + size > near.size:
             near = np.concatenate((near, np.empty_like(near)))
             far = np.concatenate((far, np.empty_like(far)))
-        for other in found:
+        for other in ascending:
             near[end], far[end], least[other] = other, least[other], -1
             end += 1
         ends[one + 1] = end

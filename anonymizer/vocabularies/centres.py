@@ -30,7 +30,7 @@ class Costs(NamedTuple):
 
     omega: int  # of what stays unmatched, for each member of the centre
     scale: int  # a unit of distance
-    most_pairs: bool  # model 1: as many pairs as there can be, then the least distance
+    most_pairs: bool  # model 1: the most pairs there can be, then the least distance
 
 
 @compiled
@@ -52,7 +52,7 @@ def opened(terms: Any, counts: Any, distances: Any) -> Any:
 @compiled
 def joined(centre: Any, flow: Any, bags: Any, columns: Any, terms: Any, distances: Any) -> Any:
     """Return `centre` after a vocabulary joined, whose term `columns[c]` matches as `flow` says."""
-    rows, found = np.nonzero(flow)
+    rows, matched = np.nonzero(flow)
     size, members = rows.size, centre.terms.shape[1]
     joint = np.empty((size, members + 1), dtype=np.int32)
     stand, at = np.empty(size, dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
@@ -63,9 +63,9 @@ def joined(centre: Any, flow: Any, bags: Any, columns: Any, terms: Any, distance
     near, sums = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64)
     end = 0
     for bag in range(size):
-        old, term = bags[rows[bag]], terms[columns[found[bag]]]
+        old, term = bags[rows[bag]], terms[columns[matched[bag]]]
         joint[bag, :members], joint[bag, members] = centre.terms[old], term
-        stand[bag] = flow[rows[bag], found[bag]]
+        stand[bag] = flow[rows[bag], matched[bag]]
         of = distances.class_of[term]
         place, stop = distances.at[of], distances.at[of + 1]
         for other in range(centre.at[old], centre.at[old + 1]):

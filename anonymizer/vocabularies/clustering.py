@@ -24,7 +24,7 @@ from .bags import Bags
 from .centres import Centre, Costs, cleared, joined, opened, savings_of
 from .matching import GIVEN_UP, best_matching
 
-_CROWDED = 0.8  # the pool is made anew when fewer of its vocabularies are waiting
+_CROWDED = 0.8  # a new pool is made when a smaller share of its vocabularies is waiting
 _NO_LIMIT = 1 << 62
 
 
@@ -77,9 +77,9 @@ def cluster(
     """Return clusters of `k` people or more, who are taken in `order`.
 
     A vocabulary joins no cluster that has its person already, so some may stand in none. With
-    `matchings` a search matches only so many vocabularies, those of the best bounds.
+    `matchings` a search matches at most this number of vocabularies, those of the best bounds.
     """
-    work = _Work(bags, distances, costs, order, matchings or _NO_LIMIT)
+    work = _Unclustered(bags, distances, costs, order, matchings or _NO_LIMIT)
     clusters = []
     while work.people >= k:
         clusters.append(work.grown(k))
@@ -90,7 +90,7 @@ def cluster(
     return clusters
 
 
-class _Work:
+class _Unclustered:
     """The vocabularies that are in no cluster yet."""
 
     def __init__(

@@ -1,9 +1,9 @@
-"""Local generalization (He & Naughton 2009): nodes are expanded as long as k people agree.
+"""LG (He & Naughton 2009): nodes are expanded as long as k people agree.
 
 All who know a root begin with it. In a part, that node is expanded whose expansion takes off most
-loss. Its members go to the set of children that they hold. Sets of fewer than k people are left
-over, and keep the node. If the leftover has fewer than k, it takes the first members of the largest
-set that can spare them. If none can, the node is not expanded.
+loss. Its members go to the set of children that they hold. The members of sets of fewer than k
+people keep the node. If they are fewer than k, the first members of the largest set join them that
+can do without these. If no set can, the node is not expanded.
 
 An occurrence below a node loses (terms below it - 1), and a suppressed one as much as at a root of
 all terms. A term at an expanded node itself is suppressed: a row with the node would count twice.
@@ -38,7 +38,7 @@ class _Expansion(NamedTuple):
 
     gain: int
     sets: Sets
-    leftover: list[int]
+    keepers: list[int]
 
 
 class Trees:
@@ -108,15 +108,15 @@ def generalized(bags: Bags, trees: Trees, k: int, *, progress: Progress = silent
             progress(len(part.members))
             yield part
             continue
-        _, sets, leftover = tried.pop(node)
+        _, sets, keepers = tried.pop(node)
         others = tuple(other for other in part.nodes if other != node)
         for children, members in sets.items():
             for number in members:
                 held[number] |= _split(held[number].pop(node), node, trees)
             alone = len(members) == len(part.members)
             waiting.append((Part(members, (*others, *children)), tried if alone else {}))
-        if leftover:
-            waiting.append((Part(leftover, part.nodes), {}))
+        if keepers:
+            waiting.append((Part(keepers, part.nodes), {}))
 
 
 def _held(bags: Bags, number: int, trees: Trees) -> dict[int, Held]:
@@ -165,24 +165,24 @@ def _expansion(
             gains[number] -= trees.below(child) * sum(count for _, count in part)
         sets.setdefault(tuple(sorted(parts)), []).append(number)
     small = [one for one, own in sets.items() if not one or _people(own, bags) < k]
-    leftover = sorted(chain.from_iterable(sets.pop(one) for one in small))
-    if leftover and not _filled(leftover, sets, bags, k):
+    keepers = sorted(chain.from_iterable(sets.pop(one) for one in small))
+    if keepers and not _filled(keepers, sets, bags, k):
         return _Expansion(0, {}, [])
     gain = sum(gains[number] for own in sets.values() for number in own)
-    return _Expansion(gain, sets, leftover)
+    return _Expansion(gain, sets, keepers)
 
 
-def _filled(leftover: list[int], sets: Sets, bags: Bags, k: int) -> bool:
-    """Give `leftover` the first of the largest of `sets` that can spare them, if it needs some.
+def _filled(keepers: list[int], sets: Sets, bags: Bags, k: int) -> bool:
+    """Let the first of the largest of `sets` that can do without them join too few `keepers`.
 
-    Return whether it has k people now, or has all.
+    Return whether they are k people now.
     """
     for one in sorted(sets, key=lambda one: -len(sets[one])):
         own, taken = sets[one], 0
-        while _people([*leftover, *own[:taken]], bags) < k and taken < len(own):
+        while _people([*keepers, *own[:taken]], bags) < k and taken < len(own):
             taken += 1
-        if _people([*leftover, *own[:taken]], bags) >= k <= _people(own[taken:], bags):
-            leftover[:] = sorted([*leftover, *own[:taken]])
+        if _people([*keepers, *own[:taken]], bags) >= k <= _people(own[taken:], bags):
+            keepers[:] = sorted([*keepers, *own[:taken]])
             sets[one] = own[taken:]
             return True
     return False

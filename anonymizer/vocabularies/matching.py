@@ -19,7 +19,7 @@ _FAR = 1 << 62
 
 
 class Savings(NamedTuple):
-    """Whom a centre can match: class `c` saves `weight` with the bags at `at[slot[c]]` on."""
+    """What a centre can match: class `c` saves `weight` with the bags at `at[slot[c]]` on."""
 
     slot: Numbers  # of each class of terms; -1: no bag is close to it
     classes: Numbers  # those that have a slot
