@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,6 +236,14 @@ class ReleasedRow:
         return self.visible is None or term in self.visible
 
 
+class Slot(NamedTuple):
+    """Occurrences of terms that a row publishes as one term, private: who had which."""
+
+    row: int
+    term: str  # as published
+    occurrences: tuple[tuple[str, str], ...]  # (user, term), in the order in which users joined
+
+
 @dataclass(frozen=True)
 class Release:
     """What a method makes: rows and facts to publish, and in private who has which row."""
@@ -249,6 +258,10 @@ class Release:
     # Private: what the method kept secret. Not in `repr`, so no traceback shows it.
     key: bytes | None = field(default=None, repr=False)
     promise: Promise = field(kw_only=True)
+    # Private: what each published term stands for, if the method matches terms of members.
+    slots: tuple[Slot, ...] = field(default=(), kw_only=True, repr=False)
+    # Private: child and parent of the taxonomy that was given, if one was.
+    taxonomy: tuple[tuple[str, str], ...] = field(default=(), kw_only=True, repr=False)
     # Row -> the cohort of people that it was made of. The rows of all groups come first.
     cohort_of_row: Ints = field(default_factory=lambda: np.zeros(0, np.int64), kw_only=True)
 

@@ -304,11 +304,13 @@ def _named(cohort: CohortCase, ids: _Ids) -> list[Finding]:
     row, column = np.divmod(cohort.rows.keys, cohort.rows.span)
     known = column < own.size
     wrong = np.bincount(row[known][own[column[known]]], minlength=len(cohort.rows.names)) > 0
-    # Nobody has these terms any more: a profile changed since the row was made.
-    lines = cohort.parts[ROWS].splitlines()
+    # No profile has these terms: they are bags or more general, or a profile changed since.
+    lines, there = cohort.parts[ROWS].splitlines(), {*folded}
+    own_only = {folded[at] for at in np.flatnonzero(own).tolist()}
     for at in np.unique(row[~known]).tolist():
         terms = set(map(str.casefold, read_object(lines[at])["terms"]))
-        wrong[at] |= not (terms - {*folded}).isdisjoint(ids.folded)
+        terms |= {term for bag in terms for term in bag.split("|")}
+        wrong[at] |= not (own_only | (ids.folded - there)).isdisjoint(terms)
     line = (
         "has a term that is a user's id, and nobody else has it; give the people other ids and "
         "make the profiles again"

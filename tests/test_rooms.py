@@ -44,9 +44,9 @@ SOLE_IMPORTERS = {
 }
 # Rooms and modules of each package from the top down: each may import what stands after it.
 LAYERS = {
-    "anonymizer": "publishing > methods|measures|verification > rows > grouping|deletion"
-    " > similarity > profiles|marketing > querylog|terms > storage > numbering > compiled > model"
-    " > arrays|promise|errors",
+    "anonymizer": "publishing > methods|measures|verification > rows"
+    " > grouping|deletion|vocabularies > similarity > profiles|marketing > querylog|terms"
+    " > storage > numbering > compiled > model > arrays|promise|errors",
     "index": "inspection > build > opening > lucene|forward|corpora > manifest > model",
     "search_app": "__main__ > cli > verbs > server > web > forgetting|experiments > tasks"
     " > town|disclosure > evaluation > accounts > workspace > search > measures"
@@ -55,7 +55,7 @@ LAYERS = {
     " > parameters > site > faults|headers|wording",
 }
 _MAKERS = ("methods", "grouping", "deletion", "rows", "similarity", "profiles", "storage")
-_MAKERS += ("marketing", "querylog", "terms")
+_MAKERS += ("vocabularies", "marketing", "querylog", "terms")
 # What a room may not import, at whatever depth it lies: a judge shares no code with the makers.
 WALLS = {
     "anonymizer": ("index", "search_app"),

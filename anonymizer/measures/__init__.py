@@ -10,6 +10,7 @@ from .belief import belief
 from .kept import closeness, kept_terms, kept_value
 from .linkability import distribution, linkability, sizes
 from .measurement import Measurement
+from .vocabulary import vocabulary
 
 MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
     "sizes": sizes,
@@ -19,6 +20,7 @@ MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
     "kept-terms": kept_terms,
     "kept-value": kept_value,
     "closeness": closeness,
+    "vocabulary": vocabulary,
 }
 
 __all__ = ["MEASURES", "Measurement"]

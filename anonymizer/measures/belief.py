@@ -8,8 +8,9 @@ What a row says depends on the method. Pools: the published share. Composition, 
 binary profiles: the share of members. Centroids of other weights: the same, as someone with all
 weights can mostly tell from their sum how many there are. A union: one member or more has the term,
 with whatever weight. guarantee=every-term: a missing term belongs to nobody, or to more than
-p of the members. Reduced profiles: the user has each term of the row; users without a row are in
-none of these cells. Rows of any other method are read as shares of members.
+p of the members. Matched vocabularies: the share of members if the row has the term, else nothing.
+Reduced profiles: the user has each term of the row; users without a row are in none of these cells.
+Rows of any other method are read as shares of members.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def belief(profiles: Profiles, release: Release) -> list[Measurement]:
     mean = float(values @ cells / cells.sum())
     # Each row's largest change, in a term that it holds or in the first that it lacks.
     begins = np.searchsorted(columns.row, np.arange(columns.sizes.size + 1))
-    largest: Floats = np.maximum.reduceat(standing, begins[:-1])
+    largest = np.zeros(columns.sizes.size)
+    np.maximum.at(largest, columns.row, standing)
     orders = np.argsort(-lacking, axis=0, kind="stable")
     holds = np.zeros(lacking.shape[0], dtype=np.bool_)
     for row, kind in enumerate(columns.class_of.tolist()):

@@ -11,6 +11,7 @@ from ..storage.records import rounded
 from .group_counts import released_weights
 from .linkability import facts as general_facts
 from .linkability import published_facts
+from .vocabulary import occurrences
 
 Facts = dict[str, float | int]
 DECIMALS = 2  # of a share of reduced profiles
@@ -22,8 +23,21 @@ def facts(profiles: Profiles, release: Release) -> Facts:
         stated = published_facts(release)
     else:
         stated = own_facts(profiles, release) or general_facts(profiles, release)
+    if release.promise.bounds == "vocabulary":
+        stated = {**stated, **_occurrences(profiles, release)}
     # The judge counts again in its own way. Rounded, both have the same digits, and no others.
     return {name: rounded(value) for name, value in stated.items()}
+
+
+def _occurrences(profiles: Profiles, release: Release) -> Facts:
+    """Return how many occurrences of `profiles` the `release` keeps, and users without a row."""
+    every, kept, replaced = occurrences(profiles, release)
+    return {
+        "kept_occurrences": kept,
+        "replaced_occurrences": replaced,
+        "suppressed_occurrences": every - kept,
+        "users_left_out": len(profiles) - len(release.users),
+    }
 
 
 def own_facts(profiles: Profiles, release: Release) -> Facts:

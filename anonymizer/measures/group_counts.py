@@ -71,6 +71,18 @@ def row_of_each(profiles: Profiles, release: Release) -> Ints:
     return np.array([row_of.get(user, -1) for user in profiles.users], dtype=np.int64)
 
 
+def columns_in(profiles: Profiles, release: Release) -> Ints:
+    """Return the number in `profiles` of each term of the rows of `release`; -1 for no such term.
+
+    Only rows of matched vocabularies may have terms that nobody has, such as "artifact".
+    """
+    number = {term: at for at, term in enumerate(profiles.terms)}
+    column = np.array([number.get(term, -1) for term in release.rows.terms], dtype=np.int64)
+    if release.promise.bounds != "vocabulary" and np.any(column < 0):
+        raise BadInput("the release was not made from these profiles: it has other terms")
+    return column
+
+
 def published_counts(release: Release) -> GroupCounts:
     """Return the counts that the rows of `release` publish; they need not be whole numbers."""
     sizes, rows = release.grouping.sizes[: release.groups], release.rows.weights[: release.groups]
@@ -104,14 +116,11 @@ def in_groups(profiles: Profiles, release: Release) -> Profiles:
 
 def released_weights(profiles: Profiles, release: Release) -> Floats:
     """Return for each weight of `profiles` the weight of that term in the user's released row."""
-    span = len(profiles.terms)
-    number = {term: at for at, term in enumerate(profiles.terms)}
-    if not number.keys() >= set(release.rows.terms):
-        raise BadInput("the release was not made from these profiles: it has other terms")
-    column = np.array([number[term] for term in release.rows.terms], dtype=np.int64)
-    rows = release.rows.weights
+    span, rows = len(profiles.terms), release.rows.weights
+    column = columns_in(profiles, release)[rows.indices]
     released = np.repeat(np.arange(len(release.rows)) * span, release.rows.sizes)
-    released += column[rows.indices]
+    # No user has a term that only rows have.
+    released = np.where(column < 0, -1, released + column)
     order = np.argsort(released, kind="stable")
     row_of = row_of_each(profiles, release)
     wanted = np.repeat(row_of * span, profiles.sizes) + profiles.weights.indices

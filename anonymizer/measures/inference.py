@@ -22,19 +22,19 @@ from ..arrays import Floats, Ints
 from ..model import Profiles, Release
 from ..profiles.rare_terms import without_rare_terms
 from .assignments import Kind, expected_shares
-from .group_counts import count_groups, in_groups
+from .group_counts import columns_in, count_groups, in_groups
 
 
 class Columns:
     """What is published of each term: the cells of all rows, with the profiles' term numbers."""
 
     def __init__(self, profiles: Profiles, release: Release) -> None:
-        rows, number = release.rows, {term: at for at, term in enumerate(profiles.terms)}
-        column = np.array([number[term] for term in rows.terms], dtype=np.int64)
+        rows, column = release.rows, columns_in(profiles, release)[release.rows.weights.indices]
+        known = column >= 0  # a term that nobody has says nothing of a term that somebody has
         self.sizes = release.grouping.sizes
-        self.row = np.repeat(np.arange(len(rows)), rows.sizes)
-        self.term = column[rows.weights.indices]
-        self.weight: Floats = rows.weights.data
+        self.row = np.repeat(np.arange(len(rows)), rows.sizes)[known]
+        self.term = column[known]
+        self.weight: Floats = rows.weights.data[known]
         profiles = without_rare_terms(profiles, release.parameters)  # as the method saw them
         counted = in_groups(profiles, release) if release.promise.hides_members else profiles
         self.users = len(counted)
@@ -94,6 +94,10 @@ def posteriors_of(columns: Columns, release: Release) -> Posteriors:
     # P = the published share.
     if promise.hides_members:
         return Posteriors(columns.weight, nothing)
+    # P = c / m in a row with the term, as an attacker with all distances may know. Else
+    # P = E[c] / m with 0 <= c <= m, since what has no match in the group is suppressed.
+    if promise.bounds == "vocabulary":
+        return _by_assignments(columns, None, lambda m: np.arange(m + 1))
     union = given.get("representative") == "union"
     # P = c / m, which the row says, or 0.
     if promise.bounds != "every-term" and not union:
@@ -129,15 +133,17 @@ def _by_assignments(columns: Columns, standing: Open | None, lacking: Open) -> P
     might = [lacking(m) for m in classes]
     rows = columns.standing if standing else np.zeros_like(columns.standing)
     # Many terms have equal numbers: each combination is computed once.
+    # Users without a row may have a term or not. They are one more group of which nothing is known.
+    rest = columns.users - int(columns.sizes.sum())
+    unserved = [Kind(1, rest, np.arange(rest + 1))] if rest else []
     looks = np.column_stack([columns.having - known, rows, columns.lacking])
     different, look_of = np.unique(looks, axis=0, return_inverse=True)
     inferred = np.zeros((len(different), 2 * kinds))
     for at, look in enumerate(different.tolist()):
-        here = [number for number, groups in enumerate(look[1:]) if groups]
+        here = [number for number, count in enumerate(look[1:]) if count]
         open_ = [*may, *might]
-        inferred[at, here] = expected_shares(
-            look[0], [Kind(look[1 + k], classes[k % kinds], open_[k]) for k in here]
-        )
+        groups = [Kind(look[1 + k], classes[k % kinds], open_[k]) for k in here]
+        inferred[at, here] = expected_shares(look[0], [*groups, *unserved])[: len(here)]
     by_term = inferred[look_of.reshape(-1)]
     if standing is None:
         shares = columns.members / columns.sizes[columns.row]

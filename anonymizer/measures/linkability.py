@@ -23,7 +23,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..model import Profiles, Release
-from .group_counts import GroupCounts, count_groups, published_counts
+from .group_counts import GroupCounts, columns_in, count_groups, published_counts
 from .measurement import Measurement, by_group
 
 READINGS = ("average", "share", "worst", "belief")
@@ -87,13 +87,14 @@ def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
     counts = count_groups(profiles, release)
     values = readings(counts)
     summary = _summed_up(counts, values, float(values["share"].max()), len(release.users))
-    span, cells = len(profiles.terms), release.rows.weights
-    number = {term: at for at, term in enumerate(profiles.terms)}
-    column = np.array([number[term] for term in release.rows.terms])[cells.indices]
+    span = len(profiles.terms)
+    column = columns_in(profiles, release)[release.rows.weights.indices]
     keys = np.repeat(np.arange(len(release.rows)) * span, release.rows.sizes) + column
+    keys[column < 0] = -1
     present = counts.group * span + counts.term
     at = np.minimum(np.searchsorted(present, keys), present.size - 1)
-    # A pool releases terms also for groups in which no member has them.
+    # A pool releases terms also for groups in which no member has them, and rows of matched
+    # vocabularies have terms that nobody has.
     shares = np.where(present[at] == keys, counts.share[at], 0.0)
     summary["released_linkability"] = float(shares.max())
     summary["terms_released"] = int(release.rows.weights.nnz)

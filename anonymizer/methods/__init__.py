@@ -15,7 +15,14 @@ from ..errors import BadParameter
 from ..model import Release
 from ..profiles.rare_terms import without_rare_terms
 from ..promise import UNKNOWN, Promise
-from . import composition, km_anonymity, p_linkability, pooled
+from . import (
+    composition,
+    generalization,
+    km_anonymity,
+    p_linkability,
+    pooled,
+    vocabulary_k,
+)
 from .method import Inputs, Method
 
 METHODS: dict[str, Method[Any]] = {
@@ -25,6 +32,8 @@ METHODS: dict[str, Method[Any]] = {
         p_linkability.METHOD,
         km_anonymity.METHOD,
         pooled.METHOD,
+        vocabulary_k.METHOD,
+        generalization.METHOD,
     )
 }
 

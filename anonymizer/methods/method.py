@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import Field, asdict, dataclass, field, fields
+from dataclasses import Field, asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, get_args, get_type_hints
 
@@ -18,11 +18,13 @@ from ..promise import UNKNOWN, Promise
 
 if TYPE_CHECKING:
     from ..marketing.table import MarketingTable
+    from ..rows.typical import SlotRows
     from ..similarity.cooccurrence import Network
     from ..similarity.documents import Documents
+    from ..terms.taxonomy import Taxonomy
     from ..terms.wordnet import WordNet
 
-Need = Literal["wordnet", "sample", "links", "table", "key"]
+Need = Literal["wordnet", "sample", "links", "table", "taxonomy", "key"]
 Value = str | int | float | None
 Parameters = Mapping[str, Value]
 T = TypeVar("T", bound=Value)
@@ -37,6 +39,7 @@ _SPELT = {
 SWITCH = ("true", "false")
 _MOST_DOCUMENTS = 5_000  # with more, finding the axes of similarity takes minutes
 _MOST_STEPS = 10**11
+_NOUNS = "wordnet"  # the default taxonomy
 _WIDTH, _COLUMN = 100, 23  # of the help; its explanations begin at _COLUMN
 
 
@@ -51,6 +54,7 @@ class Inputs:
     links: Network | None = None  # terms that go together, learnt elsewhere
     sample: Documents | None = None  # of the index's documents
     table: MarketingTable | None = None
+    taxonomy: Taxonomy | None = None  # one that was given, in place of WordNet's nouns
     key: bytes | None = field(default=None, repr=False)
     on_pass: OnPass = unheard  # called at the end of each pass of a method that has passes
 
@@ -58,6 +62,17 @@ class Inputs:
     def rng(self) -> np.random.Generator:
         """Return the one random generator of a run."""
         return np.random.default_rng(self.seed)
+
+    @cached_property
+    def nodes(self) -> Taxonomy:
+        """Return the taxonomy that was given, or the nouns of WordNet."""
+        from ..terms.taxonomy import noun_taxonomy
+
+        if self.taxonomy is not None:
+            return self.taxonomy
+        if self.wordnet is None:
+            raise BadParameter("taxonomy=wordnet needs WordNet, and none was given")
+        return noun_taxonomy(self.wordnet)
 
 
 @dataclass(frozen=True)
@@ -111,6 +126,17 @@ def exchanges(more: str) -> int | None:
     """Return the option for how long groups are annealed; `more` continues its help."""
     text = f"exchanges tried while the groups are annealed{more}"
     return option(None, text, least=1, most=_MOST_STEPS)
+
+
+def taxonomies() -> str:
+    """Return the option for the taxonomy that says which terms are close."""
+    return option(_NOUNS, "the nouns of WordNet; or a file of lines: child, tab, parent")
+
+
+def taxonomy_faults(named: str, inputs: Inputs) -> list[str]:
+    """Return what is wrong with a taxonomy `named` that `inputs` lack."""
+    lacks = named != _NOUNS and inputs.taxonomy is None
+    return [f"taxonomy={named} needs that file, and none was given"] * lacks
 
 
 def rare(default: int = 1) -> int:
@@ -203,6 +229,19 @@ class Method(Generic[Chosen]):
         """Return the release of `rows`, made with `options`; `row_of_user` serves `users`."""
         given = options.parameters()
         return Release(rows, users, row_of_user, self.name, given, promise=self.promise_of(given))
+
+    def released_slots(self, options: Chosen, inputs: Inputs, made: SlotRows) -> Release:
+        """Return the release of the slots `made` with `options`, which have a taxonomy."""
+        # release.json is published, so it must not name the file.
+        named = _NOUNS if inputs.taxonomy is None else "given"
+        release = self.release(options, made.rows, made.users, made.row_of_user)
+        return replace(
+            release,
+            parameters={**release.parameters, "taxonomy": named},
+            facts={"users_left_out": len(inputs.profiles) - len(made.users)},
+            slots=made.slots,
+            taxonomy=inputs.taxonomy.pairs if inputs.taxonomy else (),
+        )
 
     def read(self, texts: Mapping[str, str]) -> dict[str, Value]:
         """Return the parameters that `texts` (name=value) set; raise all faults together."""

@@ -41,7 +41,7 @@ def without_rare_terms(profiles: Profiles, parameters: Mapping[str, object]) -> 
 
 def people_with_term(profiles: Profiles) -> Ints:
     """Return how many people have each term of `profiles`; a person may have many sessions."""
-    names = _people(profiles.users)
+    names = persons_of(profiles.users)
     number = {name: at for at, name in enumerate(dict.fromkeys(names))}
     owner = np.repeat([number[name] for name in names], profiles.sizes)
     ones = np.ones(owner.size)
@@ -51,7 +51,7 @@ def people_with_term(profiles: Profiles) -> Ints:
     return owned.getnnz(axis=0).astype(np.int64)
 
 
-def _people(users: Sequence[str]) -> list[str]:
+def persons_of(users: Sequence[str]) -> list[str]:
     """Return the person of each of `users`, who are people unless all are named as sessions are."""
     sessions = [match[1] for match in map(_SESSION.fullmatch, users) if match]
     return sessions if len(sessions) == len(users) else [*users]

@@ -6,7 +6,7 @@ All rows that are left stay byte for byte. A private note of each cohort says wh
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from .parts import (
     FIRST_ROW,
     MEMBERS,
     ROWS,
+    SLOTS,
     WITHDRAWN,
     Cohort,
     write_cohorts,
@@ -87,7 +88,7 @@ def _without_rows(
     done = Withdrawal(len(lost_lines), len(kept) - mean_rows, lost_lines)
     changes = _changes(cohort)
     stood = {user for user, row in served.items() if row in gone} | {*changes["stood"]}
-    deletions = parts.get(DELETIONS, b"")
+    deletions, slots = parts.get(DELETIONS, b""), parts.get(SLOTS, b"")
     deleted = _served(deletions)
     if not known:
         changes["left"] += len(leaving & {*served, *stood, *deleted})
@@ -103,6 +104,7 @@ def _without_rows(
         ROWS: b"".join(line for line, _ in kept),
         MEMBERS: _without(parts[MEMBERS], served, lost | stood),
         DELETIONS: _without(deletions, deleted, lost | stood),
+        SLOTS: _without(slots, (record["row"] for record in written_records(slots)), gone),
     }
     return _noted(cohort._replace(manifest=manifest), changed, changes), done
 
@@ -117,7 +119,8 @@ def with_edited(
     """Write a release of `cohorts` to `output`, where `owners` have lost `terms` of their profile.
 
     Return how many rows hold a share of their terms. No row changes. What was deleted of the owners
-    names these terms no more. Without `owners`, people came to the profiles, who stand in no row.
+    names these terms no more, and no slot has an occurrence of theirs. Without `owners`, people
+    came to the profiles, who stand in no row.
     """
     edited, count = list[Cohort](), 0
     for cohort in cohorts:
@@ -125,7 +128,9 @@ def with_edited(
         rows = {served[one] for one in owners if one in served}
         changes["edited"] = sorted(rows.union(changes["edited"]))
         deletions = _without_terms(cohort.parts.get(DELETIONS, b""), owners, terms)
-        edited.append(_noted(cohort, {DELETIONS: b"".join(deletions)}, changes))
+        slots = _without_occurrences(cohort.parts.get(SLOTS, b""), owners, terms)
+        changed = {DELETIONS: b"".join(deletions), SLOTS: b"".join(slots)}
+        edited.append(_noted(cohort, changed, changes))
         count += len(rows - {_fallback_row(cohort)})
     write_cohorts(edited, output, input_hash)
     return count
@@ -139,8 +144,9 @@ def _noted(cohort: Cohort, changed: Mapping[str, bytes], changes: Record) -> Coh
     if FIRST_ROW in cohort.manifest and same and changes == _changes(cohort):
         return cohort
     parts = {**cohort.parts, **changed, CHANGES: as_json(changes)}
-    if not parts[DELETIONS]:
-        del parts[DELETIONS]
+    for name in (DELETIONS, SLOTS):
+        if not parts[name]:
+            del parts[name]
     return cohort._replace(parts=parts)
 
 
@@ -200,10 +206,24 @@ def _head(line: bytes, cohort: Cohort) -> tuple[str, int]:
     return head[1].decode(), int(head[2])
 
 
-def _without(lines: bytes, whose: Collection[str], users: Set[str]) -> bytes:
-    """Return the `lines` of the users `whose`, without those of `users`."""
-    pairs = zip(lines.splitlines(keepends=True), whose, strict=True)
-    return b"".join(line for line, user in pairs if user not in users)
+def _without(lines: bytes, names: Iterable[str], gone: Set[str]) -> bytes:
+    """Return `lines`, which are about `names`, without those about one that is `gone`."""
+    pairs = zip(lines.splitlines(keepends=True), names, strict=True)
+    return b"".join(line for line, name in pairs if name not in gone)
+
+
+def _without_occurrences(
+    lines: bytes, owners: Collection[str], terms: Collection[str]
+) -> Iterator[bytes]:
+    """Yield `lines` of slots without the occurrences that `owners` had of `terms`."""
+    for line in lines.splitlines(keepends=True):
+        slot = read_object(line)
+        before = slot["occurrences"]
+        slot["occurrences"] = [
+            [user, term] for user, term in before if user not in owners or term not in terms
+        ]
+        if slot["occurrences"]:
+            yield line if len(slot["occurrences"]) == len(before) else as_json(slot)
 
 
 def _without_terms(

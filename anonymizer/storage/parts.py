@@ -22,7 +22,10 @@ PRIVATE = "private"
 MEMBERS = "private/members.jsonl"
 DELETIONS = "private/deletions.jsonl"
 KEY = "private/key.json"
+SLOTS = "private/slots.jsonl"
+TAXONOMY = "private/taxonomy.tsv"
 CHANGES = "private/changes.json"
+OPTIONAL = (DELETIONS, KEY, SLOTS, TAXONOMY, CHANGES)  # not every release has them
 CHECKSUMS = "private/checksums.sha256"  # as sha256sum writes and checks them
 COHORTS = "cohorts"  # the folder of later cohorts: 0002, 0003, ...
 WITHDRAWN = "withdrawn"  # in release.json, once a row was withdrawn
@@ -90,7 +93,7 @@ def read_cohorts(release: Path) -> list[Cohort]:
 def _read_cohort(folder: Path) -> Cohort:
     manifest = _read_manifest(folder / MANIFEST)
     checksums = (folder / CHECKSUMS).read_bytes()
-    also = [name for name in (DELETIONS, KEY, CHANGES) if name.encode() in checksums]
+    also = [name for name in OPTIONAL if name.encode() in checksums]
     names = (MANIFEST, ROWS, MEMBERS, *also)
     parts = {name: (folder / name).read_bytes() for name in names}
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
@@ -131,7 +134,7 @@ def write_cohorts(cohorts: Sequence[Cohort], output: Path, input_hash: str) -> N
         for number, cohort in enumerate(cohorts, 1):
             new = cohort_folder(output, number)
             new.mkdir(parents=True)
-            names = (ROWS, MEMBERS, DELETIONS, KEY, CHANGES)
+            names = (ROWS, MEMBERS, *OPTIONAL)
             parts = {name: [cohort.parts[name]] for name in names if name in cohort.parts}
             write_parts(new, parts, {**cohort.manifest, "input_hash": input_hash})
             sync_folder(new)

@@ -5,8 +5,14 @@ RELEASE/release.json    format, method, parameters, how the profiles were made, 
 RELEASE/rows.jsonl      {"row": "g0001", "users": 4, "terms": {...}} on each line
 RELEASE/private/        for the owner only: which user has which row, which terms of users were
                         deleted (if the method deletes), the secret key (if the method has one),
-                        what has changed since (if anything has), and the hashes of all files
+                        slots and taxonomy (if the method matches terms of members), what has
+                        changed since (if anything has), and the hashes of all files
 RELEASE/cohorts/0002/   a later cohort, if there is one: the same parts, of other people
+
+Each line of private/slots.jsonl is what a row publishes as one term, and what it stands for:
+{"row": "g0001", "term": "wine", "occurrences": [["u1", "wine"], ["u2", "vino"]]}
+Lines stand in the order of rows, terms and occurrences. Occurrences stand in the order in which
+their users joined the row. private/taxonomy.tsv is the taxonomy that was given: child and parent.
 
 Outside of private/ nothing names a user or holds a time. A row never changes: if one of its members
 leaves, it is withdrawn, and every other row stays byte for byte. People who come later get rows in
@@ -26,11 +32,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput
-from ..model import Release, row_names
+from ..model import Profiles, Release, Slot, row_names
 from ..promise import Promise
 from .changes import people_named
 from .files import replaced_folder
-from .json_lines import read_fields, read_rows, record_lines, row_lines
+from .json_lines import read_fields, read_rows, record_lines, row_lines, written_records
 from .parts import (
     COHORTS,
     DELETIONS,
@@ -41,6 +47,8 @@ from .parts import (
     MEMBERS,
     PRIVATE,
     ROWS,
+    SLOTS,
+    TAXONOMY,
     Cohort,
     cohort_folders,
     read_cohorts,
@@ -136,7 +144,9 @@ def _release_of(cohort: Cohort, promise_of: PromiseOf) -> Release:
         raise BadInput(f"{where}: users is not the number of members; make the release again")
     key = _read_key(parts[KEY], folder / KEY) if KEY in parts else None
     users = tuple(members["user"])
-    return Release(rows, users, row_of_user, method, parameters, facts, key=key, promise=promise)
+    release = Release(rows, users, row_of_user, method, parameters, facts, key=key, promise=promise)
+    slots = _read_slots(parts.get(SLOTS, b""), rows, folder / SLOTS)
+    return replace(release, slots=slots, taxonomy=_read_taxonomy(parts.get(TAXONOMY, b"")))
 
 
 def read_hash(folder: Path) -> str:
@@ -213,7 +223,33 @@ def _parts_of(release: Release) -> dict[str, Iterable[bytes]]:
         parts[DELETIONS] = row_lines(release.deletions, {"user": release.deletions.users})
     if release.key is not None:
         parts[KEY] = [as_json({"key": release.key.hex()})]
+    if release.slots:
+        slots = ({**slot._asdict(), "row": names[slot.row]} for slot in sorted(release.slots))
+        parts[SLOTS] = map(as_json, slots)
+    if release.taxonomy:
+        parts[TAXONOMY] = [f"{child}\t{parent}\n".encode() for child, parent in release.taxonomy]
     return parts
+
+
+def _read_slots(content: bytes, rows: Profiles, path: Path) -> tuple[Slot, ...]:
+    """Return the slots in `content`, which is that of the file `path`, of these `rows`."""
+    try:
+        return tuple(
+            Slot(
+                rows.row_of[slot["row"]],
+                slot["term"],
+                tuple((user, own) for user, own in slot["occurrences"]),
+            )
+            for slot in written_records(content)
+        )
+    except (ValueError, TypeError, KeyError) as fault:
+        raise BadInput(f"{path}: a slot can't be read; make the release again") from fault
+
+
+def _read_taxonomy(content: bytes) -> tuple[tuple[str, str], ...]:
+    """Return child and parent of each line of `content`."""
+    pairs = (line.partition("\t") for line in content.decode().split("\n") if line)
+    return tuple((child, parent) for child, _, parent in pairs)
 
 
 def _read_key(content: bytes, path: Path) -> bytes:

@@ -26,6 +26,9 @@ _OF_ALL: dict[str, Callable[[Sequence[Any]], Any]] = {
     "terms_released": sum,
     "terms_suppressed": sum,
     "users_left_out": sum,
+    "kept_occurrences": sum,
+    "replaced_occurrences": sum,
+    "suppressed_occurrences": sum,
 }
 
 
@@ -52,6 +55,12 @@ def united(cohorts: Sequence[Release]) -> Release:
         first.parameters,
         facts_of_all([cohort.facts for cohort in cohorts]),
         promise=first.promise,
+        slots=tuple(
+            slot._replace(row=int(number[slot.row + start]))
+            for cohort, start in zip(cohorts, starts.tolist(), strict=True)
+            for slot in cohort.slots
+        ),
+        taxonomy=first.taxonomy,
         cohort_of_row=cohort_of[order],
     )
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from ..arrays import Ints
 from ..storage.arrays import MANIFEST, Arrays, open_arrays, save_arrays
 
@@ -138,6 +140,17 @@ class WordNet:
     def parents(self, synset: int) -> list[int]:
         """Return the hypernyms of `synset`, then its instance hypernyms, each in order of name."""
         return self._numbers("parents", synset)
+
+    @property
+    def noun_parents(self) -> tuple[Ints, Ints]:
+        """Return (values, at): the parents of noun i; nouns are the first synsets."""
+        at = self._arrays["parents_at"]
+        # By halves: names are slow to read.
+        low, high = 0, self.size
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if self.pos(middle) == "n" else (low, middle)
+        return self._arrays["parents"][: at[low]].astype(np.int64), at[: low + 1]
 
     def children(self, synset: int) -> list[int]:
         """Return the synsets right below `synset`."""

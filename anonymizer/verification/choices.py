@@ -138,11 +138,14 @@ def people_of_rows(person: Ints, group_of: Ints) -> Ints:
     return np.bincount(rows).astype(np.int64, copy=False)
 
 
-def session_findings(person: Ints, people: Ints) -> Findings:
-    """Yield that the promise is about sessions of a `person`, and how many rows have one person."""
+def session_findings(person: Ints, people: Ints, counts_people: bool) -> Findings:
+    """Yield what the promise is about, sessions unless it `counts_people`, and rows of one person.
+
+    Each session is of a `person`, and each row of a number of `people`.
+    """
     line = (
         f"users are {person.size} sessions of {int(person.max()) + 1} people: the promise is about "
-        "sessions, not people"
+        f"{'people' if counts_people else 'sessions, not people'}"
     )
     alone = np.count_nonzero(people == 1)
     rows = "1 row stands" if alone == 1 else f"{alone} rows stand"

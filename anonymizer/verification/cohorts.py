@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .case import Case, CohortCase
 from .choices import person_of
 from .facts import WHOLE, judge_facts
-from .files.evidence import MANIFEST, MEMBERS, ROWS
+from .files.evidence import MANIFEST, MEMBERS, ROWS, SLOTS
 from .finding import PROFILES, Finding, Findings, settled
 
 _SAME = ("method", "parameters", "profiles")
@@ -62,7 +62,10 @@ def judge_empty(cohort: CohortCase) -> Findings:
     cohort.checked["rows_withdrawn"] = cohort.changes.withdrawn
     faults = {"there is no row, and none was withdrawn": not cohort.changes.withdrawn}
     yield from settled("withdrawn", ROWS, faults, "all of its rows were withdrawn")
-    faults = {"somebody has a row, but there is none": bool(cohort.parts[MEMBERS])}
+    faults = {
+        "somebody has a row, but there is none": bool(cohort.parts[MEMBERS]),
+        "a slot is of a row, but there is none": bool(cohort.parts.get(SLOTS)),
+    }
     yield from settled("partition", MEMBERS, faults, "nobody has a row any more")
     facts = cohort.manifest["facts"]
     none = {name: 0 if name in WHOLE else 0.0 for name in facts}

@@ -33,8 +33,15 @@ FACTS = (
     "terms_released",
     "terms_suppressed",
 )
+# What vocabularies state in addition.
+OCCURRENCES = (
+    "users_left_out",
+    "kept_occurrences",
+    "replaced_occurrences",
+    "suppressed_occurrences",
+)
 # Of any method; all other facts are real numbers.
-WHOLE = {*FACTS[:4], "largest_group", *FACTS[13:], "users_left_out"}
+WHOLE = {*FACTS[:4], "largest_group", *FACTS[13:], *OCCURRENCES}
 # These can be counted in the rows alone, so they follow when a row is withdrawn.
 COUNTS = FACTS[:6]
 _DIGITS = 12  # of a real number: two computations of it may differ in the last of 16

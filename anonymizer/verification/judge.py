@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ..arrays import Ints
 from ..errors import BadParameter
 from . import choices as judging_choices
 from .case import Case, CohortCase
@@ -27,12 +26,21 @@ from .facts import FACTS, judge_facts
 from .files import evidence
 from .files.foresight import foresee
 from .files.profiles import JudgedProfiles, read_people
+from .files.strict_lines import is_whole
 from .finding import Broken, Finding, Verdict
-from .promises import composition, km_anonymity, p_linkability, pooled
+from .promises import (
+    composition,
+    generalization,
+    km_anonymity,
+    p_linkability,
+    pooled,
+    vocabulary_k,
+)
 from .promises.record import Judge
 from .rare_terms import judge_rare, least_people, rare_since, rare_terms, without
 from .since import judge_since
 from .tally import Grounds, as_made, tally
+from .vocabularies.slots import read_slots
 
 JUDGES: dict[str, Judge] = {
     judge.method: judge
@@ -41,6 +49,8 @@ JUDGES: dict[str, Judge] = {
         km_anonymity.JUDGE,
         composition.JUDGE,
         pooled.JUDGE,
+        vocabulary_k.JUDGE,
+        generalization.JUDGE,
     )
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *JUDGES, *judging_choices.WORDS}
@@ -135,7 +145,7 @@ def _examine(
     parts, manifest, changes = cohort.parts, cohort.manifest, cohort.changes
     cohort.findings += evidence.judge_manifest(manifest, parts, fingerprint, numbering.first)
     judge = cohort.judge = _judge(cohort)
-    cohort.findings += evidence.judge_parts(parts, judge.deletes, judge.keeps_key)
+    cohort.findings += evidence.judge_parts(parts, judge.keeps)
     people = case.everybody.of(cohort.users)
     # What people of a later cohort searched for since may have made their profiles, too.
     unchanged = people.users and not (cohort.place or changes.happened)
@@ -143,7 +153,7 @@ def _examine(
     cohort.findings += judging_choices.judge_choices(choices, people if unchanged else None)
     cohort.faults = "; ".join(judge.faults(manifest["parameters"]))
     if parts[evidence.ROWS] or len(case.cohorts) == 1:
-        _judge_rows(cohort, people, judge, numbering)
+        _judge_rows(case, cohort, people, numbering)
         return
     none = evidence.no_rows()
     cohort.findings += evidence.judge_identity(manifest, none, numbering, _KNOWN)
@@ -160,30 +170,45 @@ def _judge_parameters(cohort: CohortCase) -> None:
 
 
 def _judge_rows(
-    cohort: CohortCase, people: JudgedProfiles, judge: Judge, numbering: evidence.Numbering
+    case: Case, cohort: CohortCase, people: JudgedProfiles, numbering: evidence.Numbering
 ) -> None:
     """Judge the rows of `cohort`; Broken ends it where nothing more can be judged."""
+    judge = _judge(cohort)
     if not people.users:
         raise Broken("partition", evidence.MEMBERS, "nobody in it has a profile")
     manifest, changes, counted_people = cohort.manifest, cohort.changes, people
     parameters, choices = manifest["parameters"], manifest["profiles"]
-    least = least_people(parameters)
-    if least > 1 and changes.happened:
+    least, unknown = least_people(parameters), _left_out_unnamed(cohort, judge, case)
+    # A term in a slot was not rare when it was made, though it may be in no row.
+    by_slots = evidence.SLOTS in judge.keeps and (changes.happened or unknown > 0)
+    if least > 1 and changes.happened and not by_slots:
         rows = evidence.read_rows(cohort.parts, people)
         counted_people = without(people, rare_since(people, choices, least, rows), changed=True)
-    elif least > 1:
+    elif least > 1 and not by_slots:
         counted_people = without(people, rare_terms(people, choices, least))
     grounds = _grounds(cohort, counted_people, judge, numbering)
+    grounds = grounds._replace(all_people=people)
     if least > 1:
         # Each of those who left or changed may have had a term at the making.
-        least_now = max(0, least - grounds.tally.unsure)
-        cohort.findings += judge_rare(grounds.rows, rare_terms(people, choices, least_now), least)
+        least_now = max(0, least - grounds.tally.unsure - unknown)
+        rare = rare_terms(people, choices, least_now)
+        cohort.findings += judge_rare(grounds.rows, grounds.slots, rare, least)
     _count(cohort, grounds, judge)
-    facts, changed = manifest["facts"], grounds.tally.edited is not None
+    facts, changed = manifest["facts"], grounds.tally.edited is not None or unknown > 0
     cohort.findings += judge_facts(facts, judge.facts(grounds), changed)
     _judge_parameters(cohort)
     for finding in judge.judge(parameters, grounds):
         cohort.findings.append(finding)
+
+
+def _left_out_unnamed(cohort: CohortCase, judge: Judge, case: Case) -> int:
+    """Return how many users have no row by what `cohort` states, and can't be told from others.
+
+    They wait for a later cohort, among people who came since.
+    """
+    stated = cohort.manifest["facts"].get("users_left_out")
+    unnamed = case.may_wait and judge.leaves_out and evidence.DELETIONS not in judge.keeps
+    return int(str(stated)) if unnamed and is_whole(stated, 0, judging_choices.MOST) else 0
 
 
 def _count(cohort: CohortCase, grounds: Grounds, judge: Judge) -> None:
@@ -195,10 +220,10 @@ def _count(cohort: CohortCase, grounds: Grounds, judge: Judge) -> None:
         "terms": len(grounds.people.terms),
         "cells": grounds.rows.keys.size,
     }
-    if judge.deletes:
+    if judge.leaves_out:
         rowless = len(grounds.people.users) - checked["users"]
         checked["users_left_out"] = rowless - len(changes.stood)
-    _count_people(cohort, grounds.people.users, grounds.group_of)
+    _count_people(cohort, grounds)
     if changes.there:
         edited = len(changes.edited)
         # Rows that hide their members are made of all groups together.
@@ -231,14 +256,14 @@ def _grounds(
     parameters = cohort.manifest["parameters"]
     known = None
     if not (changes.happened or cohort.faults):  # rows that are as foreseen need not be read
-        known = foresee(parts, people, parameters, judge.expected, judge.deletes)
+        known = foresee(parts, people, parameters, judge.expected, judge.leaves_out)
     rows = known.rows if known else evidence.read_rows(parts, people)
     cohort.findings += evidence.judge_identity(cohort.manifest, rows, numbering, _KNOWN)
     cohort.profiles, cohort.rows = people, rows
     cohort.group_of = group_of = (
         known.group_of
         if known
-        else evidence.read_partition(parts, rows.names, people, judge.deletes, changes.stood)
+        else evidence.read_partition(parts, rows.names, people, judge.leaves_out, changes.stood)
     )
     sizes = evidence.sizes_made(group_of, rows, changes.left * judge.promise.hides_members)
     cohort.findings += evidence.judge_partition(group_of, sizes, rows)
@@ -246,22 +271,28 @@ def _grounds(
     if changes.there:
         made = as_made(replace(counted, sizes=sizes), people, group_of, rows.names, changes)
         counted = made if made.unsure or made.withdrawn else counted
-    return Grounds(people, parts, rows, group_of, counted, known.shares if known else None)
-
-
-def _count_people(cohort: CohortCase, users: list[str], group_of: Ints) -> None:
-    """Count the people behind each row, and say if users are sessions of people."""
     # If rows are of one user each, k rows may be k sessions of one person. So two names that look
     # like sessions are enough; for groups this would refuse people who only have such names.
-    wary = cohort.judge is not None and cohort.judge.single_rows is not None
-    person = judging_choices.people_behind(users, cohort.manifest["profiles"], wary)
+    wary = judge.single_rows is not None
+    person = judging_choices.people_behind(people.users, cohort.manifest["profiles"], wary)
+    slots = None
+    if evidence.SLOTS in judge.keeps:
+        slots = read_slots(parts, rows.names, people.users, rows.terms)
+    shares = known.shares if known else None
+    return Grounds(people, parts, rows, group_of, counted, shares, person, slots, parameters)
+
+
+def _count_people(cohort: CohortCase, grounds: Grounds) -> None:
+    """Count the people behind each row, and say if users are sessions of people."""
+    person, group_of = grounds.person, grounds.group_of
     served = group_of >= 0
     if person is None:
         cohort.people = np.bincount(group_of[served])
         return
     cohort.people = judging_choices.people_of_rows(person[served], group_of[served])
     cohort.checked["people"] = int(person.max()) + 1
-    cohort.findings += judging_choices.session_findings(person, cohort.people)
+    counts_people = cohort.manifest["parameters"].get("count") == "people"
+    cohort.findings += judging_choices.session_findings(person, cohort.people, counts_people)
 
 
 def _judge(cohort: CohortCase) -> Judge:

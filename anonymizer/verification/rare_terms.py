@@ -19,6 +19,7 @@ from .files.profiles import JudgedProfiles
 from .files.strict_lines import TermCells, is_whole
 from .finding import Broken, Findings, row_findings
 from .promises.rows import marked
+from .vocabularies.slots import Slots
 
 
 def least_people(parameters: Mapping[str, Any]) -> int:
@@ -66,11 +67,16 @@ def without(people: JudgedProfiles, rare: Marks, *, changed: bool = False) -> Ju
     return replace(people, cells=cells, binary=bool(np.all(cells.weights == 1)))
 
 
-def judge_rare(rows: JudgedRows, rare: Marks, least: int) -> Findings:
-    """Yield whether `rows` hold none of the `rare` terms, which fewer than `least` people have."""
-    columns = rows.keys % rows.span
-    known = columns < rare.size
-    row = (rows.keys // rows.span)[known][rare[columns[known]]]
+def judge_rare(rows: JudgedRows, slots: Slots | None, rare: Marks, least: int) -> Findings:
+    """Yield whether `rows` hold none of the `rare` terms, which fewer than `least` people have.
+
+    If there are `slots`, the terms in these decide: a term above them may be rare by chance.
+    """
+    columns, of = rows.keys % rows.span, rows.keys // rows.span
+    if slots is not None:
+        columns, of = slots.own, slots.row[slots.slot]
+    known = (columns >= 0) & (columns < rare.size) & (of >= 0)
+    row = of[known][rare[columns[known]]]
     line = f"has a term that fewer than min_users={least} people have"
     good = f"each released term belongs to {least} people or more"
     yield from row_findings("min_users", marked(row, rows.users.size), line, good)

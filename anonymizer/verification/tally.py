@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +14,7 @@ from ..arrays import Floats, Ints, Marks
 from .files.evidence import Changes, JudgedRows, Parts
 from .files.profiles import JudgedProfiles
 from .finding import PROFILES, Broken
+from .vocabularies.slots import Slots
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,10 @@ class Grounds(NamedTuple):
     group_of: Ints  # each user's row; -1 for users without one
     tally: Tally
     shares: ExpectedShares | None = None  # if the method foresees them
+    person: Ints | None = None  # each user's person, if users are sessions of people
+    slots: Slots | None = None  # if the method keeps them
+    parameters: Mapping[str, object] = MappingProxyType({})  # as stated, perhaps wrong
+    all_people: JudgedProfiles | None = None  # with the terms that are too rare for rows
 
 
 def tally(people: JudgedProfiles, group_of: Ints, span: int) -> Tally:

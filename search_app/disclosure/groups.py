@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from markupsafe import Markup
@@ -170,7 +170,7 @@ class Groups(Disclosure):
     """What is shown of rows of groups."""
 
     words = WORDS
-    columns = (
+    columns: ClassVar[tuple[ListColumn, ...]] = (
         ListColumn("people", "people", "People"),
         ListColumn("terms", "released_terms", "Released interests"),
         ListColumn("average", "average"),

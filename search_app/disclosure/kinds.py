@@ -10,15 +10,17 @@ from .disclosure import Disclosure
 from .groups import Groups
 from .hiding_groups import HidingGroups
 from .single_rows import SingleRows
+from .vocabularies import Vocabularies
 
 if TYPE_CHECKING:
     from anonymizer.model import Release
-    from anonymizer.promise import Behind, Promise
+    from anonymizer.promise import Behind, Bounds, Promise
 
-# By who stands behind a row, and whether rows hide their members' shares.
-KINDS: dict[tuple[Behind, bool], type[Disclosure]] = {
+# By who stands behind a row, and whether rows hide their members' shares, or what is promised.
+KINDS: dict[tuple[Behind, bool | Bounds], type[Disclosure]] = {
     ("group", False): Groups,
     ("group", True): HidingGroups,
+    ("group", "vocabulary"): Vocabularies,
     ("person", False): SingleRows,
 }
 PICTURES = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.pictures))
@@ -26,7 +28,8 @@ PICTURES = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.
 
 def kind_of(promise: Promise) -> type[Disclosure]:
     """Return the Disclosure for releases that make `promise`."""
-    return KINDS[promise.behind, promise.hides_members]
+    usual = KINDS[promise.behind, promise.hides_members]
+    return KINDS.get((promise.behind, promise.bounds), usual)
 
 
 def disclosure_of(release: Release | None) -> Disclosure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,9 +18,11 @@ from anonymizer.terms.counting import TermCounter
 from index.model import Pool
 
 from ..errors import UsageError
-from .design import ExperimentInputs, Unit
+from .design import SESSIONS, ExperimentInputs, Unit
 from .facts import frequencies
 
+# Sessions are of this many people, the first: everybody's would take minutes to match.
+SESSION_PEOPLE = 200
 # Held-out queries tried for each query wanted, as some find too few documents.
 TRIED = 4
 Search = Callable[[Sequence[str], int], Iterable[Pool]]  # queries and a limit -> their pools
@@ -65,7 +67,7 @@ class Data:
 
 
 def people_and_queries(
-    log: QueryLog, counter: TermCounter, inputs: ExperimentInputs, weights: Iterable[str]
+    log: QueryLog, counter: TermCounter, inputs: ExperimentInputs, weights: Collection[str]
 ) -> tuple[dict[str, Profiles], QueryLog]:
     """Return the profiles of `log` by each kind of `weights`, and the held-out queries."""
     made: dict[str, Profiles] = {}
@@ -75,10 +77,27 @@ def people_and_queries(
         # build_profiles refuses more users than have enough terms. Here fewer people are fine.
         everybody, _ = build_profiles(log, counter, choices)
         users = inputs.users if len(everybody) > inputs.users else None
+    people = ProfileChoices(inputs.size, users, test_share=inputs.test_share)
     for name in weights:
-        choices = ProfileChoices(inputs.size, users, name, test_share=inputs.test_share)
-        made[name], held_out = build_profiles(log, counter, choices)
+        if name != SESSIONS:
+            choices = replace(people, weights=name)
+            made[name], held_out = build_profiles(log, counter, choices)
+    if SESSIONS in weights:
+        few = next(iter(made.values())).users[:SESSION_PEOPLE]
+        made[SESSIONS] = _sessions_of(few, log, counter, inputs.test_share)
     return made, held_out
+
+
+def _sessions_of(
+    users: Collection[str], log: QueryLog, counter: TermCounter, test_share: float
+) -> Profiles:
+    """Return the sessions of `users` in `log`, each as a profile of its own."""
+    choices = ProfileChoices(weights="tf", granularity="session", test_share=test_share)
+    every, _ = build_profiles(log, counter, choices)
+    wanted = {*users}
+    rows = [at for at, name in enumerate(every.users) if name.rpartition("#")[0] in wanted]
+    names = tuple(every.users[at] for at in rows)
+    return Profiles(names, every.terms, every.weights[rows]).in_order()
 
 
 def drop_robots(log: QueryLog, inputs: ExperimentInputs) -> tuple[QueryLog, int]:

@@ -34,6 +34,7 @@ from .design import (
     LEAST_POOL,
     MARKETING,
     MOST_POOL,
+    SESSIONS,
     VECTORS,
     WEIGHTS,
     Experiment,
@@ -238,7 +239,11 @@ def _method_faults(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _list_faults(given: Mapping[str, Any]) -> Iterator[str]:
-    for name, allowed in (("modes", tuple(MODES)), ("weights", WEIGHTS), ("vectors", VECTORS)):
+    for name, allowed in (
+        ("modes", tuple(MODES)),
+        ("weights", (*WEIGHTS, SESSIONS)),
+        ("vectors", VECTORS),
+    ):
         values = _listed(given.get(name, allowed[0]))
         wrong = [str(value) for value in values if value not in allowed]
         if wrong:
@@ -252,6 +257,8 @@ def _list_faults(given: Mapping[str, Any]) -> Iterator[str]:
         fit = all(type(number) is int and low <= number <= high for number in numbers)
         if not numbers or not fit or len(set(numbers)) != len(numbers):
             yield f"{name} must be different whole numbers from {low} to {high}{why}"
+    if SESSIONS in _listed(given.get("weights")) and given.get("modes", ["group"]):
+        yield f"weights={SESSIONS} is not searched by; set modes = []"
     for name in ("modes", "weights", "vectors"):
         several = _listed(given.get(name, "one"))
         if name != "modes" and not given.get(name, "one"):

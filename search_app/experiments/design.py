@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 WEIGHTS = ("binary", "tf", "tfidf", "recency")
+SESSIONS = "sessions"  # in place of weights: sessions instead of people, with counts of terms
 VECTORS = ("tfidf", "tf")
 # The gold standard calls 30 documents relevant. In a smaller pool every order would have AP 1.
 LEAST_POOL, MOST_POOL = 31, 10_000

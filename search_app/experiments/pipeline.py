@@ -21,6 +21,8 @@ from anonymizer.arrays import Floats, Ints
 from anonymizer.deletion.histories import OnPass, unheard
 from anonymizer.errors import Unsatisfiable
 from anonymizer.marketing.table import MarketingTable
+from anonymizer.measures.retrieval import TermSet, patterns_of
+from anonymizer.measures.vocabulary import LENGTHS
 from anonymizer.methods import promise_of
 from anonymizer.methods.method import Inputs
 from anonymizer.model import Profiles, QueryLog, Release
@@ -42,8 +44,9 @@ from .data import (
     people_and_queries,
     table_for,
 )
-from .design import ExperimentInputs, Unit
+from .design import SESSIONS, WEIGHTS, ExperimentInputs, Unit
 from .facts import facts_of_input, facts_of_nothing, facts_of_release
+from .liu_wang.facts import facts_of_bags, facts_of_vocabularies
 from .modes import MODES, Situation, best_first, places_in
 from .outcomes import Block
 
@@ -100,6 +103,7 @@ class World:
     # In seconds. No row depends on it.
     clock: Callable[[], float] = lambda: 0.0
     _golds: dict[tuple[str, str], Gold] = field(default_factory=dict)
+    _patterns: dict[tuple[str, int], list[TermSet]] = field(default_factory=dict)
 
     def gold(self, unit: Unit) -> Gold:
         """Return the own-profile orders that judge `unit`."""
@@ -108,6 +112,13 @@ class World:
             profiles = self.data.profiles[unit.weights]
             self._golds[key] = Gold(self.data.questions, profiles, self.forward, unit.vectors)
         return self._golds[key]
+
+    def patterns(self, weights: str, least_length: int) -> list[TermSet]:
+        """Return the top patterns of `least_length` terms or more of the profiles by `weights`."""
+        key = weights, least_length
+        if key not in self._patterns:
+            self._patterns[key] = patterns_of(self.data.profiles[weights], least_length)
+        return self._patterns[key]
 
     def situation(self, unit: Unit, release: Release | None, depth: int = 0) -> Situation:
         """Return what a mode may use of `unit`, its `release` and `depth` documents per pool."""
@@ -133,10 +144,13 @@ def prepare(
     table: MarketingTable | None = None,
 ) -> Data:
     """Return the profiles of `log`, held-out questions with their pools, and the `table`."""
-    weights = sorted({unit.weights for unit in units})
+    weights = sorted({unit.weights for unit in units} - {SESSIONS} or {WEIGHTS[0]})
+    weights += [SESSIONS] * any(unit.weights == SESSIONS for unit in units)
     log, robots = drop_robots(log, inputs)
     profiles, held_out = people_and_queries(log, counter, inputs, weights)
-    users, sizes = profiles[weights[0]].users, {pool for unit in units for _, pool in unit.asked}
+    # Sessions are not searched by.
+    users = next(some for name, some in profiles.items() if name != SESSIONS).users
+    sizes = {pool for unit in units for _, pool in unit.asked}
     questions = draw_questions(held_out, users, search, inputs, sizes) if sizes else no_questions()
     return Data(profiles, questions, table_for(units, profiles, table, inputs), robots)
 
@@ -172,11 +186,15 @@ def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, flo
         modes = [mode for mode, _ in unit.asked]
         beliefs = facts_of_beliefs(world.situation(unit, release), modes)
         facts = facts_of_release(profiles, release, data.table)
+        if release.promise.bounds == "vocabulary":
+            before = [world.patterns(unit.weights, least) for least in LENGTHS]
+            facts |= facts_of_vocabularies(profiles, release, world.wordnet, before)
         if (exact := beliefs.get(largest("group"))) is not None:
             # Rows of some methods hide their members' shares; `beliefs` reads what rows publish.
             facts["change_of_belief"] = exact
         return {**facts, **beliefs}
-    return facts_of_input(profiles, data.table, world.forward, data.robots)
+    facts = facts_of_input(profiles, data.table, world.forward, data.robots)
+    return {**facts, **facts_of_bags(profiles, world.wordnet)}
 
 
 def warm_up(world: World, units: Sequence[Unit]) -> None:

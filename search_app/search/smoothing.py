@@ -57,6 +57,8 @@ def unlike_shares(promise: Promise, parameters: Mapping[str, object], rows: csr_
         return "a row of one person has no shares; this needs the rows of groups"
     if parameters.get("representative", "centroid") != "centroid":
         return "a union has no shares; release with representative=centroid"
+    if promise.bounds == "vocabulary":
+        return "weights that count occurrences are no shares; release by another method"
     if rows.data.max(initial=0) > 1:
         return "weights above 1 are no shares; release profiles of weights binary"
     return ""

@@ -22,7 +22,7 @@ from anonymizer.measures.group_counts import published_counts
 from anonymizer.measures.linkability import readings
 from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release, stacked
-from anonymizer.storage.parts import cohort_folders, read_manifest
+from anonymizer.storage.parts import TAXONOMY, cohort_folders, read_manifest
 from anonymizer.storage.profiles import fingerprint, read_others, read_profiles, write_profiles
 from anonymizer.storage.releases import add_cohort, people_of, read_input_hash, read_release
 from anonymizer.storage.uniting import united
@@ -105,6 +105,8 @@ def admit(workspace: Workspace, settings: Settings, *, dry_run: bool = False) ->
         return nobody._replace(published=len(barred))
     waiting, added = stacked([part for part in (who.others, who.grown) if part]), who.grown
     manifest, seed = read_manifest(folder), secrets.randbelow(_SEEDS)
+    if manifest["parameters"].get("taxonomy") == "given":
+        manifest["parameters"]["taxonomy"] = str(folder / TAXONOMY)  # the release has kept it
     cohort = _cohort(waiting, manifest, seed, settings)
     number = len(cohort_folders(folder)) + 1
     counts = everyone, len(cohort.users), len(cohort.rows), number

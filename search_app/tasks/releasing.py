@@ -23,6 +23,7 @@ from anonymizer.similarity.documents import Documents
 from anonymizer.storage.profiles import fingerprint, read_profiles
 from anonymizer.storage.releases import write_release
 from anonymizer.terms.counting import TermCounter
+from anonymizer.terms.taxonomy import read_taxonomy
 from anonymizer.terms.wordnet import open_wordnet
 from index.forward.reading import Forward
 from index.opening import open_forward
@@ -62,6 +63,9 @@ def release_of(
         else:
             table = used_table(read_table(Path(str(marketing))), profiles.terms)
         inputs = replace(inputs, table=table)
+    taxonomy = str(values.get("taxonomy", "wordnet"))
+    if "taxonomy" in needs and inputs.taxonomy is None and taxonomy != "wordnet":
+        inputs = replace(inputs, taxonomy=read_taxonomy(Path(taxonomy)))
     method_of(method).refuse_faults(options, inputs)
     if "key" in needs and inputs.key is None:
         inputs = replace(inputs, key=fresh_key())

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "experiment",
         metavar="NAME|FILE.toml",
-        help="zhu-xiong, burghardt, promise, or your own file",
+        help="zhu-xiong, burghardt, liu-wang, promise, or your own file",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="default: WORKSPACE/experiments/NAME"

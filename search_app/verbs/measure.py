@@ -6,6 +6,7 @@ import argparse
 import csv
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,9 +59,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.measures.belief import worst_cells
     from anonymizer.measures.kept import kept_value
     from anonymizer.measures.measurement import summarize
+    from anonymizer.measures.vocabulary import patterns_are_defined, vocabulary
     from anonymizer.methods import promise_of
     from anonymizer.storage.profiles import fingerprint, read_profiles
     from anonymizer.storage.releases import read_input_hash, read_release
+    from anonymizer.terms.wordnet import open_wordnet
 
     place, source = release_and_profiles(arguments, settings)
     if (output := arguments.output) is not None:
@@ -74,11 +77,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         raise UsageError(
             f"{place} was made from other profiles than {source}; name its own with --against"
         )
-    profiles = _with_rows(profiles, release, place)
+    profiles, release = _with_rows(profiles, release, place)
     table = _table(arguments.marketing, profiles, place)
-    others = [measure for measure in MEASURES.values() if measure is not kept_value]
+    others = [one for one in MEASURES.values() if one not in (kept_value, vocabulary)]
     rows = [row for measure in others for row in measure(profiles, release)]
     rows += kept_value(profiles, release, table)
+    # A release whose taxonomy was given has it.
+    wordnet = open_wordnet(settings.cache) if release.slots and not release.taxonomy else None
+    rows += vocabulary(profiles, release, wordnet)
     if arguments.output:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
     if arguments.worst:
@@ -96,14 +102,19 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         console.show_json({"release": str(place), "measures": shown, **marketing})
         return 0
     _print(summaries, of_groups=not release.promise.single_person)
+    if not patterns_are_defined(release):
+        console.show("Recall and sDist: not defined for rows of bags")
     if origin:
         kind = "synthetic (invented)" if origin["synthetic"] else "given"
         console.show(f"marketing table: {kind}, {origin['known']:,} of {origin['terms']:,} terms")
     return 0
 
 
-def _with_rows(profiles: Profiles, release: Release, place: Path) -> Profiles:
-    """Return those of `profiles` that the `release` at `place` was made of, as far as possible."""
+def _with_rows(profiles: Profiles, release: Release, place: Path) -> tuple[Profiles, Release]:
+    """Return those of `profiles` that the `release` at `place` was made of, and this release.
+
+    Where some of them can't be told, it is taken as a release of those who have a row.
+    """
     from anonymizer.model import Profiles
     from anonymizer.storage.parts import WITHDRAWN, read_cohorts
     from anonymizer.storage.releases import people_of
@@ -113,11 +124,16 @@ def _with_rows(profiles: Profiles, release: Release, place: Path) -> Profiles:
         raise UsageError(f"{place}: rows were withdrawn; measure a copy of it as it was made")
     there = {*release.users} if withdrawn else people_of(place)
     users = tuple(user for user in profiles.users if user in there)
-    if users == profiles.users:
-        return profiles
+    # Slots don't name people without a row. Others may be without one for having come later.
+    if users == profiles.users or (
+        release.slots and len(there) + release.left_out == len(profiles)
+    ):
+        return profiles, release
+    if release.slots:
+        release = replace(release, facts={**release.facts, "users_left_out": 0})
     console.say("Some people have no row: this is measured over the people who have one.")
     numbers = [profiles.number(user) for user in users]
-    return Profiles(users, profiles.terms, profiles.weights[numbers]).in_order()
+    return Profiles(users, profiles.terms, profiles.weights[numbers]).in_order(), release
 
 
 def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTable | None:
@@ -191,6 +207,7 @@ _WORDS_OF_ROWS = {
     "terms of groups released": "  of these left",
     "terms of groups suppressed": "  of these deleted",
 }
+_NO_COUNTS = ("share ", "change ", "bLM", "replaced ", "Recall", "sDist")
 _BY_TERM = "share of members, by term"
 _WIDTH = 46
 
@@ -214,7 +231,7 @@ def _print(summaries: list[MeasureSummary], *, of_groups: bool) -> None:
     words = _OF_ALL_CELLS if of_groups else _WORDS_OF_ROWS
     for name, value in once.items():
         if not name.endswith("%"):
-            counted = value.is_integer() and not name.startswith(("share ", "change "))
+            counted = value.is_integer() and not name.startswith(_NO_COUNTS)
             shown = f"{value:,.0f}" if counted else f"{value:,.3f}"
             _line(words.get(name, name), (shown,))
 

@@ -51,6 +51,8 @@ class SmallRelease:
     choices: dict[str, Any] = field(default_factory=dict)
     input_hash: str = ""
     deletions: list[dict[str, Any]] | None = None  # written if there are any
+    slots: Any = None  # records, or the bytes of the part; written if there are any
+    taxonomy: Any = None  # pairs of child and parent, or the bytes of the part
     key: Any = None  # the record in private/key.json, written if there is one
     shuffled: bool = False  # names of release.json stand in the order in which they are here
     compact: bool = False  # write the rows without blanks, as JSON but not as the product does
@@ -91,6 +93,10 @@ class SmallRelease:
         (folder / "private/deletions.jsonl").unlink(missing_ok=True)
         if self.deletions is not None:
             parts["private/deletions.jsonl"] = lines(self.deletions)
+        for name, content in self.of_vocabularies().items():
+            (folder / name).unlink(missing_ok=True)
+            if content is not None:
+                parts[name] = content
         (folder / "private/key.json").unlink(missing_ok=True)
         if self.key is not None:
             parts["private/key.json"] = lines([self.key])
@@ -105,6 +111,14 @@ class SmallRelease:
             (folder / name).write_bytes(content)
             if name.startswith("private/"):
                 (folder / name).chmod(0o600)
+
+    def of_vocabularies(self) -> dict[str, bytes | None]:
+        slots, pairs = self.slots, self.taxonomy
+        if isinstance(slots, list):
+            slots = lines(slots)
+        if isinstance(pairs, list):
+            pairs = "".join(f"{child}\t{parent}\n" for child, parent in pairs).encode()
+        return {"private/slots.jsonl": slots, "private/taxonomy.tsv": pairs}
 
     def manifest(self, rows: bytes, input_hash: str) -> dict[str, Any]:
         stated = {

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from array import array
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, cast
@@ -25,7 +25,15 @@ MANIFEST, ROWS, PRIVATE = "release.json", "rows.jsonl", "private"
 MEMBERS, CHECKSUMS = "private/members.jsonl", "private/checksums.sha256"
 DELETIONS = "private/deletions.jsonl"  # only if the method deleted something
 KEY = "private/key.json"  # only of methods that keep a secret
+SLOTS = "private/slots.jsonl"  # only of methods that publish vocabularies
+TAXONOMY = "private/taxonomy.tsv"  # only if such a method was given one
 CHANGES = "private/changes.json"  # only if people left or profiles changed since
+_OF_SOME = {
+    DELETIONS: "deletes nothing",
+    KEY: "keeps no key",
+    SLOTS: "publishes no vocabularies",
+    TAXONOMY: "takes no taxonomy",
+}
 COHORTS = "cohorts"  # only if people joined later: a folder for each later cohort
 WITHDRAWN = "withdrawn"  # in release.json, only if a row was withdrawn
 FIRST_ROW = "first_row"  # in release.json, only of a later cohort: the number of its first row
@@ -98,6 +106,7 @@ class JudgedRows(NamedTuple):
     keys: Ints  # row * span + term, ascending
     span: int
     odd: Marks  # the lines that are not written in the one form of their content
+    terms: Sequence[str]  # by number: those of the profiles, then those that only rows have
 
 
 class Numbering(NamedTuple):
@@ -131,7 +140,7 @@ def read_parts(release: Path) -> Parts:
     """Return the bytes of all parts of the folder `release`, a cohort, read only once."""
     # Only once, so that the bytes that are judged are the bytes that are published.
     parts = {}
-    there = [name for name in (DELETIONS, KEY, CHANGES) if os.path.lexists(release / name)]
+    there = [name for name in (*_OF_SOME, CHANGES) if os.path.lexists(release / name)]
     for name in (MANIFEST, ROWS, MEMBERS, CHECKSUMS, *there):
         try:
             with open_file(release / name) as file:
@@ -143,7 +152,7 @@ def read_parts(release: Path) -> Parts:
 
 def judge_files(parts: Parts) -> Findings:
     """Yield whether each of `parts` is as it was when its checksum was written."""
-    known = (MANIFEST, ROWS, MEMBERS, DELETIONS, KEY, CHANGES)
+    known = (MANIFEST, ROWS, MEMBERS, *_OF_SOME, CHANGES)
     named = [name for name in known if name in parts]
     lines = {name: f"{_sha256(parts[name])}  {name}\n".encode() for name in named}
     written = parts[CHECKSUMS].splitlines(keepends=True)
@@ -160,12 +169,11 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def judge_parts(parts: Parts, deletes: bool, keeps_key: bool = False) -> Findings:
-    """Yield a breach for a record of deletions, or a key, in `parts` of a method without any."""
-    if DELETIONS in parts and not deletes:
-        yield Finding("files", False, DELETIONS, "its method deletes nothing; remove the file")
-    if KEY in parts and not keeps_key:
-        yield Finding("files", False, KEY, "its method keeps no key; remove the file")
+def judge_parts(parts: Parts, keeps: Set[str]) -> Findings:
+    """Yield a breach for each of `parts` that only some methods have, if it is none of `keeps`."""
+    for name, why in _OF_SOME.items():
+        if name in parts and name not in keeps:
+            yield Finding("files", False, name, f"its method {why}; remove the file")
 
 
 def judge_privacy(release: Path, first: bool) -> Findings:
@@ -346,7 +354,13 @@ def read_rows(parts: Parts, people: JudgedProfiles) -> JudgedRows:
     cells = sort_columns(cells, span)
     sizes = np.array(users, dtype=np.int64)
     return JudgedRows(
-        names, sizes, cells, keys_of(cells, span), span, np.array(odd, dtype=np.bool_)
+        names,
+        sizes,
+        cells,
+        keys_of(cells, span),
+        span,
+        np.array(odd, dtype=np.bool_),
+        [*number],
     )
 
 
@@ -354,7 +368,7 @@ def no_rows() -> JudgedRows:
     """Return the rows of a cohort that has none any more."""
     none = np.empty(0, dtype=np.int64)
     cells = TermCells(np.zeros(1, dtype=np.int64), none, np.empty(0))
-    return JudgedRows([], none, cells, none, 0, np.empty(0, dtype=np.bool_))
+    return JudgedRows([], none, cells, none, 0, np.empty(0, dtype=np.bool_), [])
 
 
 def read_partition(

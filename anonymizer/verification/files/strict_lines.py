@@ -92,11 +92,19 @@ def read_line(line: bytes, like: Record) -> Record:
 
 
 def _texts(record: object) -> int:
-    """Return the number of texts in an object of texts, numbers and objects of numbers."""
+    """Return the number of texts in an object of texts, numbers, objects of these, and lists."""
     if type(record) is not dict:
         return 0
-    inner = sum(len(value) for value in record.values() if type(value) is dict)
-    return len(record) + inner + sum(type(value) is str for value in record.values())
+    count = len(record)
+    for value in record.values():
+        if type(value) is dict:
+            count += len(value)
+        elif type(value) is list:
+            inner = [pair for pair in value if type(pair) is list]
+            count += sum(type(text) is str for pair in inner for text in pair)
+        else:
+            count += type(value) is str
+    return count
 
 
 def read_lines(lines: Iterable[bytes], like: Record) -> Iterator[Record]:

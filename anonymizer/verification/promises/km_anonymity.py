@@ -15,13 +15,13 @@ import numpy as np
 from ...arrays import Floats, Ints, Marks
 from ...promise import Promise
 from ..choices import MOST, Numbers, parameter_faults
-from ..files.evidence import MANIFEST, ROWS, JudgedRows, Parts
+from ..combinations import least_support, rows_of_rare, sets_of
+from ..files.evidence import DELETIONS, MANIFEST, ROWS, JudgedRows, Parts
 from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import is_whole
 from ..files.term_spotting import spot_terms
 from ..finding import Broken, Finding, Findings, row_findings
 from ..tally import Grounds, Tally
-from .combinations import least_support, rows_of_rare, sets_of
 from .deletions import judge_deletions
 from .record import Judge
 from .rows import find, marked
@@ -223,7 +223,8 @@ JUDGE = Judge(
     WORDS,
     _faults,
     _QUOTED,
-    deletes=True,
+    keeps=frozenset({DELETIONS}),
+    leaves_out=True,
     facts=_facts,
     single_rows=_fault_of_single_rows,
     single_line="each row is one user's, and any m of its terms stand in k rows",

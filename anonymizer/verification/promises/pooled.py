@@ -163,6 +163,6 @@ JUDGE = Judge(
     WORDS,
     _faults,
     QUOTED,
-    keeps_key=True,
+    keeps=frozenset({KEY}),
     facts=_facts,
 )

@@ -19,12 +19,12 @@ class Judge(NamedTuple):
     # Written down a second time, because judges import no method.
     promise: Promise
     judge: Callable[[Mapping[str, object], Grounds], Findings]
-    expected: Expected  # what its rows must hold
+    expected: Expected | None  # what its rows must hold; None: their members don't decide it
     words: Set[str]  # the words that its parameters and facts may hold, with their names
     faults: Callable[[Mapping[str, Any]], Iterable[str]]  # what is wrong with its parameters
     quoted: Set[str] = frozenset()  # the parameters that rows and profiles do not show
-    deletes: bool = False  # terms of users; users without any have no row
-    keeps_key: bool = False  # the release has a secret key, which made the draws
+    keeps: Set[str] = frozenset()  # the parts of its releases that others don't have
+    leaves_out: bool = False  # users may have no row, as nothing of theirs is published
     facts: Callable[[Grounds], Mapping[str, int | float]] = general_facts
     # Returns why single-person rows must not be published, or "" if they may be. It takes the
     # parameters and whether users are sessions. Without it such a row counts as a profile.

@@ -73,6 +73,11 @@ def find(keys: Ints, among: Ints) -> tuple[Ints, Marks]:
     # If no term is suppressed, both are equal and need no search.
     if keys.size == among.size and np.array_equal(keys, among):
         return np.arange(keys.size), np.ones(keys.size, dtype=np.bool_)
+    return find_any(keys, among)
+
+
+def find_any(keys: Ints, among: Ints) -> tuple[Ints, Marks]:
+    """Return where each of `keys` stands in `among`, which ascends, and whether it does."""
     at = np.minimum(np.searchsorted(among, keys), among.size - 1)
     return at, among[at] == keys
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..design import SESSIONS
 from ..facts import UNSATISFIABLE
 from ..outcomes import Outcomes
 from .report import Claim, Figure, FigureLine, FigurePoint, Report, Table
@@ -73,7 +74,8 @@ def notes_on(outcomes: Outcomes) -> tuple[str, ...]:
     """Return the first notes of a report on `outcomes`: people, gold standard and averaging."""
     inputs = outcomes.experiment.inputs
     size = f"{inputs.size} terms" if inputs.size else "all their terms"
-    users = max((facts.get("users", 0) for facts in outcomes.facts.values()), default=0)
+    people = [unit.name for unit in outcomes.units if unit.weights != SESSIONS]
+    users = max((outcomes.facts[name].get("users", 0) for name in people), default=0)
     served = f"{users:.0f} people have a row. " if users != 1 else "1 person has a row. "
     grouped = served if users else ""
     if refused := sum(UNSATISFIABLE in facts for facts in outcomes.facts.values()):

@@ -13,7 +13,7 @@ from anonymizer.marketing.table import MarketingTable
 from anonymizer.methods import anonymize, idle_parameters
 from anonymizer.methods.method import Inputs
 from anonymizer.model import Profiles, Release
-from anonymizer.verification.promises.combinations import Sets, least_support, sets_of
+from anonymizer.verification.combinations import Sets, least_support, sets_of
 
 from ..small_logs import draw_rows
 

@@ -195,7 +195,7 @@ def hide(patch: pytest.MonkeyPatch, rng: random.Random) -> None:
     if rng.random() < 0.3:
         patch.setattr(f"{promises}.deletions._foreseen", lambda *_: None)
     if rng.random() < 0.3:
-        patch.setattr(f"{promises}.combinations.BLOCK", rng.randint(0, 5))
+        patch.setattr("anonymizer.verification.combinations.BLOCK", rng.randint(0, 5))
 
 
 def test_the_judge_and_the_oracle_agree(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from search_app.experiments.data import (
     people_and_queries,
     table_for,
 )
-from search_app.experiments.design import WEIGHTS, ExperimentInputs, Unit
+from search_app.experiments.design import SESSIONS, WEIGHTS, ExperimentInputs, Unit
 
 DAY = 86_400
 LETTERS = "abcdefghij"
@@ -75,6 +75,17 @@ def test_profiles_of_all_weights_are_of_the_same_people() -> None:
     made, _ = people_and_queries(log_of(), TermCounter(WordAnalysis()), INPUTS, WEIGHTS)
     assert list(made) == list(WEIGHTS)
     assert {profiles.users for profiles in made.values()} == {made["binary"].users}
+
+
+def test_sessions_are_of_the_same_people_whole_and_without_held_out_queries() -> None:
+    """Each day is a session, and the last three days are held out; size is of people alone."""
+    counter = TermCounter(WordAnalysis())
+    made, _ = people_and_queries(log_of(), counter, INPUTS, ["binary", SESSIONS])
+    sessions = made[SESSIONS]
+    assert {name.rpartition("#")[0] for name in sessions.users} == {*made["binary"].users}
+    assert len(sessions) == 5 * 7 + 1  # the first person asks once more
+    assert set(sessions.sizes.tolist()) == {1}
+    assert set(sessions.terms) == {word(person, day) for person in range(5) for day in range(7)}
 
 
 class Searched:

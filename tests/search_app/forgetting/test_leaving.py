@@ -42,7 +42,10 @@ TERM = re.compile(rf"\b(?:{'|'.join(WORDS)}|rare[0-9]+)\b")
 SAMPLE = Documents(
     csr_matrix(np.random.default_rng(1).integers(0, 3, (6, len(WORDS))).astype(float)), WORDS
 )
-METHODS = ("p-linkability", "every-term", "min_users", "composition", "pooled", "km-anonymity")
+METHODS = (
+    *("p-linkability", "every-term", "min_users", "composition", "pooled", "km-anonymity"),
+    "vocabulary-k",
+)
 COUNTS = {
     *("users", "groups", "single_person_rows"),
     *("smallest_group", "mean_group", "largest_group"),
@@ -95,7 +98,10 @@ class World:
             given |= {"min_users": 3}
         if method in ("composition", "pooled"):
             given = {"p": 0.4, "steps": 200}
-        name = method if method in ("composition", "pooled") else "p-linkability"
+        if method == "vocabulary-k":
+            given = {"k": 3, "eps": 6.0}
+        own = ("composition", "pooled", "vocabulary-k")
+        name = method if method in own else "p-linkability"
         inputs = Inputs(profiles, wordnet=wordnet)
         if name != "p-linkability":
             inputs = replace(inputs, sample=SAMPLE, key=b"k" * 32)

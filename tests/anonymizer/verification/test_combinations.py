@@ -7,10 +7,10 @@ import random
 import numpy as np
 import pytest
 
-from anonymizer.verification.promises import combinations as counter
-from anonymizer.verification.promises.combinations import least_support, rows_of_rare, sets_of
+from anonymizer.verification import combinations as counter
+from anonymizer.verification.combinations import least_support, rows_of_rare, sets_of
 
-from ...small_reduced import supports
+from ..small_reduced import supports
 
 
 def drawn(rng: random.Random) -> list[list[int]]:

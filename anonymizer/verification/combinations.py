@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Ints, Marks
+from ..arrays import Ints, Marks
 
 BLOCK = 2_000_000  # combinations that are listed at the same time
 _SMALL, _LARGE = 2**31, 2**63  # what 32 and 64 bits hold

@@ -1,0 +1,57 @@
+"""What a release by generalization promises: each slot has what is below its term, of every member.
+
+A row's terms are nodes, none above another. By `bag` a node is published as often as the member
+with the fewest has a term at it or below; else once, for all that members have there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..choices import parameter_faults
+from ..finding import Findings, row_findings
+from ..tally import Grounds
+from ..vocabularies.below import below
+from ..vocabularies.network import network_of
+from ..vocabularies.recount import (
+    NUMBERS,
+    WORDS,
+    judge_of,
+    judge_people,
+    judge_slots,
+    slot_findings,
+)
+from .rows import marked
+
+_WORDS = {**WORDS, "senses": ("first",), "bag": ("true", "false")}
+
+
+def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
+    """Yield whether rows and slots of generalized terms hold."""
+    whole = parameters["bag"] == "false"
+    # Who agrees in all nodes stands in one row, so two sessions of a person may, too.
+    yield from judge_people(parameters, grounds, once=False)
+    slots, findings = judge_slots(grounds, whole=whole)
+    yield from findings
+    network = network_of(parameters, grounds.parts)
+    under = below(slots, network, grounds.people, grounds.group_of, grounds.rows)
+    faults = {"has an occurrence that is not below its term": under.stray}
+    yield from slot_findings("terms", faults, slots, "each occurrence is below its slot's term")
+    line = "has a term that is above another one of its terms"
+    nested = grounds.tally.sure(marked(under.twice, len(grounds.rows.names)))
+    yield from row_findings("terms", nested, line, "no term of a row is above another one")
+    line, good = "does not hold all that its members have below it", "each slot holds all below it"
+    if not whole:
+        line = "is published more or less often than each member has a term below it"
+        good = "each term is published as often as each member has one below it"
+    yield from slot_findings("slots", {line: under.more_or_less(slots, whole=whole)}, slots, good)
+
+
+def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Return what is wrong with `parameters`."""
+    return parameter_faults(parameters, _WORDS, NUMBERS)
+
+
+_ALL = {*_WORDS, *NUMBERS, *(word for words in _WORDS.values() for word in words)}
+JUDGE = judge_of("generalization", _judge, _faults, _ALL, set())

@@ -1,0 +1,1 @@
+"""Vocabularies (bags of terms) to clusters: matchings, centres, and nodes above terms."""

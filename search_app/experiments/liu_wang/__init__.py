@@ -1,0 +1,1 @@
+"""The figures, tables and claims of Liu & Wang."""

@@ -1,0 +1,74 @@
+"""Rows of vocabularies are published with the facts that can be recounted, and read again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anonymizer.publishing import publish, read_published
+from anonymizer.verification.finding import Verdict
+
+from .small_release import SmallRelease, together
+from .small_vocabulary import EXAMPLE, MATCHED, TAXONOMY, facts_of, vocabulary
+from .verification.test_vocabularies import example, general, later, sessions
+
+
+def published(release: SmallRelease, place: Path) -> Verdict:
+    profiles = release.write_profiles(place / "p.jsonl")
+    verdict = publish(release.write(place / "r"), profiles, place / "out")
+    assert (place / "out").exists() == verdict.holds
+    return verdict
+
+
+@pytest.mark.parametrize("made", [example, general])
+def test_what_is_published_is_read_again_and_holds_nothing_private(
+    made: Any, tmp_path: Path
+) -> None:
+    release = made()
+    assert published(release, tmp_path).breaches == []
+    read = read_published(tmp_path / "out")
+    assert [read.rows.row(name) for name in read.rows.users] == [r["terms"] for r in release.rows]
+    assert read.about["facts"] == release.facts
+    assert {*read.about["quoted"]["parameters"]} == (
+        {"matchings", "model", "omega", "order"} & release.parameters.keys()
+    )
+    content = (tmp_path / "out").read_text()
+    assert not any(user in content for user in EXAMPLE)
+    assert not any(private in content for private in ('occurrences": [', "Alcohol", "slots"))
+
+
+def test_rows_of_fewer_people_than_two_are_never_published(tmp_path: Path) -> None:
+    close = sessions("vocabularies", "ann#1", "ann#2", "ann#3", "bob#1", "bob#2")
+    (breach,) = published(close, tmp_path).breaches
+    assert breach.line.startswith("2 rows stand for one person each, so each is a profile")
+
+
+def test_a_bag_with_somebodys_id_is_never_published(tmp_path: Path) -> None:
+    profiles = {"wine": {"Wine": 1.0}, "u2": {"Vino": 1.0}}
+    slots = [("g0001", "Vino|Wine", [["wine", "Wine"], ["u2", "Vino"]])]
+    release = vocabulary(profiles, slots, {**MATCHED, "typical": "bags"}, TAXONOMY)
+    (breach,) = published(release, tmp_path).breaches
+    assert "has a term that is a user's id" in breach.line
+
+
+def test_facts_of_people_who_can_not_be_named_are_not_published_once_others_came(
+    tmp_path: Path,
+) -> None:
+    """With a later cohort, a user left out could be one who came since."""
+    release = example()
+    release.profiles["t6"] = {"Piano": 2.0}
+    release.facts = facts_of(release)
+    published(release, tmp_path)
+    assert read_published(tmp_path / "out").about["facts"]["users_left_out"] == 1
+    both = together(release, later())
+    for line in both.cohorts[0].slots:
+        line["row"] = "g0003"
+    assert published(both, tmp_path).breaches == []
+    about = json.loads((tmp_path / "out").read_text().partition("\n")[0])
+    for facts in (about["facts"], about["cohorts"][0]["facts"]):
+        assert {"users", "groups"} <= facts.keys()
+        assert facts.keys().isdisjoint({"users_left_out", "suppressed_occurrences"})
+    assert read_published(tmp_path / "out").sizes.tolist() == [3, 2, 2]
