@@ -14,6 +14,7 @@ from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release, Slot
 from anonymizer.promise import Promise
 from anonymizer.storage.changes import with_edited, without_rows
+from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.releases import add_cohort, read_release, write_release
 
 RELEASE = Release(
@@ -58,7 +59,7 @@ def test_lines_stand_in_the_order_of_rows_and_terms(tmp_path: Path) -> None:
 
 def test_a_withdrawn_row_takes_its_slots_with_it(tmp_path: Path) -> None:
     done = without_rows(
-        written(tmp_path / "r"), tmp_path / "n", {"anna"}, known=False, input_hash="0"
+        read_cohorts(written(tmp_path / "r")), tmp_path / "n", {"anna"}, known=False, input_hash="0"
     )
     assert done.withdrawn == 1
     assert slot_lines(tmp_path / "n") == LINES.splitlines(keepends=True)[2]
@@ -67,7 +68,9 @@ def test_a_withdrawn_row_takes_its_slots_with_it(tmp_path: Path) -> None:
 
 
 def test_no_slot_names_a_term_that_somebody_took_back(tmp_path: Path) -> None:
-    with_edited(written(tmp_path / "r"), tmp_path / "n", {"anna"}, {"vino", "boot"}, "0")
+    with_edited(
+        read_cohorts(written(tmp_path / "r")), tmp_path / "n", {"anna"}, {"vino", "boot"}, "0"
+    )
     assert slot_lines(tmp_path / "n") == LINES.replace(', ["anna", "vino"]', "")
 
 
