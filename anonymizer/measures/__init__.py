@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ..model import Profiles, Release
 from .belief import belief
+from .indices.releases import privacy_index
 from .kept import closeness, kept_terms, kept_value
 from .linkability import distribution, linkability, sizes
 from .measurement import Measurement
@@ -19,6 +20,7 @@ MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
     "kept-terms": kept_terms,
     "kept-value": kept_value,
     "closeness": closeness,
+    "privacy-index": privacy_index,
 }
 
 __all__ = ["MEASURES", "Measurement"]

@@ -15,7 +15,7 @@ from ..errors import BadParameter
 from ..model import Release
 from ..profiles.rare_terms import without_rare_terms
 from ..promise import UNKNOWN, Promise
-from . import composition, km_anonymity, p_linkability, pooled
+from . import composition, km_anonymity, p_linkability, pooled, query_k
 from .method import Inputs, Method
 
 METHODS: dict[str, Method[Any]] = {
@@ -25,6 +25,7 @@ METHODS: dict[str, Method[Any]] = {
         p_linkability.METHOD,
         km_anonymity.METHOD,
         pooled.METHOD,
+        query_k.METHOD,
     )
 }
 

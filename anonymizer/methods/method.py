@@ -13,7 +13,7 @@ import numpy as np
 
 from ..deletion.histories import OnPass, unheard
 from ..errors import BadParameter
-from ..model import SHORT, Profiles, Progress, Release, is_short, silent
+from ..model import SHORT, Profiles, Progress, QueryLog, Release, is_short, silent
 from ..promise import UNKNOWN, Promise
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..similarity.documents import Documents
     from ..terms.wordnet import WordNet
 
-Need = Literal["wordnet", "sample", "links", "table", "key"]
+Need = Literal["wordnet", "sample", "links", "table", "key", "log"]
 Value = str | int | float | None
 Parameters = Mapping[str, Value]
 T = TypeVar("T", bound=Value)
@@ -52,6 +52,7 @@ class Inputs:
     sample: Documents | None = None  # of the index's documents
     table: MarketingTable | None = None
     key: bytes | None = field(default=None, repr=False)
+    log: QueryLog | None = field(default=None, repr=False)  # what the profiles were made from
     on_pass: OnPass = unheard  # called at the end of each pass of a method that has passes
 
     @cached_property
@@ -151,28 +152,11 @@ Chosen = TypeVar("Chosen", bound=Options)
 
 
 @dataclass(frozen=True)
-class Method(Generic[Chosen]):
-    """A published method: what it is, and how it makes a release."""
+class Chooser(Generic[Chosen]):
+    """Something with a name and options, which are read from texts and checked."""
 
     name: str
-    paper: str
-    about: str  # a line or two of the help
-    promise: Promise
-    run: Callable[[Inputs, Chosen], Release]
     options: type[Chosen]
-    needs: frozenset[Need] = frozenset()
-    # What is promised instead if the option has the value.
-    promises: Mapping[tuple[str, Value], Promise] = field(default_factory=dict)
-
-    def promise_of(self, parameters: Mapping[str, object]) -> Promise:
-        """Return what is promised with `parameters`, some of which may be missing or unknown."""
-        for (name, value), promise in self.promises.items():
-            if parameters.get(name) == value:
-                return promise
-        usual = self.options().parameters()
-        # An option that decides the promise has a value that is not known here.
-        foreign = any(parameters.get(name, usual[name]) != usual[name] for name, _ in self.promises)
-        return UNKNOWN if foreign else self.promise
 
     def chosen(self, parameters: Mapping[str, Value]) -> Chosen:
         """Return the options that `parameters` set, and defaults for all others."""
@@ -196,13 +180,6 @@ class Method(Generic[Chosen]):
         """Raise BadParameter if `options` have wrong values, with all faults together."""
         if faults := options.faults(inputs):
             raise BadParameter("; ".join(faults))
-
-    def release(
-        self, options: Chosen, rows: Profiles, users: tuple[str, ...], row_of_user: np.ndarray
-    ) -> Release:
-        """Return the release of `rows`, made with `options`; `row_of_user` serves `users`."""
-        given = options.parameters()
-        return Release(rows, users, row_of_user, self.name, given, promise=self.promise_of(given))
 
     def read(self, texts: Mapping[str, str]) -> dict[str, Value]:
         """Return the parameters that `texts` (name=value) set; raise all faults together."""
@@ -229,6 +206,36 @@ class Method(Generic[Chosen]):
         if faults:
             raise BadParameter("; ".join(faults))
         return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Chooser[Chosen]):
+    """A published method: what it is, and how it makes a release."""
+
+    paper: str
+    about: str  # a line or two of the help
+    promise: Promise
+    run: Callable[[Inputs, Chosen], Release]
+    needs: frozenset[Need] = frozenset()
+    # What is promised instead if the option has the value.
+    promises: Mapping[tuple[str, Value], Promise] = field(default_factory=dict)
+
+    def promise_of(self, parameters: Mapping[str, object]) -> Promise:
+        """Return what is promised with `parameters`, some of which may be missing or unknown."""
+        for (name, value), promise in self.promises.items():
+            if parameters.get(name) == value:
+                return promise
+        usual = self.options().parameters()
+        # An option that decides the promise has a value that is not known here.
+        foreign = any(parameters.get(name, usual[name]) != usual[name] for name, _ in self.promises)
+        return UNKNOWN if foreign else self.promise
+
+    def release(
+        self, options: Chosen, rows: Profiles, users: tuple[str, ...], row_of_user: np.ndarray
+    ) -> Release:
+        """Return the release of `rows`, made with `options`; `row_of_user` serves `users`."""
+        given = options.parameters()
+        return Release(rows, users, row_of_user, self.name, given, promise=self.promise_of(given))
 
     def help(self) -> str:
         """Return the help: every option with its default and its explanation."""

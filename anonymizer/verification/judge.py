@@ -28,7 +28,7 @@ from .files import evidence
 from .files.foresight import foresee
 from .files.profiles import JudgedProfiles, read_people
 from .finding import Broken, Finding, Verdict
-from .promises import composition, km_anonymity, p_linkability, pooled
+from .promises import composition, km_anonymity, p_linkability, pooled, query_k
 from .promises.record import Judge
 from .rare_terms import judge_rare, least_people, rare_since, rare_terms, without
 from .since import judge_since
@@ -41,6 +41,7 @@ JUDGES: dict[str, Judge] = {
         km_anonymity.JUDGE,
         composition.JUDGE,
         pooled.JUDGE,
+        query_k.JUDGE,
     )
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *JUDGES, *judging_choices.WORDS}
@@ -135,7 +136,11 @@ def _examine(
     parts, manifest, changes = cohort.parts, cohort.manifest, cohort.changes
     cohort.findings += evidence.judge_manifest(manifest, parts, fingerprint, numbering.first)
     judge = cohort.judge = _judge(cohort)
-    cohort.findings += evidence.judge_parts(parts, judge.deletes, judge.keeps_key)
+    more = judge.keeps_key, judge.takes_log
+    cohort.findings += evidence.judge_parts(parts, judge.deletes, *more)
+    if judge.takes_log == (case.everybody.queries is None):
+        remedy = "a log; name it" if judge.takes_log else "profiles; name these"
+        raise BadParameter(f"{evidence.MANIFEST}: it was made from {remedy} with --against")
     people = case.everybody.of(cohort.users)
     # What people of a later cohort searched for since may have made their profiles, too.
     unchanged = people.users and not (cohort.place or changes.happened)

@@ -9,6 +9,7 @@ from anonymizer.promise import UNKNOWN
 from .disclosure import Disclosure
 from .groups import Groups
 from .hiding_groups import HidingGroups
+from .query_rows import QueryRows
 from .single_rows import SingleRows
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ KINDS: dict[tuple[Behind, bool], type[Disclosure]] = {
     ("group", False): Groups,
     ("group", True): HidingGroups,
     ("person", False): SingleRows,
+    ("query", False): QueryRows,
 }
 PICTURES = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.pictures))
 

@@ -48,11 +48,63 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"write the {WORST:,} cells where belief changes most (row,term,posterior,prior); "
         "keep this file private, for example in RELEASE/private/",
     )
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="RELEASED",
+        help="measure a released log, or that of a release folder, in place of a release; then "
+        "--against names the original log",
+    )
+    parser.add_argument(
+        "--sensitivity",
+        type=Path,
+        metavar="FILE.csv",
+        help="how sensitive queries are, or the terms of profiles: text,probability",
+    )
+    parser.add_argument(
+        "--spi-weights",
+        choices=("paper", "released"),
+        default="paper",
+        help="of SPI; released: what is suppressed weighs 1 (paper)",
+    )
+    parser.add_argument(
+        "--empty",
+        choices=("one", "null", "skip"),
+        default="one",
+        help="SPI and JSD of people with an empty release: 1; null: as if it were an empty query; "
+        "skip: they are in no mean (one)",
+    )
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Measure the release in `arguments`, print each measure's summary, and return 0."""
+    """Measure the release or the log in `arguments`, print the measures, and return 0."""
+    return _run_log(arguments) if arguments.log else _run_release(arguments, settings)
+
+
+def _run_log(arguments: argparse.Namespace) -> int:
+    from ..tasks.measuring import as_csv, as_dict, lines, measure_logs
+
+    original, output = arguments.against, arguments.output
+    if original is None:
+        raise UsageError("--log needs the original log: --against ORIGINAL")
+    idle = ("release", "marketing", "worst")
+    if more := [name for name in idle if getattr(arguments, name)]:
+        raise UsageError(f"--log measures a log alone; leave out {', '.join(more)}")
+    if output is not None:
+        for path in (arguments.log, original, arguments.sensitivity):
+            refuse_overwriting("-o", output, path, "what is measured; name another")
+    how = (arguments.sensitivity, arguments.spi_weights, arguments.empty)
+    measured = measure_logs(arguments.log, original, *how)
+    if output is not None:
+        write_whole(output, as_csv(measured.indices))
+    if arguments.sensitivity is None:
+        console.say("Without --sensitivity every weight is 1, and SPI is JSD.")
+    console.answer(as_dict(measured), lines(measured), as_json=arguments.json)
+    return 0
+
+
+def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.marketing.table import known_terms
     from anonymizer.measures import MEASURES
     from anonymizer.measures.belief import worst_cells

@@ -22,6 +22,7 @@ from .profiles import JudgedProfiles, keys_of, open_file, sort_columns
 from .strict_lines import CellReader, LineFault, Record, TermCells, read_lines, read_strictly
 
 MANIFEST, ROWS, PRIVATE = "release.json", "rows.jsonl", "private"
+LOG = "log.tsv"  # only if the method releases a log
 MEMBERS, CHECKSUMS = "private/members.jsonl", "private/checksums.sha256"
 DELETIONS = "private/deletions.jsonl"  # only if the method deleted something
 KEY = "private/key.json"  # only of methods that keep a secret
@@ -65,7 +66,7 @@ _CHANGES: Record = {
     "stood": ["u1"],
     "edited": ["g0001"],
 }
-FORMAT_WORDS = {*_MANIFEST, ROWS, WITHDRAWN, FIRST_ROW, "rows"}
+FORMAT_WORDS = {*_MANIFEST, ROWS, LOG, WITHDRAWN, FIRST_ROW, "rows"}
 _MEMBER_LINE = re.compile(r'\{"user": "([^"\\\x00-\x1f]+)", "row": "([^"\\\x00-\x1f]+)"\}\n')
 _DELETIONS_OF = re.compile(rb'^\{"user": ("(?:[^"\\]|\\.)*"), ', re.MULTILINE)
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -131,7 +132,7 @@ def read_parts(release: Path) -> Parts:
     """Return the bytes of all parts of the folder `release`, a cohort, read only once."""
     # Only once, so that the bytes that are judged are the bytes that are published.
     parts = {}
-    there = [name for name in (DELETIONS, KEY, CHANGES) if os.path.lexists(release / name)]
+    there = [name for name in (LOG, DELETIONS, KEY, CHANGES) if os.path.lexists(release / name)]
     for name in (MANIFEST, ROWS, MEMBERS, CHECKSUMS, *there):
         try:
             with open_file(release / name) as file:
@@ -143,7 +144,7 @@ def read_parts(release: Path) -> Parts:
 
 def judge_files(parts: Parts) -> Findings:
     """Yield whether each of `parts` is as it was when its checksum was written."""
-    known = (MANIFEST, ROWS, MEMBERS, DELETIONS, KEY, CHANGES)
+    known = (MANIFEST, ROWS, LOG, MEMBERS, DELETIONS, KEY, CHANGES)
     named = [name for name in known if name in parts]
     lines = {name: f"{_sha256(parts[name])}  {name}\n".encode() for name in named}
     written = parts[CHECKSUMS].splitlines(keepends=True)
@@ -160,8 +161,13 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def judge_parts(parts: Parts, deletes: bool, keeps_key: bool = False) -> Findings:
-    """Yield a breach for a record of deletions, or a key, in `parts` of a method without any."""
+def judge_parts(
+    parts: Parts, deletes: bool, keeps_key: bool = False, releases_log: bool = False
+) -> Findings:
+    """Yield a breach for a record, a key or a log in `parts` of a method without any."""
+    if (LOG in parts) != releases_log:
+        line = "is missing" if releases_log else "its method releases no log; remove the file"
+        yield Finding("files", False, LOG, line)
     if DELETIONS in parts and not deletes:
         yield Finding("files", False, DELETIONS, "its method deletes nothing; remove the file")
     if KEY in parts and not keeps_key:
@@ -179,7 +185,7 @@ def judge_privacy(release: Path, first: bool) -> Findings:
     )
     plain = stat.S_ISDIR(place) and all(map(stat.S_ISREG, files))
     open_ = [mode for mode in (place, *files) if mode & 0o077 and not stat.S_ISLNK(mode)]
-    known = {MANIFEST, ROWS, PRIVATE, COHORTS} if first else {MANIFEST, ROWS, PRIVATE}
+    known = {MANIFEST, ROWS, LOG, PRIVATE} | ({COHORTS} if first else set())
     stray = {path.name for path in release.iterdir()} - known
     faults = {
         "others may read it; take the right away: chmod -R go= private": bool(open_),
@@ -215,8 +221,12 @@ def judge_manifest(manifest: Manifest, parts: Parts, fingerprint: str, first_row
 
     The first row of the cohort is number `first_row`.
     """
+    sums = {name: _sha256(parts[name]) for name in (ROWS, LOG) if name in parts}
     faults = {
-        "its hash of rows.jsonl is wrong": (manifest["sha256"] != {ROWS: _sha256(parts[ROWS])}),
+        f"its hash of {name} is wrong": manifest["sha256"].get(name) != sha256
+        for name, sha256 in sums.items()
+    } | {
+        "it has the hash of another file": manifest["sha256"].keys() != sums.keys(),
         "seed is below 0": manifest["seed"] < 0,
         f"{FIRST_ROW} must be {first_row}, as there were {first_row - 1} rows before": (
             manifest.get(FIRST_ROW, 1) != first_row

@@ -25,6 +25,7 @@ class Judge(NamedTuple):
     quoted: Set[str] = frozenset()  # the parameters that rows and profiles do not show
     deletes: bool = False  # terms of users; users without any have no row
     keeps_key: bool = False  # the release has a secret key, which made the draws
+    takes_log: bool = False  # and releases one: it is judged by the log, not by profiles
     facts: Callable[[Grounds], Mapping[str, int | float]] = general_facts
     # Returns why single-person rows must not be published, or "" if they may be. It takes the
     # parameters and whether users are sessions. Without it such a row counts as a profile.
