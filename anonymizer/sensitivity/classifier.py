@@ -51,6 +51,9 @@ class SensitivityModel:
     words: tuple[str, ...]
     parts: tuple[CalibratedBayes, ...]  # each was calibrated on another part of the texts
     labels: str  # what it was trained on, as every report names it
+    weak: bool  # whether the labels come from a list of words
+    accuracy: float  # over FOLDS folds of its texts, at 0.5
+    half_lexicon_auc: float  # see `half_lexicon_auc`; NaN if the labels are not weak
 
     def probabilities(self, texts: Sequence[str]) -> Floats:
         """Return the probability that each of `texts` is sensitive: the mean over the parts."""
@@ -76,8 +79,7 @@ class Trained:
     model: SensitivityModel
     texts: int
     sensitive: int
-    accuracy: float  # over FOLDS folds, at 0.5
-    auc: float
+    auc: float  # over the folds
     curve: tuple[Reliability, ...]
 
 
@@ -89,8 +91,13 @@ def bags_of(texts: Sequence[str], column: Mapping[str, int]) -> csr_matrix:
     return csr_matrix((np.ones(columns.size), columns, ends), shape=(len(texts), len(column)))
 
 
-def train(texts: Sequence[str], labels: Marks, source: str) -> Trained:
-    """Return a model of the `texts` with these `labels`, and its figures; `source` names them."""
+def train(
+    texts: Sequence[str], labels: Marks, source: str, lexicon: Lexicon | None = None
+) -> Trained:
+    """Return a model of the `texts` with these `labels`, and its figures; `source` names them.
+
+    Weak labels come with their `lexicon`.
+    """
     from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import StratifiedKFold
 
@@ -106,10 +113,16 @@ def train(texts: Sequence[str], labels: Marks, source: str) -> Trained:
     for inside, outside in folds.split(whole, labels):
         predicted[outside] = _mean(_fit(whole[inside], labels[inside]), whole[outside])
     return Trained(
-        SensitivityModel(words, _fit(whole, labels), source),
+        SensitivityModel(
+            words,
+            _fit(whole, labels),
+            source,
+            lexicon is not None,
+            float(np.mean((predicted > 0.5) == labels)),
+            half_lexicon_auc(texts, lexicon) if lexicon else np.nan,
+        ),
         len(texts),
         int(labels.sum()),
-        float(np.mean((predicted > 0.5) == labels)),
         float(roc_auc_score(labels, predicted)),
         reliability(predicted, labels),
     )
@@ -184,13 +197,13 @@ def reliability(predicted: Floats, labels: Marks) -> tuple[Reliability, ...]:
     )
 
 
-def half_lexicon_auc(texts: Sequence[str], lexicon: Lexicon) -> float | None:
+def half_lexicon_auc(texts: Sequence[str], lexicon: Lexicon) -> float:
     """Return the AUC on `texts` that one half of `lexicon` misses, trained on the other half.
 
     Weak labels come from words, and a classifier of words can learn the list by heart. This asks
     what it knows about words that the list lacks: half of the texts are labelled by half of the
     list and learnt. Of the other texts, those that only the second half matches are to be told from
-    those that nothing matches. None if there are too few texts.
+    those that nothing matches. NaN if there are too few texts.
     """
     from sklearn.metrics import roc_auc_score
 
@@ -206,7 +219,7 @@ def half_lexicon_auc(texts: Sequence[str], lexicon: Lexicon) -> float | None:
     outside = outside[~by_first[outside]]
     truth, labels = by_any[outside], by_first[inside]
     if min(truth.sum(), (~truth).sum(), labels.sum(), (~labels).sum()) < FOLDS:
-        return None
+        return np.nan
     _, bags = _words_and_bags(texts)
     scores = _mean(_fit(bags[inside], labels), bags[outside])
     return float(roc_auc_score(truth, scores))

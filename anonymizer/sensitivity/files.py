@@ -27,6 +27,7 @@ LABELS_HEAD = ["text", "label"]
 PROBABILITIES_HEAD = ["text", "probability"]
 FORMAT = "veilsearch-sensitivity-1"
 _ENDS = 2  # a scale has at least its two ends
+_DAMAGED = (ValueError, TypeError, KeyError, IndexError, EOFError, OSError, zipfile.BadZipFile)
 
 
 def read_labels(path: Path) -> tuple[list[str], Marks]:
@@ -75,6 +76,8 @@ def write_model(model: SensitivityModel, path: Path) -> None:
     arrays: dict[str, NDArray[Any]] = {
         "format": np.array(FORMAT),
         "labels": np.array(model.labels),
+        "weak": np.array(model.weak),
+        "figures": np.array([model.accuracy, model.half_lexicon_auc]),
         "words": words.blob,
         "words_at": words.at,
         "evidence": np.stack([part.evidence for part in model.parts]),
@@ -99,7 +102,7 @@ def read_model(path: Path) -> SensitivityModel:
         # Loading a pickle could run code.
         with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
             return _model(dict(arrays))
-    except (ValueError, KeyError, IndexError, EOFError, OSError, zipfile.BadZipFile) as fault:
+    except _DAMAGED as fault:
         raise BadInput(
             f"{path}: is no intact model; train it again by veilsearch sensitivity"
         ) from fault
@@ -109,28 +112,38 @@ def _model(arrays: dict[str, NDArray[Any]]) -> SensitivityModel:
     """Return the model in `arrays`; raise ValueError or KeyError if they are none."""
     if str(arrays["format"]) != FORMAT:
         raise ValueError("another format")
-    at, evidence, lines = arrays["words_at"], arrays["evidence"], arrays["lines"]
-    blob = arrays["words"]
+    words = _words(arrays["words"], arrays["words_at"])
+    evidence, lines = arrays["evidence"], arrays["lines"]
+    if evidence.shape != (len(lines), len(words)) or lines.shape != (len(lines), 3):
+        raise ValueError("the parts do not fit")
+    parts = tuple(
+        CalibratedBayes(row, float(base), float(slope), float(intercept), *_scale(arrays, at))
+        for at, (row, (base, slope, intercept)) in enumerate(zip(evidence, lines, strict=True))
+    )
+    if not parts or not np.isfinite(evidence).all() or not np.isfinite(lines).all():
+        raise ValueError("a number is not finite")
+    accuracy, auc = arrays["figures"].tolist()
+    if not (0 <= accuracy <= 1 and (np.isnan(auc) or 0 <= auc <= 1)):
+        raise ValueError("a figure is no share")
+    labels, weak = str(arrays["labels"]), bool(arrays["weak"])
+    return SensitivityModel(tuple(words), parts, labels, weak, accuracy, auc)
+
+
+def _words(blob: NDArray[Any], at: NDArray[Any]) -> list[str]:
     if at.ndim != 1 or at[0] != 0 or at[-1] != blob.size or np.any(np.diff(at) < 1):
         raise ValueError("the words do not fit")
     words = Texts(blob, at).strings()
     if any(one >= other for one, other in pairwise(words)):
         raise ValueError("the words are not in order")
-    if evidence.shape != (len(lines), len(words)) or lines.shape != (len(lines), 3):
-        raise ValueError("the parts do not fit")
-    scales = [arrays[f"scale{part}"] for part in range(len(lines))]
-    for scale in scales:
-        if scale.ndim != 2 or scale.shape[0] != 2 or scale.shape[1] < _ENDS:
-            raise ValueError("a scale has no two rows")
-        if scale.min() < 0 or scale.max() > 1 or np.any(np.diff(scale, axis=1) < 0):
-            raise ValueError("a scale does not rise from 0 to 1")
-    numbers = (evidence, lines, *scales)
-    if not lines.size or not all(part.dtype == np.float64 for part in numbers):
-        raise ValueError("numbers of another kind")
-    if not all(np.isfinite(part).all() for part in numbers):
-        raise ValueError("a number is not finite")
-    parts = tuple(
-        CalibratedBayes(row, float(base), float(slope), float(intercept), *scale)
-        for row, (base, slope, intercept), scale in zip(evidence, lines, scales, strict=True)
-    )
-    return SensitivityModel(tuple(words), parts, str(arrays["labels"]))
+    return words
+
+
+def _scale(arrays: dict[str, NDArray[Any]], part: int) -> Floats:
+    """Return the two rows of a part's scale, from which probabilities are read."""
+    scale: Floats = arrays[f"scale{part}"]
+    if scale.ndim != 2 or scale.shape[0] != 2 or scale.shape[1] < _ENDS:
+        raise ValueError("a scale has no two rows")
+    # Not the opposite: NaN would pass that.
+    if not (np.all((scale >= 0) & (scale <= 1)) and np.all(np.diff(scale, axis=1) >= 0)):
+        raise ValueError("a scale does not rise from 0 to 1")
+    return scale

@@ -223,6 +223,13 @@ def made_of_log(path: Path, settings: Settings) -> MadeOfLog:
     return MadeOfLog(log, profiles, dict(vars(choices)))
 
 
+def profiles_at(path: Path, method: str, settings: Settings) -> Profiles:
+    """Return the profiles at `path`; if `method` takes a log, those of the log there."""
+    if takes_log(method) and may_be_log(path):
+        return made_of_log(path, settings).profiles
+    return read_profiles(path)
+
+
 def queries_by_terms(log: QueryLog, counter: TermCounter) -> csr_matrix:
     """Return the counts of terms in the distinct queries of `log`: queries x terms of `counter`."""
     counts = counter.count_packed(log.queries, np.arange(len(log.queries)))

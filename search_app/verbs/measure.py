@@ -108,11 +108,15 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.marketing.table import known_terms
     from anonymizer.measures import MEASURES
     from anonymizer.measures.belief import worst_cells
+    from anonymizer.measures.indices.probabilities import read_probabilities
+    from anonymizer.measures.indices.releases import privacy_index
     from anonymizer.measures.kept import kept_value
     from anonymizer.measures.measurement import summarize
     from anonymizer.methods import promise_of
-    from anonymizer.storage.profiles import fingerprint, read_profiles
+    from anonymizer.storage.profiles import fingerprint
     from anonymizer.storage.releases import read_input_hash, read_release
+
+    from ..tasks.releasing import profiles_at
 
     place, source = release_and_profiles(arguments, settings)
     if (output := arguments.output) is not None:
@@ -120,7 +124,8 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
             raise UsageError(f"-o {output} lies in the release; name a file outside of it")
         refuse_overwriting("-o", output, source, "the profiles; name another")
     _check_worst(arguments.worst, arguments.output, place, source)
-    release, profiles = read_release(place, promise_of), read_profiles(source)
+    release = read_release(place, promise_of)
+    profiles = profiles_at(source, release.method, settings)
     # With other profiles every number would be wrong.
     if read_input_hash(place) != fingerprint(profiles):
         raise UsageError(
@@ -128,8 +133,11 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
         )
     profiles = _with_rows(profiles, release, place)
     table = _table(arguments.marketing, profiles, place)
-    others = [measure for measure in MEASURES.values() if measure is not kept_value]
+    sensitive = read_probabilities(arguments.sensitivity) if arguments.sensitivity else None
+    index = sensitive, arguments.spi_weights, arguments.empty
+    others = [one for one in MEASURES.values() if one not in (kept_value, privacy_index)]
     rows = [row for measure in others for row in measure(profiles, release)]
+    rows += privacy_index(profiles, release, *index)
     rows += kept_value(profiles, release, table)
     if arguments.output:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
@@ -163,6 +171,8 @@ def _with_rows(profiles: Profiles, release: Release, place: Path) -> Profiles:
     withdrawn = any(WITHDRAWN in cohort.manifest for cohort in read_cohorts(place))
     if withdrawn and release.promise.single_person:
         raise UsageError(f"{place}: rows were withdrawn; measure a copy of it as it was made")
+    if not withdrawn and len(profiles) == len(release.users) + release.left_out:
+        return profiles
     there = {*release.users} if withdrawn else people_of(place)
     users = tuple(user for user in profiles.users if user in there)
     if users == profiles.users:

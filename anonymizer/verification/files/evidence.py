@@ -165,9 +165,10 @@ def judge_parts(
     parts: Parts, deletes: bool, keeps_key: bool = False, releases_log: bool = False
 ) -> Findings:
     """Yield a breach for a record, a key or a log in `parts` of a method without any."""
-    if (LOG in parts) != releases_log:
-        line = "is missing" if releases_log else "its method releases no log; remove the file"
-        yield Finding("files", False, LOG, line)
+    if releases_log and LOG not in parts:
+        raise Broken("files", LOG, "is missing")
+    if LOG in parts and not releases_log:
+        yield Finding("files", False, LOG, "its method releases no log; remove the file")
     if DELETIONS in parts and not deletes:
         yield Finding("files", False, DELETIONS, "its method deletes nothing; remove the file")
     if KEY in parts and not keeps_key:

@@ -141,13 +141,15 @@ def _refuse(wrong: object) -> None:
 def _aol(line: str) -> Entry:
     columns = line.split("\t")
     _refuse(not 3 <= len(columns) <= 5 or not _AOL.fullmatch(columns[2]))
-    _refuse(not _is_moment(columns[2]) or columns[0].strip() + columns[1] == "AnonIDQuery")
+    _refuse(not _is_moment(columns[2]) or (columns[0].strip(), columns[1]) == ("AnonID", "Query"))
     return columns[0], columns[1]
 
 
 def _three(line: str, query: int) -> Entry:
     columns = line.split("\t")
     _refuse(len(columns) != 3 or not _is_time(columns[3 - query]))
+    header = columns[0].strip().lower() in ("user", "anonid")
+    _refuse(header and columns[query].lower().split() == ["query"])
     return columns[0], columns[query]
 
 
