@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from math import log
+from math import isnan, log
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +45,7 @@ def test_evidence_is_bernoullis_with_one_added_to_each_count() -> None:
 
 def test_probabilities_are_as_frequent_as_they_say() -> None:
     trained = train(*drawn_texts(), "drawn")
-    assert 0.85 < trained.accuracy < 1
+    assert 0.85 < trained.model.accuracy < 1
     assert sum(one.texts for one in trained.curve) == trained.texts == 3000
     for one in trained.curve:
         assert one.low <= one.predicted <= one.high
@@ -172,7 +172,6 @@ def test_half_of_a_list_says_nothing_of_the_other_half_unless_words_go_together(
     alone = half_lexicon_auc(word, lexicon)
     together = [f"{text} {'cure' if one else 'buy'}" for text, one in zip(word, ill, strict=True)]
     auc = half_lexicon_auc(together, lexicon)
-    assert alone is not None and auc is not None
     assert alone < 0.6
     assert auc > 0.95
-    assert half_lexicon_auc(word[:20], lexicon) is None
+    assert isnan(half_lexicon_auc(word[:20], lexicon))
