@@ -134,6 +134,10 @@ class Options:
 
     def faults(self, _inputs: Inputs) -> list[str]:
         """Return what is wrong with the values, for these inputs; words come before numbers."""
+        return self.own_faults()
+
+    def own_faults(self) -> list[str]:
+        """Return what is wrong with the values, whatever the inputs are."""
         kinds, faults = get_type_hints(type(self)), []
         for one in sorted(fields(self), key=lambda one: not one.metadata["help"].choices):
             texts, optional = one.metadata["help"], type(None) in get_args(kinds[one.name])

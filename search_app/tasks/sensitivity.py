@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from anonymizer.arrays import Marks
 from anonymizer.model import QueryLog
 from anonymizer.querylog.reading import read_log
-from anonymizer.sensitivity.classifier import FOLDS, half_lexicon_auc, train
+from anonymizer.sensitivity.classifier import FOLDS, Trained, train
 from anonymizer.sensitivity.files import probabilities_csv, read_labels, read_model, write_model
 from anonymizer.sensitivity.lexicon import Lexicon, build_lexicon
 from anonymizer.terms.wordnet import open_wordnet
@@ -22,12 +23,11 @@ from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import write_whole
 
-WEAK = "weak labels"
-
 
 def train_on_labels(labels: Path, output: Path) -> dict[str, Any]:
     """Train on the CSV file `labels`, write the model to `output`, and return its figures."""
-    return _train(*read_labels(labels), f"labels of {labels.name}", output, None)
+    trained = train(*read_labels(labels), f"labels of {labels.name}")
+    return _written(trained, output)
 
 
 def train_on_weak_labels(
@@ -45,17 +45,18 @@ def train_on_weak_labels(
     wordnet = open_wordnet(settings.cache)
     lexicon = build_lexicon(wordnet, names, places)
     texts = queries_of(log) if log else sorted({*wordnet.terms, *lexicon.kind_of})
-    return _train(texts, weak_labels(texts, lexicon), weak_source(lexicon), output, lexicon)
+    return _written(trained_weakly(texts, lexicon), output)
 
 
-def weak_labels(texts: Sequence[str], lexicon: Lexicon) -> Marks:
+def matched(texts: Sequence[str], lexicon: Lexicon) -> Marks:
     """Return which of `texts` hold a word of `lexicon`."""
     return np.array([bool(lexicon.entries_in(text)) for text in texts], dtype=bool)
 
 
-def weak_source(lexicon: Lexicon) -> str:
-    """Return what reports call labels by `lexicon`."""
-    return f"{WEAK} by {', '.join(lexicon.sources)}"
+def trained_weakly(texts: Sequence[str], lexicon: Lexicon) -> Trained:
+    """Return a model trained on `texts`, which `lexicon` labels."""
+    source = f"weak labels by {', '.join(lexicon.sources)}"
+    return train(texts, matched(texts, lexicon), source, lexicon)
 
 
 def queries_of(log: Path) -> list[str]:
@@ -80,25 +81,23 @@ def label_log(model: Path, log: Path, output: Path) -> dict[str, Any]:
     }
 
 
-def _train(
-    texts: Sequence[str], labels: Marks, source: str, output: Path, lexicon: Lexicon | None
-) -> dict[str, Any]:
-    trained = train(texts, labels, source)
-    write_model(trained.model, output)
-    made: dict[str, Any] = {
+def _written(trained: Trained, output: Path) -> dict[str, Any]:
+    """Write the model of `trained` to `output`, and return its figures."""
+    model, share = trained.model, trained.sensitive / trained.texts
+    write_model(model, output)
+    auc = model.half_lexicon_auc
+    return {
         "model": str(output),
-        "labels": source,
-        "weak": lexicon is not None,
+        "labels": model.labels,
+        "weak": model.weak,
         "texts": trained.texts,
         "sensitive": trained.sensitive,
-        "accuracy": trained.accuracy,
-        "accuracy_of_the_larger_class": max(labels.mean(), 1 - labels.mean()),
+        "accuracy": model.accuracy,
+        "accuracy_of_the_larger_class": max(share, 1 - share),
         "auc": trained.auc,
+        **({"half_lexicon_auc": None if isnan(auc) else auc} if model.weak else {}),
         "reliability": [asdict(one) for one in trained.curve],
     }
-    if lexicon is not None:
-        made["half_lexicon_auc"] = half_lexicon_auc(texts, lexicon)
-    return made
 
 
 def training_lines(made: dict[str, Any]) -> Iterator[str]:
