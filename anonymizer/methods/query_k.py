@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..arrays import Ints
+from ..arrays import Ints, Marks
 from ..deletion.histories import by_content
 from ..errors import BadInput, Unsatisfiable
 from ..model import Profiles, QueryLog, Release, row_names
 from ..promise import Promise
+from ..rows.reduced import deletions_of
 from ..rows.representative import over_used
 from ..terms.analysis import WordAnalysis
 from ..terms.counting import TermCounter
@@ -63,7 +64,23 @@ def run(inputs: Inputs, options: QueryK) -> Release:
     served = tuple(user for user in inputs.profiles.users if user in row_of)
     release = METHOD.release(options, rows, served, np.array([row_of[user] for user in served]))
     facts = {"users_left_out": len(inputs.profiles) - users.size}
-    return replace(release, log=Profiles(names, texts, events), facts=facts)
+    kept = _kept(inputs.profiles, release)
+    deletions = deletions_of(inputs.profiles, ~kept, np.where(kept, 0, 1))
+    log = Profiles(names, texts, events)
+    return replace(release, log=log, facts=facts, deletions=deletions)
+
+
+def _kept(profiles: Profiles, release: Release) -> Marks:
+    """Return marks for the cells of `profiles` whose term is in the user's row of `release`."""
+    number = {term: at for at, term in enumerate(profiles.terms)}
+    column = np.array([number[term] for term in release.rows.terms], dtype=np.int64)
+    user_of = np.empty(len(release.rows), dtype=np.int64)
+    user_of[release.row_of_user] = [profiles.row_of[user] for user in release.users]
+    span, rows = len(profiles.terms), release.rows
+    released = np.repeat(user_of * span, rows.sizes) + column[rows.weights.indices]
+    own = np.repeat(np.arange(len(profiles)) * span, profiles.sizes) + profiles.weights.indices
+    kept: Marks = np.isin(own, released)
+    return kept
 
 
 def common_queries(log: QueryLog, k: int) -> tuple[csr_matrix, list[str]]:

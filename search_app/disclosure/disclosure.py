@@ -307,8 +307,12 @@ class Disclosure(ABC):
 
     def mean_facts(self) -> list[Fact]:
         """Return the mean over all people of how much rows hide, where that may be shown."""
-        # Seen before and after somebody leaves, it would show what that person's row hid.
-        if self.given is None or self.profiles is None or self.closed or not self.singles:
+        # Seen before and after somebody leaves, it would show what that person's row hid. Of rows
+        # that hide members' shares, it would say something of these.
+        may_be = self.singles and not self.closed
+        if self.given is None or self.profiles is None or not may_be:
+            return []
+        if self.given.promise.hides_members:
             return []
         mean = mean_index(self.profiles, self.given)
         return [Fact("How much rows hide (JSD), on average", mean, SCALE)] if mean else []

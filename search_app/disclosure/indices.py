@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from anonymizer.measures.indices.divergence import Compared
 from anonymizer.measures.indices.releases import privacy_index
+from anonymizer.model import Profiles, Release
 
 from .numbers import two_decimals
 from .own_view import OwnView
-
-if TYPE_CHECKING:
-    from anonymizer.model import Profiles, Release
 
 ENTRIES = 3  # those that matter most
 MOST_PEOPLE = 20_000  # with more, a page would wait for seconds
@@ -49,9 +47,16 @@ def own_index(view: OwnView) -> tuple[float, str] | None:
 
 
 def mean_index(profiles: Profiles, release: Release) -> str | None:
-    """Return the mean of JSD over all people of `profiles`; None if they are too many."""
-    if len(profiles) > MOST_PEOPLE:
+    """Return the mean of JSD over the people of `release`; None if they are too many.
+
+    Of `profiles`, others than its people may wait for a row.
+    """
+    if len(release.users) > MOST_PEOPLE or not {*release.users} <= profiles.row_of.keys():
         return None
+    if len(profiles) != len(release.users) + release.left_out:
+        rows = [profiles.row_of[user] for user in release.users]
+        profiles = Profiles(release.users, profiles.terms, profiles.weights[rows])
+        release = replace(release, facts={})  # who has no row is not counted either
     values = [one.value for one in privacy_index(profiles, release) if one.name == "JSD"]
     return two_decimals(float(np.mean(values)))
 

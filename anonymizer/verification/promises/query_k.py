@@ -22,6 +22,7 @@ from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import TermCells, is_whole
 from ..finding import Broken, Finding, Findings, row_findings, settled
 from ..tally import Grounds, Tally
+from .deletions import judge_deletions
 from .km_anonymity import FACTS, before_earlier, reduced_facts
 from .record import Judge
 from .rows import find, marked
@@ -72,6 +73,7 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     line = "stands before a row that must come first by its lines"
     good = "rows stand in the order of their content"
     yield from row_findings("order", before_earlier(lines.cells), line, good)
+    yield from judge_deletions(grounds, in_one_pass=True)
     line = "it covers single queries; the queries of a row together may be one person's alone"
     yield Finding("guarantee", True, MANIFEST, line)
 

@@ -152,6 +152,7 @@ def test_it_serves_the_profiles_of_its_log_and_forgets(run: Run, log: Path, tmp_
     run(*anonymize)
     assert "name it with --against" in run.refused("verify")
     run("verify", "--against", log)
+    assert "nobody can be admitted to it" in run.refused("admit")
     run("publish", "--against", log, "-o", run.workspace / "public")
     before = (run.workspace / "release" / "log.tsv").read_text()
     mine = run.workspace / "log.tsv"
