@@ -25,14 +25,14 @@ ACCURACY, NEAR = 0.78, 0.05
 COMMON = (10, 50, 100)  # k
 
 
-class Judged(NamedTuple):
+class Assessment(NamedTuple):
     """What was measured for a claim, and whether it holds; None: undecided."""
 
     finding: str
     right: bool | None
 
 
-Judge = Callable[[Outcomes], Judged | None]
+Judge = Callable[[Outcomes], Assessment | None]
 
 
 def claims(outcomes: Outcomes) -> tuple[Claim, ...]:
@@ -53,11 +53,11 @@ def _row(
     return UntestedClaim(name, text, PAPER.format(section), "{finding}", selector)
 
 
-def _falls(outcomes: Outcomes) -> Judged | None:
+def _falls(outcomes: Outcomes) -> Assessment | None:
     if not (facts := log_facts(outcomes)):
         return None
     one, null, skip = (f"{facts[f'steps_jsd_falls_{how}']:.0f}" for how in ("one", "null", "skip"))
-    return Judged(
+    return Assessment(
         f"JSD falls at {one} of {facts['steps']:.0f} steps of k if an empty release counts 1, at "
         f"{null} if it is compared with an empty document, and at {skip} if it is skipped.",
         facts["steps_jsd_falls_one"] == 0,
@@ -90,47 +90,47 @@ def _listed(values: Mapping[str, float]) -> str:
 
 def _correlated(
     pairs: list[tuple[str, str]], right: Callable[[float], bool], outcomes: Outcomes
-) -> Judged | None:
+) -> Assessment | None:
     values = _correlations(pairs, outcomes)
     if values is None:
         return None
     points = by_k(outcomes)
     grid = f"Pearson's r over {len(points)} values of k from {points[0][0]:,} to {points[-1][0]:,}"
-    return Judged(f"{grid}: {_listed(values)}.", all(map(right, values.values())))
+    return Assessment(f"{grid}: {_listed(values)}.", all(map(right, values.values())))
 
 
-def _oscillates(outcomes: Outcomes) -> Judged | None:
+def _oscillates(outcomes: Outcomes) -> Assessment | None:
     if not (facts := log_facts(outcomes)):
         return None
     falls = facts["steps_spi_falls"]
-    return Judged(
+    return Assessment(
         f"SPI of the log falls at {falls:.0f} of {facts['steps']:.0f} steps of k.", falls > 0
     )
 
 
-def _people_fall(outcomes: Outcomes) -> Judged | None:
+def _people_fall(outcomes: Outcomes) -> Assessment | None:
     if not (facts := log_facts(outcomes)):
         return None
     fell = facts["steps_people_fall"]
-    return Judged(
+    return Assessment(
         f"SPI falls at some step for {fell:,.0f} of {facts['people']:,.0f} people.", fell > 0
     )
 
 
-def _below(outcomes: Outcomes) -> Judged | None:
+def _below(outcomes: Outcomes) -> Assessment | None:
     points = [facts for k, facts in by_k(outcomes) if k > 1 and facts["log_impressions"] > 0]
     if not points or not (facts := log_facts(outcomes)):
         return None
     gaps = [one["log_jsd"] - one["log_spi_paper"] for one in points]
     never = "never above" if facts["steps_spi_at_most_jsd"] else "above"
-    return Judged(
+    return Assessment(
         f"JSD is {min(gaps):.3f} to {max(gaps):.3f} above SPI, as long as anything is released. "
         f"SPI of a person is {never} the person's JSD.",
         min(gaps) > 0,
     )
 
 
-def _exposure(outcomes: Outcomes) -> Judged | None:
+def _exposure(outcomes: Outcomes) -> Assessment | None:
     points = [facts for _, facts in by_k(outcomes) if facts["log_impressions"] > 0]
     if len(points) < 2:
         return None
@@ -140,63 +140,63 @@ def _exposure(outcomes: Outcomes) -> Judged | None:
         every, some = ([one[key] for one in points] for key in (name, f"{name}_of_released"))
         texts.append(
             f"{channel} {every[0]:.1f} to {every[-1]:.1f} ({some[0]:.1f} to {some[-1]:.1f} over "
-            "people of whom something is released)"
+            "people with a release)"
         )
-    return Judged(
+    return Assessment(
         f"From k = 1 to the last k with a release: {'; '.join(texts)}. The channel decides.", None
     )
 
 
-def _rises(_outcomes: Outcomes) -> Judged:
+def _rises(_outcomes: Outcomes) -> Assessment:
     # One person asked a three times, b and c once, and a is removed.
     before, after = csr_matrix([[3.0, 1, 1]]), csr_matrix([[0.0, 1, 1]])
     whole, part = (exposures(Compared(before, some)) for some in (before, after))
     values = {name: (float(whole[name][0]), float(part[name][0])) for name in whole}
     texts = (f"{name} {one:.1f} to {other:.1f}" for name, (one, other) in values.items())
     one, other = values["plugin"]
-    return Judged(
+    return Assessment(
         f"Of a,a,a,b,c the release b,c leaves: {'; '.join(texts)}. It rises by the channel plugin, "
         "which puts p(x|y) = [x = y] into the paper's equation 4.",
         other > one,
     )
 
 
-def _labelled(outcomes: Outcomes) -> Judged | None:
+def _labelled(outcomes: Outcomes) -> Assessment | None:
     facts, points = log_facts(outcomes), by_k(outcomes)
     if not facts or not points or points[0][0] != 1:
         return None
     share = points[0][1]["log_sensitive_share"]
     if facts["model_weak"]:
-        return Judged(f"{share:.1%}, by a model of weak labels.", None)
-    return Judged(f"{share:.1%}.", 0.4 <= share <= 0.6)
+        return Assessment(f"{share:.1%}, by a model of weak labels.", None)
+    return Assessment(f"{share:.1%}.", 0.4 <= share <= 0.6)
 
 
-def _accurate(outcomes: Outcomes) -> Judged | None:
+def _accurate(outcomes: Outcomes) -> Assessment | None:
     if not (facts := log_facts(outcomes)):
         return None
     accuracy = facts["model_accuracy"]
     if facts["model_weak"]:
         auc = facts.get("model_half_lexicon_auc", np.nan)
-        return Judged(
+        return Assessment(
             f"{accuracy:.1%} on weak labels, which the model can learn by heart. The honest test "
             f"(half of the word list against the other half) has an AUC of {auc:.3f}.",
             None,
         )
-    return Judged(f"{accuracy:.1%}.", abs(accuracy - ACCURACY) <= NEAR)
+    return Assessment(f"{accuracy:.1%}.", abs(accuracy - ACCURACY) <= NEAR)
 
 
-def _listed_share(outcomes: Outcomes) -> Judged | None:
+def _listed_share(outcomes: Outcomes) -> Assessment | None:
     points = by_k(outcomes)
     if not points or points[0][0] != 1:
         return None
     share = points[0][1]["log_listed_share"]
-    return Judged(
+    return Assessment(
         f"{share:.1%}. The paper's lists are not public, so ours are others.",
         True if abs(share - 0.5) <= NEAR else None,
     )
 
 
-def _winner(name: str, which: str, wins: bool, outcomes: Outcomes) -> Judged | None:
+def _winner(name: str, which: str, wins: bool, outcomes: Outcomes) -> Assessment | None:
     reached, fact = by_strategy(outcomes), f"log_spi_{which}"
     if name not in reached or len(reached) < 2:
         return None
@@ -206,10 +206,10 @@ def _winner(name: str, which: str, wins: bool, outcomes: Outcomes) -> Judged | N
         own = others.pop(name)
         right &= all((own > value) == wins and own != value for value in others.values())
         texts.append(f"at {share:.0%} {own:.3f} (others: {_listed(others)})")
-    return Judged(f"SPI of {name}, {WEIGHT_NAMES[which]}: {', '.join(texts)}.", right)
+    return Assessment(f"SPI of {name}, {WEIGHT_NAMES[which]}: {', '.join(texts)}.", right)
 
 
-def _no_guarantee(outcomes: Outcomes) -> Judged | None:
+def _no_guarantee(outcomes: Outcomes) -> Assessment | None:
     points = {k: facts for k, facts in by_k(outcomes) if k in COMMON}
     if len(points) < len(COMMON):
         return None
@@ -218,13 +218,13 @@ def _no_guarantee(outcomes: Outcomes) -> Judged | None:
         f"{facts['log_sensitive_kept']:.1%} of all sensitive ones"
         for k, facts in points.items()
     )
-    return Judged(
+    return Assessment(
         f"More likely sensitive than not are at {'; '.join(texts)}.",
         points[COMMON[-1]]["log_sensitive_kept"] > 0,
     )
 
 
-def _independent(outcomes: Outcomes) -> Judged | None:
+def _independent(outcomes: Outcomes) -> Assessment | None:
     every = [facts for some in by_strategy(outcomes).values() for facts in some.values()]
     if not every:
         return None
@@ -233,31 +233,31 @@ def _independent(outcomes: Outcomes) -> Judged | None:
         for channel in CHANNELS
     }
     small = [spread <= 100 * NEAR for spread in spreads.values()]
-    return Judged(
-        "The largest difference in PEL (percent, over people of whom something is released) "
+    return Assessment(
+        "The largest difference in PEL (percent, over people with a release) "
         f"between strategies and shares is: {_listed(spreads)}. The channel decides.",
         all(small) if all(small) == any(small) else None,
     )
 
 
-def _stable(outcomes: Outcomes) -> Judged | None:
+def _stable(outcomes: Outcomes) -> Assessment | None:
     if not (facts := log_facts(outcomes)) or facts["people"] <= SAMPLES[-1]:
         return None
     sizes = [*SAMPLES, int(facts["people"])]
     values = {f"{size:,} people": facts[f"sample_{size}"] for size in sizes}
     *_, last, all_of_them = values.values()
-    return Judged(
+    return Assessment(
         f"SPI at the same k = 10 is {_listed(values)}.", abs(all_of_them - last) <= STABLE
     )
 
 
-def _theorem(outcomes: Outcomes) -> Judged | None:
+def _theorem(outcomes: Outcomes) -> Assessment | None:
     facts, points = log_facts(outcomes), by_k(outcomes)
     if not facts or not points or points[0][0] != 1:
         return None
     nothing = max(points[0][1]["log_jsd"], points[0][1]["log_spi_paper"])
     between = all(0 <= one["log_spi_paper"] <= 1 for _, one in points)
-    return Judged(
+    return Assessment(
         f"Weights of 1: SPI differs from JSD by at most {facts['steps_ones_differ']:.1g}. SPI is "
         f"{'' if between else 'not '}in 0 to 1 at all k. If all is released, it is {nothing:.1g}.",
         bool(between and nothing == 0 and facts["steps_ones_differ"] == 0),

@@ -111,7 +111,7 @@ def terms_by_ap(summed: SummedUp, which: str) -> Figure:
 
 
 def table_by_k(outcomes: Outcomes) -> Table:
-    """Return all indices by k, and by k as a share of people."""
+    """Return all indices of `outcomes` by k, and by k as a share of people."""
     people = log_facts(outcomes).get("people", np.nan)
     head = ["k", "k/people", "impressions", "people without", "SPI, paper", "SPI, released", "JSD"]
     names = ["spi_paper", "spi_released", "jsd"]
@@ -137,7 +137,7 @@ def table_by_k(outcomes: Outcomes) -> Table:
 
 
 def table_by_share(outcomes: Outcomes) -> Table:
-    """Return all indices of each strategy at each share that it reaches."""
+    """Return all indices of each strategy of `outcomes` at each share that it reaches."""
     rows = tuple(
         (
             name,

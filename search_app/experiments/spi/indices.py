@@ -114,8 +114,8 @@ def _steps(people: LoggedPeople) -> Iterator[_Step]:
 def _spi_of(people: LoggedPeople, some: np.ndarray) -> Floats:
     """Return SPI of `some` of `people`, by the paper's weights, if k is counted among them only."""
     events = people.events[some]
-    asked = np.bincount(events.indices, minlength=events.shape[1])
-    compared = Compared(events, _only(events, asked >= SAMPLE_K))
+    having = np.bincount(events.indices, minlength=events.shape[1])
+    compared = Compared(events, _only(events, having >= SAMPLE_K))
     return divergence(compared, 1 - people.sensitive).spi[WEIGHTS[0]]
 
 
