@@ -325,6 +325,10 @@ def _named(cohort: CohortCase, ids: _Ids) -> list[Finding]:
     wrong = np.bincount(row[np.isin(column, named)], minlength=len(cohort.rows.names)) > 0
     line = "has a term that is a user's id; give the people other ids and make the profiles again"
     findings = [*row_findings("identity", wrong, line, "no term is a user's id")]
+    lines = cohort.parts.get(LOG, b"").decode().splitlines()
+    if any(line.partition("\t")[2].casefold() in ids.folded for line in lines):
+        line = "a query is a user's id; give the people other ids and make the release again"
+        findings.append(Finding("identity", False, LOG, line))
     if numbers := _numbers_named(cohort.manifest, ids):
         line = (
             f"{', '.join(numbers)}: a number that is a user's id, or holds one in its digits; give "

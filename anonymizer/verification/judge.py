@@ -134,7 +134,10 @@ def _examine(
 ) -> None:
     """Judge what the parts of `cohort` say, by the profiles of its own people."""
     parts, manifest, changes = cohort.parts, cohort.manifest, cohort.changes
-    cohort.findings += evidence.judge_manifest(manifest, parts, fingerprint, numbering.first)
+    # A person who removes a term loses whole lines of a log: its profiles are others then.
+    changed = case.everybody.queries is not None and changes.edited
+    made_from = manifest["input_hash"] if changed else fingerprint
+    cohort.findings += evidence.judge_manifest(manifest, parts, made_from, numbering.first)
     judge = cohort.judge = _judge(cohort)
     more = judge.keeps_key, judge.takes_log
     cohort.findings += evidence.judge_parts(parts, judge.deletes, *more)

@@ -63,7 +63,6 @@ _WORDS = replace(
         "others entered. The code that computes it receives nothing else: no identity and no other "
         "query. If none of your queries is common, you get the plain order."
     ),
-    kept="whose each row is",
     not_differential="about how many people entered a query, as above, and nothing else.",
     released="What is released of this person’s interests",
 )

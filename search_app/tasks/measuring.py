@@ -25,7 +25,7 @@ from .profiling import place_of
 _HEADINGS = {"mean": "mean", "by_queries": "by queries"}
 _LINES = {
     "SPI_paper": "SPI, the paper's weights",
-    "SPI_released": "SPI, weights of released ones",
+    "SPI_released": "SPI, suppressed queries weigh 1",
     "JSD": "JSD",
     "PEL_exact": "PEL %, exact",
     "PEL_plugin": "PEL %, plugin",

@@ -69,7 +69,7 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
         missing = np.setdiff1d(keys, rows.keys[fits])
         wrong = marked(np.append(rows.keys[~fits], missing) // rows.span, wrong.size)
     line, good = "has not exactly the words of its lines in log.tsv", "rows are the log's words"
-    yield from row_findings("words", wrong, line, good)
+    yield from row_findings("words", tally.sure(wrong), line, good)
     line = "stands before a row that must come first by its lines"
     good = "rows stand in the order of their content"
     yield from row_findings("order", before_earlier(lines.cells), line, good)
@@ -82,7 +82,7 @@ def _judge_people(k: int, lines: _Lines, queries: JudgedQueries, tally: Tally) -
     """Yield whether k people entered each query of `lines`, by the log and by the rows."""
     # Each who has left or changed since may have been one of them.
     changed = 0 if tally.edited is None else int(np.count_nonzero(tally.edited))
-    least = max(1, k - tally.withdrawn - changed)
+    least = max(0, k - tally.withdrawn - changed)
     having = _at(lines, queries, queries.having)
     rows = np.bincount(lines.query, minlength=len(lines.texts))
     faults = {

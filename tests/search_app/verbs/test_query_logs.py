@@ -163,4 +163,19 @@ def test_it_serves_the_profiles_of_its_log_and_forgets(run: Run, log: Path, tmp_
     assert "oren" not in mine.read_text()
     assert not list(run.workspace.glob("public*"))
     assert run.json("verify", "--against", mine)["holds"]
+    run("forget", "--user", "mira", "--term", "beans")
+    assert "beans" not in mine.read_text()
+    assert (run.workspace / "release" / "log.tsv").read_text() == after
+    assert run.json("verify", "--against", mine)["holds"]
     assert "rows were withdrawn" in run("publish", "--against", mine, "-o", tmp_path / "p", code=1)
+
+
+def test_a_query_that_is_an_id_is_not_published(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "log.tsv"
+    lines = [f"{user}\t{query}\t2006-03-01 07:17:10\t\t\n"
+             for user in ("Needle One", "oren") for query in ("needle one", "java")]  # fmt: skip
+    log.write_text(HEAD + "".join(lines))
+    run("anonymize", log, "-m", "query-k", "--set", "k=2", "-o", tmp_path / "r")
+    breach = run("publish", tmp_path / "r", "--against", log, "-o", tmp_path / "p", code=1)
+    assert "log.tsv: a query is a user's id" in breach
+    assert "needle" not in breach
