@@ -24,7 +24,6 @@ from ..promise import Promise
 from ..rows.reduced import deletions_of
 from ..rows.representative import over_used
 from ..terms.analysis import WordAnalysis
-from ..terms.counting import TermCounter
 from .method import Inputs, Method, Options, option
 
 
@@ -37,6 +36,9 @@ class QueryK(Options):
 
 def run(inputs: Inputs, options: QueryK) -> Release:
     """Return the queries of the log in `inputs` that k people or more entered, and their terms."""
+    # Imported here, so that `--help` does not load the compiled loops.
+    from ..terms.counting import TermCounter
+
     if inputs.log is None:
         raise BadInput(f"{METHOD.name} takes a query log, and there is none")
     events, queries = common_queries(inputs.log, options.k)

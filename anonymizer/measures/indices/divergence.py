@@ -16,7 +16,7 @@ an empty or random release has 1. So they are shown with impressions, the part t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -25,7 +25,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ...arrays import Floats, Ints
-from ...errors import BadParameter
+from ...errors import BadInput, BadParameter
 
 WEIGHTS = ("paper", "released")
 EMPTY = ("one", "null", "skip")
@@ -86,6 +86,27 @@ class Compared:
         """Return the sum of `values`, one for each cell, over the cells of each user."""
         sums = np.bincount(self.cells.user, weights=values, minlength=self.before.shape[0])
         return sums.astype(np.float64, copy=False)
+
+
+def weights_of(
+    documents: Sequence[str], compared: Compared, probabilities: Mapping[str, float] | None
+) -> Floats:
+    """Return 1 less the probability to be sensitive for each of `documents`; else 1.
+
+    Those that are `compared` must have one.
+    """
+    weights = np.ones(len(documents))
+    if probabilities is None:
+        return weights
+    used = np.unique(compared.cells.document).tolist()
+    missing = sum(documents[at] not in probabilities for at in used)
+    if missing:
+        raise BadInput(
+            f"{missing:,} of {len(used):,} different texts have no probability; add them to the "
+            "file of --sensitivity"
+        )
+    weights[used] = [1.0 - probabilities[documents[at]] for at in used]
+    return weights
 
 
 class Divergence(NamedTuple):

@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 from ...arrays import Floats
 from ...errors import BadInput, BadParameter
 from ...model import QueryLog
-from .divergence import WEIGHTS, Compared, divergence, mean
+from .divergence import WEIGHTS, Compared, divergence, mean, weights_of
 from .exposure import CHANNELS, exposures
 
 
@@ -67,27 +67,6 @@ class LogPair:
         columns = np.fromiter((word for row in rows for word in row), np.int64, int(ends[-1]))
         entries = (np.ones(columns.size), columns, ends)
         return csr_matrix(entries, shape=(len(rows), max(1, len(number))))
-
-
-def weights_of(
-    documents: Sequence[str], compared: Compared, probabilities: Mapping[str, float] | None
-) -> Floats:
-    """Return 1 less the probability to be sensitive for each of `documents`; else 1.
-
-    Those that are `compared` must have one.
-    """
-    weights = np.ones(len(documents))
-    if probabilities is None:
-        return weights
-    used = np.unique(compared.cells.document).tolist()
-    missing = sum(documents[at] not in probabilities for at in used)
-    if missing:
-        raise BadInput(
-            f"{missing:,} of {len(used):,} different texts have no probability; add them to the "
-            "file of --sensitivity"
-        )
-    weights[used] = [1.0 - probabilities[documents[at]] for at in used]
-    return weights
 
 
 @dataclass(frozen=True)

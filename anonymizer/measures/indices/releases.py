@@ -17,9 +17,7 @@ from ...errors import BadParameter
 from ...model import Profiles, Release
 from ..group_counts import row_of_each
 from ..measurement import Measurement, by_user
-from .divergence import WEIGHTS, Compared, divergence, in_chunks
-from .exposure import exposures
-from .log_pairs import weights_of
+from .divergence import WEIGHTS, Compared, divergence, in_chunks, weights_of
 
 _CELLS = 1 << 22  # compared at once
 
@@ -35,6 +33,9 @@ def privacy_index(
 
     `probabilities` say how sensitive terms are. Without any all weights are 1, and SPI is JSD.
     """
+    # Imported here, so that pages and `--help` do not load the compiled loops.
+    from .exposure import exposures
+
     if spi_weights not in WEIGHTS:
         raise BadParameter(f"spi_weights={spi_weights} must be one of {', '.join(WEIGHTS)}")
     terms, rows = _aligned(profiles, release)
