@@ -76,10 +76,8 @@ def facts_of_steps(people: LoggedPeople) -> Facts:
     if not np.isnan(people.model.half_lexicon_auc):
         facts["model_half_lexicon_auc"] = people.model.half_lexicon_auc
     fell = np.zeros(people.events.shape[0], dtype=bool)
-    above = True
     before: _Step | None = None
     for step in _steps(people):
-        above &= bool(np.all(step.spi <= step.jsd["one"] + _ROUNDING))
         if before is not None:
             facts["steps"] += 1
             facts["steps_spi_falls"] += int(step.spi.mean() < before.spi.mean() - _ROUNDING)
@@ -91,7 +89,7 @@ def facts_of_steps(people: LoggedPeople) -> Facts:
     half = Compared(people.events, _only(people.events, ~people.listed))
     ones = divergence(half, np.ones(people.sensitive.size))
     facts["steps_ones_differ"] = float(np.abs(ones.spi[WEIGHTS[0]] - ones.jsd).max())
-    facts |= {"steps_people_fall": int(fell.sum()), "steps_spi_at_most_jsd": int(above)}
+    facts["steps_people_fall"] = int(fell.sum())
     rng = np.random.default_rng(0)
     order = rng.permutation(people.events.shape[0])
     for size in (*(size for size in SAMPLES if size < order.size), order.size):
