@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anonymizer.measures.indices.log_pairs import LogIndices, LogPair, log_indices
+from anonymizer.measures.indices.log_pairs import (
+    LogIndices,
+    LogPair,
+    QueryPart,
+    contributions,
+    log_indices,
+)
 from anonymizer.measures.indices.probabilities import read_probabilities
 from anonymizer.model import QueryLog
 from anonymizer.querylog.files import form_in_pair
@@ -39,6 +45,7 @@ class MeasuredLogs(NamedTuple):
 
     indices: LogIndices
     how: Mapping[str, Any]
+    most: list[QueryPart]  # the queries that add most
 
 
 def measure_logs(
@@ -47,10 +54,12 @@ def measure_logs(
     sensitivity: Path | None = None,
     spi_weights: str = "paper",
     empty: str = "one",
+    most: int = 0,
 ) -> MeasuredLogs:
     """Return the indices of the log `released`, or of that of a release's folder.
 
     It was made from the log `original`. The CSV file `sensitivity` says how sensitive queries are.
+    `most` queries that add most to the indices are returned, too.
     """
     probabilities = read_probabilities(sensitivity) if sensitivity else None
     before = _log(original, released=False)
@@ -60,7 +69,8 @@ def measure_logs(
     after = _log(path or released, released=True)
     if path is not None:  # rows are pseudonyms, and only the owner knows whose
         after = by_people(after, path.parent)
-    indices = log_indices(LogPair.of(before, after), probabilities, spi_weights, empty)
+    pair = LogPair.of(before, after)
+    indices = log_indices(pair, probabilities, spi_weights, empty)
     how = {
         "released_log": str(released),
         "original_log": str(original),
@@ -68,7 +78,7 @@ def measure_logs(
         "spi_weights": spi_weights,
         "empty": empty,
     }
-    return MeasuredLogs(indices, how)
+    return MeasuredLogs(indices, how, contributions(pair, probabilities, spi_weights, most))
 
 
 def as_dict(measured: MeasuredLogs) -> dict[str, Any]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 WORST = 1_000  # cells
 _WORST_HEAD = "row,term,posterior,prior\n"
+_MOST_HEAD = "user,query,original_events,released_events,JSD,SPI\n"  # the same for logs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,8 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--worst",
         type=Path,
         metavar="FILE.csv",
-        help=f"write the {WORST:,} cells where belief changes most (row,term,posterior,prior); "
-        "keep this file private, for example in RELEASE/private/",
+        help=f"write the {WORST:,} cells where belief changes most (row,term,posterior,prior), or "
+        "with --log the queries that add most to a user's JSD; keep this file private, for example "
+        "in RELEASE/private/",
     )
     parser.add_argument(
         "--log",
@@ -88,16 +90,19 @@ def _run_log(arguments: argparse.Namespace) -> int:
     original, output = arguments.against, arguments.output
     if original is None:
         raise UsageError("--log needs the original log: --against ORIGINAL")
-    idle = ("release", "marketing", "worst")
+    idle = ("release", "marketing")
     if more := [name for name in idle if getattr(arguments, name)]:
         raise UsageError(f"--log measures a log alone; leave out {', '.join(more)}")
     if output is not None:
         for path in (arguments.log, original, arguments.sensitivity):
             refuse_overwriting("-o", output, path, "what is measured; name another")
+    _check_worst(arguments.worst, output, arguments.log, original, _MOST_HEAD)
     how = (arguments.sensitivity, arguments.spi_weights, arguments.empty)
-    measured = measure_logs(arguments.log, original, *how)
+    measured = measure_logs(arguments.log, original, *how, WORST if arguments.worst else 0)
     if output is not None:
         write_whole(output, as_csv(measured.indices))
+    if arguments.worst:
+        write_whole(arguments.worst, _MOST_HEAD + _csv(measured.most))
     if arguments.sensitivity is None:
         console.say("Without --sensitivity every weight is 1, and SPI is JSD.")
     console.answer(as_dict(measured), lines(measured), as_json=arguments.json)
@@ -194,7 +199,9 @@ def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTab
     return used_table(read_table(Path(named)), profiles.terms)
 
 
-def _check_worst(worst: Path | None, output: Path | None, release: Path, profiles: Path) -> None:
+def _check_worst(
+    worst: Path | None, output: Path | None, release: Path, profiles: Path, head: str = _WORST_HEAD
+) -> None:
     """Refuse a file in the published part, or one that exists and was not written by --worst."""
     if worst is None:
         return
@@ -210,7 +217,7 @@ def _check_worst(worst: Path | None, output: Path | None, release: Path, profile
         return
     if worst.is_file() and not worst.is_symlink() and not worst.samefile(profiles):
         with worst.open("rb") as file:
-            if file.read(len(_WORST_HEAD)) == _WORST_HEAD.encode():
+            if file.read(len(head)) == head.encode():
                 return
     raise UsageError(f"--worst {worst} exists and holds something else; name another")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -17,7 +18,7 @@ from scipy.sparse import csr_matrix
 from ...arrays import Floats
 from ...errors import BadInput, BadParameter
 from ...model import QueryLog
-from .divergence import WEIGHTS, Compared, divergence, mean, weights_of
+from .divergence import WEIGHTS, Compared, cell_weights, divergence, mean, weights_of
 from .exposure import CHANNELS, exposures
 
 
@@ -84,6 +85,37 @@ class LogIndices:
             name: {"mean": mean(values), "by_queries": mean(values, self.sizes)}
             for name, values in self.columns.items()
         }
+
+
+class QueryPart(NamedTuple):
+    """What a query adds to the indices of a user; as private as the log."""
+
+    user: str
+    query: str
+    before: int  # events
+    after: int
+    JSD: float
+    SPI: float
+
+
+def contributions(
+    pair: LogPair,
+    probabilities: Mapping[str, float] | None,
+    spi_weights: str,
+    count: int,
+) -> list[QueryPart]:
+    """Return the `count` queries of users in `pair` that add most to the user's JSD."""
+    cells = pair.compared.cells
+    weights = cell_weights(cells, pair.weights(probabilities))[spi_weights]
+    order = np.argsort(-cells.divergence, kind="stable")[:count]
+    columns = (cells.before, cells.after, cells.divergence, weights * cells.divergence)
+    numbers = [column[order].tolist() for column in columns]
+    users = (pair.users[at] for at in cells.user[order].tolist())
+    queries = (pair.queries[at] for at in cells.document[order].tolist())
+    return [
+        QueryPart(user, query, int(before), int(after), jsd, spi)
+        for user, query, before, after, jsd, spi in zip(users, queries, *numbers, strict=True)
+    ]
 
 
 def log_indices(

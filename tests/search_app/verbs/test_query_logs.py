@@ -66,7 +66,16 @@ def test_measure_log_says_all_indices_by_name(run: Run, log: Path, tmp_path: Pat
     # zoe entered one query only, which has no entropy; of ada nothing is released.
     assert (lines["zoe"]["PEL_exact"], lines["ada"]["PEL_exact"]) == ("", "0.0")
     assert float(lines["ada"]["SPI_paper"]) == pytest.approx((1 + 0.5 * 0.9 + 0.5 * 0) / 2)
-    text = run(*measure)
+    most = tmp_path / "most.csv"
+    text = run(*measure, "--worst", most)
+    with most.open(newline="") as file:
+        entries = [line for line in csv.DictReader(file) if line["user"] == "mira"]
+    assert [line["query"] for line in entries] == ["coffee", "needle one", "java beans"]
+    assert entries[2]["original_events"] == entries[2]["released_events"] == "2"
+    for name in ("JSD", "SPI_paper"):
+        parts = [float(line[name.removesuffix("_paper")]) for line in entries]
+        assert float(lines["mira"][name]) == pytest.approx(sum(parts))
+    assert most.stat().st_mode & 0o777 == 0o600
     assert "impressions: 3 of 10 queries are released, 30.0 %; 4 users, 2 without any" in text
 
 
@@ -97,7 +106,8 @@ def test_bad_input_is_one_line_without_a_query_or_an_id(
         (log,): "--log needs the original log: --against ORIGINAL",
         (log, "--against", empty): "no line is a query",
         (log, "--against", tmp_path / "no.tsv"): "there is no such file",
-        (log, "--against", log, "--worst", "w.csv"): "leave out worst",
+        (log, "--against", log, "--marketing", "w.csv"): "leave out marketing",
+        (log, "--against", log, "--worst", other): "exists and holds something else",
         (log, "--against", log, "-o", log): "is the file of what is measured",
     }
     for words, why in cases.items():
