@@ -216,6 +216,10 @@ def test_who_leaves_takes_row_and_lines_and_nothing_else_changes(tmp_path: Path)
     verdict = verify(tmp_path / "w" / "s", tmp_path / "w" / "log.tsv")
     assert verdict.holds, verdict.breaches
     assert "less 1 who left or changed" in str(verdict)
+    assert verify(tmp_path / "w" / "s", tmp_path / "w" / "log.tsv", since=place).holds
+    forge(place, lambda log: log.replace("g0001\ta", "g0001\tz"))
+    since = verify(tmp_path / "w" / "s", tmp_path / "w" / "log.tsv", since=place)
+    assert "lines of its released log are not those of before" in str(since.breaches)
 
 
 # -- bad input -------------------------------------------------------------------------------------
