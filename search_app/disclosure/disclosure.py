@@ -307,8 +307,8 @@ class Disclosure(ABC):
 
     def mean_facts(self) -> list[Fact]:
         """Return the mean over all people of how much rows hide, where that may be shown."""
-        # Seen before and after somebody leaves, it would show what that person's row hid. Of rows
-        # that hide members' shares, it would say something of these.
+        # Seen before and after somebody leaves, it would show what that person's row hid. Where
+        # rows do not show members' shares, it would say something of these.
         may_be = self.singles and not self.closed
         if self.given is None or self.profiles is None or not may_be:
             return []
