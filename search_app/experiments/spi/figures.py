@@ -15,7 +15,7 @@ from ..report.making import ends_of, figure, line, made
 from ..report.report import Figure, FigurePoint, Report, Table
 from ..report.summaries import SummedUp
 from .claims import claims
-from .series import WEIGHT_NAMES, Facts, OfTerms, by_k, by_method, by_strategy, log_facts, spi_names
+from .series import WEIGHT_NAMES, OfTerms, by_k, by_method, by_strategy, log_facts, spi_names
 
 INDICES = (
     "SPI and JSD are 0 if a person's release is like the original, and 1 if nothing is left. They "
@@ -85,18 +85,14 @@ def exposure_by_k(outcomes: Outcomes) -> Figure:
 
 
 def strategies(outcomes: Outcomes, which: str) -> Figure:
-    """Return figure 2: SPI with the weights `which` by impressions, for each strategy."""
+    """Return figure 2: SPI with the weights `which` by share of impressions, by strategy."""
     lines = [
-        line(name, (_at_impressions(facts, f"log_spi_{which}") for facts in some.values()))
+        line(name, (FigurePoint(at, facts[f"log_spi_{which}"]) for at, facts in some.items()))
         for name, some in by_strategy(outcomes).items()
     ]
     title = f"Figure 2: SPI by what is released ({WEIGHT_NAMES[which]})"
     about = "Higher is more private. A strategy has a point where it reaches the share."
-    return figure((f"figure-2-{which}", title), about, ("impressions", "SPI"), lines)
-
-
-def _at_impressions(facts: Facts, name: str) -> FigurePoint:
-    return FigurePoint(round(facts["log_impressions"], 4), facts[name])
+    return figure((f"figure-2-{which}", title), about, ("share of impressions", "SPI"), lines)
 
 
 def terms_by_ap(summed: SummedUp, which: str) -> Figure:
