@@ -16,7 +16,7 @@ from ..outcomes import Outcomes
 from ..report.claims import UntestedClaim, drafts_of, settle
 from ..report.report import Claim
 from .indices import SAMPLES
-from .series import WEIGHT_NAMES, by_k, by_strategy, log_facts
+from .series import STRATEGY_NAMES, WEIGHT_NAMES, Facts, by_k, by_strategy, log_facts
 
 STRONG, WEAK = 0.85, 0.5  # of correlations: the paper's bound, and ours for "weakly"
 STABLE = 0.01  # of SPI
@@ -148,7 +148,25 @@ def _ranked(name: str, which: str, outcomes: Outcomes) -> Values | None:
         own = others.pop(name)
         gaps += [own - value for value in others.values()]
         texts.append(f"at {share:.0%} {own:.3f} (others: {_listed(others)})")
-    return {"listed": ", ".join(texts), "least": min(gaps), "most": max(gaps)}
+    beaten = _beaten(reached, name, fact)
+    return {"listed": ", ".join(texts), "least": min(gaps), "most": max(gaps), "beaten": beaten}
+
+
+def _beaten(reached: Mapping[str, Mapping[float, Facts]], name: str, fact: str) -> str:
+    """Return what differs where k-anonymity has more of `fact` than `name`, at the least share."""
+    for share, one in reached.get(STRATEGY_NAMES["by-nearest-k"], {}).items():
+        other = reached[name].get(share)
+        if other and one[fact] > other[fact]:
+            people, jsd, impressions = (
+                (one[it], other[it])
+                for it in ("log_people_without_release", "log_jsd", "log_impressions")
+            )
+            return (
+                " k-anonymity at {:.0%} leaves {:,.0f} people without a release, who count 1, "
+                "against {:,.0f}. Its JSD is {:.3f} against {:.3f}, at impressions of {:.3f} "
+                "against {:.3f}: what it keeps is further from the original shares."
+            ).format(share, *people, *jsd, *impressions)
+    return ""
 
 
 def _spreads(outcomes: Outcomes) -> Values | None:
@@ -271,13 +289,10 @@ def _by_strategy_table() -> Iterator[UntestedClaim[Outcomes]]:
         by = WEIGHT_NAMES[which]
         yield _row(
             (f"D11-{which}", f"Releasing no PPP queries is a clear winner ({by}).", "3.3"),
-            "SPI of no PPP: {listed}.",
+            "SPI of no PPP: {listed}.{beaten}",
             partial(_ranked, "no PPP", which),
             lambda least, **_: least > 0,
-            "By k more people keep nothing, which counts 1, and others keep a few common queries, "
-            "far from their original shares."
-            + " The printed formula also weighs what is suppressed."
-            * (which == "paper"),
+            "The printed formula also weighs what is suppressed." * (which == "paper"),
         )
         yield _row(
             (f"D12-{which}", f"Releasing only PPP queries is the bottom line ({by}).", "3.3"),
@@ -285,7 +300,7 @@ def _by_strategy_table() -> Iterator[UntestedClaim[Outcomes]]:
             partial(_ranked, "only PPP", which),
             lambda most, **_: most < 0,
             "The printed formula weighs suppressed queries, too, so suppressing sensitive ones "
-            "earns little.",
+            "earns little." * (which == "paper"),
         )
     text = "k-anonymity is no guarantee: sensitive queries are released even at a high k."
     yield _row(
@@ -293,6 +308,7 @@ def _by_strategy_table() -> Iterator[UntestedClaim[Outcomes]]:
         "More likely sensitive than not are at {listed}.",
         _common,
         lambda kept, **_: kept > 0,
+        "In this log no sensitive query is that common.",
     )
     yield _row(
         ("D14", "PEL depends neither on the size of the release nor on the strategy.", "3.3"),
