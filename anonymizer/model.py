@@ -255,6 +255,8 @@ class Release:
     parameters: Mapping[str, object]
     facts: Mapping[str, object] = field(default_factory=dict)
     deletions: Profiles | None = None  # private: user -> term -> the pass in which it was deleted
+    # Public: the released log, row -> query -> events. A release that is read again has none.
+    log: Profiles | None = field(default=None, kw_only=True)
     # Private: what the method kept secret. Not in `repr`, so no traceback shows it.
     key: bytes | None = field(default=None, repr=False)
     promise: Promise = field(kw_only=True)

@@ -15,7 +15,8 @@ Bounds = Literal[
 class Promise:
     """What a release of a method promises."""
 
-    behind: Behind  # who stands behind a released row
+    # Who stands behind a released row; query: one person, by queries that k people entered.
+    behind: Behind
     bounds: Bounds
     # Holds for only one release of the same people.
     once: bool = False
@@ -24,7 +25,7 @@ class Promise:
     @property
     def single_person(self) -> bool:
         """Return whether each row is of one person."""
-        return self.behind == "person"
+        return self.behind in ("person", "query")
 
 
 AVERAGE = Promise("group", "average")

@@ -1,5 +1,7 @@
 """The published file [I/O]: all of a release that may leave, in one file, as it was verified.
 
+A released log goes into a file next to it, FILE.log.tsv, whose hash the first line states.
+
 first line       the public part of release.json, with the SHA-256 of all that follows; for each
                  later cohort the number of its rows and of the first one, and its facts; names
                  in one order, so that their order says nothing
@@ -37,7 +39,7 @@ from .model import ROW_NAME, Profiles, is_short
 from .storage.changes import counts_of
 from .storage.files import replaced_whole, sync, write_file
 from .storage.json_lines import read_rows
-from .storage.parts import COHORTS, FIRST_ROW, ROWS, WITHDRAWN, read_cohorts, row_hash
+from .storage.parts import COHORTS, FIRST_ROW, LOG, ROWS, WITHDRAWN, read_cohorts, row_hash
 from .storage.records import Record, as_json, check_record, plain_errors, read_object
 from .verification.case import Case, CohortCase
 from .verification.choices import choice_faults, person_of, persons_of
@@ -73,6 +75,7 @@ class FirstLine(TypedDict):
     facts: dict[str, object]
     quoted: dict[str, dict[str, object]]  # other parameters, and how profiles were made
     sha256: str
+    log: NotRequired[str]  # the SHA-256 of the released log
     cohorts: NotRequired[list[dict[str, object]]]  # the later ones, if there are any
     withdrawn: NotRequired[dict[str, object]]  # how many rows
 
@@ -124,6 +127,7 @@ def publish(release: Path, profiles: Path, output: Path, others: Others = lambda
         first = case.cohorts[0]
         # The bytes that were verified: the files may have changed since.
         content, sha256 = _content([(cohort.manifest, cohort.parts) for cohort in case.cohorts])
+        log = first.parts.get(LOG)
         with plain_errors(output, "written"), suppress(_Refused), replaced_whole(output) as file:
             os.fchmod(file.fileno(), 0o644)  # it is public
             file.write(content)
@@ -136,7 +140,24 @@ def publish(release: Path, profiles: Path, output: Path, others: Others = lambda
             # Raised in here, so that the unfinished file is removed and the old one stays.
             if not case.verdict.holds:
                 raise _Refused
+            _write_log(log, log_next_to(output))
     return case.verdict
+
+
+def _write_log(log: bytes | None, path: Path) -> None:
+    """Write the released `log` to `path`; without one, remove that of the file before."""
+    if log is None:
+        path.unlink(missing_ok=True)
+        return
+    with replaced_whole(path) as file:
+        os.fchmod(file.fileno(), 0o644)
+        file.write(log)
+        sync(file)
+
+
+def log_next_to(published: Path) -> Path:
+    """Return where the released log of the file `published` is, if it has one."""
+    return published.with_name(f"{published.name}.{LOG}")
 
 
 _Cohort = tuple[Mapping[str, Any], Mapping[str, bytes]]  # what release.json says, and all parts
@@ -156,6 +177,8 @@ def _content(cohorts: Sequence[_Cohort]) -> tuple[bytes, str]:
         },
         **_of_cohort(first),
     }
+    if LOG in cohorts[0][1]:
+        about["log"] = hashlib.sha256(cohorts[0][1][LOG]).hexdigest()
     if later:
         about[COHORTS] = [
             {"rows": parts[ROWS].count(b"\n"), FIRST_ROW: manifest[FIRST_ROW]}
@@ -219,6 +242,8 @@ def _refuse_foreign(output: Path, release: Path) -> None:
     """Refuse to replace anything but a published file, and to write into a release."""
     if output.resolve().is_relative_to(release.resolve()):
         raise BadInput(f"{output}: lies in the release; name a file outside of it")
+    if os.path.lexists(log_next_to(output)) and not os.path.lexists(output):
+        raise BadInput(f"{log_next_to(output)}: exists already; remove it or name another file")
     # lexists, so that a link to nothing is not replaced either.
     if not os.path.lexists(output):
         return
@@ -317,6 +342,10 @@ def _named(cohort: CohortCase, ids: _Ids) -> list[Finding]:
     )
     good = "no term is a user's id, or others have it, too"
     findings = [*row_findings("identity", wrong, line, good)]
+    events = cohort.parts.get(LOG, b"").decode().splitlines()
+    if any(event.partition("\t")[2].casefold() in ids.folded for event in events):
+        line = "a query is a user's id; give the people other ids and make the release again"
+        findings.append(Finding("identity", False, LOG, line))
     if numbers := _numbers_named(cohort.manifest, ids):
         line = (
             f"{', '.join(numbers)}: a number that is a user's id, or holds one in its digits; give "
@@ -424,7 +453,7 @@ def _read_about(line: bytes, path: Path) -> FirstLine:
         about = read_object(line)
         if about.get("format") != FORMAT:
             raise ValueError(f"the first line is not that of a published release, {FORMAT}")
-        also: Record = {WITHDRAWN: {}, COHORTS: []}
+        also: Record = {WITHDRAWN: {}, COHORTS: [], "log": "0a1b"}
         check_record({**also, **about}, {**_ABOUT, **also})
         for cohort in about.get(COHORTS, []):
             check_record({WITHDRAWN: {}, **cohort} if isinstance(cohort, dict) else {}, _COHORT)

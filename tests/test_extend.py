@@ -376,8 +376,9 @@ def test_a_new_kind_of_row_touches_its_method_its_judge_and_its_disclosure() -> 
         for name, lines in tables.items()
     } == {
         "anonymizer/methods/__init__.py": ["one_term.METHOD,"],
+        "anonymizer/promise.py": ['Behind = Literal["group", "person", "query", "term"]'],
         "anonymizer/verification/judge.py": ["one_term.JUDGE,"],
-        "search_app/disclosure/kinds.py": ['("query", False): Terms,'],
+        "search_app/disclosure/kinds.py": ['("term", False): Terms,'],
     }
 
 

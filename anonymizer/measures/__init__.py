@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ..model import Profiles, Release
 from .belief import belief
+from .indices.releases import privacy_index
 from .kept import closeness, kept_terms, kept_value
 from .linkability import distribution, linkability, sizes
 from .measurement import Measurement
@@ -21,6 +22,7 @@ MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
     "kept-value": kept_value,
     "closeness": closeness,
     "vocabulary": vocabulary,
+    "privacy-index": privacy_index,
 }
 
 __all__ = ["MEASURES", "Measurement"]

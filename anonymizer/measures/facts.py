@@ -59,7 +59,10 @@ def own_facts(profiles: Profiles, release: Release) -> Facts:
         "distinct_terms_kept": terms_kept / terms,
         "log_size_kept": size_kept / size,
     }
+    log = release.log
+    counts = {} if log is None else {"queries_released": int(log.weights.sum())}
     return {
+        **counts,
         "users": len(release.users),
         "groups": len(release.rows),
         "terms_released": int(release.rows.weights.nnz),

@@ -21,6 +21,7 @@ from . import (
     km_anonymity,
     p_linkability,
     pooled,
+    query_k,
     vocabulary_k,
 )
 from .method import Inputs, Method
@@ -34,6 +35,7 @@ METHODS: dict[str, Method[Any]] = {
         pooled.METHOD,
         vocabulary_k.METHOD,
         generalization.METHOD,
+        query_k.METHOD,
     )
 }
 

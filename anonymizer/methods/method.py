@@ -13,7 +13,7 @@ import numpy as np
 
 from ..deletion.histories import OnPass, unheard
 from ..errors import BadParameter
-from ..model import SHORT, Profiles, Progress, Release, is_short, silent
+from ..model import SHORT, Profiles, Progress, QueryLog, Release, is_short, silent
 from ..promise import UNKNOWN, Promise
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..terms.taxonomy import Taxonomy
     from ..terms.wordnet import WordNet
 
-Need = Literal["wordnet", "sample", "links", "table", "taxonomy", "key"]
+Need = Literal["wordnet", "sample", "links", "table", "taxonomy", "key", "log"]
 Value = str | int | float | None
 Parameters = Mapping[str, Value]
 T = TypeVar("T", bound=Value)
@@ -56,6 +56,7 @@ class Inputs:
     table: MarketingTable | None = None
     taxonomy: Taxonomy | None = None  # one that was given, in place of WordNet's nouns
     key: bytes | None = field(default=None, repr=False)
+    log: QueryLog | None = field(default=None, repr=False)  # what the profiles were made from
     on_pass: OnPass = unheard  # called at the end of each pass of a method that has passes
 
     @cached_property
@@ -159,6 +160,10 @@ class Options:
 
     def faults(self, _inputs: Inputs) -> list[str]:
         """Return what is wrong with the values, for these inputs; words come before numbers."""
+        return self.own_faults()
+
+    def own_faults(self) -> list[str]:
+        """Return what is wrong with the values, whatever the inputs are."""
         kinds, faults = get_type_hints(type(self)), []
         for one in sorted(fields(self), key=lambda one: not one.metadata["help"].choices):
             texts, optional = one.metadata["help"], type(None) in get_args(kinds[one.name])
@@ -177,28 +182,11 @@ Chosen = TypeVar("Chosen", bound=Options)
 
 
 @dataclass(frozen=True)
-class Method(Generic[Chosen]):
-    """A published method: what it is, and how it makes a release."""
+class Chooser(Generic[Chosen]):
+    """Something with a name and options, which are read from texts and checked."""
 
     name: str
-    paper: str
-    about: str  # a line or two of the help
-    promise: Promise
-    run: Callable[[Inputs, Chosen], Release]
     options: type[Chosen]
-    needs: frozenset[Need] = frozenset()
-    # What is promised instead if the option has the value.
-    promises: Mapping[tuple[str, Value], Promise] = field(default_factory=dict)
-
-    def promise_of(self, parameters: Mapping[str, object]) -> Promise:
-        """Return what is promised with `parameters`, some of which may be missing or unknown."""
-        for (name, value), promise in self.promises.items():
-            if parameters.get(name) == value:
-                return promise
-        usual = self.options().parameters()
-        # An option that decides the promise has a value that is not known here.
-        foreign = any(parameters.get(name, usual[name]) != usual[name] for name, _ in self.promises)
-        return UNKNOWN if foreign else self.promise
 
     def chosen(self, parameters: Mapping[str, Value]) -> Chosen:
         """Return the options that `parameters` set, and defaults for all others."""
@@ -222,26 +210,6 @@ class Method(Generic[Chosen]):
         """Raise BadParameter if `options` have wrong values, with all faults together."""
         if faults := options.faults(inputs):
             raise BadParameter("; ".join(faults))
-
-    def release(
-        self, options: Chosen, rows: Profiles, users: tuple[str, ...], row_of_user: np.ndarray
-    ) -> Release:
-        """Return the release of `rows`, made with `options`; `row_of_user` serves `users`."""
-        given = options.parameters()
-        return Release(rows, users, row_of_user, self.name, given, promise=self.promise_of(given))
-
-    def released_slots(self, options: Chosen, inputs: Inputs, made: SlotRows) -> Release:
-        """Return the release of the slots `made` with `options`, which have a taxonomy."""
-        # release.json is published, so it must not name the file.
-        named = _NOUNS if inputs.taxonomy is None else "given"
-        release = self.release(options, made.rows, made.users, made.row_of_user)
-        return replace(
-            release,
-            parameters={**release.parameters, "taxonomy": named},
-            facts={"users_left_out": len(inputs.profiles) - len(made.users)},
-            slots=made.slots,
-            taxonomy=inputs.taxonomy.pairs if inputs.taxonomy else (),
-        )
 
     def read(self, texts: Mapping[str, str]) -> dict[str, Value]:
         """Return the parameters that `texts` (name=value) set; raise all faults together."""
@@ -268,6 +236,49 @@ class Method(Generic[Chosen]):
         if faults:
             raise BadParameter("; ".join(faults))
         return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Chooser[Chosen]):
+    """A published method: what it is, and how it makes a release."""
+
+    paper: str
+    about: str  # a line or two of the help
+    promise: Promise
+    run: Callable[[Inputs, Chosen], Release]
+    needs: frozenset[Need] = frozenset()
+    # What is promised instead if the option has the value.
+    promises: Mapping[tuple[str, Value], Promise] = field(default_factory=dict)
+
+    def promise_of(self, parameters: Mapping[str, object]) -> Promise:
+        """Return what is promised with `parameters`, some of which may be missing or unknown."""
+        for (name, value), promise in self.promises.items():
+            if parameters.get(name) == value:
+                return promise
+        usual = self.options().parameters()
+        # An option that decides the promise has a value that is not known here.
+        foreign = any(parameters.get(name, usual[name]) != usual[name] for name, _ in self.promises)
+        return UNKNOWN if foreign else self.promise
+
+    def release(
+        self, options: Chosen, rows: Profiles, users: tuple[str, ...], row_of_user: np.ndarray
+    ) -> Release:
+        """Return the release of `rows`, made with `options`; `row_of_user` serves `users`."""
+        given = options.parameters()
+        return Release(rows, users, row_of_user, self.name, given, promise=self.promise_of(given))
+
+    def released_slots(self, options: Chosen, inputs: Inputs, made: SlotRows) -> Release:
+        """Return the release of the slots `made` with `options`, which have a taxonomy."""
+        # release.json is published, so it must not name the file.
+        named = _NOUNS if inputs.taxonomy is None else "given"
+        release = self.release(options, made.rows, made.users, made.row_of_user)
+        return replace(
+            release,
+            parameters={**release.parameters, "taxonomy": named},
+            facts={"users_left_out": len(inputs.profiles) - len(made.users)},
+            slots=made.slots,
+            taxonomy=inputs.taxonomy.pairs if inputs.taxonomy else (),
+        )
 
     def help(self) -> str:
         """Return the help: every option with its default and its explanation."""

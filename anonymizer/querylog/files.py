@@ -16,12 +16,14 @@ from types import ModuleType
 from typing import NamedTuple, TypeVar
 
 from ..errors import BadInput
+from ..storage.records import read_object
 from .formats import BOM, LONGEST_LINE, Skipped, time_of
 
 T = TypeVar("T")
 
 CHUNK = 1 << 20  # bytes read at once
 FORMATS = ("aol", "tsv", "excite", "jsonl", "parquet")
+RELEASED = "released"  # no user's log: nobody names it, and times and clicks are not read
 _FIRST_LINES = 1 << 16  # bytes in which a format is looked for
 # A line cut here is still refused as too long after its BOM and its CR are taken away.
 _CUT = LONGEST_LINE + 8
@@ -56,6 +58,30 @@ def opened(path: Path, form: str | None) -> Iterator[OpenLog]:
             rest = iter(lambda: stream.read(CHUNK), b"")
             yield OpenLog(layout, whole_lines(chain([head], rest)))
     except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(_refusal(path, error)) from error
+
+
+def form_in_pair(path: Path, *, released: bool) -> str | None:
+    """Return the format of one log of a pair if it is `released`, or has neither time nor clicks.
+
+    Else return None, as for every log.
+    """
+    with opened(path, None) as log:
+        first = next(log.batches, b"").splitlines() if log.layout in ("aol", "tsv") else [b""]
+    untimed = all(line.count(b"\t") == 1 for line in first)
+    return RELEASED if untimed or (released and log.layout in ("aol", "tsv")) else None
+
+
+def may_be_log(path: Path) -> bool:
+    """Return whether `path` may be a log: profiles have the suffix .npz, or no query in .jsonl."""
+    if path.suffix != ".jsonl":
+        return path.suffix != ".npz"
+    try:
+        with path.open("rb") as file:
+            return "query" in read_object(file.readline(_FIRST_LINES))
+    except (ValueError, RecursionError):
+        return False
+    except OSError as error:
         raise BadInput(_refusal(path, error)) from error
 
 

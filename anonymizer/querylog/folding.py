@@ -37,9 +37,10 @@ class _Sizes(NamedTuple):
 
 
 class Folding:
-    """The query events of all lines that were added so far."""
+    """The query events of all lines that were added so far; unless `folded`, each is a line."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, folded: bool = True) -> None:
+        self._folded = folded
         self._users, self._queries = no_names(), no_names()
         user, query, clicks, latest = (np.empty(0, dtype=np.int32) for _ in range(4))
         self._events = _Events(user, query, np.empty(0, dtype=np.int64), clicks, latest)
@@ -54,7 +55,8 @@ class Folding:
         for column in self._events[:-1]:
             reserve(column, sizes.events, lines)
         reserve(self._events.latest, sizes.users, lines)
-        self.sizes = _Sizes(*_fold(rows, self._users, self._queries, self._events, sizes))
+        names = (self._users, self._queries)
+        self.sizes = _Sizes(*_fold(rows, *names, self._events, sizes, self._folded))
 
     def log(self) -> QueryLog:
         """Return the log; nothing can be added after it."""
@@ -69,8 +71,8 @@ class Folding:
 
 
 @compiled
-def _fold(rows: Any, users: Any, queries: Any, events: Any, sizes: Any) -> Any:
-    """Fold each good line into its user's latest event if the query is the same."""
+def _fold(rows: Any, users: Any, queries: Any, events: Any, sizes: Any, folded: bool) -> Any:
+    """If `folded`, fold each good line into its user's latest event if the query is the same."""
     people, texts, made, repeats = sizes.users, sizes.queries, sizes.events, sizes.repeats
     user = np.int64(-1)
     for i in range(rows.state.size):
@@ -86,7 +88,7 @@ def _fold(rows: Any, users: Any, queries: Any, events: Any, sizes: Any) -> Any:
                 events.latest[user] = -1
                 people += 1
         event = events.latest[user]
-        if event >= 0:
+        if folded and event >= 0:
             query = events.query[event]
             start, end = queries.at[query], queries.at[query + 1]
             if same(rows.text, middle, high, queries.blob, start, end):

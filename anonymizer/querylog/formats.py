@@ -7,6 +7,7 @@
     jsonl   {"user": "u1", "query": "java", "time": 1141197432, "clicks": 1}; clicks may be absent,
             a user may be a whole number, and other names are ignored
     rows    user <tab> query <tab> time <tab> clicks: Parquet's rows come in this form
+    released  user <tab> query; what follows means nothing in a released log, and is not read
 
 All formats but aol know a time by its form. Up to 11 digits are seconds since 1970. 12 digits
 are Excite's yymmddhhmmss, where years from 70 on are 19xx. ISO 8601 is a day and a time of day,
@@ -131,6 +132,7 @@ LAYOUTS: dict[str, Callable[[str], LoggedQuery]] = {
     "excite": _excite,
     "jsonl": _json,
     "rows": lambda line: _row(*_columns(line, 4, 4)),
+    "released": lambda line: _row(*[*_columns(line, 2, LONGEST_LINE)[:2], "0", "0"]),
 }
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from ..errors import BadInput, BadParameter
 from ..model import Progress, QueryLog, silent
-from .files import FORMATS, ahead, opened, why_none_fits
+from .files import FORMATS, RELEASED, ahead, opened, why_none_fits
 from .folding import Folding
 from .formats import HEADER
 from .scanning import BLANK, scanned
@@ -60,13 +60,17 @@ def read_log(
     *,
     form: str | None = None,
     on_reject: Callable[[Reject], object] = lambda _reject: None,
+    folded: bool = True,
 ) -> tuple[QueryLog, ReadReport]:
-    """Return the logs at `paths` as one, and a report; `on_reject` gets each rejected line."""
+    """Return the logs at `paths` as one, and a report; `on_reject` gets each rejected line.
+
+    If not `folded`, each line is an event.
+    """
     if not paths:
         raise BadInput("no query log was named; give at least one file")
-    if form not in (None, *FORMATS):
+    if form not in (None, RELEASED, *FORMATS):
         raise BadParameter(f"format {form} must be one of {', '.join(FORMATS)}")
-    folding, reasons, rejects = Folding(), Counter[str](), list[Reject]()
+    folding, reasons, rejects = Folding(folded=folded), Counter[str](), list[Reject]()
     doubts: list[str] = []
     lines = empty = headers = 0
     for path in paths:

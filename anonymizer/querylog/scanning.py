@@ -39,6 +39,7 @@ SHAPES = {
     "excite": LineShape(3, 3, True, False, 2),
     "rows": LineShape(4, 4, True, True),
     "jsonl": LineShape(0, 0, False, False),
+    "released": LineShape(0, 0, False, False),
 }
 
 

@@ -59,7 +59,7 @@ def reduced_release(
         method,
         dict(parameters),
         {"users_left_out": len(profiles) - users.size},
-        _deletions(profiles, ~kept, passes),
+        deletions_of(profiles, ~kept, passes),
         promise=promise,
     )
 
@@ -69,8 +69,8 @@ def _sizes(profiles: Profiles, cells: Marks) -> Ints:
     return np.diff(np.append(0, np.cumsum(cells))[profiles.weights.indptr]).astype(np.int64)
 
 
-def _deletions(profiles: Profiles, deleted: Marks, passes: Ints) -> Profiles | None:
-    """Return the pass of each deleted cell, for the users who lost one."""
+def deletions_of(profiles: Profiles, deleted: Marks, passes: Ints) -> Profiles | None:
+    """Return the pass of each `deleted` cell of `profiles`, for the users who lost one."""
     sizes = _sizes(profiles, deleted)
     losers = np.flatnonzero(sizes)
     if not losers.size:

@@ -16,6 +16,7 @@ from .parts import (
     CHANGES,
     DELETIONS,
     FIRST_ROW,
+    LOG,
     MEMBERS,
     ROWS,
     SLOTS,
@@ -24,6 +25,7 @@ from .parts import (
     write_cohorts,
 )
 from .records import Record, as_json, check_record, read_object, rounded
+from .released_log import lines_without
 
 # What happened to a release since it was made. There is no hash of what it was: with it a guess of
 # what somebody had who was forgotten could be proved.
@@ -106,6 +108,8 @@ def _without_rows(
         DELETIONS: _without(deletions, deleted, lost | stood),
         SLOTS: _without(slots, (record["row"] for record in written_records(slots)), gone),
     }
+    if LOG in parts:
+        changed[LOG] = lines_without(parts[LOG], gone)
     return _noted(cohort._replace(manifest=manifest), changed, changes), done
 
 

@@ -18,6 +18,7 @@ from .records import Record, as_json, check_record, plain_errors, read_object
 FORMAT = 3
 MANIFEST = "release.json"
 ROWS = "rows.jsonl"
+LOG = "log.tsv"  # only of methods that release a log: row <tab> query, a line for each event
 PRIVATE = "private"
 MEMBERS = "private/members.jsonl"
 DELETIONS = "private/deletions.jsonl"
@@ -25,7 +26,7 @@ KEY = "private/key.json"
 SLOTS = "private/slots.jsonl"
 TAXONOMY = "private/taxonomy.tsv"
 CHANGES = "private/changes.json"
-OPTIONAL = (DELETIONS, KEY, SLOTS, TAXONOMY, CHANGES)  # not every release has them
+OPTIONAL = (LOG, DELETIONS, KEY, SLOTS, TAXONOMY, CHANGES)  # not every release has them
 CHECKSUMS = "private/checksums.sha256"  # as sha256sum writes and checks them
 COHORTS = "cohorts"  # the folder of later cohorts: 0002, 0003, ...
 WITHDRAWN = "withdrawn"  # in release.json, once a row was withdrawn
@@ -42,6 +43,7 @@ _MANIFEST: Record = {
     "facts": {},
     "sha256": {},
 }
+PUBLISHED = (ROWS, LOG)  # of these release.json has the hash
 _ALIKE = ("method", "parameters", "profiles", "input_hash")  # what the cohorts of a release share
 
 
@@ -93,7 +95,7 @@ def read_cohorts(release: Path) -> list[Cohort]:
 def _read_cohort(folder: Path) -> Cohort:
     manifest = _read_manifest(folder / MANIFEST)
     checksums = (folder / CHECKSUMS).read_bytes()
-    also = [name for name in OPTIONAL if name.encode() in checksums]
+    also = [name for name in OPTIONAL if f"  {name}\n".encode() in checksums]
     names = (MANIFEST, ROWS, MEMBERS, *also)
     parts = {name: (folder / name).read_bytes() for name in names}
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
@@ -101,7 +103,7 @@ def _read_cohort(folder: Path) -> Cohort:
     changed = [name for line, name in lines.items() if line not in checksums]
     if len(checksums) != sum(map(len, lines)):
         changed.append(CHECKSUMS)
-    if changed or manifest["sha256"] != {ROWS: sums[ROWS]}:
+    if changed or manifest["sha256"] != _published(sums):
         part = folder / [*changed, ROWS][0]
         raise BadInput(
             f"{part}: changed since it was written; restore it from a copy, or make the release "
@@ -145,13 +147,18 @@ def write_parts(new: Path, parts: Mapping[str, Iterable[bytes]], manifest: Recor
     """Write the lines of `parts`, the `manifest` and all checksums to the empty folder `new`."""
     (new / PRIVATE).mkdir(mode=0o700)
     sums = {
-        name: write_file(new / name, lines, 0o666 if name == ROWS else 0o600)
+        name: write_file(new / name, lines, 0o666 if name in PUBLISHED else 0o600)
         for name, lines in parts.items()
     }
-    whole = as_json({**manifest, "sha256": {ROWS: sums[ROWS]}}, indent=1)
+    whole = as_json({**manifest, "sha256": _published(sums)}, indent=1)
     sums[MANIFEST] = write_file(new / MANIFEST, [whole])
     write_file(new / CHECKSUMS, [_sum_line(*entry) for entry in sums.items()], mode=0o600)
     sync_folder(new / PRIVATE)
+
+
+def _published(sums: Mapping[str, str]) -> dict[str, str]:
+    """Return those of `sums` that release.json states, in the order of their names."""
+    return {name: sums[name] for name in sorted(PUBLISHED) if name in sums}
 
 
 def _sum_line(name: str, sha256: str) -> bytes:

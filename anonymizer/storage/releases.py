@@ -3,6 +3,8 @@
 RELEASE/release.json    format, method, parameters, how the profiles were made, seed, input hash,
                         facts, hash of the rows
 RELEASE/rows.jsonl      {"row": "g0001", "users": 4, "terms": {...}} on each line
+RELEASE/log.tsv         row <tab> query: a line for each event of the released log, by row and
+                        query (if the method releases a log)
 RELEASE/private/        for the owner only: which user has which row, which terms of users were
                         deleted (if the method deletes), the secret key (if the method has one),
                         slots and taxonomy (if the method matches terms of members), what has
@@ -43,6 +45,7 @@ from .parts import (
     FIRST_ROW,
     FORMAT,
     KEY,
+    LOG,
     MANIFEST,
     MEMBERS,
     PRIVATE,
@@ -57,6 +60,7 @@ from .parts import (
     write_parts,
 )
 from .records import Record, as_json, check_record, plain_errors, read_object
+from .released_log import log_lines
 from .uniting import united
 
 PromiseOf = Callable[[str, Mapping[str, Any]], Promise]
@@ -81,7 +85,7 @@ def write_release(
     with plain_errors(folder, "written"):
         names = {MANIFEST, ROWS, PRIVATE}
         real = folder.is_dir() and not folder.is_symlink()
-        ours = real and {path.name for path in folder.iterdir()} - {COHORTS} == names
+        ours = real and {path.name for path in folder.iterdir()} - {COHORTS, LOG} == names
         if os.path.lexists(folder) and not ours:
             raise BadInput(f"{folder}: exists and is no release; remove it or name another folder")
         with replaced_folder(folder) as new:
@@ -219,6 +223,8 @@ def _parts_of(release: Release) -> dict[str, Iterable[bytes]]:
         ROWS: row_lines(release.rows, {"row": names, "users": release.grouping.sizes.tolist()}),
         MEMBERS: record_lines({"user": release.users, "row": served}),
     }
+    if release.log is not None:
+        parts[LOG] = log_lines(release.log)
     if release.deletions is not None:
         parts[DELETIONS] = row_lines(release.deletions, {"user": release.deletions.users})
     if release.key is not None:

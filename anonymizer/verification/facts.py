@@ -41,7 +41,7 @@ OCCURRENCES = (
     "suppressed_occurrences",
 )
 # Of any method; all other facts are real numbers.
-WHOLE = {*FACTS[:4], "largest_group", *FACTS[13:], *OCCURRENCES}
+WHOLE = {*FACTS[:4], "largest_group", *FACTS[13:], *OCCURRENCES, "queries_released"}
 # These can be counted in the rows alone, so they follow when a row is withdrawn.
 COUNTS = FACTS[:6]
 _DIGITS = 12  # of a real number: two computations of it may differ in the last of 16

@@ -34,6 +34,7 @@ from .promises import (
     km_anonymity,
     p_linkability,
     pooled,
+    query_k,
     vocabulary_k,
 )
 from .promises.record import Judge
@@ -51,6 +52,7 @@ JUDGES: dict[str, Judge] = {
         pooled.JUDGE,
         vocabulary_k.JUDGE,
         generalization.JUDGE,
+        query_k.JUDGE,
     )
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *JUDGES, *judging_choices.WORDS}
@@ -143,9 +145,16 @@ def _examine(
 ) -> None:
     """Judge what the parts of `cohort` say, by the profiles of its own people."""
     parts, manifest, changes = cohort.parts, cohort.manifest, cohort.changes
-    cohort.findings += evidence.judge_manifest(manifest, parts, fingerprint, numbering.first)
+    # A person who removes a term loses whole lines of a log: its profiles are others then.
+    changed = case.everybody.queries is not None and changes.edited
+    made_from = manifest["input_hash"] if changed else fingerprint
+    cohort.findings += evidence.judge_manifest(manifest, parts, made_from, numbering.first)
     judge = cohort.judge = _judge(cohort)
     cohort.findings += evidence.judge_parts(parts, judge.keeps)
+    takes_log = evidence.LOG in judge.keeps
+    if takes_log == (case.everybody.queries is None):
+        remedy = "a log; name it" if takes_log else "profiles; name these"
+        raise BadParameter(f"{evidence.MANIFEST}: it was made from {remedy} with --against")
     people = case.everybody.of(cohort.users)
     # What people of a later cohort searched for since may have made their profiles, too.
     unchanged = people.users and not (cohort.place or changes.happened)

@@ -11,6 +11,7 @@ from .case import CohortCase
 from .facts import COUNTS
 from .files.evidence import (
     FIRST_ROW,
+    LOG,
     MANIFEST,
     MEMBERS,
     ROWS,
@@ -36,6 +37,7 @@ class _Earlier(NamedTuple):
     rows: list[bytes]
     members: bytes | None = None  # None: a published file does not say who has which row
     users: Set[str] = frozenset()
+    log: bytes | None = None  # None: it has none, or none is at hand
 
 
 def judge_since(cohorts: Sequence[CohortCase], older: Path) -> Findings:
@@ -85,6 +87,7 @@ def _judge(cohort: CohortCase, earlier: _Earlier, name: str) -> Iterator[Finding
             )
         ),
         "somebody stands in another row than before": _moved(parts, earlier.members),
+        "the lines of its released log are not those of before": _relogged(parts, earlier.log),
     }
     good = f"each of {len(there)} rows is one of {name}, byte for byte"
     if gone:
@@ -100,6 +103,16 @@ def _withdrawn(about: Mapping[str, Any]) -> int:
 def _moved(parts: Parts, before: bytes | None) -> bool:
     """Return whether a member in `parts` stands in a row in which they did not stand `before`."""
     return before is not None and not {*parts[MEMBERS].splitlines()} <= {*before.splitlines()}
+
+
+def _relogged(parts: Parts, before: bytes | None) -> bool:
+    """Return whether the log in `parts` is not that of `before`, without the rows that are gone."""
+    if before is None:
+        return False
+    names = {line.split(b'"')[3] for line in parts[ROWS].splitlines()}
+    lines = before.splitlines(keepends=True)
+    left = (line for line in lines if line.partition(b"\t")[0] in names)
+    return parts.get(LOG) != b"".join(left)
 
 
 def _read(older: Path) -> list[_Earlier]:
@@ -125,7 +138,7 @@ def _read_folder(folder: Path, first: bool) -> _Earlier:
     manifest = read_manifest(parts, first)
     users = people_named(parts, read_changes(parts, manifest).stood)
     rows = parts[ROWS].splitlines(keepends=True)
-    return _Earlier(_sound(manifest), rows, parts[MEMBERS], users)
+    return _Earlier(_sound(manifest), rows, parts[MEMBERS], users, parts.get(LOG))
 
 
 def _published(about: Any, rows: list[bytes]) -> Iterator[_Earlier]:

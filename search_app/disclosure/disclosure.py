@@ -20,6 +20,7 @@ from anonymizer.arrays import Ints
 from anonymizer.model import Profiles, Release, ReleasedRow
 
 from .histograms import Histogram
+from .indices import SCALE, mean_index, own_index
 from .numbers import count, two_decimals
 from .own_view import OwnView, Population
 
@@ -296,7 +297,25 @@ class Disclosure(ABC):
     def own_facts(self, view: OwnView, ledger: Sequence[Noted] | None) -> list[Fact]:
         """Return what the row and the own terms in `view` give away, and the releases so far."""
         only, so_far = _only_mine(view, self.words.own_row), _so_far(ledger)
-        return [*self.facts_about(view), only, so_far]
+        index, measured = own_index(view), []
+        if index is not None:
+            value, parts = index
+            most = f"What matters most: {parts}." if parts else "Nothing differs."
+            name, meaning = "How much your row hides (JSD)", f"{SCALE} {most}"
+            measured = [Fact(name, two_decimals(value), meaning)]
+        return [*self.facts_about(view), *measured, only, so_far]
+
+    def mean_facts(self) -> list[Fact]:
+        """Return the mean over all people of how much rows hide, where that may be shown."""
+        # Seen before and after somebody leaves, it would show what that person's row hid. Where
+        # rows do not show members' shares, it would say something of these.
+        may_be = self.singles and not self.closed
+        if self.given is None or self.profiles is None or not may_be:
+            return []
+        if self.given.promise.hides_members:
+            return []
+        mean = mean_index(self.profiles, self.given)
+        return [Fact("How much rows hide (JSD), on average", mean, SCALE)] if mean else []
 
     @abstractmethod
     def facts_about(self, view: OwnView) -> list[Fact]:

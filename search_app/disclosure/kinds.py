@@ -9,6 +9,7 @@ from anonymizer.promise import UNKNOWN
 from .disclosure import Disclosure
 from .groups import Groups
 from .hiding_groups import HidingGroups
+from .query_rows import QueryRows
 from .single_rows import SingleRows
 from .vocabularies import Vocabularies
 
@@ -22,6 +23,7 @@ KINDS: dict[tuple[Behind, bool | Bounds], type[Disclosure]] = {
     ("group", True): HidingGroups,
     ("group", "vocabulary"): Vocabularies,
     ("person", False): SingleRows,
+    ("query", False): QueryRows,
 }
 PICTURES = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.pictures))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -205,7 +205,7 @@ class SingleRows(Disclosure):
         ListColumn("rarest", "having_rarest_term", "Rows with its rarest interest"),
     )
     pictures = ("left", "lengths", "usual", "rarest")
-    named_by = ("k", "m")
+    named_by: ClassVar[tuple[str, ...]] = ("k", "m")
     orders = ("name", "terms")
     term_columns = ("Rows that have it",)
     readers = _OfOwnRow

@@ -10,7 +10,6 @@ import numpy as np
 
 from anonymizer.arrays import Ints
 from anonymizer.marketing.table import MarketingTable, synthetic_table, used_table
-from anonymizer.methods import METHODS
 from anonymizer.model import Profiles, QueryLog
 from anonymizer.profiles.building import ProfileChoices, build_profiles, without_robots
 from anonymizer.storage.profiles import fingerprint
@@ -20,6 +19,8 @@ from index.model import Pool
 from ..errors import UsageError
 from .design import SESSIONS, ExperimentInputs, Unit
 from .facts import frequencies
+from .logged import LoggedPeople
+from .spi.strategies import needs_of
 
 # Sessions are of this many people, the first: everybody's would take minutes to match.
 SESSION_PEOPLE = 200
@@ -49,6 +50,7 @@ class Data:
     questions: Questions
     table: MarketingTable | None = None  # shared by all releases; None if no method needs one
     robots: int = 0  # people skipped because a session of theirs is too long
+    logged: LoggedPeople | None = None  # None if no release of a log is measured
 
     def digest(self) -> str:
         """Return a hash of profiles, questions and table."""
@@ -63,6 +65,8 @@ class Data:
             terms = "\n".join(self.table.terms).encode("utf-8", "surrogatepass")
             parts = (str(self.table.synthetic).encode(), terms, columns.tobytes())
             whole.update(b"\n".join(parts))
+        if self.logged is not None:
+            whole.update(self.logged.digest().encode())
         return whole.hexdigest()
 
 
@@ -117,7 +121,7 @@ def table_for(
     inputs: ExperimentInputs,
 ) -> MarketingTable | None:
     """Return the marketing table: `given`, or a synthetic one if a method of `units` needs it."""
-    wanted = any(unit.method and "table" in METHODS[unit.method].needs for unit in units)
+    wanted = any(unit.method and "table" in needs_of(unit.method) for unit in units)
     # An invented table follows how often terms are used, which only weights `tf` say.
     some = profiles.get("tf", profiles[min(profiles)])
     if given is not None:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from anonymizer.errors import BadParameter
-from anonymizer.methods import METHODS, idle_parameters, parameters_of, read_parameters
+from anonymizer.methods import METHODS
 
 from ..errors import UsageError
 from .design import (
@@ -43,6 +43,7 @@ from .design import (
 )
 from .modes import MODES
 from .results.derived import REPORTS
+from .spi.strategies import CHOOSERS, STRATEGIES
 
 SUFFIX = ".toml"
 MOST_VARIANTS = 1000  # in one table
@@ -166,6 +167,7 @@ _RANGES = {
     "robots": (1, 1_000_000),
     "queries_per_user": (1, 1000),
     "least_hits": (LEAST_POOL, MOST_POOL),
+    "least_queries": (1, 1_000_000),
     "seed": (0, 2**32 - 1),
 }
 _MAY_BE_OFF = ("size", "users", "robots")
@@ -232,8 +234,10 @@ def _method_faults(given: Mapping[str, Any]) -> Iterator[str]:
             yield "a mode that searches by a release needs a method; add method"
         if parameters:
             yield "parameters need a method; add method"
-    elif method not in METHODS:
+    elif method not in CHOOSERS:
         yield f"no method {method}; there are: {', '.join(METHODS)}"
+    elif method in STRATEGIES and given.get("modes", ["group"]):
+        yield f"{method} releases a log, which nothing is searched by; set modes = []"
     else:
         yield from _parameter_faults(method, parameters)
 
@@ -284,7 +288,7 @@ def _parameter_faults(method: str, given: Mapping[str, Any]) -> Iterator[str]:
         faults = dict[str, None]()
         for values in _products(given):
             try:
-                read_parameters(method, {name: _text(value) for name, value in values.items()})
+                CHOOSERS[method].read({name: _text(value) for name, value in values.items()})
             except BadParameter as fault:
                 faults[str(fault)] = None
         yield from faults
@@ -329,17 +333,25 @@ def _spread(given: Mapping[str, Any]) -> Iterator[Variant]:
 
 def _complete(method: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters of `method`: those in `values`, and defaults for the others."""
-    usual = {name: value for name, value in parameters_of(method).items() if name != MARKETING}
-    typed = read_parameters(method, {name: _text(value) for name, value in values.items()})
+    usual = {name: value for name, value in _usual(method).items() if name != MARKETING}
+    typed = CHOOSERS[method].read({name: _text(value) for name, value in values.items()})
     complete = {**usual, **typed}
     # An idle parameter gets its default, so that equal releases have equal parameters.
-    return complete | {name: usual[name] for name in idle_parameters(method, complete)}
+    return complete | {name: usual[name] for name in _idle(method, complete)}
+
+
+def _usual(method: str) -> dict[str, Any]:
+    return dict(CHOOSERS[method].options().parameters())
+
+
+def _idle(method: str, given: Mapping[str, Any]) -> list[str]:
+    return [name for name in CHOOSERS[method].chosen(given).idle() if name in given]
 
 
 def _telling(method: str, complete: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters in `complete` that a reader needs to tell releases apart."""
     # Parameters of one letter (p, k, m, a) are the papers' own: they are shown even as defaults.
-    usual, idle = parameters_of(method), idle_parameters(method, complete)
+    usual, idle = _usual(method), _idle(method, complete)
     return {
         name: value
         for name, value in complete.items()

@@ -30,6 +30,7 @@ class ExperimentInputs:
     robots: int | None = None  # people with more queries than this in a session are skipped
     queries_per_user: int = 5  # held-out queries drawn for each person
     least_hits: int = 100  # documents a drawn query must find
+    least_queries: int = 45  # of people whose log is released; the paper's have more than 44
     seed: int = 0  # of this draw
 
 

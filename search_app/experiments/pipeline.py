@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anonymizer.arrays import Floats, Ints
+from anonymizer.arrays import Floats, Ints, Marks
 from anonymizer.deletion.histories import OnPass, unheard
 from anonymizer.errors import Unsatisfiable
 from anonymizer.marketing.table import MarketingTable
@@ -30,6 +30,7 @@ from anonymizer.terms.counting import TermCounter
 from anonymizer.terms.wordnet import WordNet
 from index.forward.reading import Forward
 
+from ..errors import UsageError
 from ..measures.precision import MEASURES, measured_by_size
 from ..search.rerank import DECIMALS
 from ..tasks.releasing import release_of
@@ -47,8 +48,11 @@ from .data import (
 from .design import SESSIONS, WEIGHTS, ExperimentInputs, Unit
 from .facts import facts_of_input, facts_of_nothing, facts_of_release
 from .liu_wang.facts import facts_of_bags, facts_of_vocabularies
+from .logged import LoggedPeople, Sensitive, logged_people
 from .modes import MODES, Situation, best_first, places_in
 from .outcomes import Block
+from .spi.indices import facts_of_log, facts_of_steps, facts_of_terms
+from .spi.strategies import STRATEGIES
 
 FEW = 40  # people in the small release by which `warm_up` compiles
 
@@ -142,8 +146,12 @@ def prepare(
     inputs: ExperimentInputs,
     units: Sequence[Unit],
     table: MarketingTable | None = None,
+    sensitive: Callable[[], Sensitive] | None = None,
 ) -> Data:
-    """Return the profiles of `log`, held-out questions with their pools, and the `table`."""
+    """Return the profiles of `log`, held-out questions with their pools, and the `table`.
+
+    If `units` release the log itself, its people are those that `sensitive` judges.
+    """
     weights = sorted({unit.weights for unit in units} - {SESSIONS} or {WEIGHTS[0]})
     weights += [SESSIONS] * any(unit.weights == SESSIONS for unit in units)
     log, robots = drop_robots(log, inputs)
@@ -152,11 +160,16 @@ def prepare(
     users = next(some for name, some in profiles.items() if name != SESSIONS).users
     sizes = {pool for unit in units for _, pool in unit.asked}
     questions = draw_questions(held_out, users, search, inputs, sizes) if sizes else no_questions()
-    return Data(profiles, questions, table_for(units, profiles, table, inputs), robots)
+    logged = None
+    if sensitive and any(unit.method in STRATEGIES for unit in units):
+        logged = logged_people(log, inputs.least_queries, sensitive)
+    return Data(profiles, questions, table_for(units, profiles, table, inputs), robots, logged)
 
 
 def measure(world: World, unit: Unit) -> Measured:
     """Return the results of `unit`: make its release, search by it, judge by own profiles."""
+    if unit.method in STRATEGIES:
+        return Measured(facts_of_log(*chosen_queries(world, unit)), [])
     began, passed = world.clock(), list[float]()
     try:
         release = release_for(world, unit, lambda _number, _deletions: passed.append(world.clock()))
@@ -192,9 +205,12 @@ def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, flo
         if (exact := beliefs.get(largest("group"))) is not None:
             # Rows of some methods hide their members' shares; `beliefs` reads what rows publish.
             facts["change_of_belief"] = exact
+        if data.logged is not None:
+            facts |= facts_of_terms(profiles, release, data.logged.model)
         return {**facts, **beliefs}
+    steps = {} if data.logged is None else facts_of_steps(data.logged)
     facts = facts_of_input(profiles, data.table, world.forward, data.robots)
-    return {**facts, **facts_of_bags(profiles, world.wordnet)}
+    return {**facts, **facts_of_bags(profiles, world.wordnet), **steps}
 
 
 def warm_up(world: World, units: Sequence[Unit]) -> None:
@@ -228,6 +244,14 @@ def measuring_key(seed: int) -> bytes:
     # Anybody can compute this key, so nothing made with it may be released. Experiments never write
     # their releases. A release for people gets its key from the operating system.
     return hashlib.sha256(f"veilsearch: for measuring only, seed {seed}".encode()).digest()
+
+
+def chosen_queries(world: World, unit: Unit) -> tuple[LoggedPeople, Marks]:
+    """Return the people of the log, and which of their queries the strategy of `unit` releases."""
+    people = world.data.logged
+    if people is None:
+        raise UsageError(f"{unit.method} releases a log, and none is given")
+    return people, STRATEGIES[unit.method].released(people, unit.parameters, unit.seed)
 
 
 def release_for(world: World, unit: Unit, on_pass: OnPass = unheard) -> Release | None:

@@ -28,6 +28,7 @@ from ..settings import Settings
 from . import kept_units
 from .data import Data
 from .design import Experiment, Unit, units_of
+from .logged import Sensitive
 from .outcomes import Outcomes
 from .pipeline import Measured, prepare
 from .report.summaries import sum_up
@@ -68,6 +69,9 @@ class Sources:
     index_name: str = ""
     marketing: Path | None = None  # a table; None: a synthetic one if a method needs one
     table: Callable[[], MarketingTable | None] = lambda: None  # reads the file `marketing`
+    # A model of sensitive queries, lists of names and of places; and a function that reads them.
+    lists: Sequence[Path] = ()
+    sensitive: Callable[[], Sensitive] | None = None
     command: str = ""  # the user's command without the folders of files
 
 
@@ -99,7 +103,11 @@ def run_experiment(
             refuse_loss(folder, experiment, units, orders=bool(choices.runs))
         # Compiled here if it was not yet, so that workers find it compiled.
         open_wordnet(settings.cache)
-        read = partial(inputs_of, sources.logs, sources.index, settings.cache, sources.marketing)
+        given = {
+            "marketing": [sources.marketing] if sources.marketing else [],
+            "lists": sources.lists,
+        }
+        read = partial(inputs_of, sources.logs, sources.index, settings.cache, given)
         inputs = read()
         data = _prepared(experiment, units, sources, settings)
         digest = data.digest()
@@ -205,6 +213,7 @@ def _prepared(
             experiment.inputs,
             units,
             sources.table(),
+            sources.sensitive,
         )
     finally:
         lucene.close()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from anonymizer.errors import AnonymizerError
 from anonymizer.methods import promise_of
-from anonymizer.publishing import published_rows, write_successor
+from anonymizer.publishing import log_next_to, published_rows, write_successor
 from anonymizer.storage.changes import people_named, with_edited, without_rows
 from anonymizer.storage.parts import read_cohorts, read_manifest, row_hash
 from anonymizer.storage.releases import row_lines_of
@@ -131,6 +131,8 @@ def withdraw_published(
         gone = published.lines & left.withdrawn.keys()
         if gone:
             replacement.remove(path)
+            if log_next_to(path).exists():
+                replacement.remove(log_next_to(path))
             releases = {release for line in gone for release in left.withdrawn[line]}
             # Someone who knows who left would know which single-person row was theirs, so those
             # files get no successor.

@@ -39,7 +39,7 @@ from ..workspace.replacing import Replacement
 from .adding import follow_profiles, write_more
 from .growth import Growth, newcomers
 from .profiling import choices_of, noted_fingerprint
-from .releasing import released
+from .releasing import released, takes_log
 
 _SEEDS = 2**31  # a fresh seed is below this
 
@@ -96,6 +96,11 @@ def admit(workspace: Workspace, settings: Settings, *, dry_run: bool = False) ->
     """
     folder, path = workspace.find("release"), workspace.find("profiles")
     made_from = _made_from(folder, path)
+    if takes_log(read_manifest(folder)["method"]):
+        raise UsageError(
+            "the served release was made of a log, so nobody can be admitted to it; make a new one "
+            "of a log that has everybody"
+        )
     who = _who_waits(workspace, settings, made_from)
     # A further row of theirs could not be published, and with it nobody else's of the release.
     barred = people_published(workspace, who.names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -16,6 +16,8 @@ from anonymizer.measures.facts import facts
 from anonymizer.methods import anonymize, idle_parameters, method_of, read_parameters
 from anonymizer.methods.method import Inputs
 from anonymizer.model import Profiles, QueryLog, Release
+from anonymizer.profiles.building import build_profiles
+from anonymizer.querylog.files import may_be_log
 from anonymizer.querylog.reading import read_log
 from anonymizer.rows.secret_order import fresh_key
 from anonymizer.similarity.cooccurrence import Network, learn
@@ -34,12 +36,21 @@ from ..search.smoothing import documents_by_terms
 from ..settings import Settings
 from ..workspace.folder import Workspace
 from ..workspace.ledger import note_made
-from .profiling import analysis_of, choices_of
+from .profiling import ProfilingChoices, analysis, analysis_of, choices_of, place_of
 
 Contexts = tuple[csr_matrix, list[str]]  # queries x terms, and these terms
+OF_LOG = "letters-digits"  # the terms of a method that takes a log: every word of a query
 COMPILING = (
     "The method is being compiled, which takes up to a minute: once, until veilsearch is updated."
 )
+
+
+class MadeOfLog(NamedTuple):
+    """A log, the profiles made of it, and how."""
+
+    log: QueryLog
+    profiles: Profiles
+    choices: dict[str, Any]
 
 
 def release_of(
@@ -133,10 +144,18 @@ def write_release_of(
         console.say(f"Note: {name} has no effect with the other parameters.")
     if logs and not _learns(method, values, "log"):
         raise UsageError("--log is for --set augment=cooccurrence --set network=log")
-    profiles = read_profiles(source)
-    made_from = fingerprint(profiles)
-    choices = choices_of(source, made_from)
-    release = released(profiles, method, values, seed, settings, logs=logs, choices=choices)
+    log = None
+    if takes_log(method):
+        made = made_of_log(source, settings)
+        log, profiles, choices = made.log, made.profiles, made.choices
+        made_from = fingerprint(profiles)
+    else:
+        profiles = read_profiles(source)
+        made_from = fingerprint(profiles)
+        choices = choices_of(source, made_from)
+    release = released(
+        profiles, method, values, seed, settings, logs=logs, choices=choices, log=log
+    )
     check(release)
     write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
     workspace = Workspace(settings.workspace)
@@ -160,8 +179,12 @@ def released(
     *,
     logs: Sequence[Path] = (),
     choices: Mapping[str, Any],
+    log: QueryLog | None = None,
 ) -> Release:
-    """Return the release of `profiles` by `method`, with the index at hand, and its facts."""
+    """Return the release of `profiles` by `method`, with the index at hand, and its facts.
+
+    `log` is for a method that takes the profiles' log.
+    """
 
     def contexts() -> Contexts:
         """Return the distinct queries of `logs`, over terms made as the profiles' terms were."""
@@ -174,7 +197,7 @@ def released(
 
     waiting = when_compiling(lambda: console.remark(COMPILING))
     with console.progress(method, len(profiles)) as progress, waiting:
-        inputs = Inputs(profiles, seed, progress, open_wordnet(settings.cache))
+        inputs = Inputs(profiles, seed, progress, open_wordnet(settings.cache), log=log)
         release = release_of(
             method,
             inputs,
@@ -183,6 +206,32 @@ def released(
             queries=contexts,
         )
     return replace(release, facts=facts(profiles, release))
+
+
+def takes_log(method: str) -> bool:
+    """Return whether `method` takes a log in place of profiles."""
+    return "log" in method_of(method).needs
+
+
+def made_of_log(path: Path, settings: Settings) -> MadeOfLog:
+    """Return the log at `path`, and the profiles that a method which takes a log makes of it."""
+    if not may_be_log(path):
+        raise UsageError(f"{path}: these are profiles; name the query log that they were made from")
+    with console.progress("log") as progress:
+        log, report = read_log([path], progress)
+    if not len(log):
+        why = (*report.doubts, *map(place_of, report.first_rejects))[:1]
+        raise UsageError("; ".join(["no line of the log is a query", *why]))
+    choices = ProfilingChoices(terms=OF_LOG, weights="tf")
+    profiles, _ = build_profiles(log, analysis(choices.terms, settings), choices)
+    return MadeOfLog(log, profiles, dict(vars(choices)))
+
+
+def profiles_at(path: Path, method: str, settings: Settings) -> Profiles:
+    """Return the profiles at `path`; if `method` takes a log, those of the log there."""
+    if takes_log(method) and may_be_log(path):
+        return made_of_log(path, settings).profiles
+    return read_profiles(path)
 
 
 def queries_by_terms(log: QueryLog, counter: TermCounter) -> csr_matrix:

@@ -16,7 +16,8 @@ from .arguments import PROFILES, add_json, add_second, add_seed, add_set, assign
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments to `parser`."""
     parser.formatter_class = _Help
-    parser.add_argument("profiles", type=Path, nargs="?", metavar="PROFILES", help=PROFILES)
+    text = f"{PROFILES}; a method that takes a log: the query log"
+    parser.add_argument("profiles", type=Path, nargs="?", metavar="PROFILES", help=text)
     parser.add_argument(
         "-m",
         "--method",
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.model import Release
 
     from ..disclosure.kinds import kind_of
-    from ..tasks.releasing import write_release_of
+    from ..tasks.releasing import takes_log, write_release_of
     from ..tasks.serving import (
         change_lines,
         changes,
@@ -77,14 +78,18 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     )
 
     workspace, output = Workspace(settings.workspace), arguments.output
-    if not arguments.profiles:
+    log = takes_log(arguments.method)
+    if log and not arguments.profiles:
+        raise UsageError(f"{arguments.method} takes a query log; name it in place of PROFILES")
+    if not arguments.profiles or (log and not output):
         workspace.find("profiles")  # refuses before a folder is made
     with workspace.writing("anonymize"):
         _refuse_served(workspace, output)
         if not (output or arguments.second):
             refuse_starting_over(workspace)
         # Looked up again: `writing` may first finish a step that a killed command began.
-        profiles = arguments.profiles or workspace.find("profiles")
+        source = arguments.profiles or workspace.find("profiles")
+        profiles = source if output or not log else _profiles_of(source, workspace, settings)
         place = output or free_place(workspace)
         before = None if output else served_release(workspace)
 
@@ -94,7 +99,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                 console.say(line)
 
         made = write_release_of(
-            profiles,
+            source,
             place,
             method=arguments.method,
             parameters=assignments(arguments.set),
@@ -112,6 +117,23 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if output and not arguments.json:
         console.say(f"It is not served. To serve it: veilsearch use {shlex.quote(str(output))}")
     return 0
+
+
+def _profiles_of(log: Path, workspace: Workspace, settings: Settings) -> Path:
+    """Return the current profiles if they are those that are made of `log`; else refuse."""
+    from anonymizer.storage.profiles import fingerprint, read_profiles
+
+    from ..tasks.releasing import OF_LOG, made_of_log
+
+    # Search needs the profiles next to the release, and nobody wants theirs replaced by chance.
+    made = fingerprint(made_of_log(log, settings).profiles)
+    path = workspace.current().profiles
+    if path and fingerprint(read_profiles(workspace.find("profiles"))) == made:
+        return workspace.find("profiles")
+    raise UsageError(
+        "the current profiles are not those of this log; name a folder with -o, or first run: "
+        f"veilsearch profiles {shlex.quote(str(log))} --terms {OF_LOG} --weights tf"
+    )
 
 
 def _refuse_served(workspace: Workspace, output: Path | None) -> None:

@@ -29,6 +29,7 @@ inputs of an experiment; --set name=value overrides its definition:
   queries_per_user=5   test queries drawn from these
   least_hits=100       documents that a test query must find
   terms=wordnet        or all, letters-digits
+  least_queries=45     of people whose log is released; people with fewer are not in it
   robots=off           N: skip people with more than N queries in a session (gap: 30 minutes)
   seed=0               of drawing the test queries
 
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "experiment",
         metavar="NAME|FILE.toml",
-        help="zhu-xiong, burghardt, liu-wang, promise, or your own file",
+        help="zhu-xiong, burghardt, liu-wang, promise, spi, or your own file",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="default: WORKSPACE/experiments/NAME"
@@ -62,6 +63,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--marketing", type=Path, metavar="CSV", help="a CSV file of term,bid,impressions,clicks"
     )
+    parser.add_argument(
+        "--sensitivity", type=Path, metavar="MODEL", help="of spi: a model of sensitive queries"
+    )
+    for what in ("names", "places"):
+        parser.add_argument(
+            f"--{what}",
+            type=Path,
+            action="append",
+            default=[],
+            metavar="FILE",
+            help=f"of spi: a list of {what}, as the verb sensitivity takes it; may be repeated",
+        )
     parser.add_argument(
         "--workers", type=int, metavar="N", help="parallel processes (default: number of cores)"
     )
@@ -86,6 +99,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.marketing.table import read_table
 
     from ..experiments.definition import read_definition, text_of
+    from ..experiments.logged import sensitive_by
     from ..experiments.running import RunChoices, Sources, run_experiment
     from ..tasks.profiling import analysis
     from ..tasks.town import town_log
@@ -110,7 +124,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     folder = arguments.output or workspace.root / EXPERIMENTS / experiment.name
     _check_output(folder, workspace)
     table: Path | None = arguments.marketing
-    for what, file in [*(("log", log) for log in logs), *([("marketing", table)] if table else [])]:
+    model: Path | None = arguments.sensitivity
+    lists = [*([model] if model else []), *arguments.names, *arguments.places]
+    files = [*(("log", log) for log in logs), *([("marketing", table)] if table else [])]
+    for what, file in [*files, *(("sensitivity, --names or --places", path) for path in lists)]:
         if not file.is_file():
             raise UsageError(f"--{what} {file} must be an existing plain file")
         if file.resolve().is_relative_to(folder.resolve()):
@@ -123,6 +140,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         name_of(index),
         table,
         lambda: read_table(table) if table else None,
+        lists,
+        lambda: sensitive_by(model, arguments.names, arguments.places, settings),
         _command(arguments),
     )
     try:
@@ -143,6 +162,9 @@ def _command(arguments: argparse.Namespace) -> str:
     words += ["--index", arguments.index] if arguments.index else []
     words += ["--log", *(path.name for path in arguments.log)] if arguments.log else []
     words += ["--marketing", arguments.marketing.name] if arguments.marketing else []
+    words += ["--sensitivity", arguments.sensitivity.name] if arguments.sensitivity else []
+    for what in ("names", "places"):
+        words += [word for path in getattr(arguments, what) for word in (f"--{what}", path.name)]
     words += ["--runs", *arguments.runs] if arguments.runs else []
     return shlex.join(words)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 WORST = 1_000  # cells
 _WORST_HEAD = "row,term,posterior,prior\n"
+_MOST_HEAD = "user,query,original_events,released_events,JSD,SPI\n"  # the same for logs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,24 +47,79 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--worst",
         type=Path,
         metavar="FILE.csv",
-        help=f"write the {WORST:,} cells where belief changes most (row,term,posterior,prior); "
-        "keep this file private, for example in RELEASE/private/",
+        help=f"write the {WORST:,} cells where belief changes most (row,term,posterior,prior), or "
+        "with --log the queries that add most to a user's JSD; keep this file private, for example "
+        "in RELEASE/private/",
+    )
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="RELEASED",
+        help="measure a released log, or that of a release folder, in place of a release; then "
+        "--against names the original log",
+    )
+    parser.add_argument(
+        "--sensitivity",
+        type=Path,
+        metavar="FILE.csv",
+        help="how sensitive queries are, or the terms of profiles: text,probability",
+    )
+    parser.add_argument(
+        "--spi-weights",
+        choices=("paper", "released"),
+        default="paper",
+        help="of SPI; released: what is suppressed weighs 1 (paper)",
+    )
+    parser.add_argument(
+        "--empty",
+        choices=("one", "null", "skip"),
+        default="one",
+        help="SPI and JSD of people with an empty release: 1; null: as if it were an empty query; "
+        "skip: they are in no mean (one)",
     )
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Measure the release in `arguments`, print each measure's summary, and return 0."""
+    """Measure the release or the log in `arguments`, print the measures, and return 0."""
+    return _run_log(arguments) if arguments.log else _run_release(arguments, settings)
+
+
+def _run_log(arguments: argparse.Namespace) -> int:
+    from ..tasks.measuring import as_csv, as_dict, lines, measure_logs
+
+    original, output = arguments.against, arguments.output
+    if original is None:
+        raise UsageError("--log needs the original log: --against ORIGINAL")
+    idle = ("release", "marketing")
+    if more := [name for name in idle if getattr(arguments, name)]:
+        raise UsageError(f"--log measures a log alone; leave out {', '.join(more)}")
+    if output is not None:
+        for path in (arguments.log, original, arguments.sensitivity):
+            refuse_overwriting("-o", output, path, "what is measured; name another")
+    _check_worst(arguments.worst, output, arguments.log, original, _MOST_HEAD)
+    how = (arguments.sensitivity, arguments.spi_weights, arguments.empty)
+    measured = measure_logs(arguments.log, original, *how, WORST if arguments.worst else 0)
+    if output is not None:
+        write_whole(output, as_csv(measured.indices))
+    if arguments.worst:
+        write_whole(arguments.worst, _MOST_HEAD + _csv(measured.most))
+    if arguments.sensitivity is None:
+        console.say("Without --sensitivity every weight is 1, and SPI is JSD.")
+    console.answer(as_dict(measured), lines(measured), as_json=arguments.json)
+    return 0
+
+
+def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.marketing.table import known_terms
-    from anonymizer.measures import MEASURES
     from anonymizer.measures.belief import worst_cells
-    from anonymizer.measures.kept import kept_value
     from anonymizer.measures.measurement import summarize
-    from anonymizer.measures.vocabulary import patterns_are_defined, vocabulary
+    from anonymizer.measures.vocabulary import patterns_are_defined
     from anonymizer.methods import promise_of
-    from anonymizer.storage.profiles import fingerprint, read_profiles
+    from anonymizer.storage.profiles import fingerprint
     from anonymizer.storage.releases import read_input_hash, read_release
-    from anonymizer.terms.wordnet import open_wordnet
+
+    from ..tasks.releasing import profiles_at
 
     place, source = release_and_profiles(arguments, settings)
     if (output := arguments.output) is not None:
@@ -71,7 +127,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             raise UsageError(f"-o {output} lies in the release; name a file outside of it")
         refuse_overwriting("-o", output, source, "the profiles; name another")
     _check_worst(arguments.worst, arguments.output, place, source)
-    release, profiles = read_release(place, promise_of), read_profiles(source)
+    release = read_release(place, promise_of)
+    profiles = profiles_at(source, release.method, settings)
     # With other profiles every number would be wrong.
     if read_input_hash(place) != fingerprint(profiles):
         raise UsageError(
@@ -79,12 +136,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         )
     profiles, release = _with_rows(profiles, release, place)
     table = _table(arguments.marketing, profiles, place)
-    others = [one for one in MEASURES.values() if one not in (kept_value, vocabulary)]
-    rows = [row for measure in others for row in measure(profiles, release)]
-    rows += kept_value(profiles, release, table)
-    # A release whose taxonomy was given has it.
-    wordnet = open_wordnet(settings.cache) if release.slots and not release.taxonomy else None
-    rows += vocabulary(profiles, release, wordnet)
+    rows = _rows(arguments, settings, profiles, release, table)
     if arguments.output:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
     if arguments.worst:
@@ -110,6 +162,33 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def _rows(
+    arguments: argparse.Namespace,
+    settings: Settings,
+    profiles: Profiles,
+    release: Release,
+    table: MarketingTable | None,
+) -> list[Measurement]:
+    """Return all measures of `release`, made from `profiles`, by the lists that are named."""
+    from anonymizer.measures import MEASURES
+    from anonymizer.measures.indices.probabilities import read_probabilities
+    from anonymizer.measures.indices.releases import privacy_index
+    from anonymizer.measures.kept import kept_value
+    from anonymizer.measures.vocabulary import vocabulary
+    from anonymizer.terms.wordnet import open_wordnet
+
+    sensitive = read_probabilities(arguments.sensitivity) if arguments.sensitivity else None
+    # A release whose taxonomy was given has it.
+    wordnet = open_wordnet(settings.cache) if release.slots and not release.taxonomy else None
+    more = (kept_value, privacy_index, vocabulary)  # these take more than a release
+    return [
+        *(row for one in MEASURES.values() if one not in more for row in one(profiles, release)),
+        *privacy_index(profiles, release, sensitive, arguments.spi_weights, arguments.empty),
+        *kept_value(profiles, release, table),
+        *vocabulary(profiles, release, wordnet),
+    ]
+
+
 def _with_rows(profiles: Profiles, release: Release, place: Path) -> tuple[Profiles, Release]:
     """Return those of `profiles` that the `release` at `place` was made of, and this release.
 
@@ -122,6 +201,8 @@ def _with_rows(profiles: Profiles, release: Release, place: Path) -> tuple[Profi
     withdrawn = any(WITHDRAWN in cohort.manifest for cohort in read_cohorts(place))
     if withdrawn and release.promise.single_person:
         raise UsageError(f"{place}: rows were withdrawn; measure a copy of it as it was made")
+    if not withdrawn and len(profiles) == len(release.users) + release.left_out:
+        return profiles, release
     there = {*release.users} if withdrawn else people_of(place)
     users = tuple(user for user in profiles.users if user in there)
     # Slots don't name people without a row. Others may be without one for having come later.
@@ -148,7 +229,9 @@ def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTab
     return used_table(read_table(Path(named)), profiles.terms)
 
 
-def _check_worst(worst: Path | None, output: Path | None, release: Path, profiles: Path) -> None:
+def _check_worst(
+    worst: Path | None, output: Path | None, release: Path, profiles: Path, head: str = _WORST_HEAD
+) -> None:
     """Refuse a file in the published part, or one that exists and was not written by --worst."""
     if worst is None:
         return
@@ -164,7 +247,7 @@ def _check_worst(worst: Path | None, output: Path | None, release: Path, profile
         return
     if worst.is_file() and not worst.is_symlink() and not worst.samefile(profiles):
         with worst.open("rb") as file:
-            if file.read(len(_WORST_HEAD)) == _WORST_HEAD.encode():
+            if file.read(len(head)) == head.encode():
                 return
     raise UsageError(f"--worst {worst} exists and holds something else; name another")
 

@@ -22,6 +22,7 @@ from .profiles import JudgedProfiles, keys_of, open_file, sort_columns
 from .strict_lines import CellReader, LineFault, Record, TermCells, read_lines, read_strictly
 
 MANIFEST, ROWS, PRIVATE = "release.json", "rows.jsonl", "private"
+LOG = "log.tsv"  # only if the method releases a log
 MEMBERS, CHECKSUMS = "private/members.jsonl", "private/checksums.sha256"
 DELETIONS = "private/deletions.jsonl"  # only if the method deleted something
 KEY = "private/key.json"  # only of methods that keep a secret
@@ -29,6 +30,7 @@ SLOTS = "private/slots.jsonl"  # only of methods that publish vocabularies
 TAXONOMY = "private/taxonomy.tsv"  # only if such a method was given one
 CHANGES = "private/changes.json"  # only if people left or profiles changed since
 _OF_SOME = {
+    LOG: "releases no log",
     DELETIONS: "deletes nothing",
     KEY: "keeps no key",
     SLOTS: "publishes no vocabularies",
@@ -73,7 +75,7 @@ _CHANGES: Record = {
     "stood": ["u1"],
     "edited": ["g0001"],
 }
-FORMAT_WORDS = {*_MANIFEST, ROWS, WITHDRAWN, FIRST_ROW, "rows"}
+FORMAT_WORDS = {*_MANIFEST, ROWS, LOG, WITHDRAWN, FIRST_ROW, "rows"}
 _MEMBER_LINE = re.compile(r'\{"user": "([^"\\\x00-\x1f]+)", "row": "([^"\\\x00-\x1f]+)"\}\n')
 _DELETIONS_OF = re.compile(rb'^\{"user": ("(?:[^"\\]|\\.)*"), ', re.MULTILINE)
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -171,6 +173,8 @@ def _sha256(content: bytes) -> str:
 
 def judge_parts(parts: Parts, keeps: Set[str]) -> Findings:
     """Yield a breach for each of `parts` that only some methods have, if it is none of `keeps`."""
+    if LOG in keeps and LOG not in parts:
+        raise Broken("files", LOG, "is missing")
     for name, why in _OF_SOME.items():
         if name in parts and name not in keeps:
             yield Finding("files", False, name, f"its method {why}; remove the file")
@@ -187,7 +191,7 @@ def judge_privacy(release: Path, first: bool) -> Findings:
     )
     plain = stat.S_ISDIR(place) and all(map(stat.S_ISREG, files))
     open_ = [mode for mode in (place, *files) if mode & 0o077 and not stat.S_ISLNK(mode)]
-    known = {MANIFEST, ROWS, PRIVATE, COHORTS} if first else {MANIFEST, ROWS, PRIVATE}
+    known = {MANIFEST, ROWS, LOG, PRIVATE} | ({COHORTS} if first else set())
     stray = {path.name for path in release.iterdir()} - known
     faults = {
         "others may read it; take the right away: chmod -R go= private": bool(open_),
@@ -223,8 +227,12 @@ def judge_manifest(manifest: Manifest, parts: Parts, fingerprint: str, first_row
 
     The first row of the cohort is number `first_row`.
     """
+    sums = {name: _sha256(parts[name]) for name in (ROWS, LOG) if name in parts}
     faults = {
-        "its hash of rows.jsonl is wrong": (manifest["sha256"] != {ROWS: _sha256(parts[ROWS])}),
+        f"its hash of {name} is wrong": manifest["sha256"].get(name) != sha256
+        for name, sha256 in sums.items()
+    } | {
+        "it has the hash of another file": manifest["sha256"].keys() != sums.keys(),
         "seed is below 0": manifest["seed"] < 0,
         f"{FIRST_ROW} must be {first_row}, as there were {first_row - 1} rows before": (
             manifest.get(FIRST_ROW, 1) != first_row

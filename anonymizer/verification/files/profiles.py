@@ -1,4 +1,7 @@
-"""The judge's own reader of a profiles file [I/O], .jsonl or .npz: all of it, or it is refused."""
+"""The judge's own reader of a profiles file [I/O], .jsonl or .npz: all of it, or it is refused.
+
+A query log has profiles, too: the words of each person's queries.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ import numpy as np
 
 from ...arrays import Ints
 from ...errors import BadInput
+from .logs import JudgedQueries, profiles_of, read_queries
 from .strict_lines import CellReader, LineFault, TermCells, read_lines, read_strictly
 
 _PROFILE = {"user": "u1", "terms": {"kitten": 1.0}}
@@ -30,6 +34,7 @@ class JudgedProfiles:
     terms: list[str]
     cells: TermCells
     binary: bool  # every weight is 1
+    queries: JudgedQueries | None = None  # of all people of the log, if the file is one
 
     @property
     def sizes(self) -> Ints:
@@ -50,7 +55,7 @@ class JudgedProfiles:
             [kept for kept, there in zip(all_, marks.tolist(), strict=True) if there]
             for all_, marks in ((self.users, stays), (self.terms, used))
         )
-        return JudgedProfiles(names, terms, renumbered, bool(np.all(weights == 1)))
+        return JudgedProfiles(names, terms, renumbered, bool(np.all(weights == 1)), self.queries)
 
     def fingerprint(self) -> str:
         """Return the SHA-256 that a release of these profiles must state as its input."""
@@ -74,14 +79,15 @@ def _as_line(texts: list[str]) -> bytes:
 
 
 def read_people(path: Path) -> JudgedProfiles:
-    """Return the profiles in the file `path`; refuse a broken file as bad input."""
+    """Return the profiles in the file `path`, or of that log; refuse a broken file as bad input."""
     # Not as a breach: the file is no part of the release.
     read = {".jsonl": _from_lines, ".npz": _from_arrays}.get(path.suffix)
-    if read is None:
-        _refuse(f"{path}: a file of profiles must end in .jsonl or .npz")
     try:
         with open_file(path) as file:
-            return read(file)
+            if read and not (path.suffix == ".jsonl" and _is_of_log(file.readline())):
+                file.seek(0)
+                return read(file)
+        queries = read_queries(path)
     except OSError as fault:
         _refuse(f"{path}: can't be read ({fault.strerror or fault}); check path and rights")
     except LineFault as fault:
@@ -89,6 +95,19 @@ def read_people(path: Path) -> JudgedProfiles:
         _refuse(f"{path}, line {fault.number}: {fault}; each line must look like {like}")
     except Exception:  # a damaged archive fails in many ways
         _refuse(f"{path}: damaged, or no file of profiles; make it again")
+    users, terms, cells = profiles_of(queries)
+    if not users:
+        line = "a file of profiles must end in .jsonl or .npz, and no line here is one of a log"
+        _refuse(f"{path}: {line}")
+    return JudgedProfiles(users, terms, cells, bool(np.all(cells.weights == 1)), queries)
+
+
+def _is_of_log(line: bytes) -> bool:
+    """Return whether the JSON in `line` is that of a query, and not of a profile."""
+    try:
+        return "query" in read_strictly(line)
+    except (ValueError, TypeError, RecursionError):
+        return False
 
 
 def open_file(path: Path) -> BufferedReader:

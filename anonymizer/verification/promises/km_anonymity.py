@@ -18,7 +18,7 @@ from ..choices import MOST, Numbers, parameter_faults
 from ..combinations import least_support, rows_of_rare, sets_of
 from ..files.evidence import DELETIONS, MANIFEST, ROWS, JudgedRows, Parts
 from ..files.profiles import JudgedProfiles
-from ..files.strict_lines import is_whole
+from ..files.strict_lines import TermCells, is_whole
 from ..files.term_spotting import spot_terms
 from ..finding import Broken, Finding, Findings, row_findings
 from ..tally import Grounds, Tally
@@ -72,7 +72,7 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     yield from _judge_support(parameters, rows, tally.withdrawn)
     line = "stands before a row that must come first by its terms, or by its weights"
     good = "rows stand in the order of their content"
-    wrong = _before_earlier(rows)
+    wrong = before_earlier(rows.cells)
     if tally.edited is not None:  # a term that nobody has any more has no place in the order
         lost = marked(row[rows.keys % rows.span >= len(grounds.people.terms)], count)
         wrong &= ~(lost | np.append(lost[1:], False))
@@ -104,8 +104,8 @@ def _foresee(
     return may, _weights(parameters, tally)
 
 
-def _facts(grounds: Grounds) -> dict[str, int | float]:
-    """Return the facts that this method states: counts of its rows, and rough shares."""
+def reduced_facts(grounds: Grounds) -> dict[str, int | float]:
+    """Return the facts of reduced profiles in `grounds`: counts of rows, and rough shares."""
     people, tally, rows = grounds.people, grounds.tally, grounds.rows
     at, known = find(rows.keys, tally.keys)
     _, exponent = np.frexp(people.cells.weights.max())
@@ -189,9 +189,9 @@ def _judge_support(parameters: Mapping[str, Any], rows: JudgedRows, withdrawn: i
     yield from row_findings("k, m", rare, line, "")
 
 
-def _before_earlier(rows: JudgedRows) -> Marks:
-    """Return marks for the rows that must stand behind the next one."""
-    ends, columns, weights = rows.cells.ends, rows.cells.columns, rows.cells.weights
+def before_earlier(cells: TermCells) -> Marks:
+    """Return marks for the rows of `cells` that must stand behind the next one."""
+    ends, columns, weights = cells
     first, sizes = ends[:-1], np.diff(ends)
     wrong = np.zeros(sizes.size, dtype=np.bool_)
     same = np.arange(sizes.size - 1)  # rows that equal the next one up to here
@@ -225,7 +225,7 @@ JUDGE = Judge(
     _QUOTED,
     keeps=frozenset({DELETIONS}),
     leaves_out=True,
-    facts=_facts,
+    facts=reduced_facts,
     single_rows=_fault_of_single_rows,
     single_line="each row is one user's, and any m of its terms stand in k rows",
 )

@@ -15,6 +15,7 @@ from ..promise import figures as promise
 from ..report import general
 from ..report.report import Report, as_record
 from ..report.summaries import SummaryLine, SummedUp, as_csv
+from ..spi import figures as spi
 from ..zhu_xiong import figures as zhu_xiong
 from . import plots
 from .page import standalone
@@ -25,6 +26,7 @@ REPORTS: dict[str, Reporter] = {
     "burghardt": burghardt.report,
     "liu-wang": liu_wang.report,
     "promise": promise.report,
+    "spi": spi.report,
     "zhu-xiong": zhu_xiong.report,
 }
 

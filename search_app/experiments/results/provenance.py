@@ -67,15 +67,18 @@ def files_hash(paths: Iterable[Path]) -> str:
 
 
 def inputs_of(
-    logs: Sequence[Path], index_folder: Path, cache: Path, marketing: Path | None = None
+    logs: Sequence[Path],
+    index_folder: Path,
+    cache: Path,
+    given: Mapping[str, Sequence[Path]] | None = None,
 ) -> dict[str, str]:
-    """Return the hashes of all that a run reads: `logs`, index, WordNet, code, `marketing`."""
+    """Return the hashes of all that a run reads: `logs`, index, WordNet, code, files `given`."""
     return {
         "log_sha256": files_hash(logs),
         "index_sha256": files_hash([index_folder / "manifest.json"]),
         "wordnet_sha256": hashlib.sha256(wordnet_sums(cache)).hexdigest(),
         "code_sha256": code_hash(),
-        **({"marketing_sha256": files_hash([marketing])} if marketing else {}),
+        **{f"{name}_sha256": files_hash(paths) for name, paths in (given or {}).items() if paths},
     }
 
 

@@ -110,7 +110,7 @@ def show() -> str:
         withheld=shown.withheld().format(own_page=url_for("me.show")) if hidden else "",
         unmeasured=shown.unmeasured(),
         charts=[drawn(histogram) for histogram in shown.histograms()],
-        facts=shown.facts(),
+        facts=[*shown.facts(), *shown.mean_facts()],
         releases=releases,
         listed=listed if shown.listed else None,
         note=shown.note,

@@ -97,9 +97,9 @@ modes = "group"
     for fault in (
         "unknown titel; allowed are name, title, report, inputs, defaults, variant",
         'name must be letters, digits and hyphens, like name = "mine"',
-        "no report thesis; there are: general, burghardt, liu-wang, promise, zhu-xiong",
+        "no report thesis; there are: general, burghardt, liu-wang, promise, spi, zhu-xiong",
         "size=0 must be a whole number from 1 to 100000, or off",
-        "no input queries; there are least_hits, queries_per_user, robots, seed",
+        "no input queries; there are least_hits, least_queries, queries_per_user, robots, seed",
         "test_share=1.0 must be above 0 and below 1",
         "least_hits=many must be a whole number from 31 to 10000: in a pool of 30",
         "variant a/b: unknown pool; allowed are name, method",

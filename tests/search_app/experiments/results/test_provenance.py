@@ -51,7 +51,9 @@ def test_other_inputs_are_another_context(place: Path, monkeypatch: pytest.Monke
 
 def test_a_given_marketing_table_is_an_input(place: Path) -> None:
     (place / "bids.csv").write_text("term,bid,impressions,clicks\n")
-    found = inputs_of([place / "log.tsv"], place / "index", place / "cache", place / "bids.csv")
+    found = inputs_of(
+        [place / "log.tsv"], place / "index", place / "cache", {"marketing": [place / "bids.csv"]}
+    )
     assert found.keys() - inputs(place).keys() == {"marketing_sha256"}
     assert context(found, "data") != context(inputs(place), "data")
 

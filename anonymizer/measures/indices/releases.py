@@ -1,0 +1,80 @@
+"""SPI, JSD and PEL of a release, term by term: what a user's row says of the user's own profile.
+
+The paper names "exact matching at the word level" for releases that don't keep whole documents. So
+documents are terms, counts are weights: of the profile before, and of the released row that serves
+the user after. Who has no row has an empty release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.sparse import csr_matrix, vstack
+
+from ...arrays import Floats
+from ...errors import BadParameter
+from ...model import Profiles, Release
+from ..group_counts import row_of_each
+from ..measurement import Measurement, by_user
+from .divergence import WEIGHTS, Compared, divergence, in_chunks, weights_of
+
+_CELLS = 1 << 22  # compared at once
+
+
+def privacy_index(
+    profiles: Profiles,
+    release: Release,
+    probabilities: Mapping[str, float] | None = None,
+    spi_weights: str = "paper",
+    empty: str = "one",
+) -> list[Measurement]:
+    """Return the indices of each user of `profiles` in `release`, and how much of them it keeps.
+
+    `probabilities` say how sensitive terms are. Without any all weights are 1, and SPI is JSD.
+    """
+    # Imported here, so that pages and `--help` do not load the compiled loops.
+    from .exposure import exposures
+
+    if spi_weights not in WEIGHTS:
+        raise BadParameter(f"spi_weights={spi_weights} must be one of {', '.join(WEIGHTS)}")
+    terms, rows = _aligned(profiles, release)
+    before = _wider(profiles.weights, len(terms))
+    row_of = row_of_each(profiles, release)
+    counts = profiles.sizes + np.diff(rows.indptr)[row_of]
+    parts: dict[str, list[Floats]] = {}
+    for some in in_chunks(counts, _CELLS):
+        compared = Compared(before[some], rows[row_of[some]])
+        diverged = divergence(compared, weights_of(terms, compared, probabilities), empty)
+        values = {"SPI": diverged.spi[spi_weights], "JSD": diverged.jsd}
+        values |= {f"PEL, {channel}": of for channel, of in exposures(compared).items()}
+        own = np.where(compared.cells.after > 0, compared.cells.before, 0.0)
+        values["impressions"] = compared.sums(own) / compared.sizes
+        for name, of in values.items():
+            skipped = np.isnan(diverged.jsd) & (name != "impressions")
+            parts.setdefault(name, []).append(np.where(skipped, np.nan, of))
+    measured: list[Measurement] = []
+    for name, columns in parts.items():
+        values_of_all = np.concatenate(columns)
+        there = np.flatnonzero(~np.isnan(values_of_all))
+        users = [profiles.users[at] for at in there.tolist()]
+        measured += by_user(name, values_of_all[there], users)
+    return measured
+
+
+def _aligned(profiles: Profiles, release: Release) -> tuple[list[str], csr_matrix]:
+    """Return all terms, those of `profiles` first, and rows over them, an empty one last."""
+    number = {term: at for at, term in enumerate(profiles.terms)}
+    rows = release.rows
+    columns = np.array([number.setdefault(term, len(number)) for term in rows.terms], np.int64)
+    entries = (rows.weights.data, columns[rows.weights.indices], rows.weights.indptr)
+    weights = csr_matrix(entries, shape=(len(rows), len(number)))
+    weights.sort_indices()
+    # Users without a row are numbered -1.
+    return [*number], vstack([weights, csr_matrix((1, len(number)))]).tocsr()
+
+
+def _wider(weights: csr_matrix, columns: int) -> csr_matrix:
+    return csr_matrix(
+        (weights.data, weights.indices, weights.indptr), shape=(weights.shape[0], columns)
+    )

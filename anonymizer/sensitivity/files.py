@@ -1,0 +1,149 @@
+"""Labels as CSV, models as arrays without pickle, and probabilities as CSV. [I/O]
+
+No error quotes a text, as texts are people's queries.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Floats, Marks
+from ..errors import BadInput
+from ..model import Texts
+from ..storage.files import replaced_whole
+from ..storage.records import plain_errors
+from .classifier import CalibratedBayes, SensitivityModel
+
+LABELS_HEAD = ["text", "label"]
+PROBABILITIES_HEAD = ["text", "probability"]
+FORMAT = "veilsearch-sensitivity-1"
+_ENDS = 2  # a scale has at least its two ends
+_DAMAGED = (ValueError, TypeError, KeyError, IndexError, EOFError, OSError, zipfile.BadZipFile)
+
+
+def read_labels(path: Path) -> tuple[list[str], Marks]:
+    """Return the texts and the labels (1: sensitive) in the CSV file at `path`."""
+    texts, labels = list[str](), list[bool]()
+    with plain_errors(path, "read"):
+        if not path.is_file():
+            raise BadInput(f"{path}: must be an existing plain file with {','.join(LABELS_HEAD)}")
+        raw = path.read_bytes()
+    try:
+        lines = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True)
+        if [name.strip().lower() for name in next(lines, [])] != LABELS_HEAD:
+            raise BadInput(f"{path}, line 1: the header must be {','.join(LABELS_HEAD)}")
+        for line in lines:
+            if not line:
+                continue
+            where = f"{path}, line {lines.line_num}"
+            if len(line) != len(LABELS_HEAD):
+                raise BadInput(f"{where}: {len(line)} cells; there must be 2, a text and a label")
+            if line[1].strip() not in ("0", "1"):
+                raise BadInput(f"{where}: the label must be 0 or 1 (1: sensitive)")
+            texts.append(line[0])
+            labels.append(line[1].strip() == "1")
+    except UnicodeDecodeError as fault:
+        raise BadInput(f"{path}: is not in UTF-8; save it in UTF-8") from fault
+    except csv.Error as fault:
+        raise BadInput(f"{path}, line {lines.line_num}: {fault}; quote texts as CSV") from fault
+    if not texts:
+        raise BadInput(f"{path}: there is no line after the header; give labelled texts")
+    return texts, np.array(labels, dtype=bool)
+
+
+def probabilities_csv(texts: Sequence[str], probabilities: Floats) -> str:
+    """Return CSV with one line for each of `texts`, in alphabetical order, with `probabilities`."""
+    text = io.StringIO(newline="")
+    written = csv.writer(text, lineterminator="\n")
+    written.writerow(PROBABILITIES_HEAD)
+    pairs = sorted(zip(texts, probabilities.tolist(), strict=True))
+    written.writerows((query, f"{probability:.6f}") for query, probability in pairs)
+    return text.getvalue()
+
+
+def write_model(model: SensitivityModel, path: Path) -> None:
+    """Write `model` to `path`, for its owner only, as its words may be those of a log."""
+    words = Texts.of(model.words)
+    arrays: dict[str, NDArray[Any]] = {
+        "format": np.array(FORMAT),
+        "labels": np.array(model.labels),
+        "weak": np.array(model.weak),
+        "figures": np.array([model.accuracy, model.half_lexicon_auc]),
+        "words": words.blob,
+        "words_at": words.at,
+        "evidence": np.stack([part.evidence for part in model.parts]),
+        "lines": np.array([(part.base, part.slope, part.intercept) for part in model.parts]),
+    }
+    for at, part in enumerate(model.parts):
+        arrays[f"scale{at}"] = np.stack([part.before, part.after])
+    content = io.BytesIO()
+    # Without times in it, the same labels give the same bytes.
+    np.savez(content, allow_pickle=False, **arrays)
+    with plain_errors(path, "written"), replaced_whole(path) as file:
+        file.write(content.getvalue())
+
+
+def read_model(path: Path) -> SensitivityModel:
+    """Return the model in the file at `path`, after checking every number in it."""
+    with plain_errors(path, "read"):
+        if not path.is_file():
+            raise BadInput(f"{path}: must be a model that veilsearch sensitivity wrote")
+        raw = path.read_bytes()
+    try:
+        # Loading a pickle could run code.
+        with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
+            return _model(dict(arrays))
+    except _DAMAGED as fault:
+        raise BadInput(
+            f"{path}: is no intact model; train it again by veilsearch sensitivity"
+        ) from fault
+
+
+def _model(arrays: dict[str, NDArray[Any]]) -> SensitivityModel:
+    """Return the model in `arrays`; raise ValueError or KeyError if they are none."""
+    if str(arrays["format"]) != FORMAT:
+        raise ValueError("another format")
+    words = _words(arrays["words"], arrays["words_at"])
+    evidence, lines = arrays["evidence"], arrays["lines"]
+    if evidence.shape != (len(lines), len(words)) or lines.shape != (len(lines), 3):
+        raise ValueError("the parts do not fit")
+    parts = tuple(
+        CalibratedBayes(row, float(base), float(slope), float(intercept), *_scale(arrays, at))
+        for at, (row, (base, slope, intercept)) in enumerate(zip(evidence, lines, strict=True))
+    )
+    if not parts or not np.isfinite(evidence).all() or not np.isfinite(lines).all():
+        raise ValueError("a number is not finite")
+    accuracy, auc = arrays["figures"].tolist()
+    if not (0 <= accuracy <= 1 and (np.isnan(auc) or 0 <= auc <= 1)):
+        raise ValueError("a figure is no share")
+    labels, weak = str(arrays["labels"]), bool(arrays["weak"])
+    return SensitivityModel(tuple(words), parts, labels, weak, accuracy, auc)
+
+
+def _words(blob: NDArray[Any], at: NDArray[Any]) -> list[str]:
+    if at.ndim != 1 or at[0] != 0 or at[-1] != blob.size or np.any(np.diff(at) < 1):
+        raise ValueError("the words do not fit")
+    words = Texts(blob, at).strings()
+    if any(one >= other for one, other in pairwise(words)):
+        raise ValueError("the words are not in order")
+    return words
+
+
+def _scale(arrays: dict[str, NDArray[Any]], part: int) -> Floats:
+    """Return the two rows of a part's scale, from which probabilities are read."""
+    scale: Floats = arrays[f"scale{part}"]
+    if scale.ndim != 2 or scale.shape[0] != 2 or scale.shape[1] < _ENDS:
+        raise ValueError("a scale has no two rows")
+    # Not the opposite: NaN would pass that.
+    if not (np.all((scale >= 0) & (scale <= 1)) and np.all(np.diff(scale, axis=1) >= 0)):
+        raise ValueError("a scale does not rise from 0 to 1")
+    return scale

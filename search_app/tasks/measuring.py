@@ -1,0 +1,133 @@
+"""Measure a released log against the original one [I/O]."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anonymizer.measures.indices.log_pairs import (
+    LogIndices,
+    LogPair,
+    QueryPart,
+    contributions,
+    log_indices,
+)
+from anonymizer.measures.indices.probabilities import read_probabilities
+from anonymizer.model import QueryLog
+from anonymizer.querylog.files import form_in_pair
+from anonymizer.querylog.reading import read_log
+from anonymizer.storage.released_log import by_people, log_of
+
+from .. import console
+from ..disclosure.numbers import count
+from ..errors import UsageError
+from .profiling import place_of
+
+_HEADINGS = {"mean": "mean", "by_queries": "by queries"}
+_LINES = {
+    "SPI_paper": "SPI, the paper's weights",
+    "SPI_released": "SPI, suppressed queries weigh 1",
+    "JSD": "JSD",
+    "PEL_exact": "PEL %, exact",
+    "PEL_plugin": "PEL %, plugin",
+    "PEL_similarity": "PEL %, similarity",
+    "PEL_alignment": "PEL %, alignment",
+}
+
+
+class MeasuredLogs(NamedTuple):
+    """The indices of a released log, and how they were computed."""
+
+    indices: LogIndices
+    how: Mapping[str, Any]
+    most: list[QueryPart]  # the queries that add most
+
+
+def measure_logs(
+    released: Path,
+    original: Path,
+    sensitivity: Path | None = None,
+    spi_weights: str = "paper",
+    empty: str = "one",
+    most: int = 0,
+) -> MeasuredLogs:
+    """Return the indices of the log `released`, or of that of a release's folder.
+
+    It was made from the log `original`. The CSV file `sensitivity` says how sensitive queries are.
+    `most` queries that add most to the indices are returned, too.
+    """
+    probabilities = read_probabilities(sensitivity) if sensitivity else None
+    before = _log(original, released=False)
+    if not len(before):
+        raise UsageError(f"{original}: no line is a query; name the log that the other is made of")
+    path = log_of(released)
+    after = _log(path or released, released=True)
+    if path is not None:  # rows are pseudonyms, and only the owner knows whose
+        after = by_people(after, path.parent)
+    pair = LogPair.of(before, after)
+    indices = log_indices(pair, probabilities, spi_weights, empty)
+    how = {
+        "released_log": str(released),
+        "original_log": str(original),
+        "sensitivity": str(sensitivity) if sensitivity else None,
+        "spi_weights": spi_weights,
+        "empty": empty,
+    }
+    return MeasuredLogs(indices, how, contributions(pair, probabilities, spi_weights, most))
+
+
+def as_dict(measured: MeasuredLogs) -> dict[str, Any]:
+    """Return what was `measured` for machines: documented in docs/verbs.md."""
+    indices = measured.indices
+    original, released = (int(of.sum()) for of in (indices.sizes, indices.released))
+    return {
+        **measured.how,
+        "users": len(indices.users),
+        "users_without_release": int(np.count_nonzero(indices.released == 0)),
+        "impressions": {"original": original, "released": released, "share": released / original},
+        **indices.means(),
+    }
+
+
+def lines(measured: MeasuredLogs) -> Iterator[str]:
+    """Yield what was `measured` for people: impressions first, as the indices need them."""
+    made = as_dict(measured)
+    share = made["impressions"]
+    yield (
+        f"impressions: {share['released']:,} of {share['original']:,} queries are released, "
+        f"{100 * share['share']:.1f} %; {count(made['users'], 'user', 'users')}, "
+        f"{made['users_without_release']:,} without any"
+    )
+    yield f"{'':<32}" + "".join(f"{heading:>12}" for heading in _HEADINGS.values())
+    for name, words in _LINES.items():
+        values = (made[name][which] for which in _HEADINGS)
+        shown = ("undefined" if value is None else f"{value:.6f}" for value in values)
+        yield f"{words:<32}" + "".join(f"{value:>12}" for value in shown)
+
+
+def as_csv(indices: LogIndices) -> str:
+    """Return `indices` as CSV, a line for each user; what is undefined is blank."""
+    text = io.StringIO(newline="")
+    written = csv.writer(text, lineterminator="\n")
+    written.writerow(["user", "original_queries", "released_queries", *indices.columns])
+    counts = (indices.sizes.astype(int).tolist(), indices.released.astype(int).tolist())
+    columns = [column.tolist() for column in indices.columns.values()]
+    for user, before, after, *values in zip(indices.users, *counts, *columns, strict=True):
+        shown = ("" if value != value else repr(value) for value in values)  # noqa: PLR0124 NaN
+        written.writerow([user, before, after, *shown])
+    return text.getvalue()
+
+
+def _log(path: Path, *, released: bool) -> QueryLog:
+    with console.progress("log") as progress:
+        form = form_in_pair(path, released=released)
+        log, report = read_log([path], progress, form=form, folded=not released)
+    if report.rejected:
+        first = place_of(report.first_rejects[0])
+        console.say(f"{report.rejected:,} lines were rejected, the first one: {first}")
+    return log
