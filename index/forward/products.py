@@ -76,3 +76,74 @@ def row_parts(
             if place >= 0:
                 parts[at, place] = values[i] * factors[place]
     return parts
+
+
+@_compiled
+def products_of_many(
+    rows: Ints, starts: Whole, columns: Whole, values: Whole, places: Ints, vectors: Floats
+) -> Floats:
+    """Return the products of `rows` with each column of `vectors`, whose rows are `places`."""
+    products = np.zeros((rows.size, vectors.shape[1]))
+    for at in range(rows.size):
+        for i in range(starts[rows[at]], starts[rows[at] + 1]):
+            place = places[columns[i]]
+            if place >= 0:
+                for j in range(vectors.shape[1]):
+                    products[at, j] += values[i] * vectors[place, j]
+    return products
+
+
+@_compiled
+def alike(
+    rows: Ints, starts: Whole, columns: Whole, values: Whole, weights: Floats, most: int
+) -> Floats:
+    """Return for each of `rows` the places and cosines of the `most` others that are most alike.
+
+    They stand one after the other: `most` places, then `most` cosines; 0, 0 where one is missing.
+    Values count as (1 + ln value) times their column's weight. Equal cosines: first places first.
+    """
+    # Each column's list of cells, so that only rows that share a column meet.
+    found = 0
+    for row in rows:
+        found += starts[row + 1] - starts[row]
+    head = np.full(weights.size, -1, np.int32)  # column -> its last cell
+    before, row_of, part = np.empty(found, np.int32), np.empty(found, np.int32), np.empty(found)
+    cell = 0
+    for at in range(rows.size):
+        first, square = cell, 0.0
+        for i in range(starts[rows[at]], starts[rows[at] + 1]):
+            value = (1 + np.log(values[i])) * weights[columns[i]]
+            square += value * value
+            before[cell], row_of[cell], part[cell] = head[columns[i]], at, value
+            head[columns[i]] = cell
+            cell += 1
+        part[first:cell] /= np.sqrt(square)
+    near, cosines, cell = np.zeros((rows.size, 2 * most)), np.zeros(rows.size), 0
+    for at in range(rows.size):
+        cosines[:] = 0
+        for i in range(starts[rows[at]], starts[rows[at] + 1]):
+            other = head[columns[i]]
+            while other >= 0:
+                cosines[row_of[other]] += part[cell] * part[other]
+                other = before[other]
+            cell += 1
+        cosines[at] = 0
+        _keep_largest(cosines, near[at], most)
+    return near
+
+
+@_compiled
+def _keep_largest(cosines: Floats, near: Floats, most: int) -> Floats:
+    """Write the places of the `most` largest positive `cosines`, and these, to `near`."""
+    kept = 0
+    for place in range(cosines.size):
+        cosine = np.round(cosines[place], 12)
+        if cosine <= 0 or (kept == most and cosine <= near[2 * most - 1]):
+            continue
+        kept = min(kept + 1, most)
+        to = kept - 1
+        while to > 0 and near[most + to - 1] < cosine:
+            near[to], near[most + to] = near[to - 1], near[most + to - 1]
+            to -= 1
+        near[to], near[most + to] = place, cosine
+    return near
