@@ -103,11 +103,11 @@ def alike(
     Values count as (1 + ln value) times their column's weight. Equal cosines: first places first.
     """
     # Each column's list of cells, so that only rows that share a column meet.
-    found = 0
+    cells = 0
     for row in rows:
-        found += starts[row + 1] - starts[row]
+        cells += starts[row + 1] - starts[row]
     head = np.full(weights.size, -1, np.int32)  # column -> its last cell
-    before, row_of, part = np.empty(found, np.int32), np.empty(found, np.int32), np.empty(found)
+    before, row_of, part = np.empty(cells, np.int32), np.empty(cells, np.int32), np.empty(cells)
     cell = 0
     for at in range(rows.size):
         first, square = cell, 0.0

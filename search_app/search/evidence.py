@@ -3,10 +3,10 @@
     score(d) = ln BM25(d) + beta * gate * (t(d) + support(d)) / 2
 
 `prior` is the mean of the rows of a population, each weighted by its people. An interest counts
-only by its direction u away from the prior. t(d) says by how many standard deviations d . u is above
-that of a random document. support(d) is the mean t of the documents of the pool that are most like
-d. `standing` is the share of the population's rows whose direction is less close to the pool. `gate`
-is 0 up to some standing, and 1 at a standing of 1. With a gate of 0 the order is the plain one.
+only by its direction u away from the prior. t(d) says by how many standard deviations d . u is
+above that of a random document. support(d) is the mean t of the documents of the pool that are most
+like d. `standing` is the share of the population's rows whose direction is less close to the pool.
+`gate` is 0 up to some standing, and 1 at a standing of 1. With a gate of 0 the order is plain.
 
 The rule reads the pool, the corpus, the population and one interest; it knows no person. Sums are
 added one by one, so that `web/static/evidence.js` gets the same scores, to the last bit.
@@ -15,7 +15,7 @@ added one by one, so that `web/static/evidence.js` gets the same scores, to the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -25,13 +25,14 @@ from scipy.sparse import csr_matrix
 
 from anonymizer.arrays import Floats, Ints
 from anonymizer.model import Profiles
-from index.forward.reading import Forward, Neighbours, length_of
+from index.forward.reading import DocumentVectors, Forward, Neighbours, Target, length_of
 
 from .rerank import DECIMALS
 
 NEAR = 8  # documents that support one
 BEST, SEEN = 10, 100  # closeness: the mean of the BEST largest products among the first SEEN
 SAMPLE = 4000  # documents that stand for a random one
+SEARCHES = 200  # that a population of rows is replaced by
 OTHERS = 500  # rows of a population that an interest is compared with
 NOTHING = 1e-12  # a length or a spread that counts as 0; and a BM25 score of 0 or less counts as it
 _POOLS, _DIRECTIONS = 16, 512  # kept in memory
@@ -47,7 +48,7 @@ class Care(NamedTuple):
 CARES = {"default": Care(0.15, 0.6), "careful": Care(0.05, 0.75)}
 
 
-class Population(NamedTuple):
+class RowPopulation(NamedTuple):
     """Rows of weights that an interest stands among, and how many people share each."""
 
     rows: Profiles  # names and weights
@@ -55,12 +56,15 @@ class Population(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """An interest's direction away from the prior, at columns of the index."""
+    """An interest's direction away from what is common: (interest - factor * common) / length."""
 
-    columns: Ints
-    weights: Floats
+    columns: Ints  # of the index
+    weights: Floats  # the interest's
+    factor: float
+    length: float
     mean: float  # of its product with a random document, and the standard deviation;
     spread: float  # 0: the interest says nothing of its own
+    searches: Floats  # how close it is to searches for anything, ascending; empty among rows
 
 
 class Scored(NamedTuple):
@@ -77,33 +81,35 @@ class Scored(NamedTuple):
 class _Pool(NamedTuple):
     """What all interests share of one pool."""
 
+    common: Floats  # each document's product with what is common
     neighbours: Neighbours
     closeness: Floats  # of each row that an interest is compared with, ascending,
     of_name: Mapping[str, float]  # and by name
 
 
-class Evidence:
+class EvidenceRule:
     """The rule over one population and one index: prepared once, shared by threads.
 
-    In bulk: `made = Evidence(population, forward)`, then for each query and interest
+    In bulk: `made = EvidenceRule(population, forward)`, then for each query and interest
     `made.scored(pool.rows, pool.scores, interest, name)`. The interest of a released row goes with
     the row's `name`, so that it does not stand beside itself; for an own profile there is no name.
     `rerank.order(scored.scores)` gives the places of the pool, best first. What is the same for
     several interests in one pool is computed once, if their calls follow each other.
+    Without a population (None), all is made of the corpus: what is common are the documents' terms,
+    and an interest stands among its own closeness to other searches.
     """
 
-    def __init__(self, population: Population, forward: Forward, vectors: str = "tfidf") -> None:
+    def __init__(
+        self, population: RowPopulation | None, forward: Forward, vectors: str = "tfidf"
+    ) -> None:
         self._population, self._forward, self._vectors = population, forward, vectors
-        people = population.people / max(population.people.sum(), 1)
-        self.prior: Floats = csr_matrix(population.rows.weights).T @ people
-        self._columns = forward.columns(population.rows.terms)
         self._pool = lru_cache(_POOLS)(self._pool_of)
         self._known: dict[int, tuple[Mapping[str, float], Direction]] = {}
 
-    @cached_property
-    def terms(self) -> dict[str, float]:
-        """Return the prior by term."""
-        return dict(zip(self._population.rows.terms, self.prior.tolist(), strict=True))
+    @property
+    def of_rows(self) -> bool:
+        """Return whether rows say what is common, and not the corpus."""
+        return self._population is not None
 
     @cached_property
     def sample(self) -> Ints:
@@ -111,6 +117,27 @@ class Evidence:
         size = self._forward.documents
         drawn = np.random.default_rng(0).choice(size, min(SAMPLE, size), replace=False)
         return np.sort(drawn).astype(np.int64)
+
+    @cached_property
+    def sampled(self) -> DocumentVectors:
+        """Return the vectors of the sample."""
+        return self._forward.vectors(self.sample, self._vectors)
+
+    @cached_property
+    def common(self) -> dict[str, float]:
+        """Return what is common, by term: the population's mean row, or shares of documents."""
+        if self._population is not None:
+            rows, people = self._population
+            mean = csr_matrix(rows.weights).T @ (people / max(people.sum(), 1))
+            return dict(zip(rows.terms, mean.tolist(), strict=True))
+        made = self.sampled
+        having = np.bincount(made.places, minlength=len(made.terms)) / max(self.sample.size, 1)
+        return dict(zip(made.terms, having.tolist(), strict=True))
+
+    @cached_property
+    def searches(self) -> Ints:
+        """Return searches for anything: places in the sample, SEEN each; -1 where it has fewer."""
+        return searches_in(self.sampled)
 
     def scored(
         self,
@@ -129,11 +156,15 @@ class Evidence:
         if not direction.spread or not rows.size:
             nothing = np.zeros(rows.size)
             return Scored(np.round(logs, DECIMALS), nothing, nothing, 0.0, 0.0, 0.0)
-        products = self._products(rows, direction)
-        t: Floats = (products - direction.mean) / direction.spread
         pool = self._pool(rows.tobytes())
+        products = self._products(rows, direction, pool.common)
+        t: Floats = (products - direction.mean) / direction.spread
         held = support(t, pool.neighbours)
-        stands = standing(closeness(products[None])[0], pool.closeness, pool.of_name.get(name))
+        near = float(closeness(products[None])[0])
+        if self._population is None:
+            stands = standing(near, direction.searches)
+        else:
+            stands = standing(near, pool.closeness, pool.of_name.get(name))
         gate = gate_of(stands, care)
         strength = care.beta * gate
         scores: Floats = np.round(logs + strength * (t + held) / 2, DECIMALS)
@@ -147,6 +178,18 @@ class Evidence:
         """Return the documents of the pool `rows` that support each of them."""
         return self._pool(rows.tobytes()).neighbours
 
+    def shares(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
+        """Return what each term of `interest` adds to t of each document: rows x terms."""
+        made = self.direction(interest)
+        columns = self._forward.columns(list(interest))
+        places = np.flatnonzero(columns >= 0)
+        common = np.array([self.common.get(term, 0.0) for term in interest])
+        weights = np.fromiter(interest.values(), np.float64, len(interest))
+        away = (weights - made.factor * common) / (made.length * made.spread or 1)
+        factors = away[places] * self._forward.idf_at(columns[places], self._vectors)
+        target = Target(len(interest), places, columns[places], factors, 1.0, self._vectors)
+        return self._forward.contributions(rows, target)
+
     def direction(self, interest: Mapping[str, float]) -> Direction:
         """Return the direction of `interest`; the same mapping object is prepared only once."""
         known = self._known.get(id(interest))
@@ -155,59 +198,114 @@ class Evidence:
         made = self._direction(interest)
         if len(self._known) >= _DIRECTIONS:
             self._known.clear()
+        # The mapping is kept with its direction: as long as it lives, no other object gets its id.
         self._known[id(interest)] = interest, made
         return made
 
     def _direction(self, interest: Mapping[str, float]) -> Direction:
-        away = {term: interest.get(term, 0.0) - prior for term, prior in self.terms.items()}
+        common, factor = self.common, 1.0
+        if self._population is None:
+            shared = [weight * common.get(term, 0.0) for term, weight in interest.items()]
+            factor = ordered_sum(shared) / (self._square or 1)
+        away = {term: interest.get(term, 0.0) - factor * mean for term, mean in common.items()}
         away |= {term: weight for term, weight in interest.items() if term not in away}
-        weights = np.fromiter(away.values(), np.float64, len(away))
-        length = length_of(weights)
-        columns = self._forward.columns(list(away))
+        length = length_of(np.fromiter(away.values(), np.float64, len(away)))
+        columns = self._forward.columns(list(interest))
+        weights = np.fromiter(interest.values(), np.float64, len(interest))
         known = np.flatnonzero(columns >= 0)
-        if length <= NOTHING:
-            return Direction(columns[known], np.zeros(known.size), 0.0, 0.0)
-        some = Direction(columns[known], weights[known] / length, 0.0, 0.0)
-        products = self._products(self.sample, some)
+        made = Direction(columns[known], weights[known], factor, length, 0.0, 0.0, np.zeros(0))
+        if not interest or length <= NOTHING:
+            return made
+        products = self._products(self.sample, made, self._common_in_sample)
         mean = total(products) / max(products.size, 1)
         spread = float(np.sqrt(total((products - mean) ** 2) / max(products.size, 1)))
-        return some._replace(mean=mean, spread=spread if spread > NOTHING else 0.0)
+        near = np.zeros(0)
+        if self._population is None and self.searches.size:
+            # The last place, -1, is that of no document.
+            near = np.sort(closeness(np.append(products, -np.inf)[self.searches]))
+        return made._replace(mean=mean, spread=spread if spread > NOTHING else 0.0, searches=near)
 
-    def _products(self, rows: Ints, direction: Direction) -> Floats:
-        return self._forward.projections(rows, direction.columns, direction.weights, self._vectors)
+    @cached_property
+    def _square(self) -> float:
+        return ordered_sum([share * share for share in self.common.values()])
+
+    @cached_property
+    def _common_in_sample(self) -> Floats:
+        return self._common_in(self.sample)
+
+    def _common_in(self, rows: Ints) -> Floats:
+        columns = self._forward.columns(list(self.common))
+        weights = np.fromiter(self.common.values(), np.float64, len(self.common))
+        known = np.flatnonzero(columns >= 0)
+        return self._forward.projections(rows, columns[known], weights[known], self._vectors)
+
+    def _products(self, rows: Ints, made: Direction, common: Floats) -> Floats:
+        own = self._forward.projections(rows, made.columns, made.weights, self._vectors)
+        products: Floats = (own - made.factor * common) / made.length
+        return products
 
     def _pool_of(self, key: bytes) -> _Pool:
         rows = np.frombuffer(key, np.int64)
-        names, matrix = self._others
-        places = self._places
-        first = rows[:SEEN]
-        products = self._forward.projections_of_many(first, places, matrix, self._vectors)
-        near = closeness(np.ascontiguousarray(products.T))
-        of_name = dict(zip(names, near.tolist(), strict=True))
-        return _Pool(self._forward.neighbours(rows, NEAR), np.sort(near), of_name)
+        common, near = self._common_in(rows), self._forward.neighbours(rows, NEAR)
+        if self._population is None:
+            return _Pool(common, near, np.zeros(0), {})
+        names, places, matrix = self._others
+        products = self._forward.projections_of_many(rows[:SEEN], places, matrix, self._vectors)
+        close = closeness(np.ascontiguousarray(products.T))
+        of_name = dict(zip(names, close.tolist(), strict=True))
+        return _Pool(common, near, np.sort(close), of_name)
 
     @cached_property
-    def _places(self) -> Ints:
-        places = np.full(len(self._forward.terms), -1)
-        known = np.flatnonzero(self._columns >= 0)
-        places[self._columns[known]] = np.arange(known.size)
-        return places
+    def _others(self) -> tuple[list[str], Ints, Floats]:
+        """Return the rows to compare with: names, and for each column its row in the matrix.
 
-    @cached_property
-    def _others(self) -> tuple[list[str], Floats]:
-        """Return the rows to compare with: names, and terms x rows with what counts multiply."""
-        rows = self._population.rows
+        The matrix is terms x rows, and holds directions times what documents' counts count.
+        """
+        rows = self._population.rows if self._population else Profiles.from_rows({})
         chosen = list(range(len(rows)))
         if len(rows) > OTHERS:
             digest = [hashlib.sha256(name.encode()).digest() for name in rows.users]
             chosen = sorted(sorted(chosen, key=digest.__getitem__)[:OTHERS])
-        away = rows.weights[chosen].toarray() - self.prior
+        away = rows.weights[chosen].toarray() - np.fromiter(self.common.values(), np.float64)
         lengths = np.linalg.norm(away, axis=1, keepdims=True)
         units = np.divide(away, lengths, out=np.zeros_like(away), where=lengths > NOTHING)
-        known = np.flatnonzero(self._columns >= 0)
-        factors = self._forward.idf_at(self._columns[known], self._vectors)
+        columns = self._forward.columns(rows.terms)
+        known = np.flatnonzero(columns >= 0)
+        places = np.full(len(self._forward.terms), -1)
+        places[columns[known]] = np.arange(known.size)
+        factors = self._forward.idf_at(columns[known], self._vectors)
         matrix = np.ascontiguousarray((units[:, known] * factors).T)
-        return [rows.users[at] for at in chosen], matrix
+        return [rows.users[at] for at in chosen], places, matrix
+
+
+def searches_in(sample: DocumentVectors) -> Ints:
+    """Return what SEARCHES searches find in `sample`, the best first; -1: nothing more.
+
+    A search is for two terms of a document. One that finds fewer than BEST documents is left out.
+    """
+    size, rng = sample.ends.size, np.random.default_rng(1)
+    starts = np.concatenate(([0], sample.ends))
+    counts = csr_matrix((sample.counts, sample.places, starts), (size, len(sample.terms))).tocsc()
+    finds: list[Ints] = []
+    for document in rng.integers(0, max(size, 1), 10 * SEARCHES).tolist() if size else ():
+        terms = sample.places[starts[document] : starts[document + 1]]
+        if terms.size < 2 or len(finds) == SEARCHES:
+            continue
+        worth = np.zeros(size)
+        for term in rng.choice(terms, 2, replace=False).tolist():
+            part = slice(counts.indptr[term], counts.indptr[term + 1])
+            having, tf = counts.indices[part], counts.data[part]
+            worth[having] += sample.weights[term] * tf / (tf + 1)
+        best = np.argsort(-worth, kind="stable")[:SEEN]
+        best = best[worth[best] > 0]
+        if best.size >= BEST:
+            finds.append(np.pad(best, (0, SEEN - best.size), constant_values=-1))
+    return np.array(finds, dtype=np.int64).reshape(-1, SEEN)
+
+
+def ordered_sum(values: Sequence[float]) -> float:
+    """Return the sum of `values`, added from the smallest on, whatever order they come in."""
+    return total(np.sort(np.array(values, dtype=np.float64)))
 
 
 def total(values: Floats) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from ..disclosure.withholding import published
 from ..errors import UsageError
 from ..evaluation.log import PrecisionLog
 from ..search.modes import FURTHER, Modes
+from ..search.request import COSINE, EVIDENCE, rule_of
 from ..settings import DEMO, PLAIN, PRIVATE, Settings
 from ..tasks.growth import Growth
 from ..tasks.profiling import choices_of
@@ -107,7 +109,6 @@ class Serving:
             further=lambda name: self._say_once(damaged.format(name)),
         )
         try:
-            opened.modes.engine.warm_up()
             return self._site(opened, access, state, truth if access == DEMO else None)
         except BaseException:
             opened.close()
@@ -123,6 +124,11 @@ class Serving:
         shown = published(self._ledger, folder) if folder else (lambda: False)
         if access != DEMO:
             self._withhold(modes, shown)
+        settings = self.settings
+        if not settings.ranking:
+            # Real people get no order that harms half of their searches.
+            settings = replace(settings, ranking=EVIDENCE if access == PRIVATE else COSINE)
+        modes.warm_up(rule_of(settings))
         release, store = modes.release, self._store(access)
         growth = self._growth(opened)
         if modes.profiles is not None:
@@ -145,7 +151,7 @@ class Serving:
         return Site(
             modes=modes,
             log=self._log,
-            settings=self.settings,
+            settings=settings,
             people=people_of(truth, modes) if truth else {},
             clock=time.time,
             access=access,

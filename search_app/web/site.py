@@ -20,6 +20,7 @@ from ..disclosure.kinds import kind_of
 from ..errors import UsageError
 from ..evaluation.log import PrecisionLog
 from ..search.modes import Answer, Modes
+from ..search.request import RankingRule, rule_of
 from ..settings import DEMO, PRIVATE, Settings
 from ..tasks.growth import Growth
 from ..workspace.lecture import Lecture
@@ -102,6 +103,11 @@ class Site:
     def words(self) -> Words:
         """Return the sentences about rows of the current release."""
         return self.words_of("group")
+
+    @property
+    def rule(self) -> RankingRule:
+        """Return the rule by which interests usually order pools here."""
+        return rule_of(self.settings)
 
     @property
     def on_device(self) -> bool:

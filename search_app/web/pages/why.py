@@ -117,8 +117,7 @@ def score_lines(why: PlaceExplanation, limit: int) -> list[ScoreLine]:
     rest = [share.share for share in why.terms[limit:]]
     if rest:
         named.append((f"{len(rest)} more", "", sum(rest)))
-    if why.mix < 1:
-        named.append(("BM25 of the query", "", why.bm25_share))
+    named += [(name, "", share) for name, share in why.added]
     return _lines(named)
 
 

@@ -17,7 +17,7 @@ from ...search.modes import Answer
 from ..parameters import BLIND, REVEAL, SHOW, read_parameters
 from ..question import Question, address
 from ..site import Site
-from ..wording import kind
+from ..wording import fitting, kind
 from .answering import Outcome
 from .results import Cards, GoneDocument, Result, because, cards, gone, results
 
@@ -64,6 +64,7 @@ class ComparedRanking(NamedTuple):
     agreement: PoolAgreement | None
     results: list[Result]
     gone: list[GoneDocument]
+    fit: str  # how well the interests fit the search, by the rule `evidence`
     more: str  # the address of the whole ranking; empty if this is the whole
 
 
@@ -132,14 +133,14 @@ def columns(
     if not look.hidden:
         return made
     # Only the documents and their order stay: everything else could reveal whose order it is.
-    empty: dict[str, Any] = dict.fromkeys(("kind", "name", "release", "sees", "more"), "")
+    empty: dict[str, Any] = dict.fromkeys(("kind", "name", "release", "sees", "fit", "more"), "")
     return [column._replace(**empty, precision=None, agreement=None, gone=[]) for column in made]
 
 
 def blind_order(modes: Sequence[str], question: Question, key: bytes = b"") -> list[str]:
     """Return `modes` in an order drawn by lot: by a keyed hash of each with `question`."""
     # A hash keeps the order while the same question is shown; a new question draws again.
-    about = [question.query, question.user, question.pool, question.mix, question.operators]
+    about = [question.query, question.user, question.pool, *question.rule, question.operators]
 
     def drawn(mode: str) -> bytes:
         text = json.dumps([mode, *about]).encode()
@@ -163,5 +164,6 @@ def _column(
         agreement=answer.agreement,
         results=results(answer.ranking, known, count=count, shown=count, because=reasons),
         gone=gone(answer.ranking, known, count),
+        fit=fitting(answer, site.words_of(answer.mode).whose),
         more=whole if len(answer.ranking) > count else "",
     )

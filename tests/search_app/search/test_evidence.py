@@ -15,7 +15,7 @@ from anonymizer.arrays import Ints
 from anonymizer.model import Profiles
 from index.forward.reading import Forward, Neighbours
 from search_app.search import evidence
-from search_app.search.evidence import CARES, Care, Evidence, Population, Scored
+from search_app.search.evidence import CARES, Care, EvidenceRule, RowPopulation, Scored
 from search_app.search.rerank import order
 
 from ..toy_index import forward_of
@@ -49,16 +49,16 @@ class Counted(Forward):
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> Evidence:
+def made(monkeypatch: pytest.MonkeyPatch) -> EvidenceRule:
     """Return the rule over the worked example, with two neighbours and the two largest."""
     monkeypatch.setattr(evidence, "NEAR", 2)
     monkeypatch.setattr(evidence, "BEST", 2)
     forward = forward_of(COUNTS, TERMS)
     forward.__class__ = Counted
-    return Evidence(Population(Profiles.from_rows(ROWS), PEOPLE), forward, "tf")
+    return EvidenceRule(RowPopulation(Profiles.from_rows(ROWS), PEOPLE), forward, "tf")
 
 
-def scored(made: Evidence, name: str, care: Care = CARES["default"]) -> Scored:
+def scored(made: EvidenceRule, name: str, care: Care = CARES["default"]) -> Scored:
     return made.scored(POOL, BM25, ROWS[name], name, care)
 
 
@@ -66,14 +66,13 @@ def six(values: Sequence[float] | np.ndarray) -> list[float]:
     return np.round(values, 6).tolist()
 
 
-def test_the_worked_example(made: Evidence) -> None:
-    assert made.terms == pytest.approx(
+def test_the_worked_example(made: EvidenceRule) -> None:
+    assert made.common == pytest.approx(
         dict(zip(TERMS, (0.25, 1 / 12, 5 / 12, 1 / 3, 5 / 12), strict=True))
     )
     direction = made.direction(ROWS["r1"])
-    weights = {TERMS[made._columns.tolist().index(c)]: w
-               for c, w in zip(direction.columns, direction.weights, strict=True)}  # fmt: skip
-    assert six([weights[term] for term in TERMS]) == [
+    away = [ROWS["r1"].get(term, 0) - made.common[term] for term in TERMS]
+    assert six(np.array(away) / direction.length) == [
         -0.319801, -0.106600, -0.533002, 0.213201, 0.746203,
     ]  # fmt: skip
     assert six([direction.mean, direction.spread]) == [0.176623, 0.390146]
@@ -86,7 +85,7 @@ def test_the_worked_example(made: Evidence) -> None:
     assert order(one.scores).tolist() == [2, 0, 1, 3]
 
 
-def test_the_worked_example_for_the_other_askers(made: Evidence) -> None:
+def test_the_worked_example_for_the_other_askers(made: EvidenceRule) -> None:
     one = scored(made, "r0")
     assert six([one.standing, one.gate]) == [0.666667, 0.166667]
     assert six(one.scores) == [1.386820, 1.344364, 1.269951, 1.085718]
@@ -170,8 +169,8 @@ def test_the_rule_is_its_naive_twin(
     named = {f"r{number}": row for number, row in enumerate(rows)}
     people = [2 + number for number in range(len(rows))]
     own, name = (rows[0], "r0") if member else (own, "")
-    made = Evidence(
-        Population(Profiles.from_rows(named), np.array(people)), forward_of(counts, WORDS)
+    made = EvidenceRule(
+        RowPopulation(Profiles.from_rows(named), np.array(people)), forward_of(counts, WORDS)
     )
     bm25 = np.linspace(9, 2, 12)
     mine = made.scored(np.arange(12), bm25, own, name)
@@ -182,21 +181,21 @@ def test_the_rule_is_its_naive_twin(
 # -- edges ---------------------------------------------------------------------------------------
 
 
-def test_what_says_nothing_of_its_own_leaves_the_plain_order(made: Evidence) -> None:
-    for interest in (made.terms, {}):
+def test_what_says_nothing_of_its_own_leaves_the_plain_order(made: EvidenceRule) -> None:
+    for interest in (made.common, {}):
         plain = made.scored(POOL, BM25, dict(interest))
         assert plain.gate == 0 or interest == {}
     assert (
-        made.scored(POOL, BM25, made.terms).scores.tolist() == np.round(np.log(BM25), 12).tolist()
+        made.scored(POOL, BM25, made.common).scores.tolist() == np.round(np.log(BM25), 12).tolist()
     )
-    alone = Evidence(
-        Population(Profiles.from_rows({"r0": ROWS["r0"]}), np.array([3])),
+    alone = EvidenceRule(
+        RowPopulation(Profiles.from_rows({"r0": ROWS["r0"]}), np.array([3])),
         forward_of(COUNTS, TERMS),
     )
     assert alone.scored(POOL, BM25, ROWS["r0"], "r0").gate == 0
 
 
-def test_a_score_of_zero_or_less_is_the_smallest(made: Evidence) -> None:
+def test_a_score_of_zero_or_less_is_the_smallest(made: EvidenceRule) -> None:
     one = made.scored(POOL, np.array([2.0, 0.5, 0.0, -3.0]), ROWS["r3"], "r3")
     assert order(one.scores).tolist() == [0, 1, 2, 3]
     assert one.scores[2] == one.scores[3]
@@ -205,10 +204,12 @@ def test_a_score_of_zero_or_less_is_the_smallest(made: Evidence) -> None:
 
 
 def test_more_than_500_rows_are_compared_with_500_that_their_names_draw(
-    monkeypatch: pytest.MonkeyPatch, made: Evidence
+    monkeypatch: pytest.MonkeyPatch, made: EvidenceRule
 ) -> None:
     monkeypatch.setattr(evidence, "OTHERS", 3)
-    few = Evidence(Population(Profiles.from_rows(ROWS), PEOPLE), forward_of(COUNTS, TERMS), "tf")
+    few = EvidenceRule(
+        RowPopulation(Profiles.from_rows(ROWS), PEOPLE), forward_of(COUNTS, TERMS), "tf"
+    )
     assert few.closeness_of(POOL).size == 3
-    assert few.terms == made.terms
+    assert few.common == made.common
     assert {round(3 * scored(few, name).standing) for name in ROWS} <= {0, 1, 2, 3}

@@ -123,6 +123,9 @@ ROWS = {
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": OPEN_DATA,
     "GET /api/v1/openapi.json": FOR_ALL,
+    "GET /api/v1/reference": replace(
+        OPEN_DATA, path="/api/v1/reference", private=(404, 404, 400, 404)
+    ),
     "GET /api/v1/candidates": replace(
         OPEN_DATA, path="/api/v1/candidates?q=java", private=(404, 404, 400, 404)
     ),

@@ -24,7 +24,7 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
         "/",
         "/?q=java",
         "/?q=java&user=1001",
-        "/?q=java&user=1003&mode=own&pool=20&mix=0.5&page=2",
+        "/?q=java&user=1003&mode=own&pool=20&ranking=cosine&page=2",
         "/?q=java+-code&operators=1",
         "/?q=unheard",
         "/?q=java&pool=0",

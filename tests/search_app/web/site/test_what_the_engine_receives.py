@@ -49,7 +49,7 @@ def heard(modes: Modes, users: Sequence[str], mode: str) -> list[tuple[Calls, An
         forward = Overheard(ToyForward(), calls)
         engine = Overheard(Engine(cast(Index, lucene), cast(Forward, forward)), calls)
         served = Modes(cast(Engine, engine), modes.profiles, modes.release)
-        (answer,) = served.answers("java", (mode,), user, pool=40, mix=0.5)
+        (answer,) = served.answers("java", (mode,), user, pool=40)
         told.append((calls, answer))
     return told
 
@@ -105,7 +105,7 @@ def test_another_group_and_the_own_mode_do_differ(modes: Modes) -> None:
 def test_the_pages_send_the_same_too(site: Site, path: str) -> None:
     client = create_app(site).test_client()
     for user in ("1001", "1002"):
-        client.get(f"{path}?q=java+rare&user={user}&mix=0.5")
+        client.get(f"{path}?q=java+rare&user={user}")
     mine, theirs = (site.transcripts.of(user) for user in ("1001", "1002"))
     assert mine["group"].as_bytes() == theirs["group"].as_bytes()
     assert mine["none"].as_bytes() == theirs["none"].as_bytes()
