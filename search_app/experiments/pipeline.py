@@ -28,7 +28,8 @@ from anonymizer.terms.counting import TermCounter
 from anonymizer.terms.wordnet import WordNet
 from index.forward.reading import Forward
 
-from ..measures.precision import MEASURES, measured_by_size
+from ..measures.precision import measured_by_size
+from ..measures.relevance import judged
 from ..search.rerank import DECIMALS
 from ..tasks.releasing import release_of
 from .beliefs import facts_of_beliefs, largest
@@ -44,8 +45,9 @@ from .data import (
 )
 from .design import ExperimentInputs, Unit
 from .facts import facts_of_input, facts_of_nothing, facts_of_release
-from .modes import MODES, Situation, best_first, places_in
+from .modes import EVIDENCE, MODES, Situation, best_first, facts_of_standing, places_in
 from .outcomes import Block
+from .value.questions import Labelled, labelled_questions
 
 FEW = 40  # people in the small release by which `warm_up` compiles
 
@@ -82,9 +84,17 @@ def block_of(unit: str, mode: str, pool: int, scores: Sequence[Floats], gold: Go
     depth = gold.depth(pool)
     hits = np.minimum(gold.questions.hits, depth)
     own = gold.places(depth)
-    orders = [np.take_along_axis(own, best_first(some[:, :depth], hits), axis=1) for some in scores]
+    best = [best_first(some[:, :depth], hits) for some in scores]
+    orders = [np.take_along_axis(own, order, axis=1) for order in best]
     measured = [measured_by_size(some.__getitem__, hits) for some in orders]
-    means = {name: np.mean([draw[name] for draw in measured], axis=0) for name in MEASURES}
+    relevant, kind = gold.questions.relevant, gold.questions.kind
+    if relevant is not None and kind is not None:
+        by_relevance = (judged(relevant[:, :depth], order, kind) for order in best)
+        measured = [
+            {**by_gold, **by_labels}
+            for by_gold, by_labels in zip(measured, by_relevance, strict=True)
+        ]
+    means = {name: np.mean([draw[name] for draw in measured], axis=0) for name in measured[0]}
     # Rounded now, so that values in memory are those that files give back.
     values = {name: np.round(mean, DECIMALS) for name, mean in means.items()}
     return Block(unit, mode, pool, hits, values)
@@ -131,13 +141,24 @@ def prepare(
     inputs: ExperimentInputs,
     units: Sequence[Unit],
     table: MarketingTable | None = None,
+    labelled: Labelled | None = None,
 ) -> Data:
-    """Return the profiles of `log`, held-out questions with their pools, and the `table`."""
+    """Return the profiles of `log`, questions with their pools, and the `table`.
+
+    The questions are those of `labelled`, else held-out queries.
+    """
+    # What is asked is not in the log, so no query of it need be held out.
+    inputs = replace(inputs, test_share=0.0) if labelled else inputs
     weights = sorted({unit.weights for unit in units})
     log, robots = drop_robots(log, inputs)
     profiles, held_out = people_and_queries(log, counter, inputs, weights)
     users, sizes = profiles[weights[0]].users, {pool for unit in units for _, pool in unit.asked}
-    questions = draw_questions(held_out, users, search, inputs, sizes) if sizes else no_questions()
+    if labelled and sizes:
+        questions = labelled_questions(labelled, users, search, max(sizes), inputs.seed)
+    elif sizes:
+        questions = draw_questions(held_out, users, search, inputs, sizes)
+    else:
+        questions = no_questions()
     return Data(profiles, questions, table_for(units, profiles, table, inputs), robots)
 
 
@@ -175,6 +196,9 @@ def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, flo
         if (exact := beliefs.get(largest("group"))) is not None:
             # Rows of some methods hide their members' shares; `beliefs` reads what rows publish.
             facts["change_of_belief"] = exact
+        if any(mode == EVIDENCE for mode in modes):
+            depth = world.gold(unit).depth(max(pool for _, pool in unit.asked))
+            facts |= facts_of_standing(world.situation(unit, release, depth))
         return {**facts, **beliefs}
     return facts_of_input(profiles, data.table, world.forward, data.robots)
 

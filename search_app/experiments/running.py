@@ -24,6 +24,7 @@ from index.manifest import read_manifest
 from index.opening import open_index
 
 from ..errors import UsageError, plain_when_writing
+from ..evaluation.relevance import Relevance
 from ..settings import Settings
 from . import kept_units
 from .data import Data
@@ -50,6 +51,7 @@ from .results.provenance import (
     versions,
 )
 from .results.trec_runs import run_files
+from .value.questions import Labelled
 from .workers import Place, measured, open_world
 
 UNFINISHED, LOCK = "unfinished", "lock"
@@ -69,6 +71,7 @@ class Sources:
     marketing: Path | None = None  # a table; None: a synthetic one if a method needs one
     table: Callable[[], MarketingTable | None] = lambda: None  # reads the file `marketing`
     command: str = ""  # the user's command without the folders of files
+    relevance: Callable[[], Relevance] | None = None  # None: the log's own queries are asked
 
 
 class RunChoices(NamedTuple):
@@ -205,6 +208,7 @@ def _prepared(
             experiment.inputs,
             units,
             sources.table(),
+            Labelled(sources.relevance(), lucene.ids) if sources.relevance else None,
         )
     finally:
         lucene.close()

@@ -1,4 +1,4 @@
-"""How good an order is by relevance of its own, and whom it harms, against the plain order.
+"""How good an order is by relevance of its own, and what it harms, against the plain order.
 
 Relevance of its own comes from no profile: somebody, or the town's truth, says which documents of a
 pool are relevant to a query. AP is the mean precision at the ranks of the relevant documents of the
@@ -51,7 +51,8 @@ def is_kept(relevant: Marks, hits: Ints) -> Marks:
     At least 2 and at most 90 % of the first 100 documents must be relevant.
     """
     among = relevant[:, :SEEN].sum(1)
-    return (among >= LEAST) & (among <= MOST * np.minimum(hits, SEEN))
+    kept: Marks = (among >= LEAST) & (among <= MOST * np.minimum(hits, SEEN))
+    return kept
 
 
 def judged(relevant: Marks, orders: Ints, kind: Ints) -> Mapping[str, Floats]:
@@ -82,4 +83,5 @@ def judged(relevant: Marks, orders: Ints, kind: Ints) -> Mapping[str, Floats]:
 
 def _divided(sums: Floats, counts: Ints | Floats) -> Floats:
     out = np.full(np.shape(sums), np.nan)
-    return np.divide(sums, counts, out=out, where=np.asarray(counts) > 0)
+    ratios: Floats = np.divide(sums, counts, out=out, where=np.asarray(counts) > 0)
+    return ratios

@@ -14,6 +14,7 @@ from ..promise import figures as promise
 from ..report import general
 from ..report.report import Report, as_record
 from ..report.summaries import SummaryLine, SummedUp, as_csv
+from ..value import figures as value
 from ..zhu_xiong import figures as zhu_xiong
 from . import plots
 from .page import standalone
@@ -23,6 +24,7 @@ REPORTS: dict[str, Reporter] = {
     GENERAL: general.report,
     "burghardt": burghardt.report,
     "promise": promise.report,
+    "value": value.report,
     "zhu-xiong": zhu_xiong.report,
 }
 
