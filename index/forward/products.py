@@ -137,7 +137,10 @@ def _keep_largest(cosines: Floats, near: Floats, most: int) -> Floats:
     """Write the places of the `most` largest positive `cosines`, and these, to `near`."""
     kept = 0
     for place in range(cosines.size):
-        cosine = np.round(cosines[place], 12)
+        # First without rounding, as few are near enough.
+        if cosines[place] <= 0 or cosines[place] < near[2 * most - 1] - 1e-12:
+            continue
+        cosine = np.rint(cosines[place] * 1e12) / 1e12
         if cosine <= 0 or (kept == most and cosine <= near[2 * most - 1]):
             continue
         kept = min(kept + 1, most)

@@ -158,15 +158,17 @@ class Forward:
             norms=self._norms[vectors][rows],
         )
 
-    def projections(
-        self, rows: Ints, columns: Ints, weights: Floats, vectors: str = "tfidf"
-    ) -> Floats:
-        """Return the products of the documents of `rows`, of length 1, with a vector.
-
-        The vector has `weights` at `columns`, which differ. Nothing is rounded.
-        """
+    def weighted(self, columns: Ints, weights: Floats, vectors: str = "tfidf") -> Floats:
+        """Return the vector of `weights` at `columns`, which differ, to multiply counts with."""
         vector = np.zeros(len(self.terms))
         vector[columns] = weights * self._factors(vectors)[columns]
+        return vector
+
+    def projections(self, rows: Ints, vector: Floats, vectors: str = "tfidf") -> Floats:
+        """Return the products of the documents of `rows`, of length 1, with a weighted `vector`.
+
+        Nothing is rounded.
+        """
         rows = self._rows(rows)
         lengths: Floats = self._norms[vectors][rows]
         products = row_products(rows, *self._parts, vector)

@@ -234,13 +234,18 @@ class EvidenceRule:
         return self._common_in(self.sample)
 
     def _common_in(self, rows: Ints) -> Floats:
+        return self._forward.projections(rows, self._common_vector, self._vectors)
+
+    @cached_property
+    def _common_vector(self) -> Floats:
         columns = self._forward.columns(list(self.common))
         weights = np.fromiter(self.common.values(), np.float64, len(self.common))
         known = np.flatnonzero(columns >= 0)
-        return self._forward.projections(rows, columns[known], weights[known], self._vectors)
+        return self._forward.weighted(columns[known], weights[known], self._vectors)
 
     def _products(self, rows: Ints, made: Direction, common: Floats) -> Floats:
-        own = self._forward.projections(rows, made.columns, made.weights, self._vectors)
+        vector = self._forward.weighted(made.columns, made.weights, self._vectors)
+        own = self._forward.projections(rows, vector, self._vectors)
         products: Floats = (own - made.factor * common) / made.length
         return products
 
@@ -322,7 +327,9 @@ def logarithms(bm25: NDArray[np.floating]) -> Floats:
 def closeness(products: Floats) -> Floats:
     """Return for each row of `products` with a pool the mean of its BEST first ones."""
     seen = products[:, :SEEN]
-    best = np.sort(seen, axis=1)[:, ::-1][:, :BEST]
+    if seen.shape[1] > BEST:  # all others are smaller, so they need no sorting
+        seen = np.partition(seen, seen.shape[1] - BEST, axis=1)[:, -BEST:]
+    best = np.sort(seen, axis=1)[:, ::-1]
     sums = np.add.accumulate(best, axis=1)[:, -1]
     close: Floats = np.round(sums / best.shape[1], DECIMALS)
     return close
