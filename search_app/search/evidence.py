@@ -83,8 +83,8 @@ class _Pool(NamedTuple):
 
     common: Floats  # each document's product with what is common
     neighbours: Neighbours
-    closeness: Floats  # of each row that an interest is compared with, ascending,
-    of_name: Mapping[str, float]  # and by name
+    close: Floats  # how close each row is that an interest is compared with,
+    closeness: Floats  # and the same, ascending
 
 
 class EvidenceRule:
@@ -164,7 +164,8 @@ class EvidenceRule:
         if self._population is None:
             stands = standing(near, direction.searches)
         else:
-            stands = standing(near, pool.closeness, pool.of_name.get(name))
+            place = self._others[0].get(name)
+            stands = standing(near, pool.closeness, None if place is None else pool.close[place])
         gate = gate_of(stands, care)
         strength = care.beta * gate
         scores: Floats = np.round(logs + strength * (t + held) / 2, DECIMALS)
@@ -207,16 +208,19 @@ class EvidenceRule:
         if self._population is None:
             shared = [weight * common.get(term, 0.0) for term, weight in interest.items()]
             factor = ordered_sum(shared) / (self._square or 1)
-        away = {term: interest.get(term, 0.0) - factor * mean for term, mean in common.items()}
-        away |= {term: weight for term, weight in interest.items() if term not in away}
-        length = length_of(np.fromiter(away.values(), np.float64, len(away)))
         columns = self._forward.columns(list(interest))
         weights = np.fromiter(interest.values(), np.float64, len(interest))
+        shares, place_of = self._shares
+        places = np.array([place_of.get(term, -1) for term in interest], dtype=np.int64)
+        both = places >= 0
+        away = -factor * shares
+        away[places[both]] += weights[both]
+        length = length_of(np.concatenate((away, weights[~both])))
         known = np.flatnonzero(columns >= 0)
         made = Direction(columns[known], weights[known], factor, length, 0.0, 0.0, np.zeros(0))
         if not interest or length <= NOTHING:
             return made
-        products = self._products(self.sample, made, self._common_in_sample)
+        products = (self._in_sample(columns, weights) - factor * self._common_in_sample) / length
         mean = total(products) / max(products.size, 1)
         spread = float(np.sqrt(total((products - mean) ** 2) / max(products.size, 1)))
         near = np.zeros(0)
@@ -226,12 +230,39 @@ class EvidenceRule:
         return made._replace(mean=mean, spread=spread if spread > NOTHING else 0.0, searches=near)
 
     @cached_property
+    def _shares(self) -> tuple[Floats, dict[str, int]]:
+        """Return what is common as numbers, and the place of each term among them."""
+        shares = np.fromiter(self.common.values(), np.float64, len(self.common))
+        return shares, {term: place for place, term in enumerate(self.common)}
+
+    @cached_property
     def _square(self) -> float:
         return ordered_sum([share * share for share in self.common.values()])
 
     @cached_property
     def _common_in_sample(self) -> Floats:
-        return self._common_in(self.sample)
+        columns = self._forward.columns(list(self.common))
+        return self._in_sample(columns, self._shares[0])
+
+    @cached_property
+    def _sample_matrix(self) -> tuple[csr_matrix, Ints]:
+        """Return the counts of the sample over its terms, and the place of each column there."""
+        made = self.sampled
+        starts = np.concatenate(([0], made.ends))
+        shape = (self.sample.size, len(made.terms))
+        places = np.full(len(self._forward.terms), -1)
+        places[self._forward.columns(made.terms)] = np.arange(len(made.terms))
+        return csr_matrix((made.counts.astype(float), made.places, starts), shape), places
+
+    def _in_sample(self, columns: Ints, weights: Floats) -> Floats:
+        """Return the products of the sample with `weights` at `columns`, added one by one."""
+        counts, places = self._sample_matrix
+        at = np.where(columns >= 0, places[columns], -1)
+        some = at >= 0
+        vector = np.zeros(counts.shape[1])
+        vector[at[some]] = weights[some] * self.sampled.weights[at[some]]
+        products, lengths = counts @ vector, self.sampled.norms
+        return np.divide(products, lengths, out=np.zeros(products.size), where=lengths > 0)
 
     def _common_in(self, rows: Ints) -> Floats:
         return self._forward.projections(rows, self._common_vector, self._vectors)
@@ -253,16 +284,15 @@ class EvidenceRule:
         rows = np.frombuffer(key, np.int64)
         common, near = self._common_in(rows), self._forward.neighbours(rows, NEAR)
         if self._population is None:
-            return _Pool(common, near, np.zeros(0), {})
-        names, places, matrix = self._others
+            return _Pool(common, near, np.zeros(0), np.zeros(0))
+        _, places, matrix = self._others
         products = self._forward.projections_of_many(rows[:SEEN], places, matrix, self._vectors)
         close = closeness(np.ascontiguousarray(products.T))
-        of_name = dict(zip(names, close.tolist(), strict=True))
-        return _Pool(common, near, np.sort(close), of_name)
+        return _Pool(common, near, close, np.sort(close))
 
     @cached_property
-    def _others(self) -> tuple[list[str], Ints, Floats]:
-        """Return the rows to compare with: names, and for each column its row in the matrix.
+    def _others(self) -> tuple[dict[str, int], Ints, Floats]:
+        """Return the rows to compare with: their places, and each column's row in the matrix.
 
         The matrix is terms x rows, and holds directions times what documents' counts count.
         """
@@ -280,7 +310,7 @@ class EvidenceRule:
         places[columns[known]] = np.arange(known.size)
         factors = self._forward.idf_at(columns[known], self._vectors)
         matrix = np.ascontiguousarray((units[:, known] * factors).T)
-        return [rows.users[at] for at in chosen], places, matrix
+        return {rows.users[row]: at for at, row in enumerate(chosen)}, places, matrix
 
 
 def searches_in(sample: DocumentVectors) -> Ints:

@@ -87,7 +87,10 @@ async function search() {
   const reply = await answered(out);
   entry.learned = learned(out.url, reply);
   showSent();
-  if (reply?.care && !reference?.vocabulary) reference = await answered(compared());
+  if (reply?.care && !reference?.vocabulary) {
+    reference = await answered(compared());
+    showSent();
+  }
   if (mine !== turn) return;
   if (reply?.documents && (!reply.care || reference?.vocabulary)) {
     answer = reply;

@@ -11,11 +11,12 @@ const rounded = (value) => Math.sign(value) * ((Math.abs(value) * STEP + WHOLE -
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const orderedSum = (values) => sum(Float64Array.from(values).sort()); // smallest first
 
-// The products of documents of length 1 with weights by term, in four sums as on the server.
-function products(documents, vocabulary, weights, of) {
+// The products of documents of length 1 with weights by term: in four sums side by side for a pool,
+// in one sum for the sample, as the server has them.
+function products(documents, vocabulary, weights, of, side) {
   const factors = vocabulary.map((term, at) => (of.get(term) ?? 0) * weights[at]);
   return documents.map(({ terms, counts, norm }) => {
-    const fours = terms.length - (terms.length % 4);
+    const fours = side ? terms.length - (terms.length % 4) : 0;
     const sums = [0, 0, 0, 0];
     terms.forEach((term, at) => { sums[at < fours ? at % 4 : 0] += counts[at] * factors[term]; });
     return norm > 0 ? (sums[0] + sums[1] + (sums[2] + sums[3])) / norm : 0;
@@ -46,16 +47,16 @@ export function directed(reference, profile) {
     const start = at ? reference.ends[at - 1] : 0;
     return { terms: reference.terms.slice(start, end), counts: reference.counts.slice(start, end), norm: reference.norms[at] };
   });
-  const values = along(documents, reference.vocabulary, reference.weights, direction);
+  const values = along(documents, reference.vocabulary, reference.weights, direction, false);
   const mean = sum(values) / values.length;
   const spread = Math.sqrt(sum(values.map((value) => (value - mean) * (value - mean))) / values.length);
   const searches = reference.searches.map((places) => closeness(places.map((place) => values[place])));
   return { ...direction, mean, spread: spread > NOTHING ? spread : 0, searches };
 }
 
-function along(documents, vocabulary, weights, { profile, common, factor, length }) {
-  const own = products(documents, vocabulary, weights, profile);
-  const shared = products(documents, vocabulary, weights, common);
+function along(documents, vocabulary, weights, { profile, common, factor, length }, side) {
+  const own = products(documents, vocabulary, weights, profile, side);
+  const shared = products(documents, vocabulary, weights, common, side);
   return own.map((value, at) => (value - factor * shared[at]) / length);
 }
 
@@ -64,7 +65,7 @@ export function scored({ documents, vocabulary, weights, closeness: rows, care }
   if (!direction.spread || !documents.length) {
     return { values: documents.map(({ log }) => rounded(log)), standing: 0, gate: 0 };
   }
-  const found = along(documents, vocabulary, weights, direction);
+  const found = along(documents, vocabulary, weights, direction, true);
   const t = found.map((value) => (value - direction.mean) / direction.spread);
   const stands = standing(closeness(found.slice(0, SEEN)), rows.length ? rows : direction.searches);
   const gate = Math.min(Math.max((stands - care.start) / (1 - care.start), 0), 1);
