@@ -15,12 +15,14 @@ from anonymizer.terms.analysis import STOP_WORDS
 from ..errors import UsageError
 from ..evaluation.relevance import LabelledQuery, Relevance
 from ..evaluation.topics import Topic
+from .queries import DEVOTION
 from .subjects import INTERESTS, Library, Wheel
 
 if TYPE_CHECKING:
     from anonymizer.terms.wordnet import WordNet
 
 ASKED = ("in", "in", "in", "off")  # the kinds of each person's queries
+_SINGLE = 0.6  # share of queries of one word; the others have two
 _STREAM = 20  # so that these draws differ from those that made the town
 _WORDS = re.compile(r"[a-z]{3,}")
 
@@ -44,7 +46,8 @@ def truth_relevance(wordnet: WordNet, truth: Mapping[str, Any]) -> Relevance:
                 "again: veilsearch town -o LOG.tsv"
             )
         for kind in ASKED:
-            label = own[int(rng.integers(len(own)))]
+            # People ask more about what they like more, as they did in the log.
+            label = Wheel(own, DEVOTION[: len(own)]).spin(rng)
             while kind == "off" and label in own:
                 label = wheel.spin(rng).label
             entry = members[label][int(rng.integers(len(members[label])))]
@@ -62,7 +65,7 @@ def _words_of(wordnet: WordNet, entry: int, rng: np.random.Generator) -> str:
     """Return one or two words of `entry`, drawn by `rng`; "" if it has none."""
     text = f"{wordnet.lemmas(entry)[0]} {wordnet.gloss(entry)}".lower()
     words = [word for word in dict.fromkeys(_WORDS.findall(text)) if word not in STOP_WORDS]
-    size = min(int(rng.integers(1, 3)), len(words))
+    size = min(1 + int(rng.random() >= _SINGLE), len(words))
     return " ".join(rng.choice(words, size, replace=False).tolist()) if words else ""
 
 
