@@ -36,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judged_by.add_argument(
         "--relevance",
         metavar="FILE|truth",
-        help="judge by relevance of its own: lines of qid<TAB>user<TAB>kind<TAB>query<TAB>labels "
-        "(kind: in or off the user's interests), or the truth of the invented town",
+        help="judge by relevance of its own: lines of qid<TAB>user<TAB>kind<TAB>query<TAB>labels, "
+        "or the truth of the invented town",
     )
     parser.add_argument(
         "--labels",
