@@ -27,6 +27,10 @@ MOST_THREADS = 4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments to `parser`."""
+    parser.epilog = (
+        "Lines for --relevance: qid<TAB>user<TAB>kind<TAB>query<TAB>labels. The kind is "
+    )
+    parser.epilog += "in or off: of the user's interests, or of somebody else's."
     judged_by = parser.add_mutually_exclusive_group(required=True)
     judged_by.add_argument(
         "--queries",
@@ -36,15 +40,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judged_by.add_argument(
         "--relevance",
         metavar="FILE|truth",
-        help="judge by relevance of its own: lines of qid<TAB>user<TAB>kind<TAB>query<TAB>labels, "
-        "or the truth of the invented town",
+        help="judge by relevance of its own: queries with labels, in the form below, or the truth "
+        "of the invented town",
     )
     parser.add_argument(
         "--labels",
         type=Path,
         metavar="FILE",
-        help="lines of document<TAB>labels: a document is relevant to queries with one of its "
-        "labels",
+        help="lines of document<TAB>labels, for --relevance FILE",
     )
     parser.add_argument(
         "--modes", metavar="M,...", help="none, own, group, group:RELEASE (default: all)"
