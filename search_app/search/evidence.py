@@ -92,7 +92,7 @@ class EvidenceRule:
 
     In bulk: `made = EvidenceRule(population, forward)`, then for each query and interest
     `made.scored(pool.rows, pool.scores, interest, name)`. The interest of a released row goes with
-    the row's `name`, so that it does not stand beside itself; for an own profile there is no name.
+    the row's `name`, so that it is not compared with itself; for an own profile there is no name.
     `rerank.order(scored.scores)` gives the places of the pool, best first. What is the same for
     several interests in one pool is computed once, if their calls follow each other.
     Without a population (None), all is made of the corpus: what is common are the documents' terms,
@@ -261,8 +261,10 @@ class EvidenceRule:
         some = at >= 0
         vector = np.zeros(counts.shape[1])
         vector[at[some]] = weights[some] * self.sampled.weights[at[some]]
-        products, lengths = counts @ vector, self.sampled.norms
-        return np.divide(products, lengths, out=np.zeros(products.size), where=lengths > 0)
+        products: Floats = counts @ vector
+        lengths = self.sampled.norms
+        np.divide(products, lengths, out=products, where=lengths > 0)
+        return products
 
     def _common_in(self, rows: Ints) -> Floats:
         return self._forward.projections(rows, self._common_vector, self._vectors)
@@ -316,7 +318,7 @@ class EvidenceRule:
 def searches_in(sample: DocumentVectors) -> Ints:
     """Return what SEARCHES searches find in `sample`, the best first; -1: nothing more.
 
-    A search is for two terms of a document. One that finds fewer than BEST documents is left out.
+    A search is for two terms of a document. One that finds fewer than BEST documents is skipped.
     """
     size, rng = sample.ends.size, np.random.default_rng(1)
     starts = np.concatenate(([0], sample.ends))

@@ -89,7 +89,9 @@ def fits(standing: float, whose: str, among: str) -> str:
     `among` is the population; "": they are compared with other searches.
     """
     others = "those of {} of the groups" if among else "{} of other searches"
-    return f"{whose} interests fit this search better than {others.format(f'{standing:.0%}')}"
+    return (
+        f"{whose} interests fit this search better than {others.format(f'{100 * standing:.0f} %')}"
+    )
 
 
 def in_terms(terms: Sequence[str]) -> str:

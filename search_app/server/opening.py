@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from ..search.request import COSINE, EVIDENCE, rule_of
 from ..settings import DEMO, PLAIN, PRIVATE, Settings
 from ..tasks.growth import Growth
 from ..tasks.profiling import choices_of
-from ..web.site import Example, Site
+from ..web.site import Example, Site, Truth
 from ..workspace.folder import Workspace
 from ..workspace.lecture import NAME as LECTURE
 from ..workspace.lecture import PreparedSearch, prepare
@@ -175,7 +175,24 @@ class Serving:
             forget=self._forget,
             leave=self._leave,
             prepared=lambda: prepare(self.workspace.root / LECTURE, usual),
+            truth=cache(partial(self._truth, truth)),
         )
+
+    def _truth(self, truth: Mapping[str, Any] | None) -> Truth | None:
+        """Return which documents belong to the interests of the people in `truth`."""
+        if not truth:
+            return None
+        from anonymizer.terms.wordnet import open_wordnet
+
+        from ..town.relevance import labels_of_interests, truth_relevance
+
+        try:
+            relevance = truth_relevance(open_wordnet(self.settings.cache), truth)
+        except (AnonymizerError, UsageError) as fault:
+            self._say_once(f"{fault}. Until then, no AP by truth is shown.")
+            return None
+        people = truth["users"].items()
+        return Truth(relevance, {user: labels_of_interests(one) for user, one in people})
 
     def _withhold(self, modes: Modes, shown: Callable[[], bool]) -> None:
         """Serve and show to real people nothing but their own group's row, unless published."""

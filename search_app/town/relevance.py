@@ -61,6 +61,11 @@ def truth_relevance(wordnet: WordNet, truth: Mapping[str, Any]) -> Relevance:
     return Relevance(queries, {name: frozenset(words) for name, words in labels.items()})
 
 
+def labels_of_interests(person: Mapping[str, Any]) -> frozenset[str]:
+    """Return the labels of what a `person` of the truth is interested in."""
+    return frozenset(_word(interest["label"]) for interest in person["interests"])
+
+
 def _words_of(wordnet: WordNet, entry: int, rng: np.random.Generator) -> str:
     """Return one or two words of `entry`, drawn by `rng`; "" if it has none."""
     text = f"{wordnet.lemmas(entry)[0]} {wordnet.gloss(entry)}".lower()

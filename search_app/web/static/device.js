@@ -151,8 +151,8 @@ function show() {
   const own = kept.terms.size > 0;
   const places = found.length ? `${first + 1}–${Math.min(first + SHOWN, found.length)} of ${number(found.length)}` : "Nothing found";
   const from = answer.row ? `, ${chosen(answer)}` : "";
-  const fit = ranking.gate === undefined ? "" : ranking.gate ? `; they fit this search better than ${(100 * ranking.standing).toFixed(0)} % of ${answer.closeness.length ? "the groups" : "other searches"}` : "; they say nothing about this search, so the order is plain";
-  const how = own ? `ordered by your own interests on this device in ${Math.max(ranking.took, 0.1).toFixed(1)} ms${fit}` : "in the plain order, because you keep no profile here yet";
+  const fit = ranking.gate === undefined ? "" : ranking.gate ? `; your interests fit this search better than ${(100 * ranking.standing).toFixed(0)} % of ${answer.closeness.length ? "the groups" : "other searches"}` : "; your interests say nothing about this search, so the order is plain";
+  const how = own ? `ordered by your own profile on this device in ${Math.max(ranking.took, 0.1).toFixed(1)} ms${fit}` : "in the plain order, because you keep no profile here yet";
   const notices = answer.notices.map((notice) => ` ${notice}`).join("");
   tell(found.length ? `${places}${from}, ${how}.${notices}` : `Nothing found. Try other words, or fewer.${notices}`);
   find("hits").className = own ? "hits own" : "hits none";

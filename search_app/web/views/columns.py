@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import numpy as np
 from werkzeug.datastructures import MultiDict
 
 from ...measures.precision import PoolAgreement, PoolPrecision
+from ...measures.relevance import relevant_precision
 from ...search.modes import Answer
 from ..parameters import BLIND, REVEAL, SHOW, read_parameters
 from ..question import Question, address
@@ -62,6 +64,7 @@ class ComparedRanking(NamedTuple):
     sees: str
     precision: PoolPrecision | None
     agreement: PoolAgreement | None
+    truth: float | None  # AP by the invented person's true interests
     results: list[Result]
     gone: list[GoneDocument]
     fit: str  # how well the interests fit the search, by the rule `evidence`
@@ -134,7 +137,10 @@ def columns(
         return made
     # Only the documents and their order stay: everything else could reveal whose order it is.
     empty: dict[str, Any] = dict.fromkeys(("kind", "name", "release", "sees", "fit", "more"), "")
-    return [column._replace(**empty, precision=None, agreement=None, gone=[]) for column in made]
+    return [
+        column._replace(**empty, precision=None, agreement=None, truth=None, gone=[])
+        for column in made
+    ]
 
 
 def blind_order(modes: Sequence[str], question: Question, key: bytes = b"") -> list[str]:
@@ -147,6 +153,17 @@ def blind_order(modes: Sequence[str], question: Question, key: bytes = b"") -> l
         return hmac.digest(key or _KEY, text, "sha256")
 
     return sorted(modes, key=drawn)
+
+
+def _by_truth(site: Site, user: str, answer: Answer) -> float | None:
+    """Return AP of `answer` where documents of what `user` likes are relevant, if any are."""
+    truth = site.truth()
+    own = truth.interests.get(user) if truth else None
+    if truth is None or not own:
+        return None
+    ids, none = site.modes.engine.ids(answer.ranking.rows), frozenset[str]()
+    marks = [not own.isdisjoint(truth.relevance.labels.get(name, none)) for name in ids.tolist()]
+    return float(relevant_precision(np.array(marks))) if any(marks) else None
 
 
 def _column(
@@ -162,6 +179,7 @@ def _column(
         sees=site.sees(answer),
         precision=answer.precision,
         agreement=answer.agreement,
+        truth=_by_truth(site, question.user, answer),
         results=results(answer.ranking, known, count=count, shown=count, because=reasons),
         gone=gone(answer.ranking, known, count),
         fit=fitting(answer, site.words_of(answer.mode).whose),
