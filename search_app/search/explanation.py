@@ -67,6 +67,7 @@ class PlaceExplanation:
     plain: bool  # by that rule: the interests say too little, so the order is plain
     movers: tuple[str, ...]  # the terms by which it passed others, or others passed it
     without: DecisiveTerms | None  # None: it has not moved
+    among: str = ""  # the population of the rule `evidence`; "": other searches
     whose: str = GROUPS  # whose interests the row has, for the middle of a sentence
     smoothed: bool = False  # the row was made from all released rows and the index
     fallback: bool = False  # the row is the mean of all groups' rows
@@ -127,6 +128,7 @@ def explain_places(
                 movers=tuple(_all_named(request, pull[None])[0]),
                 without=_without(engine, request, pool, made, at, pull) if whole else None,
                 smoothed=request.smoothed,
+                among=request.among,
             )
         )
     return explanations

@@ -19,6 +19,7 @@ from ..views.columns import Look, columns, read_look, shown_modes, with_look
 pages = Blueprint("lecture", __name__)
 SHOWN = 5
 SNIPPET = 100
+HURT = ("none", "group")
 TRIED, LEAST = 40, 5  # searches that are tried, and their relevant documents at least
 MOST = 3  # columns, unless others are chosen
 NO_TRUTH = "Nobody knows here which documents are relevant: the people are not the town’s."
@@ -100,12 +101,12 @@ def hurts() -> str:
     search, before, after = harmed
     question = read_question({"q": search.topic.query, "user": search.topic.user}, site)
     made = []
-    for ranking, modes in ((COSINE, ("none", "group")), (EVIDENCE, ("group",))):
+    for ranking in (COSINE, EVIDENCE):
         by = question.but(rule=question.rule._replace(ranking=ranking))
-        outcome = ask(site, by, False, modes)
-        for column in columns(site, by, outcome, modes, Look(), SHOWN, SNIPPET):
-            named = column.name if column.kind == "none" else f"{column.name}, by {ranking}"
-            made.append(column._replace(name=named))
+        outcome = ask(site, by, False, HURT)
+        plain, group = columns(site, by, outcome, HURT, Look(), SHOWN, SNIPPET)
+        made += [plain] * (ranking == COSINE)
+        made.append(group._replace(name=f"{group.name}, by {ranking}"))
     return render_template(
         "lecture/hurts.html",
         query=search.topic.query,
@@ -128,7 +129,7 @@ def _harmed(site: Site) -> tuple[LabelledQuery, float, float] | None:
     known = [one for one in searches if site.modes.row_for(one.topic.user)]
     for search in known[:TRIED]:
         query, user = search.topic.query, search.topic.user
-        answers = site.modes.answers(query, ("none", "group"), user, pool=site.settings.pool)
+        answers = site.modes.answers(query, HURT, user, pool=site.settings.pool)
         orders = [site.modes.engine.ids(answer.ranking.rows) for answer in answers]
         marks = [truth.relevance.relevant(search, ids) for ids in orders]
         if marks[0].sum() < LEAST:
