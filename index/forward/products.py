@@ -102,34 +102,64 @@ def alike(
     They stand one after the other: `most` places, then `most` cosines; 0, 0 where one is missing.
     Values count as (1 + ln value) times their column's weight. Equal cosines: first places first.
     """
-    # Each column's list of cells, so that only rows that share a column meet.
+    # Each column's cells one after the other, so that only rows that share a column meet.
     cells = 0
     for row in rows:
         cells += starts[row + 1] - starts[row]
-    head = np.full(weights.size, -1, np.int32)  # column -> its last cell
-    before, row_of, part = np.empty(cells, np.int32), np.empty(cells, np.int32), np.empty(cells)
-    cell = 0
-    for at in range(rows.size):
-        first, square = cell, 0.0
-        for i in range(starts[rows[at]], starts[rows[at] + 1]):
-            value = (1 + np.log(values[i])) * weights[columns[i]]
-            square += value * value
-            before[cell], row_of[cell], part[cell] = head[columns[i]], at, value
-            head[columns[i]] = cell
-            cell += 1
-        part[first:cell] /= np.sqrt(square)
-    near, cosines, cell = np.zeros((rows.size, 2 * most)), np.zeros(rows.size), 0
+    first, size = np.full(weights.size, -1, np.int32), np.zeros(weights.size, np.int32)
+    row_of, part = np.empty(cells, np.int32), np.empty(cells)
+    lengths = _by_column(rows, starts, columns, values, weights, (first, size), row_of, part)
+    near, cosines = np.zeros((rows.size, 2 * most)), np.zeros(rows.size)
     for at in range(rows.size):
         cosines[:] = 0
         for i in range(starts[rows[at]], starts[rows[at] + 1]):
-            other = head[columns[i]]
-            while other >= 0:
-                cosines[row_of[other]] += part[cell] * part[other]
-                other = before[other]
-            cell += 1
+            low = first[columns[i]]
+            own = (1 + np.log(values[i])) * weights[columns[i]] / lengths[at]
+            for cell in range(low, low + size[columns[i]]):
+                cosines[row_of[cell]] += own * part[cell]
         cosines[at] = 0
         _keep_largest(cosines, near[at], most)
     return near
+
+
+@_compiled
+def _by_column(
+    rows: Ints,
+    starts: Whole,
+    columns: Whole,
+    values: Whole,
+    weights: Floats,
+    places: tuple[Whole, Whole],
+    row_of: Whole,
+    part: Floats,
+) -> Floats:
+    """Write the cells of `rows`, of length 1, to `row_of` and `part`, and return the lengths.
+
+    `places` get where each column's cells begin, and how many it has.
+    """
+    first, size = places
+    for row in rows:
+        for i in range(starts[row], starts[row + 1]):
+            size[columns[i]] += 1
+    cell = 0
+    for row in rows:
+        for i in range(starts[row], starts[row + 1]):
+            if first[columns[i]] < 0:
+                first[columns[i]] = cell
+                cell += size[columns[i]]
+                size[columns[i]] = 0
+    lengths = np.zeros(rows.size)
+    for at in range(rows.size):
+        for i in range(starts[rows[at]], starts[rows[at] + 1]):
+            value = (1 + np.log(values[i])) * weights[columns[i]]
+            lengths[at] += value * value
+            cell = first[columns[i]] + size[columns[i]]
+            row_of[cell], part[cell] = at, value
+            size[columns[i]] += 1
+    lengths = np.sqrt(lengths)
+    for at in range(part.size):
+        part[at] /= lengths[row_of[at]]
+    return lengths
 
 
 @_compiled
