@@ -357,8 +357,10 @@ def logarithms(bm25: NDArray[np.floating]) -> Floats:
 
 
 def closeness(products: Floats) -> Floats:
-    """Return for each row of `products` with a pool the mean of its BEST first ones."""
+    """Return for each row of `products` with a pool the mean of its BEST largest; 0 of none."""
     seen = products[:, :SEEN]
+    if not seen.size:
+        return np.zeros(len(seen))
     if seen.shape[1] > BEST:  # all others are smaller, so they need no sorting
         seen = np.partition(seen, seen.shape[1] - BEST, axis=1)[:, -BEST:]
     best = np.sort(seen, axis=1)[:, ::-1]
