@@ -166,16 +166,17 @@ def _ways(
         return ways
     controls = Controls(modes.release, seed)
 
-    def by(row: ReleasedRow | None, pool: Pool) -> Ranking:
+    def by_stranger(pool: Pool, user: str) -> Ranking:
         plain = Request("", len(pool), rule=search.rule)
-        request = plain if row is None else modes.by_row(plain, "group", row)
-        return modes.engine.rank(pool, request)
+        row = controls.stranger(user, modes.row_for(user))
+        return modes.engine.rank(pool, modes.by_row(plain, "group", row) if row else plain)
 
-    return {
-        **ways,
-        STRANGER: lambda pool, user: by(controls.stranger(user, modes.row_for(user)), pool),
-        AVERAGE: lambda pool, _user: by(controls.average, pool),
-    }
+    def by_average(pool: Pool, _user: str) -> Ranking:
+        # It is no row of the release, so it is never smoothed.
+        among = modes.among("group")
+        return modes.engine.by_row(pool, controls.average, search.rule, among)
+
+    return {**ways, STRANGER: by_stranger, AVERAGE: by_average}
 
 
 def _measured(marks: Sequence[Marks], places: Sequence[Ints], kind: Ints) -> Mapping[str, Floats]:
