@@ -23,8 +23,11 @@ the papers and ours by their verdict.
 
 Pages that end in `-town` are of the invented town and the entries of WordNet, which come with the
 program. Pages that end in `-aol` are of a sample of AOL's query log (2,127 users) and 54,864 texts
-of Wikipedia. Two pages are measurements of another kind: [rare terms](min-users.md), which says
-what `min_users` costs, and [erosion](erosion.md), which says what leaving and joining cost.
+of Wikipedia. Pages that end in `-ng20` are of 20 Newsgroups, where people are simulated. Pages that
+end in `-acl` are of the ACL Anthology, where people are authors by number.
+
+Two pages are measurements of another kind: [rare terms](min-users.md), which says what `min_users`
+costs, and [erosion](erosion.md), which says what leaving and joining cost.
 """
 
 

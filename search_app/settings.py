@@ -36,7 +36,8 @@ class Settings:
     pool: int = 100  # documents to re-rank
     top: int = 10  # results on a page
     smoothing: bool = False  # whether groups' rows are smoothed where that helps
-    mix: float = 1.0  # 1 = the profile alone orders the pool, 0 = BM25 alone
+    ranking: str = ""  # cosine or evidence; empty: evidence where people sign in, else cosine
+    care: str = "default"  # how far evidence moves a result: default or careful
     vectors: str = "tfidf"  # weights of documents: tfidf or tf
     access: str = ""  # empty: demo if the people are invented, else plain
     hosts: tuple[str, ...] = ()  # names of this server, in addition to its address
@@ -146,7 +147,8 @@ _RULES: dict[str, _Rule] = {
     "deadline": _from(0.01, 3600),
     "pool": _from(1, 10_000),
     "top": _from(1, 10_000),
-    "mix": _from(0, 1),
+    "ranking": ("cosine or evidence", ("", "cosine", "evidence").__contains__),
+    "care": ("default or careful", ("default", "careful").__contains__),
     "vectors": ("tfidf or tf", ("tfidf", "tf").__contains__),
 }
 _KINDS: dict[str, tuple[type, ...]] = {

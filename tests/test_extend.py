@@ -284,10 +284,10 @@ def test_a_new_mode_is_in_the_rows(world: World) -> None:
     for row in rows_of(world):
         if row["unit"] == k2["name"] and row["pool"] == "100":
             found.setdefault(row["mode"], []).append(row["AP"])
-    assert set(found) == {"none", "group", "stranger"}
-    assert len(found["stranger"]) == len(found["group"]) == len(found["none"])
+    assert set(found) == {"none", "group", "next-group"}
+    assert len(found["next-group"]) == len(found["group"]) == len(found["none"])
     mean = {mode: sum(map(float, values)) / len(values) for mode, values in found.items()}
-    assert mean["stranger"] < mean["group"]  # of two people each has half of the row
+    assert mean["next-group"] < mean["group"]  # of two people each has half of the row
 
 
 def test_a_new_measure_of_releases_is_measured_and_printed(world: World) -> None:

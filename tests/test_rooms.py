@@ -163,7 +163,7 @@ def test_the_engine_knows_no_user() -> None:
     arguments = {a.arg for f in functions.values() for a in ast.walk(f) if isinstance(a, ast.arg)}
     assert not arguments & {"user", "users", "profiles", "release"}
     by_row = {a.arg for a in functions["by_row"].args.args}
-    assert by_row == {"self", "pool", "row", "mix"}
+    assert by_row == {"self", "pool", "row", "rule", "among"}
 
 
 def test_each_heavy_library_has_one_importer() -> None:

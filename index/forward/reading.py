@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Floats, Ints, SearchError, Whole
-from .products import row_parts, row_products
+from .products import alike, products_of_many, row_parts, row_products
 
 ARRAYS = ("numbers", "indptr", "indices", "tf", "df", "norms_tf", "norms_tfidf")
 TERMS = "terms.json"
@@ -33,6 +33,13 @@ class Target(NamedTuple):
     factors: Floats  # by which a document's count of such a term is multiplied
     length: float
     vectors: str
+
+
+class Neighbours(NamedTuple):
+    """For each of some documents the others that are most like it, nearest first."""
+
+    places: Ints  # documents x neighbours: places among the documents
+    cosines: Floats  # rounded to 12 decimals; 0: there is no such neighbour
 
 
 class DocumentVectors(NamedTuple):
@@ -150,6 +157,50 @@ class Forward:
             counts=np.concatenate([none, *(tf[part] for part in parts)]),
             norms=self._norms[vectors][rows],
         )
+
+    def weighted(self, columns: Ints, weights: Floats, vectors: str = "tfidf") -> Floats:
+        """Return the vector of `weights` at `columns`, which differ, to multiply counts with."""
+        vector = np.zeros(len(self.terms))
+        vector[columns] = weights * self._factors(vectors)[columns]
+        return vector
+
+    def projections(self, rows: Ints, vector: Floats, vectors: str = "tfidf") -> Floats:
+        """Return the products of the documents of `rows`, of length 1, with a weighted `vector`.
+
+        Nothing is rounded.
+        """
+        rows = self._rows(rows)
+        lengths: Floats = self._norms[vectors][rows]
+        products = row_products(rows, *self._parts, vector)
+        return np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+
+    def projections_of_many(
+        self, rows: Ints, places: Ints, matrix: Floats, vectors: str = "tfidf"
+    ) -> Floats:
+        """Return the products of the documents of `rows`, of length 1, with columns of `matrix`.
+
+        Column c of this index is row `places[c]` of `matrix`, which holds the weights times those
+        of `idf_at`; -1: it has none.
+        """
+        rows = self._rows(rows)
+        lengths: Floats = self._norms[vectors][rows][:, None]
+        products = products_of_many(rows, *self._parts, places, matrix)
+        return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+
+    def idf_at(self, columns: Ints, vectors: str = "tfidf") -> Floats:
+        """Return by what a document's count at each of `columns` is multiplied."""
+        return self._factors(vectors)[columns]
+
+    def neighbours(self, rows: Ints, most: int) -> Neighbours:
+        """Return for each document of `rows` the `most` others of `rows` that are most like it.
+
+        Documents are compared as vectors of (1 + ln tf) * ln(1 + documents / df).
+        """
+        near = alike(self._rows(rows), *self._parts, self._idf, most)
+        return Neighbours(near[:, :most].astype(np.int64), near[:, most:])
+
+    def _factors(self, vectors: str) -> Floats:
+        return self._idf if vectors == "tfidf" else np.ones(len(self.terms))
 
     def _rows(self, rows: Ints) -> Ints:
         rows = np.asarray(rows, dtype=np.int64)

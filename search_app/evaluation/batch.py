@@ -14,6 +14,7 @@ from anonymizer.model import Progress
 
 from ..errors import UsageError
 from ..search.modes import Modes
+from ..search.request import COSINES, RankingRule
 from .runs import RunWriter
 from .topics import Topic
 
@@ -21,10 +22,10 @@ BLOCK = 64  # topics ranked before they are written
 
 
 class SearchOptions(NamedTuple):
-    """How pools are pool and ordered."""
+    """How pools are found and ordered."""
 
     pool: int
-    mix: float = 1.0
+    rule: RankingRule = COSINES
     operators: bool = False
     threads: int = 1
 
@@ -32,7 +33,7 @@ class SearchOptions(NamedTuple):
 class RunReport(NamedTuple):
     """What happened in a run: the numbers of topics with a problem, and the seconds it took."""
 
-    empty: list[str]  # nothing was pool
+    empty: list[str]  # nothing was found
     cut: list[str]  # only the beginning of the query was searched
     no_row: list[str]  # the person has no row: answered in the plain order
     seconds: float
@@ -59,7 +60,7 @@ def run_topics(
     pairs = zip(topics, pools, strict=True)
     while block := list(islice(pairs, BLOCK)):
         rankings = [
-            modes.ranking(pool, mode or modes.usual_mode(topic.user), topic.user, search.mix)
+            modes.ranking(pool, mode or modes.usual_mode(topic.user), topic.user, search.rule)
             for topic, pool in block
         ]
         rows = [ranking.rows[:top] for ranking in rankings]

@@ -40,7 +40,7 @@ from .batch import SearchOptions
 from .topics import Topic
 
 BLOCK = 256  # topics measured at once
-_HEAD = "mode,pool,person,query,hits"  # the measures follow
+HEAD = "mode,pool,person,query,hits"  # the measures follow
 NO_PROFILE, NO_HITS, FEW_HITS = "no profile", "no hits", "few hits"
 
 
@@ -149,11 +149,9 @@ def _answers(
         if len(pool) <= DEPTH:
             not_judged[FEW_HITS if len(pool) else NO_HITS] += 1
             continue
-        gold = modes.ranking(pool, "own", topic.user, 1.0)
+        gold = modes.ranking(pool, "own", topic.user, search.rule)
         rankings = {
-            mode: modes.ranking(pool, mode, topic.user, search.mix)
-            if (mode, search.mix) != ("own", 1)
-            else gold
+            mode: gold if mode == "own" else modes.ranking(pool, mode, topic.user, search.rule)
             for mode in names
         }
         yield Answered(topic, pool, gold, rankings)
@@ -216,7 +214,7 @@ def as_csv(judged: Judged, pool: int) -> str:
     """Return `judged` as CSV, a line for each query and mode; people are numbers, NaN is empty."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*_HEAD.split(","), *MEASURES))
+    writer.writerow((*HEAD.split(","), *MEASURES))
     for mode, values in judged.values.items():
         columns = [values[name].tolist() for name in MEASURES]
         about = zip(judged.person.tolist(), judged.qids, judged.hits.tolist(), strict=True)
@@ -226,7 +224,7 @@ def as_csv(judged: Judged, pool: int) -> str:
     return text.getvalue()
 
 
-def is_ours(output: Path) -> bool:
-    """Return whether `output` may be replaced: it has rows of an earlier call, or it is empty."""
+def is_ours(output: Path, head: str = HEAD) -> bool:
+    """Return whether `output` may be replaced: it has rows under `head`, or it is empty."""
     with output.open("rb") as file:
-        return file.readline(200).startswith(_HEAD.encode()) or not output.stat().st_size
+        return file.readline(200).startswith(head.encode()) or not output.stat().st_size

@@ -1,4 +1,4 @@
-"""The log of average precision [I/O]: mode, pool, corpus, release, scores; no query, no user."""
+"""The log of average precision [I/O]: mode, rule, pool, corpus, release, scores; no query."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..measures.precision import PoolPrecision
 from ..measures.significance import half_width
 from ..workspace.tables import Schema, connect_to, fault_of, open_tables
 
+# Up to version 3 a search had a mix of cosine and BM25 in place of a rule.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS searches (
     id INTEGER PRIMARY KEY,
@@ -30,33 +31,55 @@ CREATE TABLE IF NOT EXISTS searches (
     ap_at_20 REAL NOT NULL,
     ap_c REAL
 );
-CREATE INDEX IF NOT EXISTS modes_of_a_search ON searches (search);
+CREATE TABLE ranked (
+    id INTEGER PRIMARY KEY,
+    search INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    mode TEXT NOT NULL,
+    pool INTEGER NOT NULL,
+    found INTEGER NOT NULL,
+    rule TEXT NOT NULL,
+    corpus TEXT NOT NULL,
+    release TEXT NOT NULL,
+    ap REAL NOT NULL,
+    ap_at_10 REAL NOT NULL,
+    ap_at_20 REAL NOT NULL,
+    ap_c REAL,
+    plain INTEGER
+);
+INSERT INTO ranked
+SELECT id, search, at, mode, pool, found,
+       CASE mix WHEN 1 THEN 'cosine' ELSE 'cosine, mix ' || mix END,
+       corpus, release, ap, ap_at_10, ap_at_20, ap_c, NULL
+FROM searches;
+DROP TABLE searches;
+CREATE INDEX modes_of_a_search ON ranked (search);
 """
 # In WAL mode NORMAL loses nothing to a kill; opening and syncing each time cost 1-25 ms.
-_SCHEMA = Schema(_TABLES, versions=range(2, 4), synchronous="NORMAL")
+_SCHEMA = Schema(_TABLES, versions=range(2, 5), synchronous="NORMAL")
 _ADD = """
-INSERT INTO searches (search, at, mode, pool, found, mix, corpus, release,
-                      ap, ap_at_10, ap_at_20, ap_c)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO ranked (search, at, mode, pool, found, rule, corpus, release,
+                      ap, ap_at_10, ap_at_20, ap_c, plain)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _SUMMARY = """
-SELECT mode, pool, mix, corpus, release, count(*), avg(ap), avg(ap_at_10), avg(ap_c),
-       avg(ap * ap) - avg(ap) * avg(ap)
-FROM searches
-WHERE (:pool IS NULL OR pool = :pool) AND (:mix IS NULL OR mix = :mix)
+SELECT mode, pool, rule, corpus, release, count(*), avg(ap), avg(ap_at_10), avg(ap_c),
+       avg(ap * ap) - avg(ap) * avg(ap), avg(plain)
+FROM ranked
+WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
   AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
-GROUP BY mode, pool, mix, corpus, release
-ORDER BY corpus, release, pool, mix,
+GROUP BY mode, pool, rule, corpus, release
+ORDER BY corpus, release, pool, rule,
          CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode
 """
 _RECENT = """
-SELECT search, at, mode, pool, found, mix, corpus, release, ap, ap_at_10, ap_c
-FROM searches
-WHERE (:pool IS NULL OR pool = :pool) AND (:mix IS NULL OR mix = :mix)
+SELECT search, at, mode, pool, found, rule, corpus, release, ap, ap_at_10, ap_c, plain
+FROM ranked
+WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
   AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
 ORDER BY id DESC LIMIT :count
 """
-_AFTER = "SELECT * FROM searches WHERE id > :last ORDER BY id LIMIT 1000"
+_AFTER = "SELECT * FROM ranked WHERE id > :last ORDER BY id LIMIT 1000"
 
 
 class Entry(NamedTuple):
@@ -65,17 +88,18 @@ class Entry(NamedTuple):
     at: int  # seconds since 1970
     mode: str
     pool: int  # the size of the pool that was wanted
-    mix: float
+    rule: str
     corpus: str  # the index by name
     release: str
     precision: PoolPrecision
+    plain: bool | None = None  # whether the rule `evidence` left it plain; None: it did not rank
 
 
 class Chosen(NamedTuple):
     """Which searches to read; a field that is None allows all values."""
 
     pool: int | None = None
-    mix: float | None = None
+    rule: str | None = None
     corpus: str | None = None
     release: str | None = None
 
@@ -86,11 +110,11 @@ NO_VALUES: _Values = {}
 
 
 class LogSummary(NamedTuple):
-    """The mean scores of all searches of one mode, pool, mix, corpus and release."""
+    """The mean scores of all searches of one mode, pool, rule, corpus and release."""
 
     mode: str
     pool: int
-    mix: float
+    rule: str
     corpus: str
     release: str
     searches: int
@@ -98,6 +122,7 @@ class LogSummary(NamedTuple):
     ap_at_10: float
     ap_c: float | None
     half_width: float | None  # of the mean AP's 95 % interval; None for fewer than 2 searches
+    plain: float | None = None  # share that the rule `evidence` left in the plain order
 
     def among(self, chosen: Chosen) -> bool:
         """Return whether these searches are among those that `chosen` allows."""
@@ -142,20 +167,21 @@ class PrecisionLog:
         """Append the `entries` of one search, one for each mode, in one transaction."""
         rows = [
             (
-                *(e.at, e.mode, e.pool, e.precision.pool, e.mix, e.corpus, e.release),
+                *(e.at, e.mode, e.pool, e.precision.pool, e.rule, e.corpus, e.release),
                 *(e.precision.ap, e.precision.ap_at_10, e.precision.ap_at_20, e.precision.ap_c),
+                None if e.plain is None else int(e.plain),
             )
             for e in entries
         ]
         with self._lock, self._connection as connection:
             connection.execute("BEGIN IMMEDIATE")  # another process may number a search, too
-            (last,) = connection.execute("SELECT max(search) FROM searches").fetchone()
+            (last,) = connection.execute("SELECT max(search) FROM ranked").fetchone()
             connection.executemany(_ADD, [((last or 0) + 1, *row) for row in rows])
 
     def summary(self, chosen: Chosen = ALL) -> list[LogSummary]:
-        """Return the means of the `chosen` searches by mode, pool, mix, corpus and release."""
+        """Return the means of the `chosen` searches by mode, pool, rule, corpus and release."""
         rows = [tuple(row) for row in self.count(_SUMMARY, chosen._asdict())]
-        return [LogSummary._make((*row[:9], half_width(row[5], row[9]))) for row in rows]
+        return [LogSummary._make((*row[:9], half_width(row[5], row[9]), row[10])) for row in rows]
 
     def recent(self, count: int, chosen: Chosen = ALL) -> list[sqlite3.Row]:
         """Return the last `count` rows of the `chosen` searches, newest first."""
@@ -163,7 +189,7 @@ class PrecisionLog:
 
     def last(self) -> int:
         """Return the id of the last row; 0 if there is none."""
-        ((last,),) = self.ask("SELECT max(id) FROM searches")
+        ((last,),) = self.ask("SELECT max(id) FROM ranked")
         return last or 0
 
     def check(self) -> int:
@@ -171,7 +197,7 @@ class PrecisionLog:
         with self._plainly(self._counting):
             if fault := fault_of(self._counter):
                 raise sqlite3.DatabaseError(fault)
-        ((count,),) = self.count("SELECT count(*) FROM searches")
+        ((count,),) = self.count("SELECT count(*) FROM ranked")
         return int(count)
 
     def ask(self, question: str, values: Mapping[str, object] = NO_VALUES) -> list[sqlite3.Row]:

@@ -16,27 +16,27 @@ LEAST = 10  # searches in a point, if there are enough
 STEP = 0.1  # width of a class of differences
 STEPS = 10  # classes on each side of no difference
 _LATEST = """
-SELECT pool, mix, corpus, release FROM searches
-WHERE (:pool IS NULL OR pool = :pool) AND (:mix IS NULL OR mix = :mix)
+SELECT pool, rule, corpus, release FROM ranked
+WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
   AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
   AND search = (
-    SELECT search FROM searches
-    WHERE (:pool IS NULL OR pool = :pool) AND (:mix IS NULL OR mix = :mix)
+    SELECT search FROM ranked
+    WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
       AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
     ORDER BY id DESC LIMIT 1
   )
 ORDER BY id LIMIT 1
 """
 _COUNT = """
-SELECT count(DISTINCT search) FROM searches
-WHERE pool = :pool AND mix = :mix AND corpus = :corpus AND release = :release
+SELECT count(DISTINCT search) FROM ranked
+WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
 """
 # First find each point's range of searches, then read the ranges: to number all rows takes twice as
 # long.
 _COURSE = """
 WITH chosen AS (
-    SELECT DISTINCT search FROM searches
-    WHERE pool = :pool AND mix = :mix AND corpus = :corpus AND release = :release
+    SELECT DISTINCT search FROM ranked
+    WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
 ), placed AS (
     SELECT search, row_number() OVER (ORDER BY search) - 1 AS place FROM chosen
 ), points AS (
@@ -44,8 +44,8 @@ WITH chosen AS (
     FROM placed GROUP BY point
 )
 SELECT mode, point, count(*), avg(ap), avg(ap * ap) - avg(ap) * avg(ap), min(at), max(at)
-FROM points CROSS JOIN searches ON search BETWEEN first AND last
-WHERE pool = :pool AND mix = :mix AND corpus = :corpus AND release = :release
+FROM points CROSS JOIN ranked ON search BETWEEN first AND last
+WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
 GROUP BY point, mode
 ORDER BY CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode, point
 """
@@ -53,14 +53,14 @@ ORDER BY CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE
 # release in the log; the other modes of the search have the name of the first release.
 _DIFFERENCES = """
 WITH grouped AS (
-    SELECT search, mode, ap FROM searches
-    WHERE pool = :pool AND mix = :mix AND corpus = :corpus AND release = :release
+    SELECT search, mode, ap FROM ranked
+    WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
       AND mode NOT IN ('none', 'own')
 ), pairs AS (
     SELECT other.mode = 'own' AS costs, grouped.mode AS mode,
            CASE other.mode WHEN 'own' THEN other.ap - grouped.ap ELSE grouped.ap - other.ap END
            AS more
-    FROM grouped JOIN searches AS other USING (search)
+    FROM grouped JOIN ranked AS other USING (search)
     WHERE other.mode IN ('none', 'own')
 )
 SELECT CASE WHEN costs THEN 'own' ELSE mode END, CASE WHEN costs THEN mode ELSE 'none' END,

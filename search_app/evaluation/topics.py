@@ -82,6 +82,11 @@ def read_personal_topics(path: Path) -> list[Topic]:
     return topics
 
 
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of each line of the file `path` that is not blank."""
+    yield from _filled(_text(path))
+
+
 def _text(path: Path) -> str:
     try:
         with path.open("rb") as raw:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from anonymizer.arrays import Ints
+from anonymizer.arrays import Floats, Ints, Marks
 from anonymizer.marketing.table import MarketingTable, synthetic_table, used_table
 from anonymizer.model import Profiles, QueryLog
 from anonymizer.profiles.building import ProfileChoices, build_profiles, without_robots
@@ -29,6 +31,16 @@ TRIED = 4
 Search = Callable[[Sequence[str], int], Iterable[Pool]]  # queries and a limit -> their pools
 
 
+class Taken(NamedTuple):
+    """A query that is asked: the row of its person in the profiles, and its pool."""
+
+    user: int
+    rows: Ints
+    scores: NDArray[np.float32]
+    relevant: Marks | bool = False
+    kind: int = -1  # its place in KINDS; -1: without relevance of its own
+
+
 @dataclass(frozen=True)
 class Questions:
     """Held-out queries, each with its pool: no text, and people by number only."""
@@ -37,6 +49,10 @@ class Questions:
     user: Ints  # query -> row of its person in the profiles
     pools: Ints  # queries x documents: rows of the index in Lucene's order, then -1
     hits: Ints  # query -> documents in its pool
+    scores: Floats | None = None  # queries x documents: BM25, then 0; None: not kept
+    # With relevance of their own: which documents are relevant, and each query's place in KINDS.
+    relevant: Marks | None = None
+    kind: Ints | None = None
 
     def __len__(self) -> int:
         return int(self.person.size)
@@ -59,6 +75,9 @@ class Data:
             whole.update(f"{name} {fingerprint(self.profiles[name])}\n".encode())
         for part in (self.questions.user, self.questions.pools):
             whole.update(np.ascontiguousarray(part).tobytes())
+        if self.questions.relevant is not None and self.questions.kind is not None:
+            whole.update(self.questions.relevant.tobytes())
+            whole.update(self.questions.kind.tobytes())
         if self.table is not None:
             # Terms may hold unpaired surrogates, which UTF-8 refuses unless they are passed.
             columns = np.stack([self.table.bid, self.table.impressions, self.table.clicks])
@@ -152,7 +171,7 @@ def draw_questions(
     rng = np.random.default_rng([inputs.seed, 0])
     tried = _tried(held_out, users, TRIED * inputs.queries_per_user, rng)
     left = dict.fromkeys(range(len(users)), inputs.queries_per_user)
-    taken: list[tuple[int, Ints]] = []
+    taken: list[Taken] = []
     waiting = tried
     # In rounds, as most people need only their first few queries: fewer searches in all.
     while waiting:
@@ -163,7 +182,8 @@ def draw_questions(
             if len(pool) >= inputs.least_hits:
                 left[user] -= 1
                 filled = int(steps[steps <= len(pool)].max())
-                taken.append((user, pool.rows[: min(filled, depth)]))
+                size = min(filled, depth)
+                taken.append(Taken(user, pool.rows[:size], pool.scores[:size]))
     if not taken:
         raise UsageError(
             f"none of {len(tried):,} held-out queries finds {inputs.least_hits} documents; "
@@ -173,7 +193,7 @@ def draw_questions(
     # people who know the seed but not the log.
     secret = hashlib.sha256("\n".join(users).encode("utf-8", "surrogatepass"))
     secret.update(held_out.queries.blob.tobytes())
-    return _numbered(taken, len(users), np.random.default_rng([inputs.seed, *secret.digest()]))
+    return numbered(taken, len(users), np.random.default_rng([inputs.seed, *secret.digest()]))
 
 
 def _next(
@@ -205,15 +225,21 @@ def _tried(
     return [(int(user), int(query)) for user, query in kept]
 
 
-def _numbered(taken: list[tuple[int, Ints]], users: int, rng: np.random.Generator) -> Questions:
+def numbered(taken: Sequence[Taken], users: int, rng: np.random.Generator) -> Questions:
     """Number the people of `taken` at random; return the questions in order of these numbers."""
-    user = np.array([row for row, _ in taken], dtype=np.int64)
+    user = np.array([one.user for one in taken], dtype=np.int64)
     asking = rng.permutation(np.unique(user))
     number = np.zeros(users, dtype=np.int64)
     number[asking] = np.arange(1, asking.size + 1)
     order = np.argsort(number[user], kind="stable")
-    hits = np.array([taken[at][1].size for at in order], dtype=np.int64)
+    hits = np.array([taken[at].rows.size for at in order], dtype=np.int64)
     pools = np.full((order.size, int(hits.max())), -1, dtype=np.int64)
+    scores, relevant = np.zeros(pools.shape), np.zeros(pools.shape, dtype=np.bool_)
     for row, at in enumerate(order.tolist()):
-        pools[row, : hits[row]] = taken[at][1]
-    return Questions(number[user[order]], user[order], pools, hits)
+        pools[row, : hits[row]] = taken[at].rows
+        scores[row, : hits[row]] = taken[at].scores
+        relevant[row, : hits[row]] = taken[at].relevant
+    kind = np.array([taken[at].kind for at in order], dtype=np.int64)
+    if (kind < 0).all():
+        return Questions(number[user[order]], user[order], pools, hits, scores)
+    return Questions(number[user[order]], user[order], pools, hits, scores, relevant, kind)

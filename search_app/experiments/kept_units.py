@@ -16,7 +16,6 @@ import numpy as np
 from anonymizer.storage.files import replaced_whole
 
 from ..errors import plain_when_writing
-from ..measures.precision import MEASURES
 from .design import Unit
 from .outcomes import Block
 from .pipeline import Measured
@@ -31,14 +30,14 @@ def keep(folder: Path, key: str, measured: Measured) -> None:
         "key": key,
         "facts": measured.facts,
         "asked": [(block.mode, block.pool) for block in measured.blocks],
-        "measures": list(MEASURES),
+        "measures": list(measured.blocks[0].values) if measured.blocks else [],
         "seconds": measured.seconds,
         "pass_seconds": measured.pass_seconds,
     }
     arrays: dict[str, Any] = {"about": np.array(json.dumps(about))}
     for at, block in enumerate(measured.blocks):
         arrays[f"hits{at}"] = block.hits
-        arrays[f"values{at}"] = np.stack([block.values[name] for name in MEASURES])
+        arrays[f"values{at}"] = np.stack(list(block.values.values()))
     content = BytesIO()
     np.savez(content, **arrays)
     whole = content.getvalue()
@@ -59,11 +58,11 @@ def find(folder: Path, key: str, unit: Unit) -> Measured | None:
     with np.load(BytesIO(whole), allow_pickle=False) as arrays:
         about = json.loads(str(arrays["about"]))
         places = [(str(mode), int(pool)) for mode, pool in about["asked"]]
-        if (about["key"], about["measures"], tuple(places)) != (key, list(MEASURES), unit.asked):
+        if (about["key"], tuple(places)) != (key, unit.asked):
             return None
         blocks = []
         for at, (mode, pool) in enumerate(places):
-            values = dict(zip(MEASURES, arrays[f"values{at}"], strict=True))
+            values = dict(zip(about["measures"], arrays[f"values{at}"], strict=True))
             blocks.append(Block(unit.name, mode, pool, arrays[f"hits{at}"], values))
     passes = tuple(about["pass_seconds"])
     return Measured(dict(about["facts"]), blocks, float(about["seconds"]), passes)

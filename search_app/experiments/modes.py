@@ -30,10 +30,13 @@ from ..search.smoothing import (
     unit_columns,
 )
 from .data import Questions
+from .evidence import by_evidence, facts_by_standing, strangers
+from .facts import Facts
 
 DRAWS = 8  # random orders of each pool
 # The first of two stages picks one document in PICKED: 200 of 1,000, as the device's page does.
 PICKED = 5
+EVIDENCE = "group-evidence"  # the mode whose questions have a standing
 
 
 @dataclass(frozen=True)
@@ -170,6 +173,11 @@ def _group(situation: Situation) -> Interests:
     return Interests(release.rows.weights, release.rows.terms, _row_of(situation))
 
 
+def facts_of_standing(situation: Situation) -> Facts:
+    """Return what the rows of `situation` gain without a gate, by the standing of questions."""
+    return facts_by_standing(situation, _group)
+
+
 def _smoothed(situation: Situation) -> Interests:
     """Return the released rows, smoothed with public data alone."""
     release, rows = situation.released, situation.released.rows
@@ -216,6 +224,13 @@ def _bound_on_shares(release: Release, mode: str) -> float:
     if p is None:
         raise UsageError(f"mode {mode} needs a release with a p; set p")
     return p
+
+
+def _stranger(situation: Situation) -> Interests:
+    """Serve each asker by the row of another group, drawn at random."""
+    release = situation.released
+    row_of = strangers(release.groups, _row_of(situation), situation.rng(3))
+    return Interests(release.rows.weights, release.rows.terms, row_of)
 
 
 def random_groups(situation: Situation) -> Interests:
@@ -285,6 +300,12 @@ MODES: dict[str, Mode] = {
     "smoothed": Mode(_by(_smoothed), needs_release=True),
     "clipped": Mode(_by(clipped_rows), needs_release=True),
     "suppressed": Mode(_by(suppressed_rows), needs_release=True),
+    "stranger": Mode(_by(_stranger), needs_release=True),
+    "own-evidence": Mode(by_evidence(_own, "default", of_rows=False), needs_release=True),
+    "own-careful": Mode(by_evidence(_own, "careful", of_rows=False), needs_release=True),
+    EVIDENCE: Mode(by_evidence(_group, "default"), needs_release=True),
+    "group-careful": Mode(by_evidence(_group, "careful"), needs_release=True),
+    "stranger-evidence": Mode(by_evidence(_stranger, "default"), needs_release=True),
     "two-stages": Mode(_two_stages(_by(_group)), needs_release=True, by_pool=True),
     "two-stages-smoothed": Mode(_two_stages(_by(_smoothed)), needs_release=True, by_pool=True),
     "two-stages-plain": Mode(_two_stages(_plain), by_pool=True),

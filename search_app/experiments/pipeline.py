@@ -31,7 +31,8 @@ from anonymizer.terms.wordnet import WordNet
 from index.forward.reading import Forward
 
 from ..errors import UsageError
-from ..measures.precision import MEASURES, measured_by_size
+from ..measures.precision import measured_by_size
+from ..measures.relevance import judged
 from ..search.rerank import DECIMALS
 from ..tasks.releasing import release_of
 from .beliefs import facts_of_beliefs, largest
@@ -49,10 +50,11 @@ from .design import SESSIONS, WEIGHTS, ExperimentInputs, Unit
 from .facts import facts_of_input, facts_of_nothing, facts_of_release
 from .liu_wang.facts import facts_of_bags, facts_of_vocabularies
 from .logged import LoggedPeople, Sensitive, logged_people
-from .modes import MODES, Situation, best_first, places_in
+from .modes import EVIDENCE, MODES, Situation, best_first, facts_of_standing, places_in
 from .outcomes import Block
 from .spi.indices import facts_of_log, facts_of_steps, facts_of_terms
 from .spi.strategies import STRATEGIES
+from .value.questions import Labelled, labelled_questions
 
 FEW = 40  # people in the small release by which `warm_up` compiles
 
@@ -89,9 +91,17 @@ def block_of(unit: str, mode: str, pool: int, scores: Sequence[Floats], gold: Go
     depth = gold.depth(pool)
     hits = np.minimum(gold.questions.hits, depth)
     own = gold.places(depth)
-    orders = [np.take_along_axis(own, best_first(some[:, :depth], hits), axis=1) for some in scores]
+    best = [best_first(some[:, :depth], hits) for some in scores]
+    orders = [np.take_along_axis(own, order, axis=1) for order in best]
     measured = [measured_by_size(some.__getitem__, hits) for some in orders]
-    means = {name: np.mean([draw[name] for draw in measured], axis=0) for name in MEASURES}
+    relevant, kind = gold.questions.relevant, gold.questions.kind
+    if relevant is not None and kind is not None:
+        by_relevance = (judged(relevant[:, :depth], order, kind) for order in best)
+        measured = [
+            {**by_gold, **by_labels}
+            for by_gold, by_labels in zip(measured, by_relevance, strict=True)
+        ]
+    means = {name: np.mean([draw[name] for draw in measured], axis=0) for name in measured[0]}
     # Rounded now, so that values in memory are those that files give back.
     values = {name: np.round(mean, DECIMALS) for name, mean in means.items()}
     return Block(unit, mode, pool, hits, values)
@@ -147,11 +157,15 @@ def prepare(
     units: Sequence[Unit],
     table: MarketingTable | None = None,
     sensitive: Callable[[], Sensitive] | None = None,
+    labelled: Labelled | None = None,
 ) -> Data:
-    """Return the profiles of `log`, held-out questions with their pools, and the `table`.
+    """Return the profiles of `log`, questions with their pools, and the `table`.
 
-    If `units` release the log itself, its people are those that `sensitive` judges.
+    The questions are those of `labelled`, else held-out queries. If `units` release the log itself,
+    its people are those that `sensitive` judges.
     """
+    # What is asked is not in the log, so no query of it need be held out.
+    inputs = replace(inputs, test_share=0.0) if labelled else inputs
     weights = sorted({unit.weights for unit in units} - {SESSIONS} or {WEIGHTS[0]})
     weights += [SESSIONS] * any(unit.weights == SESSIONS for unit in units)
     log, robots = drop_robots(log, inputs)
@@ -159,7 +173,12 @@ def prepare(
     # Sessions are not searched by.
     users = next(some for name, some in profiles.items() if name != SESSIONS).users
     sizes = {pool for unit in units for _, pool in unit.asked}
-    questions = draw_questions(held_out, users, search, inputs, sizes) if sizes else no_questions()
+    if labelled and sizes:
+        questions = labelled_questions(labelled, users, search, max(sizes), inputs.seed)
+    elif sizes:
+        questions = draw_questions(held_out, users, search, inputs, sizes)
+    else:
+        questions = no_questions()
     logged = None
     if sensitive and any(unit.method in STRATEGIES for unit in units):
         logged = logged_people(log, inputs.least_queries, sensitive)
@@ -207,6 +226,9 @@ def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, flo
             facts["change_of_belief"] = exact
         if data.logged is not None:
             facts |= facts_of_terms(profiles, release, data.logged.model)
+        if any(mode == EVIDENCE for mode in modes):
+            depth = world.gold(unit).depth(max(pool for _, pool in unit.asked))
+            facts |= facts_of_standing(world.situation(unit, release, depth))
         return {**facts, **beliefs}
     steps = {} if data.logged is None else facts_of_steps(data.logged)
     facts = facts_of_input(profiles, data.table, world.forward, data.robots)

@@ -24,6 +24,7 @@ from index.manifest import read_manifest
 from index.opening import open_index
 
 from ..errors import UsageError, plain_when_writing
+from ..evaluation.relevance import Relevance
 from ..settings import Settings
 from . import kept_units
 from .data import Data
@@ -51,6 +52,7 @@ from .results.provenance import (
     versions,
 )
 from .results.trec_runs import run_files
+from .value.questions import Labelled
 from .workers import Place, measured, open_world
 
 UNFINISHED, LOCK = "unfinished", "lock"
@@ -73,6 +75,7 @@ class Sources:
     lists: Sequence[Path] = ()
     sensitive: Callable[[], Sensitive] | None = None
     command: str = ""  # the user's command without the folders of files
+    relevance: Callable[[], Relevance] | None = None  # None: the log's own queries are asked
 
 
 class RunChoices(NamedTuple):
@@ -214,6 +217,7 @@ def _prepared(
             units,
             sources.table(),
             sources.sensitive,
+            Labelled(sources.relevance(), lucene.ids) if sources.relevance else None,
         )
     finally:
         lucene.close()

@@ -1,9 +1,10 @@
 """The smallest set of terms without which a document would not have moved.
 
 Without some terms, a cosine is the sum of the other terms' shares, times length(interest) /
-length(rest). A document that moved up must fall back: without the terms, at least the documents
-before it in the plain order must beat it. A document that moved down must rise likewise. Each other
-document is on the wished side or has a deficit, and removing a term gives it a gain.
+length(rest). By the rule `evidence`, a score is the sum of the shares and of a part that no term of
+the interest changes. A document that moved up must fall back: without the terms, at least the
+documents before it in the plain order must beat it. A document that moved down must rise likewise.
+Each other document is on the wished side or has a deficit, and removing a term gives it a gain.
 
 The search tries all sets of 1 term, then of 2, 3 and so on. A branch of the search has removed some
 terms and has m more to remove. It is skipped if even the m terms with the largest gains, each gain
@@ -42,11 +43,10 @@ class Decisive(NamedTuple):
 
 
 class _Rest(NamedTuple):
-    """The interest without some terms: these terms, and the sums and squared length of the rest."""
+    """The interest without some terms: these terms, and the sums of the rest."""
 
     out: tuple[int, ...]  # the removed terms
     sums: Floats  # by how much each document is on the wished side of the one explained
-    square: float
 
 
 class _OverWork(Exception):
@@ -56,51 +56,56 @@ class _OverWork(Exception):
 def decisive(
     shares: Floats,
     weights: Floats,
-    bm25: Floats,
-    mix: float,
+    base: Floats,
     at: int,
-    rank_without: RankWithout,
+    rank_without: RankWithout | None,
     work: int = WORK,
 ) -> Decisive | None:
-    """Return the smallest set for the document at `at` in plain order; None if it did not move."""
-    # `shares` are documents x terms, documents in plain order. `bm25` is scaled as in the ranking.
-    # The result is always checked with `rank_without`.
+    """Return the smallest set for the document at `at` in plain order; None if there is none.
+
+    `shares` are documents x terms, documents in plain order, and `base` is what no term changes.
+    The result is checked with `rank_without`. None: shares and `base` are the ranking itself; else
+    they are cosines with an interest of `weights`, which are 0 where `base` is not.
+    """
+    search = _Search(shares, weights, base, at)
+    rank_without = rank_without or search.rank
     rank = rank_without(())
     if rank == at + 1:
         return None
-    search = _Search(shares, weights, bm25, mix, at, 1 if rank < at + 1 else -1)
+    search.turn(1 if rank < at + 1 else -1)
     # First with ranks computed from the shares, which is fast. They may differ from the real
     # ranking in the last digits; then again with real rankings.
     for ranks in (search.rank, rank_without):
         search.rank_without = ranks
         chosen, proven = search.smallest(work)
         if search.holds(rank := rank_without(chosen)):
-            break
-    return Decisive(tuple(chosen), rank, proven)
+            return Decisive(tuple(chosen), rank, proven)
+    # Where the neighbours of a document move it, no terms of its own may be enough.
+    return None
 
 
 class _Search:
-    def __init__(
-        self, shares: Floats, weights: Floats, bm25: Floats, mix: float, at: int, up: int
-    ) -> None:
-        self.up, self.at, self.mix, self.bm25 = up, at, mix, bm25
+    def __init__(self, shares: Floats, weights: Floats, base: Floats, at: int) -> None:
+        self.at, self.base = at, base
         self.rank_without: RankWithout = self.rank
         self.shares = np.ascontiguousarray(shares.T)  # terms x documents, like all arrays below
-        self.lifts = np.ascontiguousarray(up * mix * (shares - shares[at]).T)
-        self.gains = np.maximum(-self.lifts, 0)
-        self.base = up * (1 - mix) * (bm25 - bm25[at])
         self.squares = (weights / (np.abs(weights).max(initial=0) or 1)) ** 2
         self.squares /= self.squares.sum() or 1
         self.fine = bool(self.squares[self.squares > 0].min(initial=1) >= _SPAN**2)
-        before = np.arange(len(bm25)) < at
+        self.work = 1 << 62
+
+    def turn(self, up: int) -> None:
+        """Look for terms without which the document falls (`up` is 1) or rises (-1)."""
+        at, count = self.at, self.base.size
+        self.up = up
+        self.lifts = up * (self.shares - self.shares[:, at : at + 1])
+        self.gains = np.maximum(-self.lifts, 0)
+        before = np.arange(count) < at
         wins_ties = before if up > 0 else ~before
         wins_ties[at] = False
-        self.least = np.where(wins_ties, -_ROUNDING, _NOISE)
-        self.needed = at if up > 0 else len(bm25) - 1 - at
-        self.work = 1 << 62
-        # With BM25 in the mix even a term without a gain may matter: without it, the other terms
-        # weigh more against BM25, because the rest of the interest is shorter.
-        self.terms = np.flatnonzero((mix < 1) | (self.gains > 0).any(axis=1))
+        self.least = np.where(wins_ties, -_ROUNDING, _NOISE) - up * (self.base - self.base[at])
+        self.needed = at if up > 0 else count - 1 - at
+        self.terms = np.flatnonzero((self.gains > 0).any(axis=1))
 
     def smallest(self, work: int) -> tuple[list[int], bool]:
         """Return the smallest set that `work` allows to find, and whether it is proven smallest."""
@@ -118,8 +123,7 @@ class _Search:
         """Return the document's rank without the terms `out`, computed from the shares."""
         keep = self._keep(out)
         length = np.sqrt(float(keep @ self.squares)) or 1
-        cosines = np.round(keep @ self.shares / length, DECIMALS)
-        values = np.round(self.mix * cosines + (1 - self.mix) * self.bm25, DECIMALS)
+        values = np.round(self.base + keep @ self.shares / length, DECIMALS)
         own = values[self.at]
         return 1 + int((values > own).sum() + (values[: self.at] == own).sum())
 
@@ -135,14 +139,14 @@ class _Search:
         chosen: list[int] = []
         left = self.terms
         while left.size and not self._does(chosen):
-            mended, lacking = self._mended(self._rest(chosen), left, 1)
+            mended, lacking = self._mended(self._rest(chosen), left)
             order = np.argsort(-mended, kind="stable")
             # Fewer terms than these can't be enough.
             few = 1 + int(np.searchsorted(np.cumsum(mended[order]), lacking))
             chosen += left[order[:few]].tolist()
             left = left[order[few:]]
         if not self._does(chosen):
-            chosen = list(range(len(self.squares)))
+            chosen = list(range(len(self.shares)))
         # Put terms back while the set still works without them; the last chosen one first.
         shrunk = True
         while shrunk:
@@ -157,25 +161,21 @@ class _Search:
         """Search the sets of `rest.out` and `more` of the terms `left`; None if none works."""
         if more == 1:
             return self._last(rest, left)
-        mended, lacking = self._mended(rest, left, more)
+        mended, lacking = self._mended(rest, left)
         order = np.argsort(-mended, kind="stable")
         left, sums = left[order], np.concatenate(([0.0], np.cumsum(mended[order])))
         for first in range(left.size - more + 1):
             if sums[first + more] - sums[first] < lacking - 1e-6:
                 break
             term = int(left[first])
-            square = max(rest.square - float(self.squares[term]), 0)
-            less = _Rest((*rest.out, term), rest.sums - self.lifts[term], square)
+            less = _Rest((*rest.out, term), rest.sums - self.lifts[term])
             if terms := self._within(less, left[first + 1 :], more - 1):
                 return terms
         return None
 
-    def _mended(self, rest: _Rest, left: Ints, more: int) -> tuple[Floats, int]:
+    def _mended(self, rest: _Rest, left: Ints) -> tuple[Floats, int]:
         """Return how many documents each term of `left` can mend, and how many must be mended."""
-        taken = np.sort(self.squares[left])[-more:].sum()
-        # The rest's length lies between these two; a bound must hold for every length between.
-        longest, shortest = np.sqrt(rest.square), np.sqrt(max(rest.square - taken, 0))
-        deficits = self.least - rest.sums - np.maximum(self.base * longest, self.base * shortest)
+        deficits = self.least - rest.sums
         bad = np.flatnonzero(deficits >= 0)
         self._spend(left.size * bad.size)
         gains = self.gains[left][:, bad]
@@ -187,9 +187,6 @@ class _Search:
         """Try each term of `left` as the last one to remove."""
         self._spend(left.size * rest.sums.size)
         leads = rest.sums - self.lifts[left]
-        if self.base.any():
-            lengths = np.sqrt(np.maximum(rest.square - self.squares[left], 0))
-            leads += np.where(lengths > 0, lengths, 1)[:, None] * self.base
         good = (leads > self.least).sum(axis=1)
         for term in left[good >= self.needed].tolist():
             self._spend(10 * rest.sums.size)
@@ -199,10 +196,10 @@ class _Search:
 
     def _rest(self, out: Sequence[int]) -> _Rest:
         keep = self._keep(out)
-        return _Rest(tuple(out), keep @ self.lifts, float(keep @ self.squares))
+        return _Rest(tuple(out), keep @ self.lifts)
 
     def _keep(self, out: Sequence[int]) -> Floats:
-        keep = np.ones(len(self.squares))
+        keep = np.ones(len(self.shares))
         keep[list(out)] = 0
         return keep
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from index.forward.reading import DocumentVectors, Forward, Target
 from index.model import Document, Index, Pool, ScorePart
 
 from . import rerank
-from .request import Request
+from .evidence import CARES, EvidenceRule, RowPopulation, Scored
+from .request import COSINES, EVIDENCE, RankingRule, Request
 
 KEPT = 1024  # prepared interests in memory
 
@@ -28,6 +29,8 @@ class Ranking:
     rows: Ints
     scores: Floats
     plain_ranks: Ints  # from 1
+    # By the rule `evidence`: what it found, in plain order.
+    evidence: Scored | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return int(self.rows.size)
@@ -49,6 +52,7 @@ class Engine:
         self._vectors = vectors
         self._deadline = deadline  # seconds for a query
         self._known: dict[int, tuple[Mapping[str, float], Target]] = {}
+        self._evidence: dict[str, EvidenceRule] = {}
 
     def pool(self, query: str, size: int, *, operators: bool = False) -> Pool:
         """Return the `size` best documents for `query` in BM25 order, within the deadline."""
@@ -74,20 +78,42 @@ class Engine:
         """Return `pool` in its BM25 order: no personalization."""
         return Ranking(pool.rows, pool.scores.astype(np.float64), np.arange(1, len(pool) + 1))
 
-    def by_profile(self, pool: Pool, profile: Mapping[str, float], mix: float = 1.0) -> Ranking:
-        """Return `pool` ordered by a person's own `profile`: with `mix` 1 the gold standard."""
-        return self._by(pool, profile, mix)
+    def by_profile(
+        self, pool: Pool, profile: Mapping[str, float], rule: RankingRule = COSINES, among: str = ""
+    ) -> Ranking:
+        """Return `pool` ordered by a person's own `profile` and `rule`: the gold standard."""
+        return self._by(pool, profile, rule, among)
 
-    def by_row(self, pool: Pool, row: ReleasedRow, mix: float = 1.0) -> Ranking:
-        """Return `pool` ordered by a group's released `row`."""
-        return self._by(pool, row.weights, mix)
+    def by_row(
+        self, pool: Pool, row: ReleasedRow, rule: RankingRule = COSINES, among: str = ""
+    ) -> Ranking:
+        """Return `pool` ordered by a group's released `row` and `rule`.
+
+        By the rule `evidence`, it stands among the rows of the population `among`.
+        """
+        if row.fallback and rule.ranking == EVIDENCE:
+            # It is the mean of all rows, so it has nothing of its own.
+            return self._by(pool, {}, rule, among)
+        return self._by(pool, row.weights, rule, among, row.name)
+
+    def prepare(self, among: str, population: RowPopulation) -> None:
+        """Let interests stand among the published rows of `population`, by the name `among`."""
+        self._evidence[among] = EvidenceRule(population, self._forward, self._vectors)
+
+    def evidence(self, among: str) -> EvidenceRule:
+        """Return the rule `evidence` over the population `among`; "": over the public one."""
+        if among not in self._evidence:
+            if among:
+                raise LookupError(f"no population {among}")
+            self._evidence[""] = EvidenceRule(None, self._forward, self._vectors)
+        return self._evidence[among]
 
     def rank(self, pool: Pool, request: Request) -> Ranking:
         """Return `pool` ordered by what `request` says and by nothing else."""
         if request.row is not None:
-            return self.by_row(pool, request.row, request.mix)
+            return self.by_row(pool, request.row, request.rule, request.among)
         if request.profile is not None:
-            return self.by_profile(pool, request.profile, request.mix)
+            return self.by_profile(pool, request.profile, request.rule, request.among)
         return self.plain(pool)
 
     def contributions(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
@@ -98,10 +124,10 @@ class Engine:
         """Return the vectors of the documents `rows`, for a device that compares them itself."""
         return self._forward.vectors(rows, self._vectors)
 
-    def warm_up(self) -> None:
-        """Load what the first search would wait for: Lucene's classes and the compiled loops."""
+    def warm_up(self, rule: RankingRule = COSINES, among: str = "") -> None:
+        """Load what the first search by `rule` would wait for: Lucene's classes and the loops."""
         for term in self._forward.terms[:1]:
-            ranking = self.by_profile(self.pool(term, 10), {term: 1.0})
+            ranking = self.by_profile(self.pool(term, 10), {term: 1.0}, rule, among)
             self.contributions(ranking.rows, {term: 1.0})
             self.documents(ranking, 0, 1)
 
@@ -109,11 +135,23 @@ class Engine:
         """Return `count` documents of `ranking` from the place `first` on."""
         return self._index.documents(ranking.rows[first : first + count].tolist())
 
-    def _by(self, pool: Pool, interest: Mapping[str, float], mix: float) -> Ranking:
-        cosines = self._forward.cosines(pool.rows, self._target(interest))
-        values = rerank.blend(cosines, pool.scores, mix)
+    def _by(
+        self,
+        pool: Pool,
+        interest: Mapping[str, float],
+        rule: RankingRule,
+        among: str,
+        name: str = "",
+    ) -> Ranking:
+        scored = None
+        if rule.ranking == EVIDENCE:
+            made, care = self.evidence(among), CARES[rule.care]
+            scored = made.scored(pool.rows, pool.scores, interest, name if among else "", care)
+            values = scored.scores
+        else:
+            values = self._forward.cosines(pool.rows, self._target(interest))
         order = rerank.order(values)
-        return Ranking(pool.rows[order], values[order], order + 1)
+        return Ranking(pool.rows[order], values[order], order + 1, scored)
 
     def _target(self, interest: Mapping[str, float]) -> Target:
         """Return `interest` prepared for cosines; the same mapping object is prepared only once."""

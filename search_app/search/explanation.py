@@ -13,11 +13,11 @@ import numpy as np
 from anonymizer.arrays import Floats
 from index.model import Pool, ScorePart
 
-from . import rerank
 from .decisive import decisive
 from .engine import Engine, Ranking
-from .explanation_words import GROUPS, held_by, in_common, sentence
-from .request import Request
+from .evidence import logarithms, support
+from .explanation_words import COMMON, GROUPS, LOG, NEIGHBOURS, RANDOM, held_by, in_common, sentence
+from .request import EVIDENCE, Request
 
 NAMED = 2  # terms named as the reason
 
@@ -27,6 +27,13 @@ class ScoreShare(NamedTuple):
 
     term: str
     weight: float  # in the profile or row
+    share: float
+
+
+class AddedShare(NamedTuple):
+    """What something else than a term of the profile or row adds to a document's score."""
+
+    name: str
     share: float
 
 
@@ -51,13 +58,16 @@ class PlaceExplanation:
     rank: int
     plain_rank: int
     score: float | None  # None: by it, the row of a group that one is not in could be computed
-    mix: float
+    ranking: str
     bm25: float
     parts: tuple[ScorePart, ...]  # of BM25
-    terms: tuple[ScoreShare, ...]  # largest first; with `bm25_share` they sum to the score
-    bm25_share: float
+    terms: tuple[ScoreShare, ...]  # largest first; with `added` they sum to the score
+    added: tuple[AddedShare, ...]  # by the rule `evidence`
+    standing: float | None  # by that rule; None: of a group that one is not in
+    plain: bool  # by that rule: the interests say too little, so the order is plain
     movers: tuple[str, ...]  # the terms by which it passed others, or others passed it
     without: DecisiveTerms | None  # None: it has not moved
+    among: str = ""  # the population of the rule `evidence`; "": other searches
     whose: str = GROUPS  # whose interests the row has, for the middle of a sentence
     smoothed: bool = False  # the row was made from all released rows and the index
     fallback: bool = False  # the row is the mean of all groups' rows
@@ -78,7 +88,8 @@ def explain_places(
     """Return an explanation for each of the `places` of the plain order, which count from 0."""
     ranking = engine.rank(pool, request)
     rows = pool.rows[list(places)]
-    shares = engine.contributions(pool.rows, request.interest)
+    made = _score_parts(engine, request, pool, ranking)
+    shares, scored = made.pulls, ranking.evidence
     lucene = engine.explain(request.query, rows.tolist(), operators=request.operators)
     documents = engine.documents(Ranking(rows, np.zeros(rows.size), rows), 0, rows.size)
     kind = "group" if request.row else "none" if request.profile is None else "own"
@@ -92,7 +103,7 @@ def explain_places(
         # How much each term moved the document past others, or others past it; the sentence names
         # the terms with the largest pull.
         pull: Floats = up * (shares[at] - shares[behind[up * behind < up * at]]).sum(axis=0)
-        given = zip(request.interest.items(), (request.mix * shares[at]).tolist(), strict=True)
+        given = zip(request.interest.items(), made.shares[at].tolist(), strict=True)
         terms = [ScoreShare(term, weight, share) for (term, weight), share in given if share]
         terms = [share for share in terms if row is None or row.shows(share.term)]
         explanations.append(
@@ -107,17 +118,56 @@ def explain_places(
                 rank=rank,
                 plain_rank=at + 1,
                 score=None if foreign else float(ranking.scores[rank - 1]),
-                mix=request.mix,
+                ranking=request.rule.ranking,
                 bm25=float(pool.scores[at]),
                 parts=tuple(sorted(parts, key=lambda part: -part.score)),
                 terms=tuple(sorted(terms, key=lambda term: (-term.share, term.term))),
-                bm25_share=(1 - request.mix) * float(rerank.scaled(pool.scores)[at]),
+                added=() if foreign else made.added_to(at),
+                standing=None if foreign or scored is None else scored.standing,
+                plain=scored is not None and not foreign and not scored.gate,
                 movers=tuple(_all_named(request, pull[None])[0]),
-                without=_without(engine, request, pool, shares, at, pull) if whole else None,
+                without=_without(engine, request, pool, made, at, pull) if whole else None,
                 smoothed=request.smoothed,
+                among=request.among,
             )
         )
     return explanations
+
+
+class _ScoreParts(NamedTuple):
+    """The scores of a pool, taken apart; documents in plain order."""
+
+    shares: Floats  # documents x terms: what each term of the interest adds
+    added: tuple[tuple[str, Floats], ...]  # what else adds to the scores, by name
+    pulls: Floats  # as `shares`, with what terms add through a document's neighbours
+    base: Floats  # the score without `pulls`
+
+    def added_to(self, at: int) -> tuple[AddedShare, ...]:
+        return tuple(AddedShare(name, float(shares[at])) for name, shares in self.added)
+
+
+def _score_parts(engine: Engine, request: Request, pool: Pool, ranking: Ranking) -> _ScoreParts:
+    scored, interest = ranking.evidence, request.interest
+    if scored is None or request.rule.ranking != EVIDENCE:
+        shares = engine.contributions(pool.rows, interest)
+        return _ScoreParts(shares, (), shares, np.zeros(len(pool)))
+    made, half = engine.evidence(request.among), scored.strength / 2
+    of_t = made.shares(pool.rows, interest)
+    direction, near = made.direction(interest), made.neighbours(pool.rows)
+    random = direction.mean / direction.spread if direction.spread else 0.0
+    added = {
+        LOG: logarithms(pool.scores),
+        NEIGHBOURS: half * scored.support,
+        COMMON: half * (scored.t + random - of_t.sum(axis=1)),
+        RANDOM: np.full(len(pool), -half * random),
+    }
+    through = np.zeros_like(of_t)
+    for term in np.flatnonzero(of_t.any(axis=0)).tolist():
+        through[:, term] = support(of_t[:, term], near)
+    pulls = half * (of_t + through)
+    scores = np.empty(len(pool))
+    scores[ranking.plain_ranks - 1] = ranking.scores
+    return _ScoreParts(half * of_t, tuple(added.items()), pulls, scores - pulls.sum(axis=1))
 
 
 def _rank(ranking: Ranking, at: int) -> int:
@@ -125,7 +175,7 @@ def _rank(ranking: Ranking, at: int) -> int:
 
 
 def _without(
-    engine: Engine, request: Request, pool: Pool, shares: Floats, at: int, pull: Floats
+    engine: Engine, request: Request, pool: Pool, made: _ScoreParts, at: int, pull: Floats
 ) -> DecisiveTerms | None:
     terms = list(request.interest)
     weights = np.fromiter(request.interest.values(), np.float64, len(terms))
@@ -134,7 +184,11 @@ def _without(
         less = without_terms(request, {terms[number] for number in numbers})
         return _rank(engine.rank(pool, less), at)
 
-    smallest = decisive(shares, weights, rerank.scaled(pool.scores), request.mix, at, rank_without)
+    if made.added:
+        # The population stays as it is, so a term is taken out of the scores and not of the row.
+        smallest = decisive(made.pulls, np.zeros(len(terms)), made.base, at, None)
+    else:
+        smallest = decisive(made.pulls, weights, made.base, at, rank_without)
     if smallest is None:
         return None
     named = sorted(smallest.terms, key=lambda number: (-float(pull[number]), terms[number]))
@@ -158,12 +212,16 @@ def reasons(
     *,
     whose: str = GROUPS,
 ) -> list[str]:
-    """Return the terms with the largest shares of the cosine for `count` documents from `first`."""
+    """Return the terms with the largest shares of the score for `count` documents from `first`."""
     # `whose` says whose interests a row has, such as "your group's".
     rows = ranking.rows[first : first + count]
-    if not request.interest:
+    scored = ranking.evidence
+    if not request.interest or (scored is not None and not scored.gate):
         return [""] * rows.size
-    shares = engine.contributions(rows, request.interest)
+    if scored is None:
+        shares = engine.contributions(rows, request.interest)
+    else:
+        shares = engine.evidence(request.among).shares(rows, request.interest)
     held = held_by("group" if request.row else "own", whose, request.smoothed)
     return [in_common(named, held) for named in _all_named(request, shares)]
 
@@ -190,9 +248,11 @@ def as_json(explanation: PlaceExplanation) -> dict[str, Any]:
     return {
         "sentence": sentence(e),
         **{"id": e.document, "title": e.title, "kind": e.kind},
-        **{"row": e.row or None, "users": e.users or None, "found": e.found, "mix": e.mix},
+        **{"row": e.row or None, "users": e.users or None, "found": e.found},
+        **{"ranking": e.ranking, "standing": e.standing, "plain": e.plain},
         **{"rank": e.rank, "plain_rank": e.plain_rank, "score": e.score},
         "terms": [share._asdict() for share in e.terms],
-        "bm25": {"score": e.bm25, "share": e.bm25_share, "parts": [vars(p) for p in e.parts]},
+        "added": [share._asdict() for share in e.added],
+        "bm25": {"score": e.bm25, "parts": [vars(p) for p in e.parts]},
         "without": {**e.without._asdict(), "terms": list(e.without.terms)} if e.without else None,
     }

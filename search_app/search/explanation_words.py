@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .request import COSINE
+
 if TYPE_CHECKING:
     from .explanation import PlaceExplanation
 
+# What else than interests adds to a score by the rule `evidence`.
+LOG = "BM25 of the query, as its logarithm"
+NEIGHBOURS = "the documents most like it"
+COMMON = "interests that others have more"
+RANDOM = "what any document has"
 FIELDS = {"contents": "text", "title": "title"}
 GROUPS = "your group’s"  # whose interests a row has, by default
 MANY = 6  # terms named in one sentence
@@ -19,6 +26,8 @@ def sentence(explanation: PlaceExplanation) -> str:
     e = explanation
     if e.kind == "none":
         return f"Number {e.rank} in the plain order: {_found(e)}."
+    if e.plain:
+        return f"Number {e.rank} as in the plain order, because {says_nothing(_whose(e))}."
     if e.rank < e.plain_rank:
         moved = f"Moved up {e.plain_rank - e.rank}, from {e.plain_rank} to {e.rank}"
         return f"{moved}: {_whose(e)} interest{in_terms(_reasons(e))}."
@@ -26,9 +35,7 @@ def sentence(explanation: PlaceExplanation) -> str:
         moved = f"Moved down {e.rank - e.plain_rank}, from {e.plain_rank} to {e.rank}"
         above_all = f", above all {join(_reasons(e))}" if _reasons(e) else ""
         return f"{moved}: other documents share more with {_whose(e)} interests{above_all}."
-    if e.mix == 0:
-        why = "the interests count nothing here, BM25 alone does"
-    elif not e.terms:
+    if not e.terms:
         why = f"it shares no term with {_whose(e)} interests"
     else:
         shared = in_terms([share.term for share in e.terms[:2]])
@@ -43,13 +50,16 @@ def without_in_words(explanation: PlaceExplanation) -> str:
         return ""
     held = f"{_whose(e)} {'row' if e.kind == 'group' else 'profile'}"
     terms = join(shortened(e.without.terms))
+    without = (
+        f"Without {terms} in {held}" if e.ranking == COSINE else f"If {terms} counted nothing,"
+    )
     smallest = (
         "No smaller set of terms would do."
         if e.without.smallest
         else "Each term of this list is needed, but a shorter list may exist: "
         "the search for it was stopped."
     )
-    return f"Without {terms} in {held} it would stand at {e.without.rank}, not {e.rank}. {smallest}"
+    return f"{without} it would stand at {e.without.rank}, not {e.rank}. {smallest}"
 
 
 def in_common(terms: Sequence[str], held: str) -> str:
@@ -66,6 +76,22 @@ def held_by(kind: str, whose: str = GROUPS, smoothed: bool = False) -> str:
 
 def _whose(e: PlaceExplanation) -> str:
     return held_by(e.kind, e.whose, e.smoothed)
+
+
+def says_nothing(whose: str) -> str:
+    """Return, for a sentence, that the interests of `whose` leave an order plain."""
+    return f"{whose} interests say nothing about this search"
+
+
+def fits(standing: float, whose: str, among: str) -> str:
+    """Return how well the interests of `whose` fit a search that stands at `standing`.
+
+    `among` is the population; "": they are compared with other searches.
+    """
+    others = "those of {} of the groups" if among else "{} of other searches"
+    return (
+        f"{whose} interests fit this search better than {others.format(f'{100 * standing:.0f} %')}"
+    )
 
 
 def in_terms(terms: Sequence[str]) -> str:
@@ -111,8 +137,7 @@ def in_lines(explanation: PlaceExplanation, limit: int = MANY) -> list[str]:
         given = [f"{term} {share:.4f}" for term, _, share in e.terms[:limit]]
         if rest := [share.share for share in e.terms[limit:]]:
             given.append(f"{len(rest)} more {sum(rest):.4f}")
-        if e.mix < 1:
-            given.append(f"BM25 scaled {e.bm25_share:.4f}")
+        given += [f"{name} {share:.4f}" for name, share in e.added]
         lines.append(f"score {e.score:.4f} = {' + '.join(given) or '0'}")
     parts = [f"{part.field}:{part.term} {part.score:.4f}" for part in e.parts]
     return [*lines, f"BM25 {sum(part.score for part in e.parts):.4f} = {' + '.join(parts)}"]

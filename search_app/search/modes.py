@@ -1,11 +1,11 @@
 """A person's query in each mode, judged by the order of their own profile."""
 # The own profile is read for mode `own`, for the gold standard by which all modes are measured, and
-# to choose the closest row for a person in no group. The gold standard is the profile's order
-# alone, for any mix. The group's ranking is made without the profile.
+# to choose the closest row for a person in no group. The gold standard is the profile's order by
+# the same rule. The group's ranking is made without the profile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -18,7 +18,7 @@ from ..measures.precision import PoolAgreement, PoolPrecision, agreement, evalua
 from ..settings import DEFAULT_METHOD
 from .engine import KEPT, Engine, Ranking
 from .newcomer import Newcomer
-from .request import Request
+from .request import COSINES, EVIDENCE, RankingRule, Request
 from .smoothing import SmoothedRows
 
 Terms = Mapping[str, float]
@@ -44,6 +44,21 @@ class Answer:
         if self.gold is None:
             return None
         return agreement(self.ranking.plain_ranks, self.gold.plain_ranks)
+
+    @property
+    def standing(self) -> float | None:
+        """Return how its interests stand in this search; None where `plain` is."""
+        evidence = self.ranking.evidence
+        return None if evidence is None or self.foreign else evidence.standing
+
+    @property
+    def plain(self) -> bool | None:
+        """Return whether the rule `evidence` left the plain order.
+
+        None if it did not rank, or by the row of a group that the person is not in.
+        """
+        evidence = self.ranking.evidence
+        return None if evidence is None or self.foreign else not evidence.gate
 
     @property
     def row(self) -> str:
@@ -81,6 +96,7 @@ class Modes:
         newcomer: Newcomer | None = None,
         further: Mapping[str, Release] | None = None,
         smoothed: Mapping[str, SmoothedRows] | None = None,
+        populations: Collection[str] = (),
     ):
         self.engine = engine
         self.profiles = profiles
@@ -88,6 +104,8 @@ class Modes:
         self.newcomer = newcomer  # the only person in `profiles`; in no release
         self.further = further or {}  # other releases of the same profiles, by name
         self.smoothed = smoothed or {}  # by mode: smooths a row before the engine gets it
+        # The modes in whose rows an interest can stand; the engine knows these by the mode's name.
+        self.populations = frozenset(populations)
         # Asked at each search: a release can be published while the server runs. If it is withheld,
         # the fallback row serves nobody, because it is a mean over all groups.
         self.withheld: Callable[[], bool] = lambda: False
@@ -97,6 +115,10 @@ class Modes:
         self._past = lru_cache(KEPT)(profiles.row) if profiles else _nobody
         # The row that was closest to a profile, as long as the profile is the same.
         self._closest: dict[tuple[str, str], tuple[Terms, ReleasedRow | None]] = {}
+
+    def warm_up(self, rule: RankingRule = COSINES) -> None:
+        """Load what the first search by `rule` would wait for."""
+        self.engine.warm_up(rule, self.among("group"))
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -125,11 +147,11 @@ class Modes:
         user: str | None,
         *,
         pool: int,
-        mix: float = 1.0,
+        rule: RankingRule = COSINES,
         operators: bool = False,
     ) -> Answer:
-        """Return the answer to `query` in `mode`."""
-        return self.answers(query, (mode,), user, pool=pool, mix=mix, operators=operators)[0]
+        """Return the answer to `query` in `mode`, ordered by `rule`."""
+        return self.answers(query, (mode,), user, pool=pool, rule=rule, operators=operators)[0]
 
     def answers(
         self,
@@ -138,19 +160,21 @@ class Modes:
         user: str | None,
         *,
         pool: int,
-        mix: float = 1.0,
+        rule: RankingRule = COSINES,
         operators: bool = False,
     ) -> list[Answer]:
-        """Return the answer to `query` in each of `modes`; all of them order the same pool."""
+        """Return the answer to `query` in each of `modes`; all order the same pool, by `rule`."""
         self.refuse(modes, user)
-        plain = Request(query, pool, operators, mix)
+        plain = Request(query, pool, operators, rule)
         candidates = self.engine.pool(plain.query, plain.pool, operators=plain.operators)
         own = self._own(user) if user and self.profiles else None
-        gold = self.engine.by_profile(candidates, own) if own is not None else None
+        gold = None
+        if own is not None:
+            gold = self.engine.by_profile(candidates, own, rule, self.among("own"))
         answers = []
         for mode in modes:
             request = self.request(plain, mode, user)
-            is_gold = request.profile is not None and mix == 1
+            is_gold = gold and request.profile is not None
             ranking = gold if gold and is_gold else self.engine.rank(candidates, request)
             judged = None if gold is None else evaluate(ranking.plain_ranks, gold.plain_ranks)
             # The answer says what really ordered the pool: without a row that was BM25.
@@ -161,21 +185,32 @@ class Modes:
     def request(self, plain: Request, mode: str, user: str | None) -> Request:
         """Return the engine's request for `user` in `mode`; it is `plain` if no row serves them."""
         if mode == "own" and self.profiles and user:
-            return replace(plain, profile=self._own(user))
+            return replace(plain, profile=self._own(user), among=self.among(mode))
         if mode not in ("none", "own") and (row := self.row_for(user, mode)):
             return self.by_row(plain, mode, row)
         return plain
 
     def by_row(self, plain: Request, mode: str, row: ReleasedRow) -> Request:
         """Return `plain` with `row`, smoothed if `mode` smooths the rows of its release."""
+        if plain.rule.ranking == EVIDENCE:
+            # It takes from a row its direction away from the prior, which smoothing hardly changes.
+            return replace(plain, row=row, among=self.among(mode))
         if smoothing := self.smoothed.get(mode):
             return replace(plain, row=smoothing.of(row), smoothed=True)
         return replace(plain, row=row)
 
-    def ranking(self, pool: Pool, mode: str, user: str | None, mix: float) -> Ranking:
+    def among(self, mode: str) -> str:
+        """Return the population that interests stand among in `mode`; "": the public one."""
+        named = mode if mode.startswith(FURTHER) else "group"
+        # An order made of other groups' rows would tell of them.
+        return "" if self.withheld() or named not in self.populations else named
+
+    def ranking(
+        self, pool: Pool, mode: str, user: str | None, rule: RankingRule = COSINES
+    ) -> Ranking:
         """Return `pool` ordered for `user` in `mode`; in the plain order if no row serves them."""
         # The query is not needed any more: the pool is found.
-        return self.engine.rank(pool, self.request(Request("", len(pool), mix=mix), mode, user))
+        return self.engine.rank(pool, self.request(Request("", len(pool), rule=rule), mode, user))
 
     def row_for(self, user: str | None, mode: str = "group") -> ReleasedRow | None:
         """Return the released row that serves `user` in `mode`; None if no row does."""

@@ -129,6 +129,7 @@ class PublicRelease(NamedTuple):
     users: Ints  # how many people share each row
     promise: Promise
     parameters: Mapping[str, object]
+    groups: int | None = None  # how many rows are groups', the first ones; None: not known
 
 
 class SmoothedRows:

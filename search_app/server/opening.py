@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,11 @@ from ..disclosure.withholding import published
 from ..errors import UsageError
 from ..evaluation.log import PrecisionLog
 from ..search.modes import FURTHER, Modes
+from ..search.request import COSINE, EVIDENCE, rule_of
 from ..settings import DEMO, PLAIN, PRIVATE, Settings
 from ..tasks.growth import Growth
 from ..tasks.profiling import choices_of
-from ..web.site import Example, Site, grown_of
+from ..web.site import Example, Site, Truth, grown_of
 from ..workspace.folder import Workspace
 from ..workspace.lecture import NAME as LECTURE
 from ..workspace.lecture import PreparedSearch, prepare
@@ -108,7 +110,6 @@ class Serving:
             further=lambda name: self._say_once(damaged.format(name)),
         )
         try:
-            opened.modes.engine.warm_up()
             return self._site(opened, access, state, truth if access == DEMO else None)
         except BaseException:
             opened.close()
@@ -138,6 +139,11 @@ class Serving:
         shown = published(self._ledger, folder) if folder else (lambda: False)
         if access != DEMO:
             self._withhold(modes, shown)
+        settings = self.settings
+        if not settings.ranking:
+            # Real people get no order that harms half of their searches.
+            settings = replace(settings, ranking=EVIDENCE if access == PRIVATE else COSINE)
+        modes.warm_up(rule_of(settings))
         release, store = modes.release, self._store(access)
         growth = self._growth(opened)
         if modes.profiles is not None:
@@ -160,7 +166,7 @@ class Serving:
         return Site(
             modes=modes,
             log=self._log,
-            settings=self.settings,
+            settings=settings,
             people=people_of(truth, modes) if truth else {},
             clock=time.time,
             access=access,
@@ -184,7 +190,24 @@ class Serving:
             forget=self._forget,
             leave=self._leave,
             prepared=lambda: prepare(self.workspace.root / LECTURE, usual),
+            truth=cache(partial(self._truth, truth)),
         )
+
+    def _truth(self, truth: Mapping[str, Any] | None) -> Truth | None:
+        """Return which documents belong to the interests of the people in `truth`."""
+        if not truth:
+            return None
+        from anonymizer.terms.wordnet import open_wordnet
+
+        from ..town.relevance import labels_of_interests, truth_relevance
+
+        try:
+            relevance = truth_relevance(open_wordnet(self.settings.cache), truth)
+        except (AnonymizerError, UsageError) as fault:
+            self._say_once(f"{fault}. Until then, no AP by truth is shown.")
+            return None
+        people = truth["users"].items()
+        return Truth(relevance, {user: labels_of_interests(one) for user, one in people})
 
     def _withhold(self, modes: Modes, shown: Callable[[], bool]) -> None:
         """Serve and show to real people nothing but their own group's row, unless published."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from anonymizer.terms.wordnet import open_wordnet
 from index.build import build_index, update_index
+from index.corpora.files import corpus_files
 from index.corpora.irds import read_dataset
 from index.corpora.reading import read_documents, wordnet_entries
 from index.lucene.searching import K1, B
@@ -27,8 +29,15 @@ def build_index_of(
     """Build index `name` from `corpus`, switch to it, and return what was read and skipped."""
     workspace, account = Workspace(settings.workspace), Account()
     folder = workspace.new_index(name)
+    manifest = _built(corpus, form, folder, account, settings)
+    return _switched(workspace, manifest, account, folder)
+
+
+def _built(
+    corpus: list[str], form: str | None, folder: Path, account: Account, settings: Settings
+) -> dict[str, Any]:
     with console.corpus_progress("index", lambda: (account.done, account.size)) as progress:
-        manifest = build_index(
+        return build_index(
             _documents(corpus, form, account, settings),
             analysis("wordnet", settings),
             folder,
@@ -38,7 +47,26 @@ def build_index_of(
             heap=settings.heap,
             progress=progress,
         )
-    return _switched(workspace, manifest, account, folder)
+
+
+def index_for(corpus: list[str], settings: Settings) -> Path:
+    """Return the build of an index of the files `corpus`; one made before is used again.
+
+    The current index stays current.
+    """
+    workspace, account = Workspace(settings.workspace), Account()
+    whole = hashlib.sha256()
+    for file, _ in corpus_files([Path(path) for path in corpus], None, Account()):
+        with file.open("rb") as opened:
+            whole.update(hashlib.file_digest(opened, "sha256").digest())
+    name = f"corpus-{whole.hexdigest()[:12]}"
+    if name in workspace.builds():
+        return workspace.index_named(name)
+    with workspace.writing("experiment"):
+        folder = workspace.new_index(name)
+        _built(corpus, None, folder, account, settings)
+        workspace.record_index(folder)
+    return folder
 
 
 def update_index_of(

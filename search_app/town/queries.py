@@ -23,7 +23,7 @@ from .words import (
 )
 
 LONGEST = 5  # words of a query
-_DEVOTION = (1.0, 0.75, 0.6, 0.5, 0.45)  # weight of the first, second, ... interest
+DEVOTION = (1.0, 0.75, 0.6, 0.5, 0.45)  # weight of the first, second, ... interest
 _DWELLS = 0.2  # chance that the next query is about the same topic
 _FORMS = (0.19, 0.46, 0.18, 0.07, 0.1)  # bare, explained, compared, labelled, asked
 _NOISE = (0.06, 0.13)  # least and largest share of everyday errands
@@ -115,7 +115,7 @@ class Searcher:
 
     def __init__(self, subjects: Sequence[Subject], rng: np.random.Generator):
         curiosities = [Curiosity(subject, rng) for subject in subjects]
-        shares = np.array(_DEVOTION[: len(subjects)])
+        shares = np.array(DEVOTION[: len(subjects)])
         noise = rng.uniform(*_NOISE)
         widths = [*(shares / shares.sum() * (1 - noise)).tolist(), noise]
         self._themes: Wheel[Theme] = Wheel([*curiosities, Errands(rng)], widths)

@@ -82,6 +82,21 @@ def opened(arguments: argparse.Namespace, settings: Settings, **choices: Any) ->
     return open_modes(Workspace(settings.workspace), settings, **named, **choices)
 
 
+def add_rule(parser: argparse.ArgumentParser) -> None:
+    """Add to `parser` the rule by which interests order a pool."""
+    parser.add_argument(
+        "--ranking",
+        choices=("cosine", "evidence"),
+        help="cosine: by likeness to the interests alone, as in the papers; evidence: a result "
+        "moves only where the interests fit the search (default: the setting, or cosine)",
+    )
+    parser.add_argument(
+        "--care",
+        choices=("default", "careful"),
+        help="how far evidence moves a result (default: the setting)",
+    )
+
+
 def add_release(parser: argparse.ArgumentParser) -> None:
     """Add to `parser` a release and the profiles it is compared with."""
     current = "a release folder (default: the current one)"

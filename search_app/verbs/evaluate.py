@@ -1,4 +1,4 @@
-"""veilsearch evaluate: judge each mode's rankings by the own-profile order."""
+"""veilsearch evaluate: judge each mode's rankings by the own-profile order, or by relevance."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .. import console
 from ..errors import UsageError
 from ..settings import Settings, changed
 from ..workspace.folder import Workspace, write_whole
-from .arguments import add_json, add_opened, add_seed, opened, refuse_overwriting, seed_of
+from .arguments import add_json, add_opened, add_rule, add_seed, opened, refuse_overwriting, seed_of
 
 if TYPE_CHECKING:
+    from ..evaluation.batch import SearchOptions
     from ..evaluation.judging import Judged, ModeDifference, ModeSummary
     from ..measures.significance import Interval
     from ..search.modes import Modes
@@ -26,11 +27,27 @@ MOST_THREADS = 4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments to `parser`."""
-    parser.add_argument(
+    parser.epilog = (
+        "Lines for --relevance: qid<TAB>user<TAB>kind<TAB>query<TAB>labels. The kind is "
+    )
+    parser.epilog += "in or off: of the user's interests, or of somebody else's."
+    judged_by = parser.add_mutually_exclusive_group(required=True)
+    judged_by.add_argument(
         "--queries",
-        required=True,
         metavar="FILE|held-out",
         help="lines of qid<TAB>user<TAB>query, or the queries that profiles --test-share held out",
+    )
+    judged_by.add_argument(
+        "--relevance",
+        metavar="FILE|truth",
+        help="judge by relevance of its own: queries with labels, in the form below, or the truth "
+        "of the invented town",
+    )
+    parser.add_argument(
+        "--labels",
+        type=Path,
+        metavar="FILE",
+        help="lines of document<TAB>labels, for --relevance FILE",
     )
     parser.add_argument(
         "--modes", metavar="M,...", help="none, own, group, group:RELEASE (default: all)"
@@ -41,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run-dir", type=Path, metavar="DIR", help="folder for MODE.run and qrels.txt (TREC)"
     )
-    add_seed(parser, "intervals and tests")
+    add_rule(parser)
+    add_seed(parser, "intervals, tests and strangers")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE.csv", help="write a row for each query and mode"
     )
@@ -51,16 +69,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Judge queries as `arguments` say, write the files, print means and tests; return 0."""
-    from ..evaluation.batch import SearchOptions
-    from ..evaluation.judged_runs import judge_into
-    from ..evaluation.judging import as_csv, differences, summaries
-    from ..evaluation.topics import read_personal_topics
-    from ..search.modes import FURTHER
+    settings = changed(
+        settings, pool=arguments.pool, ranking=arguments.ranking, care=arguments.care
+    )
+    if arguments.relevance is not None:
+        return _by_relevance(arguments, settings)
+    if arguments.labels:
+        raise UsageError("--labels judges queries of --relevance only; name those")
+    return _by_own_order(arguments, settings)
 
-    settings = changed(settings, pool=arguments.pool)
-    source = _source(arguments, settings)
-    _check_use(arguments, settings, source)
-    topics = read_personal_topics(source)
+
+def _by_relevance(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Judge queries by relevance of its own, and return 0."""
+    from ..evaluation.helped import HEAD, help_in, rows_of, summaries_of
+    from ..tasks.relevance import TRUTH, relevance_for
+    from .by_relevance import as_json, lines
+
+    if arguments.run_dir:
+        raise UsageError("--run-dir writes judgments of --queries only; leave it out")
+    files = [] if arguments.relevance == TRUTH else [("relevance", Path(arguments.relevance))]
+    files += [("labels", arguments.labels)] if arguments.labels else []
+    _check_output(arguments, settings, HEAD, files)
+    relevance = relevance_for(arguments.relevance, arguments.labels, settings)
+    modes, chosen, search = _opened(arguments, settings)
+    with console.progress("judge", len(relevance.queries)) as progress:
+        helped = help_in(modes, relevance, chosen, search, arguments.seed, progress)
+    if arguments.output:
+        write_whole(arguments.output, rows_of(helped, settings.pool))
+    figures = summaries_of(helped, arguments.seed)
+    result = as_json(arguments, search, helped, figures)
+    console.answer(result, lines(search, helped, figures), as_json=arguments.json)
+    return 0
+
+
+def _opened(
+    arguments: argparse.Namespace, settings: Settings
+) -> tuple[Modes, tuple[str, ...], SearchOptions]:
+    """Return what answers, the modes to judge, and how their pools are found and ordered."""
+    from ..evaluation.batch import SearchOptions
+    from ..search.modes import FURTHER
+    from ..search.request import rule_of
+
     # Without --modes all further releases in the workspace are judged, too.
     named = (arguments.modes or FURTHER).split(",")
     others = any(mode.strip().startswith(FURTHER) for mode in named)
@@ -71,7 +120,20 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     modes = opened(arguments, settings, further=skip if others else None)
     chosen = _chosen_modes(arguments, modes, settings)
     threads = min(os.cpu_count() or 1, MOST_THREADS)
-    search = SearchOptions(settings.pool, settings.mix, settings.operators, threads)
+    search = SearchOptions(settings.pool, rule_of(settings), settings.operators, threads)
+    return modes, chosen, search
+
+
+def _by_own_order(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Judge queries by the own-profile order, the gold standard, and return 0."""
+    from ..evaluation.judged_runs import judge_into
+    from ..evaluation.judging import as_csv, differences, summaries
+    from ..evaluation.topics import read_personal_topics
+
+    source = _source(arguments, settings)
+    _check_use(arguments, settings, source)
+    topics = read_personal_topics(source)
+    modes, chosen, search = _opened(arguments, settings)
     with console.progress("judge", len(topics)) as progress:
         judged = judge_into(modes, topics, chosen, search, arguments.run_dir, progress)
     if arguments.output:
@@ -113,7 +175,7 @@ def _profiles(arguments: argparse.Namespace, settings: Settings) -> Path:
 def _check_use(arguments: argparse.Namespace, settings: Settings, source: Path) -> None:
     """Refuse before the work what would otherwise be refused after it."""
     from ..evaluation.judged_runs import check_place
-    from ..evaluation.judging import is_ours
+    from ..evaluation.judging import HEAD
     from ..measures.precision import DEPTH
 
     if settings.pool <= DEPTH:
@@ -121,20 +183,32 @@ def _check_use(arguments: argparse.Namespace, settings: Settings, source: Path) 
             f"pool={settings.pool} judges nothing: the first {DEPTH} of the own order are "
             f"relevant, so every order has AP 1; give --pool {DEPTH + 1} or more"
         )
+    if arguments.run_dir:
+        check_place(arguments.run_dir)
+    _check_output(arguments, settings, HEAD, [("queries", source)])
+
+
+def _check_output(
+    arguments: argparse.Namespace,
+    settings: Settings,
+    head: str,
+    read: list[tuple[str, Path]],
+) -> None:
+    """Refuse an output with other rows than those under `head`, or that is a file to `read`."""
+    from ..evaluation.judging import is_ours
+
     seed_of(arguments)
     if arguments.index == "":
         raise UsageError("--index is empty; name one or leave it out")
-    if arguments.run_dir:
-        check_place(arguments.run_dir)
     output = arguments.output
     if output is None:
         return
     if output.is_dir():
         raise UsageError(f"-o {output} is a folder; name a file")
-    if output.is_file() and not is_ours(output):
+    if output.is_file() and not is_ours(output, head):
         raise UsageError(f"-o {output} exists and holds no rows of evaluate; name another file")
-    for name, read in (("queries", source), ("profiles", _profiles(arguments, settings))):
-        refuse_overwriting("-o", output, read, f"--{name}; name another")
+    for name, file in (*read, ("profiles", _profiles(arguments, settings))):
+        refuse_overwriting("-o", output, file, f"--{name}; name another")
 
 
 def _chosen_modes(
@@ -177,7 +251,7 @@ def _as_json(
         "unserved": judged.unserved,
         "pool": settings.pool,
         "smaller_pools": _smaller(judged, settings),
-        "mix": settings.mix,
+        "ranking": settings.ranking or "cosine",
         "seed": arguments.seed,
         "random_AP": expected_at_random(judged),
         "modes": [
@@ -230,7 +304,7 @@ def _lines(
     yield (
         f"{len(judged.qids):,} queries of {judged.people:,} people over pools of "
         f"{settings.pool:,} documents; in {_smaller(judged, settings):,} the pool is smaller"
-        + ("" if settings.mix == 1 else f"; mix {settings.mix:g}")
+        + ("" if settings.ranking in ("", "cosine") else f"; ranking {settings.ranking}")
     )
     yield why_not_judged(judged)
     if judged.unserved:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from .arguments import add_json, add_set, assignments
 if TYPE_CHECKING:
     from anonymizer.model import QueryLog
 
+    from ..evaluation.relevance import Relevance
     from ..experiments.design import Experiment
 
 INPUTS = """\
@@ -50,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "experiment",
         metavar="NAME|FILE.toml",
-        help="zhu-xiong, burghardt, liu-wang, promise, spi, or your own file",
+        help="zhu-xiong, burghardt, liu-wang, promise, spi, value, or your own file",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="default: WORKSPACE/experiments/NAME"
@@ -59,6 +61,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--log", type=Path, nargs="+", metavar="LOG", help="query log (default: the town's)"
     )
     parser.add_argument("--index", metavar="NAME", help="an index (default: the current one)")
+    parser.add_argument(
+        "--corpus",
+        nargs="+",
+        metavar="CORPUS",
+        help="files or folders to index for this; an index of the same files is used again",
+    )
+    parser.add_argument(
+        "--queries",
+        metavar="FILE|truth",
+        help="ask queries with relevance of their own, as evaluate --relevance does (default: held "
+        "out of the log; for value: the truth of the invented town)",
+    )
+    parser.add_argument(
+        "--labels", type=Path, metavar="FILE", help="labels of the documents, for --queries FILE"
+    )
     add_set(parser, "an input")
     parser.add_argument(
         "--marketing", type=Path, metavar="CSV", help="a CSV file of term,bid,impressions,clicks"
@@ -120,7 +137,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     choices = RunChoices(workers, arguments.runs, arguments.replace)
     workspace = Workspace(settings.workspace)
     logs = arguments.log or [town_log(workspace)]
-    index = workspace.index_named(arguments.index) if arguments.index else workspace.find("index")
+    relevance = _relevance(arguments, experiment, settings)
+    index = _index(arguments, workspace, settings)
     folder = arguments.output or workspace.root / EXPERIMENTS / experiment.name
     _check_output(folder, workspace)
     table: Path | None = arguments.marketing
@@ -143,6 +161,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         lists,
         lambda: sensitive_by(model, arguments.names, arguments.places, settings),
         _command(arguments),
+        relevance,
     )
     try:
         with console.shares(experiment.name) as progress:
@@ -154,13 +173,44 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def _relevance(
+    arguments: argparse.Namespace, experiment: Experiment, settings: Settings
+) -> Callable[[], Relevance] | None:
+    """Return what reads the relevance of `experiment`; None if the log's own queries are asked."""
+    from ..tasks.relevance import TRUTH, relevance_for
+
+    source = arguments.queries
+    if source is None and experiment.report == "value":
+        if arguments.log:
+            raise UsageError(
+                f"{experiment.name} judges by relevance of its own; give --queries and --labels"
+            )
+        source = TRUTH
+    if source is None and arguments.labels:
+        raise UsageError("--labels judges queries of --queries only; name those")
+    return partial(relevance_for, source, arguments.labels, settings) if source else None
+
+
+def _index(arguments: argparse.Namespace, workspace: Workspace, settings: Settings) -> Path:
+    from ..tasks.indexing import index_for
+
+    if arguments.corpus and arguments.index:
+        raise UsageError("--corpus and --index name two indexes; give one of them")
+    if arguments.corpus:
+        return index_for(arguments.corpus, settings)
+    return workspace.index_named(arguments.index) if arguments.index else workspace.find("index")
+
+
 def _command(arguments: argparse.Namespace) -> str:
     """Return the command as it was given, with file names instead of paths."""
     # It is printed in the report, and paths would reveal something about the machine.
     words = ["veilsearch", "experiment", Path(arguments.experiment).name]
     words += [word for pair in arguments.set for word in ("--set", pair)]
     words += ["--index", arguments.index] if arguments.index else []
+    words += ["--corpus", *(Path(c).name for c in arguments.corpus)] if arguments.corpus else []
     words += ["--log", *(path.name for path in arguments.log)] if arguments.log else []
+    words += ["--queries", Path(arguments.queries).name] if arguments.queries else []
+    words += ["--labels", arguments.labels.name] if arguments.labels else []
     words += ["--marketing", arguments.marketing.name] if arguments.marketing else []
     words += ["--sensitivity", arguments.sensitivity.name] if arguments.sensitivity else []
     for what in ("names", "places"):

@@ -13,7 +13,7 @@ from .. import console
 from ..errors import UsageError
 from ..settings import Settings, changed
 from ..workspace.folder import Workspace
-from .arguments import add_json, add_opened, opened, refuse_overwriting
+from .arguments import add_json, add_opened, add_rule, opened, refuse_overwriting
 
 if TYPE_CHECKING:
     from ..disclosure.disclosure import Disclosure
@@ -47,9 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pool", type=int, metavar="N", help="documents to re-rank (100; for topics 1000)"
     )
     parser.add_argument("--top", type=int, metavar="N", help="results to show (10; for topics all)")
-    parser.add_argument(
-        "--mix", type=float, metavar="X", help="weight of the profile, from 0 (BM25 alone) to 1"
-    )
+    add_rule(parser)
     parser.add_argument(
         "--smoothing",
         action="store_true",
@@ -84,7 +82,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         settings,
         pool=_pool(arguments, settings),
         top=arguments.top,
-        mix=arguments.mix,
+        ranking=arguments.ranking,
+        care=arguments.care,
         operators=arguments.operators or None,
         smoothing=arguments.smoothing or None,
     )
@@ -144,22 +143,26 @@ def _open(arguments: argparse.Namespace, settings: Settings, personal: bool) -> 
 
 
 def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
+    from ..search.request import rule_of
+
     modes = _open(arguments, settings, bool(_user(arguments)))
     user = _user(arguments)
     mode = arguments.mode or modes.usual_mode(user)
     modes.refuse((mode,), user)
     modes.refuse_unknown(mode, user)
-    modes.engine.warm_up()  # the first use of the engine does not count as search time
+    # The first use of the engine does not count as search time.
+    modes.warm_up(rule_of(settings))
     began = time.perf_counter()
     answer = modes.answer(
         arguments.query,
         mode,
         user,
         pool=settings.pool,
-        mix=settings.mix,
+        rule=rule_of(settings),
         operators=settings.operators,
     )
     milliseconds = 1000 * (time.perf_counter() - began)
+    evidence = answer.ranking.evidence
     hits = hits_of(answer, modes, settings.top)
     lines = _explain(answer, hits, modes) if arguments.explain else [[]] * len(hits)
     if answer.cut:
@@ -178,7 +181,8 @@ def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
         "user": arguments.user,
         "row": answer.row or None,
         "pool": settings.pool,
-        "mix": settings.mix,
+        "ranking": answer.request.rule.name,
+        "standing": evidence.standing if evidence else None,
         "found": len(answer.ranking),
         "milliseconds": round(milliseconds, 3),
         "precision": vars(answer.precision) if answer.precision else None,
@@ -287,6 +291,7 @@ def _answer_topics(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..evaluation.batch import SearchOptions, run_topics
     from ..evaluation.runs import writing_run
     from ..evaluation.topics import read_topics
+    from ..search.request import rule_of
 
     topics, user = read_topics(arguments.topics), _user(arguments)
     if user and any(topic.user for topic in topics):
@@ -296,7 +301,7 @@ def _answer_topics(arguments: argparse.Namespace, settings: Settings) -> int:
         topics = [replace(topic, user=user) for topic in topics]
     tag = "veilsearch" if arguments.tag is None else arguments.tag
     threads = 1 if arguments.threads is None else arguments.threads
-    search = SearchOptions(settings.pool, settings.mix, settings.operators, threads)
+    search = SearchOptions(settings.pool, rule_of(settings), settings.operators, threads)
     with writing_run(arguments.run_file, tag) as run:  # first, as it refuses a bad place
         modes = _open(arguments, settings, any(topic.user for topic in topics))
         with console.progress("search", len(topics)) as progress:

@@ -11,7 +11,7 @@ from flask import Blueprint, Flask, Response, request, send_from_directory
 from markupsafe import escape
 
 from ..settings import ACCESS, DEMO, PLAIN, PRIVATE
-from .parameters import MIX, POOL, Parameter
+from .parameters import POOL, Parameter
 from .question import Question, link
 from .site import Site, this_site
 from .visitors.access import visitor
@@ -118,8 +118,6 @@ class Drawer(NamedTuple):
 def drawer(site: Site, question: Question) -> Drawer:
     """Return the drawer of the search form at `site`, filled in from `question`."""
     fields = [_number(POOL, "Pool", question.pool, "1", site)]
-    if site.access != PLAIN:
-        fields.append(_number(MIX, "Mix", question.mix, "any", site))
     changed = [
         f"{field.label.lower()} {field.value}" for field in fields if field.value != field.usual
     ]

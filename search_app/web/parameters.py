@@ -12,6 +12,7 @@ from flask import abort
 
 from ..search.candidates import KEPT, MOST
 from ..search.modes import MODES
+from ..search.request import RANKINGS
 from .site import Site
 
 LONGEST = 2000  # characters of a query
@@ -89,7 +90,7 @@ def _releases(site: Site) -> Sequence[str]:
     return tuple(mode.partition(":")[2] for mode in site.further)
 
 
-_POOLS, _SHARE = (1, LARGEST_POOL), (0, 1)
+_POOLS = (1, LARGEST_POOL)
 
 QUERY = Parameter("q", "text", "What to search for.")
 USER = Parameter("user", "text", "The invented person who asks; in demo mode only.")
@@ -106,12 +107,12 @@ POOL = Parameter(
     lambda site: site.settings.pool,
     _POOLS,
 )
-MIX = Parameter(
-    "mix",
-    "number",
-    "Weight of the profile or row: 1 orders by it alone, 0 by BM25 alone.",
-    lambda site: site.settings.mix,
-    _SHARE,
+RANKING = Parameter(
+    "ranking",
+    "choice",
+    "How interests order the pool: by cosine alone, or only as far as there is evidence.",
+    lambda site: site.rule.ranking,
+    among=RANKINGS,
 )
 PAGE = Parameter("page", "whole", "Which page of the results.", 1, _POOLS)
 OPERATORS = Parameter(
@@ -137,7 +138,7 @@ GROUP_SORT = Parameter(
     "sort", "choice", "The order of the groups.", "name", among=("name", "people", "terms")
 )
 LOG_POOL = Parameter("pool", "whole", "Only searches over a pool of this size.", "", _POOLS)
-LOG_MIX = Parameter("mix", "number", "Only searches with this mix.", "", _SHARE)
+LOG_RULE = Parameter("rule", "text", "Only searches ordered by the rule of this name.")
 LOG_CORPUS = Parameter("corpus", "text", "Only searches in the index of this name.")
 LOG_RELEASE = Parameter("release", "text", "Only searches with the release of this name.")
 LOG_PAGE = Parameter("page", "whole", "Which page of the latest searches.", 1, (1, 100))

@@ -12,8 +12,9 @@ from urllib.parse import urlencode
 from flask import Request, abort, current_app, request, url_for
 
 from ..search.candidates import MOST
+from ..search.request import COSINES, EVIDENCE, RANKINGS, RankingRule, rule_of
 from ..settings import DEMO, PLAIN, Settings
-from .parameters import LONGEST, MIX, MODE, OPERATORS, PAGE, POOL, read_parameters
+from .parameters import LONGEST, MODE, OPERATORS, PAGE, POOL, RANKING, read_parameters
 from .site import Site
 from .visitors.access import NOBODY_HERE, person
 
@@ -35,7 +36,7 @@ class Question:
     page: int
     cut: bool  # the query was too long; its beginning is searched
     operators: bool = False  # quotes, + and - mean something
-    mix: float = 1.0
+    rule: RankingRule = COSINES
     named: bool = True  # addresses name the person: only where people are invented
 
     def parameters(self, usual: Settings) -> dict[str, Any]:
@@ -46,7 +47,7 @@ class Question:
             "mode": self.mode if self.user else "",
             "pool": "" if self.pool == usual.pool else str(self.pool),
             "operators": "" if self.operators == usual.operators else str(int(self.operators)),
-            "mix": "" if self.mix == usual.mix else f"{self.mix:g}",
+            "ranking": "" if self.rule == rule_of(usual) else self.rule.ranking,
             "page": "" if self.page == 1 else str(self.page),
         }
         return {name: value for name, value in values.items() if value}
@@ -59,7 +60,7 @@ class Question:
 def read_question(arguments: Mapping[str, str], site: Site) -> Question:
     """Return the question in `arguments` to `site`; refuse all that is wrong in one sentence."""
     user = person(site, arguments)
-    values = read_parameters(arguments, (POOL, PAGE, MODE, MIX, OPERATORS), site)
+    values = read_parameters(arguments, (POOL, PAGE, MODE, RANKING, OPERATORS), site)
     mode, pool, page = values["mode"], values["pool"], values["page"]
     if site.access == PLAIN and mode not in ("", "none"):
         abort(403, NOBODY_HERE)
@@ -77,7 +78,7 @@ def read_question(arguments: Mapping[str, str], site: Site) -> Question:
         page=page,
         cut=len(query) > LONGEST,
         operators=values["operators"],
-        mix=values["mix"],
+        rule=site.rule._replace(ranking=values["ranking"]),
         named=site.access == DEMO,
     )
 
@@ -105,7 +106,7 @@ def device_address(question: Question, site: Site) -> str:
     if not site.on_device:
         return ""
     pool = min(question.pool, MOST)
-    nameless = replace(question, user="", pool=pool, mix=site.settings.mix, page=1)
+    nameless = replace(question, user="", pool=pool, page=1)
     return address("device.show", nameless, site)
 
 
@@ -126,6 +127,44 @@ def syntax(site: Site, question: Question, endpoint: str) -> Syntax | None:
     if question.operators:
         return Syntax(AS_OPERATORS, "Search for plain words", there)
     return Syntax(AS_WORDS, "Search with them", there)
+
+
+_ORDERS = {
+    COSINES.ranking: (
+        "All by likeness",
+        "All results are ordered by how alike they are to the interests, as in the papers.",
+    ),
+    EVIDENCE: (
+        "Only on evidence",
+        "A result moves only as far as the interests, beyond what everybody shares, fit this "
+        "search; otherwise the order is plain.",
+    ),
+}
+
+
+class RankingChoice(NamedTuple):
+    """A way in which interests can order the pool."""
+
+    name: str
+    meaning: str
+    address: str
+    chosen: bool
+
+
+def rankings(site: Site, question: Question, endpoint: str) -> list[RankingChoice]:
+    """Return the ways to order the pool of `question`, as choices of the page at `endpoint`."""
+    if not question.user:
+        return []
+    there = {
+        ranking: question.but(page=1, rule=question.rule._replace(ranking=ranking))
+        for ranking in RANKINGS
+    }
+    return [
+        RankingChoice(
+            *_ORDERS[ranking], address(endpoint, other, site), other.rule == question.rule
+        )
+        for ranking, other in there.items()
+    ]
 
 
 def counts(sent: Request) -> bool:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from flask import current_app, g, has_request_context, request
 
@@ -19,7 +19,9 @@ from ..disclosure.disclosure import Disclosure, Words
 from ..disclosure.kinds import kind_of
 from ..errors import UsageError
 from ..evaluation.log import PrecisionLog
+from ..evaluation.relevance import Relevance
 from ..search.modes import Answer, Modes
+from ..search.request import RankingRule, rule_of
 from ..settings import DEMO, PRIVATE, Settings
 from ..tasks.growth import Growth
 from ..workspace.lecture import Lecture
@@ -46,6 +48,17 @@ class Example:
 
 def _no_forgetting(*_whom: object) -> ForgetReport:
     raise UsageError("nothing can be removed here; run: veilsearch forget")
+
+
+class Truth(NamedTuple):
+    """What the invented people are interested in, and which documents belong to it."""
+
+    relevance: Relevance
+    interests: Mapping[str, frozenset[str]]  # user -> labels
+
+
+def _no_truth() -> Truth | None:
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +91,7 @@ class Site:
     forget: Callable[[PeopleStore, str, Collection[str] | None], ForgetReport] = _no_forgetting
     leave: Callable[[str], ForgetReport] = _no_forgetting
     prepared: Callable[[], Lecture] = Lecture  # the lecture's searches now
+    truth: Callable[[], Truth | None] = _no_truth  # where people are invented
     _shown: dict[tuple[str, bool], Disclosure] = field(default_factory=dict, init=False, repr=False)
 
     def grown(self, user: str) -> Mapping[str, int]:
@@ -106,6 +120,11 @@ class Site:
     def words(self) -> Words:
         """Return the sentences about rows of the current release."""
         return self.words_of("group")
+
+    @property
+    def rule(self) -> RankingRule:
+        """Return the rule by which interests usually order pools here."""
+        return rule_of(self.settings)
 
     @property
     def on_device(self) -> bool:

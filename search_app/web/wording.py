@@ -7,6 +7,8 @@ from typing import NamedTuple
 from anonymizer.methods import promise_of
 
 from ..disclosure.kinds import kind_of
+from ..search.explanation_words import fits, held_by, says_nothing
+from ..search.modes import Answer
 
 MODE_NAMES = {"none": "Plain", "own": "My own profile"}
 
@@ -27,6 +29,19 @@ def logged_name(mode: str, release: str) -> str:
     """Return the name of a `mode` in the log; `release` names the release that served it."""
     promise = promise_of(release.partition(" ")[0], {})
     return mode_name(mode, kind_of(promise).words.mode)
+
+
+def fitting(answer: Answer, whose: str) -> str:
+    """Return how well the interests behind `answer` fit the search; empty if that is not known.
+
+    `whose` is whose a row's interests are.
+    """
+    if answer.standing is None:
+        return ""
+    held = held_by(answer.mode if answer.mode == "own" else "group", whose)
+    if answer.plain:
+        return f"Plain order, because {says_nothing(held)}."
+    return f"{fits(answer.standing, held[0].upper() + held[1:], answer.request.among)}."
 
 
 class Move(NamedTuple):

@@ -245,6 +245,10 @@ class Workspace:
             raise UsageError(f"no index {name} in {self.root}; there are: {names}")
         return used[name]
 
+    def record_index(self, built: Path) -> None:
+        """Let the index of the finished build `built` use it; the current index stays current."""
+        self._switch(builds={**self._record(self.current()), name_of(built): built.name})
+
     def switch_index(self, built: Path) -> str:
         """Make the finished build `built` current, and remove the builds it replaces.
 

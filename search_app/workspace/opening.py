@@ -17,6 +17,7 @@ from index.opening import open_index
 
 from ..errors import UsageError
 from ..search.engine import Engine
+from ..search.evidence import RowPopulation
 from ..search.modes import FURTHER as MODE_OF_FURTHER
 from ..search.modes import Modes
 from ..search.newcomer import NEWCOMER, Newcomer, welcome
@@ -25,6 +26,7 @@ from ..settings import Settings
 from .folder import CURRENT, Workspace
 
 TRIES = 5  # to read a workspace that updates replace meanwhile
+FEW = 20  # rows; fewer say too little of what people have in common
 FURTHER = 6  # limit of releases in addition to the current one
 Stamp = tuple[int, int, int] | None
 T = TypeVar("T")
@@ -120,14 +122,19 @@ def open_once(
     )
     engine = Engine(lucene, forward, settings.vectors, deadline=settings.deadline)
     smoothed: dict[str, SmoothedRows] = {}
+    populations: set[str] = set()
+    releases = {f"{MODE_OF_FURTHER}{name}": one for name, one in people.further.items()}
+    releases |= {"group": people.release} if people.release else {}
+    given = {"group": rows} if rows else {}
+    given |= {mode: _published(release) for mode, release in releases.items()}
     if settings.smoothing:
-        releases = {f"{MODE_OF_FURTHER}{name}": one for name, one in people.further.items()}
-        releases |= {"group": people.release} if people.release else {}
-        given = {"group": rows} if rows else {}
-        given |= {mode: _published(release) for mode, release in releases.items()}
         made = ((mode, smoothing_of(public, forward)) for mode, public in given.items())
         smoothed = {mode: rows_of for mode, rows_of in made if rows_of is not None}
-    return OpenedModes(Modes(engine, *people, smoothed), lucene.close, made_from)
+    for mode, public in given.items():
+        if (population := population_of(public)) is not None:
+            engine.prepare(mode, population)
+            populations.add(mode)
+    return OpenedModes(Modes(engine, *people, smoothed, populations), lucene.close, made_from)
 
 
 def _open_people(workspace: Workspace, profiles: Path | None, release: Path | None) -> ServedPeople:
@@ -154,7 +161,20 @@ def _open_people(workspace: Workspace, profiles: Path | None, release: Path | No
 
 
 def _published(release: Release) -> PublicRelease:
-    return PublicRelease(release.rows, release.grouping.sizes, release.promise, release.parameters)
+    public = (release.rows, release.grouping.sizes, release.promise, release.parameters)
+    return PublicRelease(*public, release.groups)
+
+
+def population_of(published: PublicRelease) -> RowPopulation | None:
+    """Return the groups' rows of what is `published`, to stand among; None if they are too few."""
+    rows, people, groups = published.rows, published.users, published.groups
+    if groups is None:
+        # Groups that hide their members are equally large, so a smaller last row is a fallback row.
+        groups = len(rows) - int(published.promise.hides_members and people[-1] < people[0])
+    if groups < FEW:
+        return None
+    some = Profiles(rows.users[:groups], rows.terms, rows.weights[:groups])
+    return RowPopulation(some, people[:groups])
 
 
 def _open_newcomer(

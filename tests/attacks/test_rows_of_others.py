@@ -63,7 +63,8 @@ def test_by_scores_a_row_can_be_computed_so_those_of_a_foreign_row_are_not_shown
     user = next(iter(members))
     get = server.get(user)
     row = json.loads(get("/me/download")[1])["row"]["terms"]
-    own = solved({hit["id"]: hit["score"] for hit in pages(get)})
+    by_cosine = pages(get, "&ranking=cosine")
+    own = solved({hit["id"]: hit["score"] for hit in by_cosine})
     known = {word: weight for word, weight in row.items() if word in WORDS}
     assert own == pytest.approx({w: v / max(known.values()) for w, v in known.items()}, rel=1e-6)
     server.does(user, "/me/leave")
@@ -81,14 +82,14 @@ def test_by_scores_a_row_can_be_computed_so_those_of_a_foreign_row_are_not_shown
     assert "not shown" in page
 
 
-def test_a_foreign_row_orders_with_the_usual_mix_only(server: Served) -> None:
-    """With many mixes, the order tells each document's similarity to the row exactly."""
+def test_a_foreign_row_orders_by_the_usual_rule_only(server: Served) -> None:
+    """Two orders of one pool tell more of the row than one."""
     user = next(iter(server.world.members()))
     get = server.get(user)
     server.does(user, "/me/leave")
-    usual, other = json.loads(get(SEARCH)[1]), json.loads(get(f"{SEARCH}&mix=0.99")[1])
+    usual, other = json.loads(get(SEARCH)[1]), json.loads(get(f"{SEARCH}&ranking=cosine")[1])
     assert (usual["mode"], other["mode"]) == ("group", "none")
-    assert "usual mix only" in " ".join(other["notices"])
+    assert "usual rule only" in " ".join(other["notices"])
 
 
 def test_a_foreign_row_orders_so_many_results_a_day(server: Served) -> None:

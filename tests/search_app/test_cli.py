@@ -118,7 +118,7 @@ def test_a_release_of_other_profiles_is_refused(ready: Run, log: Path) -> None:
         (["search", "java", "--mode", "own"], "mode own needs a person"),
         (["search", "java", "--mode", "magic"], "invalid choice: 'magic'"),
         (["search", "java", "--pool", "many"], "invalid int value: 'many'"),
-        (["search", "java", "--mix", "nan"], "mix=nan must be from 0 to 1"),
+        (["search", "java", "--ranking", "best"], "argument --ranking: invalid choice"),
         (["search", "java", "--index", "other"], "no index other"),
         (["anonymize", "--set", "p=0.001"], "groups need"),
         (["anonymize", "--set", "q=1"], "p-linkability has no parameter q; it has p, k, l, t, a"),

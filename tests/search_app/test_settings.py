@@ -26,19 +26,19 @@ def test_the_cache_follows_the_environment() -> None:
 
 
 def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
-    settings = load_settings(write(tmp_path, "pool = 500\nmix = 1\n"), {})
-    assert (settings.pool, settings.mix, settings.k1) == (500, 1, None)
+    settings = load_settings(write(tmp_path, "pool = 500\nb = 1\n"), {})
+    assert (settings.pool, settings.b, settings.k1) == (500, 1, None)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("pol = 5", "unknown pol; allowed are access, b, deadline, device, heap, hosts"),
+        ("pol = 5", "unknown pol; allowed are access, b, care, deadline, device"),
         ("workspace = 'x'", "unknown workspace"),
         ("pool = 0", "pool=0 must be from 1 to 10000"),
         ("pool = 'x'", "pool=x must be of type int"),
         ("pool = true", "pool=True must be of type int"),
-        ("mix = 2\nb = -1", "b=-1 must be from 0 to 1; mix=2 must be from 0 to 1"),
+        ("ranking = 'x'\nb = -1", "b=-1 must be from 0 to 1; ranking=x must be cosine or evidence"),
         ("vectors = 'bm25'", "vectors=bm25 must be tfidf or tf"),
         ("k1 = inf", "k1=inf must be from 0 to 1000"),
         ("k1 = true", "k1=True must be of type float"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..design import SESSIONS
 from ..facts import UNSATISFIABLE
@@ -30,12 +30,16 @@ def made(
     figures: Iterable[Figure | None],
     tables: Iterable[Table | None],
     claims: tuple[Claim, ...] = (),
+    questions: Callable[[Outcomes], Iterable[str]] | None = None,
 ) -> Report:
-    """Return the report of `outcomes` with all `figures` that have lines and `tables` with rows."""
+    """Return the report of `outcomes` with all `figures` that have lines and `tables` with rows.
+
+    `questions` returns what is said about them first; by default, that of held-out queries.
+    """
     return Report(
         name=outcomes.experiment.name,
         title=outcomes.experiment.title,
-        notes=(*notes_on(outcomes), *notes),
+        notes=(*(questions or notes_on)(outcomes), *notes),
         claims=claims,
         figures=tuple(one for one in figures if one is not None and one.lines),
         tables=tuple(one for one in tables if one is not None and one.rows),

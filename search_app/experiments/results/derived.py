@@ -16,6 +16,7 @@ from ..report import general
 from ..report.report import Report, as_record
 from ..report.summaries import SummaryLine, SummedUp, as_csv
 from ..spi import figures as spi
+from ..value import figures as value
 from ..zhu_xiong import figures as zhu_xiong
 from . import plots
 from .page import standalone
@@ -27,6 +28,7 @@ REPORTS: dict[str, Reporter] = {
     "liu-wang": liu_wang.report,
     "promise": promise.report,
     "spi": spi.report,
+    "value": value.report,
     "zhu-xiong": zhu_xiong.report,
 }
 

@@ -16,21 +16,27 @@ from anonymizer.arrays import Ints
 
 from ...errors import UsageError
 from ...measures.precision import MEASURES
+from ...measures.relevance import RELEVANCE
 from ..design import Unit
 from ..outcomes import Block
 
 HEAD = ("unit", "mode", "pool", "person", "query", "hits")
 COLUMNS = (*HEAD, *MEASURES)
+LABELLED = (*COLUMNS, *RELEVANCE)  # where queries have relevance of their own
 Blocks = Mapping[tuple[str, str, int], Block]
 
 
 def csv_rows(blocks: Sequence[Block], person: Ints) -> Iterator[bytes]:
     """Yield the head, then all lines of each of `blocks`; `person` is each query's person."""
-    yield (",".join(COLUMNS) + "\n").encode()
+    yield (",".join(_columns(blocks)) + "\n").encode()
     for block in blocks:
         begin = f"{block.unit},{block.mode},{block.pool},"
         cells = _cells(block, person, "")
         yield "".join(f"{begin}{','.join(row)}\n" for row in zip(*cells, strict=True)).encode()
+
+
+def _columns(blocks: Sequence[Block]) -> tuple[str, ...]:
+    return (*HEAD, *blocks[0].values) if blocks else COLUMNS
 
 
 def csv_units(units: Sequence[Mapping[str, Any]]) -> bytes:
@@ -54,7 +60,7 @@ def csv_units(units: Sequence[Mapping[str, Any]]) -> bytes:
 
 def json_rows(blocks: Sequence[Block], person: Ints) -> Iterator[bytes]:
     """Yield all lines of each of `blocks`; `person` is each query's person."""
-    names = [f'"{name}": ' for name in COLUMNS[3:]]
+    names = [f'"{name}": ' for name in _columns(blocks)[3:]]
     for block in blocks:
         begin = f'{{"unit": "{block.unit}", "mode": "{block.mode}", "pool": {block.pool}, '
         cells = _cells(block, person, "null")
@@ -66,8 +72,8 @@ def _cells(block: Block, person: Ints, undefined: str) -> list[list[str]]:
     """Return the columns that differ within `block`, as texts."""
     numbers = (person, np.arange(1, person.size + 1), block.hits)
     columns = [[str(number) for number in column.tolist()] for column in numbers]
-    for name in MEASURES:
-        values = block.values[name].tolist()
+    for measured in block.values.values():
+        values = measured.tolist()
         columns.append([undefined if v != v else repr(v) for v in values])  # noqa: PLR0124 NaN
     return columns
 
@@ -76,7 +82,8 @@ def read_csv_rows(path: Path, units: Sequence[Unit]) -> Blocks:
     """Return the blocks that `csv_rows` wrote of `units`, in their order, to the file `path`."""
     keys = [(unit.name, mode, pool) for unit in units for mode, pool in unit.asked]
     text = path.read_bytes()
-    if not text.startswith((",".join(COLUMNS) + "\n").encode()):
+    head = tuple(text.partition(b"\n")[0].decode(errors="replace").split(","))
+    if head not in (COLUMNS, LABELLED):
         raise UsageError(
             f"{path} must have the columns {', '.join(COLUMNS)}; run the experiment again"
         )
@@ -93,6 +100,6 @@ def read_csv_rows(path: Path, units: Sequence[Unit]) -> Blocks:
             raise UsageError(f"{path} has rows of units that units.jsonl lacks; make it again")
         columns = list(zip(*some, strict=True))
         arrays = (np.array([float(cell or "nan") for cell in column]) for column in columns[6:])
-        values = dict(zip(MEASURES, arrays, strict=True))
+        values = dict(zip(head[len(HEAD) :], arrays, strict=True))
         blocks[key] = Block(*key, np.array(columns[5], dtype=np.int64), values)
     return blocks

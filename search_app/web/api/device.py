@@ -11,12 +11,22 @@ from flask import Blueprint, Response, abort, request
 from anonymizer.model import ReleasedRow
 
 from ...search.candidates import candidates as find
+from ...search.evidence import CARES
 from ...search.modes import FURTHER
 from ...search.request import Request
 from ...settings import DEMO
 from ..pages.device import question_of, refuse_closed
 from ..pages.groups import NO_GROUP, NO_RELEASE
-from ..parameters import DEVICE_POOL, DEVICE_ROW, KEEP, OPERATORS, QUERY, RELEASE, read_parameters
+from ..parameters import (
+    DEVICE_POOL,
+    DEVICE_ROW,
+    KEEP,
+    OPERATORS,
+    QUERY,
+    RANKING,
+    RELEASE,
+    read_parameters,
+)
 from ..site import Site, this_site
 from ..views.answering import CUT, MANY
 from ..views.results import cards
@@ -25,7 +35,7 @@ from .operations import Operation
 from .search import document
 
 pages = Blueprint("api_device", __name__, url_prefix="/api/v1")
-TAKEN = (QUERY, DEVICE_POOL, OPERATORS, DEVICE_ROW, KEEP, RELEASE)
+TAKEN = (QUERY, DEVICE_POOL, RANKING, OPERATORS, DEVICE_ROW, KEEP, RELEASE)
 # gzip at level 1 takes a third of the size for a fifteenth of the work.
 QUICK = 1
 UNPUBLISHED = (
@@ -59,7 +69,10 @@ def candidates() -> records.CandidatesJson:
     mode = f"{FURTHER}{values['release']}" if values["release"] else "group"
     row = _row(site, values, mode)
     start = site.clock()
-    search = Request(question.query, question.pool, question.operators, site.settings.mix)
+    rule = site.rule._replace(ranking=values["ranking"])
+    care = CARES[rule.care]
+    among = site.modes.among("group")
+    search = Request(question.query, question.pool, question.operators, rule, among)
     if row:
         search = site.modes.by_row(search, mode, row)
     candidate_pool = find(site.modes.engine, search, values["keep"])
@@ -68,8 +81,10 @@ def candidates() -> records.CandidatesJson:
     places, counts = vectors.places.tolist(), vectors.counts.tolist()
     columns = (ranking.rows, ranking.plain_ranks, ranking.scores, vectors.norms)
     parts = pairwise([0, *vectors.ends.tolist()])
+    evidence = candidate_pool.evidence
+    supports = evidence.in_lists() if evidence else [(None, [], [])] * len(ranking)
     # JSON takes Python's numbers only, and Flask's encoder no NumPy number.
-    lines = zip(*(column.tolist() for column in columns), parts, strict=True)
+    lines = zip(*(column.tolist() for column in columns), parts, supports, strict=True)
     documents = [
         document(
             records.CandidateJson,
@@ -79,21 +94,52 @@ def candidates() -> records.CandidatesJson:
             terms=places[first:last],
             counts=counts[first:last],
             norm=norm,
+            log=log,
+            near=near,
+            alike=alike,
         )
-        for row, rank, score, norm, (first, last) in lines
+        for row, rank, score, norm, (first, last), (log, near, alike) in lines
     ]
     return {
         "query": question.query,
         "pool": question.pool,
         "operators": question.operators,
-        "mix": search.mix,
+        "ranking": rule.ranking,
         "found": candidate_pool.found,
         "milliseconds": round(1000 * max(site.clock() - start, 0)),
         "notices": [CUT] * question.cut + [MANY] * candidate_pool.cut,
         "row": {"name": row.name, "users": row.users} if row else None,
+        "care": {"beta": care.beta, "start": care.start} if evidence else None,
+        "closeness": evidence.closeness.tolist() if evidence else [],
         "vocabulary": vectors.terms,
         "weights": vectors.weights.tolist(),
         "documents": documents,
+    }
+
+
+@pages.get("/reference")
+@Operation(refusals=(403, 404), open=True, compact=True)
+def reference() -> records.ReferenceJson:
+    """Return what a device compares its interests with, by the rule evidence.
+
+    It is the same for everybody: a sample of the documents, and the mean of the published rows.
+    Where rows are not published, all of it is made of the documents.
+    """
+    site = this_site()
+    refuse_closed(site)
+    made = site.modes.engine.evidence(site.modes.among("group"))
+    sample, common = made.sampled, made.common
+    return {
+        "vocabulary": sample.terms,
+        "weights": sample.weights.tolist(),
+        "ends": sample.ends.tolist(),
+        "terms": sample.places.tolist(),
+        "counts": sample.counts.tolist(),
+        "norms": sample.norms.tolist(),
+        "common": list(common),
+        "shares": list(common.values()),
+        "rows": made.of_rows,
+        "searches": [] if made.of_rows else [s[s >= 0].tolist() for s in made.searches],
     }
 
 

@@ -10,10 +10,10 @@ from ..pages.log import chosen_of, means, sees_lines, shown_at
 from ..parameters import (
     GROUP_SORT,
     LOG_CORPUS,
-    LOG_MIX,
     LOG_PAGE,
     LOG_POOL,
     LOG_RELEASE,
+    LOG_RULE,
     PAGE,
     RELEASE,
     ROW,
@@ -26,7 +26,7 @@ from .schema import record_of
 
 pages = Blueprint("api_groups", __name__, url_prefix="/api/v1")
 LISTED = (RELEASE, GROUP_SORT, PAGE)
-LOGGED = (LOG_POOL, LOG_MIX, LOG_CORPUS, LOG_RELEASE)
+LOGGED = (LOG_POOL, LOG_RULE, LOG_CORPUS, LOG_RELEASE)
 RECENT = 100  # searches a page
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, TypedDict
 from anonymizer.methods import names_where
 
 from ...experiments.report.report import VERDICTS
+from ...search.request import RANKINGS
 from ..views.standing import STATES
 from .schema import Rule
 
@@ -23,6 +24,7 @@ ALONE = (
 )
 Share = Annotated[float, Rule("minimum", 0), Rule("maximum", 1)]
 Query = Annotated[str, "The query that was searched: at most its first 2,000 characters."]
+Ranking = Annotated[str, Rule("enum", RANKINGS), "How interests order the pool."]
 Operators = Annotated[bool, "Whether quotes, + and - meant something."]
 Found = Annotated[Count, "How many documents are in the pool."]
 Notices = Annotated[list[str], "Notices for the person, each a sentence."]
@@ -78,8 +80,8 @@ class PlacedJson(TypedDict):
     plain_rank: Annotated[Place, "Its rank in the plain order of the same pool."]
     score: Annotated[
         float | None,
-        "The score that orders it: BM25 in mode none, else the mix of BM25 with its similarity "
-        "to the profile or row. None by the row of a group that one is not in.",
+        "The score that orders it: BM25 in mode none, else its similarity to the profile or row, "
+        "or what the rule evidence gives. None by the row of a group that one is not in.",
     ]
 
 
@@ -131,6 +133,17 @@ class SharedRowJson(TypedDict):
     users: Annotated[Place, ALONE]
 
 
+class EvidenceJson(TypedDict):
+    """What the rule evidence found."""
+
+    standing: Annotated[
+        Share | None,
+        "Share of the groups, or of other searches, than which the interests fit this search "
+        "better. None by the row of a group that one is not in.",
+    ]
+    plain: Annotated[bool, "Whether the interests say too little, so that the order is plain."]
+
+
 class SentJson(TypedDict):
     """All that the engine received for a ranking, as canonical bytes; /me shows them."""
 
@@ -148,7 +161,7 @@ class SearchAnswerJson(TypedDict):
     query: Query
     mode: Annotated[str, "The mode that served: none if the requested mode can’t; see notices."]
     pool: Annotated[Place, "How many documents to find and order were requested."]
-    mix: Annotated[Share, "The weight of the profile or row; BM25 has the rest."]
+    ranking: Ranking
     operators: Operators
     page: Place
     pages: Annotated[Count, "How many pages the ranking has."]
@@ -156,6 +169,7 @@ class SearchAnswerJson(TypedDict):
     milliseconds: Count
     notices: Notices
     precision: Annotated[PrecisionJson | None, "None where there is no profile to compare with."]
+    evidence: Annotated[EvidenceJson | None, "None where the rule evidence did not rank."]
     row: Annotated[SharedRowJson | None, "None where no released row served."]
     sent: Annotated[SentJson | None, "None by the row of a group that one is not in."]
     results: list[HitJson]
@@ -169,6 +183,7 @@ class ColumnJson(TypedDict):
     sees: Annotated[str, "What this ranking sees of a person."]
     precision: Annotated[PrecisionJson | None, "None where there is no profile to compare with."]
     agreement: Annotated[AgreementJson | None, "None where there is no profile to compare with."]
+    evidence: Annotated[EvidenceJson | None, "None where the rule evidence did not rank."]
     row: Annotated[SharedRowJson | None, "None where no released row served."]
     sent: Annotated[SentJson | None, "None by the row of a group that one is not in."]
     results: Annotated[list[HitJson], "Its first documents."]
@@ -180,7 +195,7 @@ class ComparisonJson(TypedDict):
 
     query: Query
     pool: Annotated[Place, "How many documents to find and order were requested."]
-    mix: Annotated[Share, "The weight of the profile or row; BM25 has the rest."]
+    ranking: Ranking
     operators: Operators
     found: Found
     milliseconds: Count
@@ -193,7 +208,16 @@ class TermShareJson(TypedDict):
 
     term: str
     weight: Annotated[float, "Its weight in the profile or row."]
-    share: Annotated[float, "What it adds: the shares of all terms and of BM25 sum to the score."]
+    share: Annotated[
+        float, "What it adds: the shares of all terms and what is added sum to the score."
+    ]
+
+
+class AddedShareJson(TypedDict):
+    """What something else than a term adds to a score, by the rule evidence."""
+
+    name: str
+    share: float
 
 
 class Bm25PartJson(TypedDict):
@@ -208,7 +232,6 @@ class Bm25Json(TypedDict):
     """What the query adds to a score, by Lucene’s BM25."""
 
     score: Annotated[float, "BM25 of the document: the sum of its parts."]
-    share: Annotated[float, "What BM25 adds to the score shown, unless the mode is none."]
     parts: list[Bm25PartJson]
 
 
@@ -232,7 +255,12 @@ class ExplanationJson(TypedDict):
     row: Annotated[str | None, "The released row that served; none where none did."]
     users: Annotated[int | None, "How many people share that row."]
     found: Found
-    mix: Annotated[Share, "The weight of the profile or row; BM25 has the rest."]
+    ranking: Ranking
+    standing: Annotated[
+        Share | None,
+        "How well the interests fit this search, by the rule evidence, if it may show.",
+    ]
+    plain: Annotated[bool, "Whether that rule left the plain order."]
     rank: Annotated[Place, "Its rank here, from 1."]
     plain_rank: Annotated[Place, "Its rank in the plain order of the same pool."]
     score: Annotated[float | None, "None by the row of a group that one is not in."]
@@ -241,6 +269,7 @@ class ExplanationJson(TypedDict):
         "Its terms in the profile or row, largest share first; of the row of a group that one is "
         "not in only own terms.",
     ]
+    added: Annotated[list[AddedShareJson], "What else the rule evidence adds."]
     bm25: Bm25Json
     without: Annotated[WithoutJson | None, "None for a document that did not move."]
 
@@ -385,7 +414,7 @@ class MeanJson(TypedDict):
 
     mode: str
     pool: Place
-    mix: Share
+    rule: Annotated[str, "The rule by which the interests ordered the pool."]
     corpus: Annotated[str, "The name of the index."]
     release: Annotated[str, "The name of the release."]
     searches: Place
@@ -396,6 +425,7 @@ class MeanJson(TypedDict):
         float | None,
         "Half the 95 % interval of the mean AP, as if searches were independent; none for one.",
     ]
+    plain: Annotated[Share | None, "Share that the rule evidence left plain; none by cosine."]
 
 
 class LoggedJson(TypedDict):
@@ -406,7 +436,7 @@ class LoggedJson(TypedDict):
     mode: str
     pool: Place
     found: Annotated[Count, "Documents in the pool."]
-    mix: Share
+    rule: Annotated[str, "The rule by which the interests ordered the pool."]
     corpus: Annotated[str, "The name of the index."]
     release: Annotated[str, "The name of the release."]
     ap: Share
@@ -431,6 +461,16 @@ class CandidateJson(CardJson):
     terms: Annotated[list[Count], "Its terms, by their places in vocabulary."]
     counts: Annotated[list[Place], "How often it has each of these terms."]
     norm: Annotated[float, Rule("minimum", 0), "The length of its vector."]
+    log: Annotated[float | None, "The logarithm of its BM25; none by cosine."]
+    near: Annotated[list[Count], "Documents that support it, by their places here; none by cosine."]
+    alike: Annotated[list[Share], "How alike each of these is to it."]
+
+
+class CareJson(TypedDict):
+    """How far evidence moves a result."""
+
+    beta: Annotated[float, "How much evidence counts."]
+    start: Annotated[Share, "The standing from which on it counts."]
 
 
 class CandidatesJson(TypedDict):
@@ -439,16 +479,43 @@ class CandidatesJson(TypedDict):
     query: Query
     pool: Annotated[Place, "How many documents were requested."]
     operators: Operators
-    mix: Annotated[Share, "The weight for the profile, which the row had too; BM25 has the rest."]
+    ranking: Ranking
     found: Annotated[Count, "How many documents are in the pool; a row may have kept fewer."]
     milliseconds: Count
     notices: Notices
     row: Annotated[SharedRowJson | None, "The row that chose the documents; none if no row did."]
+    care: Annotated[CareJson | None, "None by cosine."]
+    closeness: Annotated[
+        list[float],
+        "By evidence, how close each published row is to this pool, ascending. Empty where a "
+        "device compares its interests with other searches instead.",
+    ]
     vocabulary: Annotated[list[str], "The terms of all these documents."]
     weights: Annotated[
         list[float], "For each of these terms, ln(1 + documents of the index / those with it)."
     ]
     documents: Annotated[list[CandidateJson], "In the plain order."]
+
+
+class ReferenceJson(TypedDict):
+    """What the rule evidence compares with: a sample of the documents, and what is common."""
+
+    vocabulary: Annotated[list[str], "The terms of the sampled documents."]
+    weights: Annotated[list[float], "By what a count of each of these terms is multiplied."]
+    ends: Annotated[list[Count], "Where the part of each document in the next two lists ends."]
+    terms: Annotated[list[Count], "The documents’ terms, by their places in vocabulary."]
+    counts: Annotated[list[Place], "How often a document has each of these terms."]
+    norms: Annotated[list[float], "The length of each document’s vector."]
+    common: Annotated[list[str], "Terms that are common."]
+    shares: Annotated[
+        list[float],
+        "How common each of these is: its mean weight in the published rows, or its share of the "
+        "sampled documents.",
+    ]
+    rows: Annotated[bool, "Whether published rows say what is common."]
+    searches: Annotated[
+        list[list[Count]], "Without rows: documents that other searches find in the sample."
+    ]
 
 
 class VerdictsJson(TypedDict):

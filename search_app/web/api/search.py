@@ -14,7 +14,7 @@ from ...search.explanation import as_json
 from ...search.modes import Answer
 from ...search.snippet import SnippetPart
 from ..pages.why import explain_result
-from ..parameters import DOC, MIX, MODE, OPERATORS, PAGE, POOL, QUERY, USER
+from ..parameters import DOC, MODE, OPERATORS, PAGE, POOL, QUERY, RANKING, USER
 from ..question import read_question
 from ..site import Site, this_site
 from ..views.answering import ask
@@ -24,9 +24,9 @@ from .operations import Operation
 from .schema import Record, record_of
 
 pages = Blueprint("api", __name__, url_prefix="/api/v1")
-SEARCHED = (QUERY, USER, MODE, POOL, MIX, OPERATORS, PAGE)
-COMPARED = (QUERY, USER, POOL, MIX, OPERATORS)
-EXPLAINED = (QUERY, DOC, USER, MODE, POOL, MIX, OPERATORS)
+SEARCHED = (QUERY, USER, MODE, POOL, RANKING, OPERATORS, PAGE)
+COMPARED = (QUERY, USER, POOL, RANKING, OPERATORS)
+EXPLAINED = (QUERY, DOC, USER, MODE, POOL, RANKING, OPERATORS)
 SHOWN = 10
 
 
@@ -48,7 +48,7 @@ def search() -> records.SearchAnswerJson:
         "query": question.query,
         "mode": answer.mode,
         "pool": question.pool,
-        "mix": question.mix,
+        "ranking": question.rule.ranking,
         "operators": question.operators,
         "page": question.page,
         "pages": -(-total // size),
@@ -56,6 +56,7 @@ def search() -> records.SearchAnswerJson:
         "milliseconds": outcome.milliseconds,
         "notices": list(outcome.notices),
         "precision": precision(answer.precision),
+        "evidence": evidence(answer),
         "row": shared_row(answer),
         "sent": sent(answer),
         "results": hits(answer, known, first, size),
@@ -79,7 +80,7 @@ def compare() -> records.ComparisonJson:
     return {
         "query": question.query,
         "pool": question.pool,
-        "mix": question.mix,
+        "ranking": question.rule.ranking,
         "operators": question.operators,
         "found": len(rankings[0]),
         "milliseconds": outcome.milliseconds,
@@ -96,6 +97,7 @@ def _column(site: Site, answer: Answer, known: Cards) -> records.ColumnJson:
         "sees": site.sees(answer),
         "precision": precision(answer.precision),
         "agreement": record_of(records.AgreementJson, agreement) if agreement else None,
+        "evidence": evidence(answer),
         "row": shared_row(answer),
         "sent": sent(answer),
         "results": hits(answer, known, 0, SHOWN),
@@ -158,6 +160,13 @@ def marks(parts: Sequence[SnippetPart]) -> list[records.MarkJson]:
 def precision(measured: PoolPrecision | None) -> records.PrecisionJson | None:
     """Return the scores `measured` for a ranking against the own profile’s; None if none were."""
     return record_of(records.PrecisionJson, measured) if measured else None
+
+
+def evidence(answer: Answer) -> records.EvidenceJson | None:
+    """Return what the rule `evidence` found for `answer`; None if it did not rank."""
+    if answer.plain is None:
+        return None
+    return {"standing": answer.standing, "plain": answer.plain}
 
 
 def shared_row(answer: Answer) -> records.SharedRowJson | None:

@@ -27,7 +27,7 @@ Value = TypeVar("Value")
 
 
 class Pictured(NamedTuple):
-    """The figures to draw for one pool, mix, corpus and release."""
+    """The figures to draw for one pool, rule, corpus and release."""
 
     courses: list[Course]
     differences: list[LoggedDifference]
@@ -109,7 +109,7 @@ def patience() -> float:
 
 
 def summaries(log: PrecisionLog, end: float | None = None) -> Seen[list[LogSummary]]:
-    """Return the means of all of `log` by mode, pool, mix, corpus and release; wait until `end`."""
+    """Return the means of all of `log`, as its `summary` groups them; wait until `end`."""
     return cast(Seen[list[LogSummary]], _cache(log).look(log, None, end or patience(), log.summary))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from flask import Blueprint, render_template, request
 
 from ...measures.precision import DEPTH
-from ..question import address, counts, device_address, read_question, syntax
+from ..question import address, counts, device_address, rankings, read_question, syntax
 from ..site import Site, this_site
 from ..views.answering import ask
 from ..views.columns import (
@@ -66,6 +66,7 @@ def show() -> str:
         verdict=_verdict(site, made, modes, documents, group.users if group else None),
         boxes=boxes(site, modes),
         pools=pools,
+        rankings=rankings(site, question, "compare.show"),
         facts=facts,
     )
 

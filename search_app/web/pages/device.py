@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, abort, render_template, request
 
 from ...search.candidates import KEPT, MOST
-from ..parameters import DEVICE_POOL, OPERATORS, QUERY, read_parameters
+from ..parameters import DEVICE_POOL, OPERATORS, QUERY, RANKING, read_parameters
 from ..question import Question, address, read_question, syntax
 from ..site import Site, this_site
 from ..views.answering import ask
@@ -52,5 +52,7 @@ def refuse_closed(site: Site) -> None:
 def question_of(site: Site) -> Question:
     """Return what a device asks of `site`: a query, a pool and operators; the rest is not read."""
     pool = read_parameters(request.args, (DEVICE_POOL,), site)["pool"]
-    given = {name: request.args.get(name, "") for name in (QUERY.name, OPERATORS.name)}
+    given = {
+        name: request.args.get(name, "") for name in (QUERY.name, OPERATORS.name, RANKING.name)
+    }
     return read_question({**given, "pool": str(pool)}, site)

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from flask import Blueprint, abort, render_template, request, url_for
 
+from ...evaluation.relevance import LabelledQuery
+from ...measures.relevance import relevant_precision
+from ...search.request import COSINE, EVIDENCE
 from ...settings import PRIVATE
 from ...workspace.lecture import NAME, Lecture, PreparedSearch
 from ..question import read_question
@@ -16,7 +19,10 @@ from ..views.columns import Look, columns, read_look, shown_modes, with_look
 pages = Blueprint("lecture", __name__)
 SHOWN = 5
 SNIPPET = 100
+HURT = ("none", "group")
+TRIED, LEAST = 40, 5  # searches that are tried, and their relevant documents at least
 MOST = 3  # columns, unless others are chosen
+NO_TRUTH = "Nobody knows here which documents are relevant: the people are not the town’s."
 NOT_HERE = "There is no lecture here: people sign in, and their searches are not for an audience."
 
 
@@ -35,7 +41,13 @@ def show() -> str:
     site = this_site()
     lecture = _lecture(site)
     items = [_item(site, number, search) for number, search in enumerate(lecture.searches, 1)]
-    return render_template("lecture/show.html", items=items, lecture=lecture, file=NAME)
+    return render_template(
+        "lecture/show.html",
+        items=items,
+        lecture=lecture,
+        file=NAME,
+        hurts=url_for("lecture.hurts") if site.truth() else "",
+    )
 
 
 @pages.get("/lecture/<int:number>")
@@ -76,6 +88,56 @@ def one(number: int) -> str:
         found=documents,
         shown=min(SHOWN, documents),
     )
+
+
+@pages.get("/lecture/hurts")
+def hurts() -> str:
+    """Return a search that personalization harms: in plain order, by likeness, and on evidence."""
+    site = this_site()
+    _lecture(site)
+    harmed = _harmed(site)
+    if harmed is None:
+        abort(404, NO_TRUTH)
+    search, before, after = harmed
+    question = read_question({"q": search.topic.query, "user": search.topic.user}, site)
+    made = []
+    for ranking in (COSINE, EVIDENCE):
+        by = question.but(rule=question.rule._replace(ranking=ranking))
+        outcome = ask(site, by, False, HURT)
+        plain, group = columns(site, by, outcome, HURT, Look(), SHOWN, SNIPPET)
+        made += [plain] * (ranking == COSINE)
+        made.append(group._replace(name=f"{group.name}, by {ranking}"))
+    return render_template(
+        "lecture/hurts.html",
+        query=search.topic.query,
+        person=site.people.get(search.topic.user, ""),
+        about=", ".join(sorted(search.labels)).replace("-", " "),
+        before=before,
+        after=after,
+        columns=made,
+        shown=SHOWN,
+    )
+
+
+def _harmed(site: Site) -> tuple[LabelledQuery, float, float] | None:
+    """Return the search off its person's interests that likeness harms most, and both its AP."""
+    truth = site.truth()
+    worst: tuple[LabelledQuery, float, float] | None = None
+    if truth is None:
+        return worst
+    searches = [one for one in truth.relevance.queries if one.kind == "off"]
+    known = [one for one in searches if site.modes.row_for(one.topic.user)]
+    for search in known[:TRIED]:
+        query, user = search.topic.query, search.topic.user
+        answers = site.modes.answers(query, HURT, user, pool=site.settings.pool)
+        orders = [site.modes.engine.ids(answer.ranking.rows) for answer in answers]
+        marks = [truth.relevance.relevant(search, ids) for ids in orders]
+        if marks[0].sum() < LEAST:
+            continue
+        before, after = (float(relevant_precision(some)) for some in marks)
+        if worst is None or before - after > worst[1] - worst[2]:
+            worst = search, before, after
+    return worst
 
 
 def _lecture(site: Site) -> Lecture:

@@ -17,7 +17,7 @@ from ...settings import DEMO
 from ..charts.drawing import Chart
 from ..charts.log import compared, over_time, spread
 from ..charts.log_figures import Pictured, Seen, patience, pictured, summaries
-from ..parameters import LOG_CORPUS, LOG_MIX, LOG_POOL, LOG_RELEASE, read_parameters
+from ..parameters import LOG_CORPUS, LOG_POOL, LOG_RELEASE, LOG_RULE, read_parameters
 from ..site import Site, this_site
 from ..views.csv_file import download
 from ..visitors.access import person, visitor
@@ -29,9 +29,9 @@ LEAST = 20  # searches in a mean of real people's searches that others than the 
 _SINGLE = "Single lines of the log are for the operator."
 DAY = 86_400  # seconds
 WIDTH = 200  # of the drawing, for values from 0 to 1
-_HEAD = ("search", "time", "mode", "pool", "found", "mix", "corpus", "release")
+_HEAD = ("search", "time", "mode", "pool", "found", "rule", "corpus", "release")
 _HASH = re.compile(r" [0-9a-f]{8}\b")  # of a release's rows, in its name
-_VALUES = ("ap", "ap_at_10", "ap_at_20", "ap_c")
+_VALUES = ("ap", "ap_at_10", "ap_at_20", "ap_c", "plain")
 Time = Callable[[int], str]
 
 
@@ -53,9 +53,14 @@ class PoolBlock(NamedTuple):
 
     source: str  # the index and the release by name
     pool: int
-    mix: float
+    rule: str
     averages: list[Average]
     address: str  # of its pictures
+
+    @property
+    def evidence(self) -> bool:
+        """Return whether any of it has a share that was left plain."""
+        return any(average.summary.plain is not None for average in self.averages)
 
 
 @pages.get("/log")
@@ -64,7 +69,7 @@ def show() -> str:
     site = this_site()
     # The log is nobody's own; this only refuses an address that names somebody else.
     person(site, request.args)
-    values = read_parameters(request.args, (LOG_POOL, LOG_MIX, LOG_CORPUS, LOG_RELEASE), site)
+    values = read_parameters(request.args, (LOG_POOL, LOG_RULE, LOG_CORPUS, LOG_RELEASE), site)
     return render_template("log/show.html", **_view(site, chosen_of(values)))
 
 
@@ -103,6 +108,7 @@ def _coarse(mean: LogSummary) -> LogSummary:
         ap_at_10=round(mean.ap_at_10, 2),
         ap_c=mean.ap_c and round(mean.ap_c, 2),
         half_width=mean.half_width and round(mean.half_width, 2),
+        plain=mean.plain and round(mean.plain, 2),
     )
 
 
@@ -167,7 +173,7 @@ def _filters(
     summaries: Iterable[LogSummary], chosen: Chosen
 ) -> list[tuple[str, list[tuple[str, str, bool]]]]:
     """Return the choices of each kind that has more than one: name, address, whether chosen."""
-    kinds = (("pool", "Pool"), ("mix", "Mix"), ("corpus", "Index"), ("release", "Release"))
+    kinds = (("pool", "Pool"), ("rule", "Rule"), ("corpus", "Index"), ("release", "Release"))
     every = list(summaries)
     filters = []
     for name, shown in kinds:
@@ -177,7 +183,7 @@ def _filters(
             choices = [("All", _address(chosen._replace(**{name: None})), now is None)]
             choices += [
                 (
-                    f"{v:,}" if name == "pool" else f"{v:g}" if name == "mix" else str(v),
+                    f"{v:,}" if name == "pool" else str(v),
                     _address(chosen._replace(**{name: v})),
                     v == now,
                 )
@@ -193,18 +199,18 @@ def _address(chosen: Chosen) -> str:
 
 
 def _blocks(summaries: Iterable[LogSummary]) -> list[PoolBlock]:
-    def setting(summary: LogSummary) -> tuple[str, str, int, float]:
-        return summary.corpus, summary.release, summary.pool, summary.mix
+    def setting(summary: LogSummary) -> tuple[str, str, int, str]:
+        return summary.corpus, summary.release, summary.pool, summary.rule
 
     return [
         PoolBlock(
             _source(corpus, release),
             pool,
-            mix,
+            rule,
             [_average(summary) for summary in same],
-            _address(Chosen(pool, mix, corpus, release)),
+            _address(Chosen(pool, rule, corpus, release)),
         )
-        for (corpus, release, pool, mix), same in groupby(sorted(summaries, key=setting), setting)
+        for (corpus, release, pool, rule), same in groupby(sorted(summaries, key=setting), setting)
     ]
 
 

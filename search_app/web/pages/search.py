@@ -6,11 +6,11 @@ from flask import Blueprint, render_template, request
 
 from ...disclosure.numbers import two_decimals
 from ...measures.precision import DEPTH
-from ..question import address, counts, device_address, read_question, syntax
+from ..question import address, counts, device_address, rankings, read_question, syntax
 from ..site import this_site
 from ..views.answering import ask
 from ..views.results import because, cards, results
-from ..wording import kind
+from ..wording import fitting, kind
 
 pages = Blueprint("search", __name__)
 
@@ -58,5 +58,7 @@ def show() -> str:
         comparison=address("compare.show", question, site),
         device=device_address(question, site),
         unit=shown.words.unit,
+        rankings=rankings(site, question, "search.show"),
+        fit=fitting(answer, site.words_of(answer.mode).whose),
         facts=facts,
     )

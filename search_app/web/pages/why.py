@@ -13,6 +13,7 @@ from ...disclosure.disclosure import Disclosure
 from ...search.explanation import PlaceExplanation
 from ...search.explanation import explain as explain_place
 from ...search.explanation_words import FIELDS, MANY, sentence, without_in_words
+from ...search.request import EVIDENCE
 from ..parameters import DOC, FRAGMENT, read_parameters
 from ..question import Question, address, read_question
 from ..site import Site, this_site
@@ -102,11 +103,16 @@ def explain_result(site: Site, question: Question, doc: str) -> ServedExplanatio
 def _made(why: PlaceExplanation, shown: Disclosure) -> str:
     if why.kind == "none":
         return "All this is computed from the query and the documents."
+    among = ""
+    if why.ranking == EVIDENCE:
+        among = "By evidence, these interests are compared with those of all groups’ rows. "
+        if not why.among:
+            among = "By evidence, this search is compared with other searches. "
     if why.kind == "own":
-        return "All this is computed from the query, the documents and your own profile."
+        return f"{among}All this is computed from the query, the documents and your own profile."
     behind = shown.made_of(why.users, fallback=why.fallback, smoothed=why.smoothed)
     sources = "the query, the documents and the released row"
-    return f"All this is computed from {sources} {why.row}{behind}"
+    return f"{among}All this is computed from {sources} {why.row}{behind}"
 
 
 def score_lines(why: PlaceExplanation, limit: int) -> list[ScoreLine]:
@@ -117,8 +123,7 @@ def score_lines(why: PlaceExplanation, limit: int) -> list[ScoreLine]:
     rest = [share.share for share in why.terms[limit:]]
     if rest:
         named.append((f"{len(rest)} more", "", sum(rest)))
-    if why.mix < 1:
-        named.append(("BM25 of the query", "", why.bm25_share))
+    named += [(name, "", share) for name, share in why.added]
     return _lines(named)
 
 

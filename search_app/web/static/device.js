@@ -4,7 +4,8 @@
 // Modules come with this file's version, so that a cached older one is never mixed in.
 const { search: version } = new URL(import.meta.url);
 const part = (name) => import(new URL(`${name}${version}`, import.meta.url));
-const [{ closest, ordered, shared }, { checked, fromText, standing }] = await Promise.all(["ranking.js", "profile.js"].map(part));
+const parts = ["ranking.js", "evidence.js", "profile.js"];
+const [{ closest, ordered, shared }, { directed, scored }, { checked, fromText, standing }] = await Promise.all(parts.map(part));
 
 const find = (name) => document.querySelector(`#${name}`);
 const KEY = "veilsearch.device";
@@ -45,6 +46,7 @@ function keepAll() {
 
 const sent = []; // every request to the byte, with what was true of it at the time
 let answer = null;
+let reference = null; // what evidence compares with; the same for every search
 let ranking = null;
 let page = 1;
 let turn = 0; // number of the latest search: an older answer that comes late is not shown
@@ -52,14 +54,15 @@ let turn = 0; // number of the latest search: an older answer that comes late is
 function question() {
   const hash = new URLSearchParams(location.hash.slice(1));
   const given = hash.has("q") ? hash : new URLSearchParams(location.search);
-  const [q, pool, operators] = ["q", "pool", "operators"].map((name) => given.get(name) ?? "");
-  return { q, pool: pool || find("pool").dataset.usual, operators };
+  const [q, pool, operators, ranking] = ["q", "pool", "operators", "ranking"].map((name) => given.get(name) ?? "");
+  return { q, pool: pool || find("pool").dataset.usual, operators, ranking };
 }
 
 // A request holds nothing but the query, numbers, and a row if two stages are on.
-function request({ q, pool, operators }) {
+function request({ q, pool, operators, ranking }) {
   const parameters = new URLSearchParams({ q, pool });
   if (operators) parameters.set("operators", operators);
+  if (ranking) parameters.set("ranking", ranking);
   if (kept.stages && kept.row) {
     parameters.set("row", kept.row);
     parameters.set("keep", kept.keep);
@@ -84,14 +87,26 @@ async function search() {
   const reply = await answered(out);
   entry.learned = learned(out.url, reply);
   showSent();
+  if (reply?.care && !reference?.vocabulary) {
+    reference = await answered(compared());
+    showSent();
+  }
   if (mine !== turn) return;
-  if (reply?.documents) {
+  if (reply?.documents && (!reply.care || reference?.vocabulary)) {
     answer = reply;
     page = 1;
     return order();
   }
   clear();
   tell(`${reply?.error?.message ?? "The server did not answer; please try again."} There are no results to show.`);
+}
+
+// It holds nothing: everybody gets the same.
+function compared() {
+  const url = new URL(find("hits").dataset.reference, location.href).href;
+  const out = { method: "GET", url, headers: { Accept: "application/json" } };
+  sent.push({ ...out, found: "It had no query, no body and no cookie. ", own: "", learned: "Everybody gets the same answer." });
+  return out;
 }
 
 async function answered({ method, url, headers }) {
@@ -113,7 +128,7 @@ function clear() {
 function order() {
   if (!answer) return;
   const start = performance.now();
-  ranking = ordered(answer, kept.terms);
+  ranking = ordered(answer, kept.terms, answer.care && scored(answer, directed(reference, kept.terms)));
   ranking.took = performance.now() - start;
   show();
 }
@@ -136,7 +151,8 @@ function show() {
   const own = kept.terms.size > 0;
   const places = found.length ? `${first + 1}–${Math.min(first + SHOWN, found.length)} of ${number(found.length)}` : "Nothing found";
   const from = answer.row ? `, ${chosen(answer)}` : "";
-  const how = own ? `ordered by your own profile on this device in ${Math.max(ranking.took, 0.1).toFixed(1)} ms` : "in the plain order, because you keep no profile here yet";
+  const fit = ranking.gate === undefined ? "" : ranking.gate ? `; your interests fit this search better than ${(100 * ranking.standing).toFixed(0)} % of ${answer.closeness.length ? "the groups" : "other searches"}` : "; your interests say nothing about this search, so the order is plain";
+  const how = own ? `ordered by your own profile on this device in ${Math.max(ranking.took, 0.1).toFixed(1)} ms${fit}` : "in the plain order, because you keep no profile here yet";
   const notices = answer.notices.map((notice) => ` ${notice}`).join("");
   tell(found.length ? `${places}${from}, ${how}.${notices}` : `Nothing found. Try other words, or fewer.${notices}`);
   find("hits").className = own ? "hits own" : "hits none";
@@ -205,7 +221,7 @@ function showAsked() {
 function judged(url, q) {
   const parameters = new URL(url).searchParams;
   const digits = ["pool", "keep", "operators"].every((name) => /^\d*$/.test(parameters.get(name) ?? ""));
-  const known = [...parameters.keys()].every((name) => ["q", "pool", "operators", "row", "keep"].includes(name));
+  const known = [...parameters.keys()].every((name) => ["q", "pool", "operators", "ranking", "row", "keep"].includes(name));
   const wrong = !digits || !known || parameters.get("q") !== q;
   if (wrong) return { found: "This is not what should have been sent. Please tell the operator. ", own: "" };
   return { found: "It had no body and no cookie. ", own: ownWords(q) };

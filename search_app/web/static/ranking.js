@@ -27,19 +27,12 @@ function cosine({ terms, counts, norm }, { factors, length }) {
   return lengths > 0 ? rounded((sums[0] + sums[1] + (sums[2] + sums[3])) / lengths) : 0;
 }
 
-// Order the documents of an answer by a profile; equal ones keep their plain order.
-export function ordered(answer, profile) {
+// Order the documents of an answer by a profile, or by its evidence; equal ones keep their plain order.
+export function ordered(answer, profile, evidence = null) {
   const target = prepare(answer, profile);
-  const scores = answer.documents.map((document_) => document_.score);
-  const [low, high] = scores.reduce(([a, b], s) => [Math.min(a, s), Math.max(b, s)], [Infinity, -Infinity]);
-  const scaled = (score) => (high === low ? 1 : (score - low) / (high - low));
-  const { mix } = answer;
-  const value = (document_) => {
-    const own = cosine(document_, target);
-    return mix === 1 ? own : rounded(mix * own + (1 - mix) * scaled(document_.score));
-  };
-  const found = answer.documents.map((document_) => ({ ...document_, value: value(document_) }));
-  return { target, found: found.sort((one, other) => other.value - one.value) }; // sort is stable
+  const by = evidence ?? { values: answer.documents.map((document_) => cosine(document_, target)) };
+  const found = answer.documents.map((document_, at) => ({ ...document_, value: by.values[at] }));
+  return { ...by, target, found: found.sort((one, other) => other.value - one.value) }; // sort is stable
 }
 
 // Name the terms with the largest shares of a document's cosine.

@@ -42,8 +42,8 @@ CLOSEST = (
     "You are in no group. In “{mode}” the row of the closest group orders the results. You see of "
     "it only interests of your profile, without those gathered from searches here."
 )
-OWN_MIX = (
-    "The row of a group that you are not in orders results with the usual mix only. So this is the "
+OWN_RULE = (
+    "The row of a group that you are not in orders results by the usual rule only. So this is the "
     "plain order."
 )
 ENOUGH = (
@@ -131,9 +131,9 @@ def _refused(site: Site, question: Question) -> str:
     """Return why the row of another group must not order the results; empty if it may."""
     if not site.modes.stands_outside(question.user):
         return ""
-    # Orders with many mixes would tell the row's similarity to each document exactly.
-    if question.mix != site.settings.mix:
-        return OWN_MIX
+    # Two orders of one pool by one row tell more of it than one.
+    if question.rule != site.rule:
+        return OWN_RULE
     # A published row is no secret.
     known = not site.modes.withheld() or may_probe(question.user, site.clock())
     return "" if known else ENOUGH
@@ -164,10 +164,11 @@ def _kept(site: Site, question: Question, answers: Iterable[Answer]) -> list[str
     notices, at = [], int(site.clock())
     entries = [
         Entry(
-            *(at, answer.mode, question.pool, question.mix, site.corpus),
+            *(at, answer.mode, question.pool, question.rule.name, site.corpus),
             # The name has the hash, so a release made again in the same folder counts apart.
             site.further.get(answer.mode, site.release_name),
             answer.precision,
+            answer.plain,
         )
         for answer in answers
         if answer.precision
@@ -218,8 +219,12 @@ def _answers(site: Site, question: Question, modes: tuple[str, ...]) -> dict[str
 def _ranked(
     site: Site, question: Question, modes: tuple[str, ...], user: str | None
 ) -> dict[str, Answer]:
-    pool, mix = question.pool, question.mix
     answers = site.modes.answers(
-        question.query, modes, user, pool=pool, mix=mix, operators=question.operators
+        question.query,
+        modes,
+        user,
+        pool=question.pool,
+        rule=question.rule,
+        operators=question.operators,
     )
     return {answer.mode: answer for answer in answers}

@@ -10,14 +10,16 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import numpy as np
 from werkzeug.datastructures import MultiDict
 
 from ...measures.precision import PoolAgreement, PoolPrecision
+from ...measures.relevance import relevant_precision
 from ...search.modes import Answer
 from ..parameters import BLIND, REVEAL, SHOW, read_parameters
 from ..question import Question, address
 from ..site import Site
-from ..wording import kind
+from ..wording import fitting, kind
 from .answering import Outcome
 from .results import Cards, GoneDocument, Result, because, cards, gone, results
 
@@ -62,8 +64,10 @@ class ComparedRanking(NamedTuple):
     sees: str
     precision: PoolPrecision | None
     agreement: PoolAgreement | None
+    truth: float | None  # AP by the invented person's true interests
     results: list[Result]
     gone: list[GoneDocument]
+    fit: str  # how well the interests fit the search, by the rule `evidence`
     more: str  # the address of the whole ranking; empty if this is the whole
 
 
@@ -132,20 +136,34 @@ def columns(
     if not look.hidden:
         return made
     # Only the documents and their order stay: everything else could reveal whose order it is.
-    empty: dict[str, Any] = dict.fromkeys(("kind", "name", "release", "sees", "more"), "")
-    return [column._replace(**empty, precision=None, agreement=None, gone=[]) for column in made]
+    empty: dict[str, Any] = dict.fromkeys(("kind", "name", "release", "sees", "fit", "more"), "")
+    return [
+        column._replace(**empty, precision=None, agreement=None, truth=None, gone=[])
+        for column in made
+    ]
 
 
 def blind_order(modes: Sequence[str], question: Question, key: bytes = b"") -> list[str]:
     """Return `modes` in an order drawn by lot: by a keyed hash of each with `question`."""
     # A hash keeps the order while the same question is shown; a new question draws again.
-    about = [question.query, question.user, question.pool, question.mix, question.operators]
+    about = [question.query, question.user, question.pool, *question.rule, question.operators]
 
     def drawn(mode: str) -> bytes:
         text = json.dumps([mode, *about]).encode()
         return hmac.digest(key or _KEY, text, "sha256")
 
     return sorted(modes, key=drawn)
+
+
+def _by_truth(site: Site, user: str, answer: Answer) -> float | None:
+    """Return AP of `answer` where documents of what `user` likes are relevant, if any are."""
+    truth = site.truth()
+    own = truth.interests.get(user) if truth else None
+    if truth is None or not own:
+        return None
+    ids, none = site.modes.engine.ids(answer.ranking.rows), frozenset[str]()
+    marks = [not own.isdisjoint(truth.relevance.labels.get(name, none)) for name in ids.tolist()]
+    return float(relevant_precision(np.array(marks))) if any(marks) else None
 
 
 def _column(
@@ -161,7 +179,9 @@ def _column(
         sees=site.sees(answer),
         precision=answer.precision,
         agreement=answer.agreement,
+        truth=_by_truth(site, question.user, answer),
         results=results(answer.ranking, known, count=count, shown=count, because=reasons),
         gone=gone(answer.ranking, known, count),
+        fit=fitting(answer, site.words_of(answer.mode).whose),
         more=whole if len(answer.ranking) > count else "",
     )

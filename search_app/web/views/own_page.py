@@ -16,9 +16,10 @@ from ...disclosure.disclosure import Fact
 from ...disclosure.numbers import count
 from ...disclosure.own_view import OwnView, ProfileTerm
 from ...errors import UsageError
-from ...search.request import Request
+from ...search.modes import Answer
+from ...search.request import EVIDENCE, Request
 from ..site import Site
-from ..wording import kind, sees
+from ..wording import fitting, kind, sees
 from .standing import standing
 
 if TYPE_CHECKING:
@@ -295,6 +296,7 @@ class SentRequest(NamedTuple):
     pretty: str = ""
     size: str = ""
     sha256: str = ""
+    fit: str = ""  # how well the interests fit that search, by the rule `evidence`
 
 
 def sent(site: Site, user: str, sharing: int | None) -> list[SentRequest]:
@@ -325,8 +327,19 @@ def _sent(site: Site, user: str, mode: str, last: Request | None, users: int | N
         line=text,
         pretty=json.dumps(json.loads(text), ensure_ascii=False, indent=1),
         size=count(len(line), "byte", "bytes"),
+        fit=_fit(site, mode, last),
         sha256=hashlib.sha256(line).hexdigest(),
     )
+
+
+def _fit(site: Site, mode: str, last: Request) -> str:
+    """Return how well the interests of the request `last` fitted its search, by the evidence."""
+    if last.rule.ranking != EVIDENCE or not last.interest:
+        return ""
+    engine = site.modes.engine
+    pool = engine.pool(last.query, last.pool, operators=last.operators)
+    answer = Answer(mode, engine.rank(pool, last), None, last)
+    return fitting(answer, site.words_of(mode).whose)
 
 
 def download(site: Site, user: str, view: OwnView | None) -> dict[str, Any]:

@@ -13,7 +13,9 @@ from search_app.measures.precision import PoolPrecision
 
 
 def entry(mode: str, ap: float, pool: int = 100) -> Entry:
-    return Entry(1_790_000_000, mode, pool, 1.0, "c", "r", PoolPrecision(ap, ap, ap, ap / 2, pool))
+    return Entry(
+        1_790_000_000, mode, pool, "cosine", "c", "r", PoolPrecision(ap, ap, ap, ap / 2, pool)
+    )
 
 
 def test_means_by_mode_with_their_interval(tmp_path: Path) -> None:
@@ -39,9 +41,9 @@ def test_the_newest_comes_first(tmp_path: Path) -> None:
 def test_there_is_no_place_for_a_query_or_a_user(tmp_path: Path) -> None:
     PrecisionLog(tmp_path / "log.sqlite")
     with sqlite3.connect(tmp_path / "log.sqlite") as connection:
-        columns = {row[1] for row in connection.execute("PRAGMA table_info(searches)")}
+        columns = {row[1] for row in connection.execute("PRAGMA table_info(ranked)")}
     connection.close()
-    asked = "id search at mode pool found mix corpus release"
+    asked = "id search at mode pool found rule corpus release plain"
     assert columns == {*asked.split(), "ap", "ap_at_10", "ap_at_20", "ap_c"}
 
 
@@ -52,7 +54,7 @@ def test_a_damaged_file_or_one_of_another_version_is_one_line(tmp_path: Path) ->
     connection = sqlite3.connect(tmp_path / "other.sqlite")
     connection.execute("CREATE TABLE searches (id INTEGER PRIMARY KEY)")
     connection.close()
-    with pytest.raises(UsageError, match="its version is 0 instead of 3"):
+    with pytest.raises(UsageError, match="its version is 0 instead of 4"):
         PrecisionLog(tmp_path / "other.sqlite")
 
 
@@ -97,3 +99,23 @@ def test_only_the_chosen_are_looked_at(tmp_path: Path) -> None:
     assert [row["ap"] for row in log.recent(5, Chosen(pool=50))] == [0.6]
     assert [s.pool for s in log.summary(Chosen(pool=100, corpus="c"))] == [100]
     assert log.summary(Chosen(release="another")) == []
+
+
+def test_a_log_of_before_keeps_its_rows_and_names_their_rule(tmp_path: Path) -> None:
+    """Up to version 3 a search had a mix of cosine and BM25, and no rule."""
+    connection = sqlite3.connect(tmp_path / "log.sqlite")
+    named = "id INTEGER PRIMARY KEY, search, at, mode, pool, found, mix, corpus, release"
+    connection.execute(f"CREATE TABLE searches ({named}, ap, ap_at_10, ap_at_20, ap_c)")
+    connection.execute("PRAGMA user_version=3")
+    for at, mix in enumerate((1.0, 0.5), 1):
+        row = (at, at, 1_790_000_000, "own", 100, 40, mix, "c", "r", 0.5, 0.5, 0.5, None)
+        connection.execute("INSERT INTO searches VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", row)
+    connection.commit()
+    connection.close()
+    log = PrecisionLog(tmp_path / "log.sqlite")
+    log.add([entry("own", 0.7)._replace(rule="evidence", plain=True)])
+    log.add([entry("own", 0.9)._replace(rule="evidence", plain=False)])
+    means = {mean.rule: (mean.searches, mean.plain) for mean in log.summary()}
+    assert means == {"cosine": (1, None), "cosine, mix 0.5": (1, None), "evidence": (2, 0.5)}
+    assert log.check() == 4
+    assert [row["search"] for row in PrecisionLog(tmp_path / "log.sqlite").rows()] == [1, 2, 3, 4]

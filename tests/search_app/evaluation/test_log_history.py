@@ -12,11 +12,11 @@ from search_app.measures.precision import PoolPrecision
 from search_app.measures.significance import half_width
 
 CAUCHY = math.tan(0.475 * math.pi)  # Student's t of one degree of freedom, 97.5 %
-SETTING = Chosen(100, 1.0, "c", "r")
+SETTING = Chosen(100, "cosine", "c", "r")
 
 
 def entry(mode: str, ap: float, at: int = 1000, pool: int = 100) -> Entry:
-    return Entry(at, mode, pool, 1.0, "c", "r", PoolPrecision(ap, ap, ap, None, 40))
+    return Entry(at, mode, pool, "cosine", "c", "r", PoolPrecision(ap, ap, ap, None, 40))
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_the_latest_setting_is_the_last_searched(log: PrecisionLog) -> None:
     log.add([entry("none", 0.5, pool=50)])
     log.add([entry("none", 0.5)])
     assert latest(log, ALL) == SETTING
-    assert latest(log, Chosen(pool=50)) == Chosen(50, 1.0, "c", "r")
+    assert latest(log, Chosen(pool=50)) == Chosen(50, "cosine", "c", "r")
 
 
 def test_forty_searches_make_four_points_of_ten(log: PrecisionLog) -> None:

@@ -97,7 +97,7 @@ modes = "group"
     for fault in (
         "unknown titel; allowed are name, title, report, inputs, defaults, variant",
         'name must be letters, digits and hyphens, like name = "mine"',
-        "no report thesis; there are: general, burghardt, liu-wang, promise, spi, zhu-xiong",
+        "no report thesis; there are: general, burghardt, liu-wang, promise, spi, value, zhu-xiong",
         "size=0 must be a whole number from 1 to 100000, or off",
         "no input queries; there are least_hits, least_queries, queries_per_user, robots, seed",
         "test_share=1.0 must be above 0 and below 1",

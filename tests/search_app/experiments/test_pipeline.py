@@ -23,10 +23,13 @@ from anonymizer.terms.wordnet import WordNet
 from index.build import build_index
 from index.forward.reading import Forward
 from index.lucene.searching import LuceneIndex
-from index.model import Account, Document
+from index.model import Account, Document, Pool
 from index.opening import open_index
+from search_app.evaluation.relevance import LabelledQuery, Relevance
+from search_app.evaluation.topics import Topic
 from search_app.experiments.design import ExperimentInputs, Unit, Variant, units_of
-from search_app.experiments.modes import MODES, Situation
+from search_app.experiments.evidence import BINS, strangers
+from search_app.experiments.modes import MODES, Situation, best_first
 from search_app.experiments.outcomes import Block
 from search_app.experiments.pipeline import (
     Measured,
@@ -37,6 +40,11 @@ from search_app.experiments.pipeline import (
     release_for,
     warm_up,
 )
+from search_app.experiments.value.questions import Labelled
+from search_app.measures.relevance import AP as BY_LABELS
+from search_app.search.engine import Engine
+from search_app.search.evidence import RowPopulation
+from search_app.search.request import RankingRule
 from search_app.search.smoothing import Strength, smoothed, unit_columns
 from search_app.tasks.releasing import release_of
 
@@ -46,9 +54,15 @@ from . import toy_world
 POOLS = (35, 60, 120)
 INPUTS = ExperimentInputs(size=8, users=12, queries_per_user=3, least_hits=100)
 OF_SHARES = ("smoothed", "clipped", "suppressed")  # of rows that are shares of members
-SEARCHED = tuple(
-    name for name, mode in MODES.items() if name not in ("random", *OF_SHARES) and not mode.by_pool
-)
+BY_EVIDENCE = {  # whose interests, with which care
+    "own-evidence": ("own", "default"),
+    "own-careful": ("own", "careful"),
+    "group-evidence": ("group", "default"),
+    "group-careful": ("group", "careful"),
+    "stranger-evidence": ("stranger", "default"),
+}
+OTHERS = ("random", "stranger", *OF_SHARES, *BY_EVIDENCE)
+SEARCHED = tuple(name for name, mode in MODES.items() if name not in OTHERS and not mode.by_pool)
 
 
 class Toy(NamedTuple):
@@ -203,6 +217,93 @@ def test_two_stages_equal_the_naive_twin(toy: Toy) -> None:
             values = block(measured, mode, pool).values["AP"]
             assert values.tolist() == pytest.approx(expected, abs=1e-11), (mode, pool)
             assert values.mean() > block(measured, before, pool).values["AP"].mean()
+
+
+def test_evidence_orders_all_questions_as_search_orders_one(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They share the rule; here pools, rows, their names and cares must fit together."""
+    (unit,) = units_of([variant(modes=("group-evidence",))])
+    world = toy.world((unit,))
+    release, questions = release_for(world, unit), world.data.questions
+    assert release is not None
+    assert questions.scores is not None
+    population = RowPopulation(release.rows, release.grouping.sizes)
+    # Search takes so few rows for no population.
+    monkeypatch.setattr("search_app.experiments.evidence.population_of", lambda _: population)
+    engine, moved = Engine(toy.lucene, toy.forward), 0
+    engine.prepare("rows", population)
+    own = world.data.profiles["binary"]
+    situation = Situation(questions, own, release, toy.forward, "tfidf", 60, 0)
+    drawn = strangers(release.groups, release.row_of_user, situation.rng(3))
+    for mode, (whose, care) in BY_EVIDENCE.items():
+        (scores,) = MODES[mode].scores(situation)
+        orders = best_first(scores, np.minimum(questions.hits, 60))
+        for at, user in enumerate(questions.user.tolist()):
+            some = slice(0, int(questions.hits[at]))
+            bm25 = questions.scores[at, :60][some].astype(np.float32)
+            pool, rule = Pool(questions.pools[at, :60][some], bm25), RankingRule("evidence", care)
+            if whose == "own":
+                found = engine.by_profile(pool, own.at(user), rule, "rows")
+            else:
+                row = (drawn if whose == "stranger" else release.row_of_user)[user]
+                found = engine.by_row(pool, release.released_row(int(row)), rule, "rows")
+            order = orders[at, : len(pool)].tolist()
+            assert order == (found.plain_ranks - 1).tolist(), mode
+            moved += order != sorted(order)
+    assert moved
+
+
+@pytest.mark.parametrize("groups", [1, 2, 5])
+def test_a_stranger_is_of_another_group(groups: int) -> None:
+    """Two people are in no group, the first and the last of these rows; nobody serves the first."""
+    row_of = np.array([-1, *np.arange(groups).repeat(20), groups])
+    drawn = strangers(groups, row_of, np.random.default_rng(0))
+    assert (drawn[0], drawn[-1] >= 0) == (-1, True)
+    inside = drawn[1:-1]
+    if groups == 1:
+        assert (inside == -1).all()
+    else:
+        assert (inside != row_of[1:-1]).all()
+        assert set(inside.tolist()) == set(range(groups))
+
+
+def test_questions_with_labels_are_judged_by_them(toy: Toy) -> None:
+    """Relevance and harm equal a loop over ids; queries of nobody known are not asked."""
+    words = [topic.split()[0] for topic in toy_world.TOPICS]
+    texts = toy_world.documents()
+    users = sorted({line.user for line in toy_world.log()})
+    queries = [
+        LabelledQuery(Topic(f"q{at}", f"river {word}", at, user), "in", frozenset({word}))
+        for at, (user, word) in enumerate(zip([*users, "nobody"], words * 3, strict=False))
+    ]
+    labels = {name: frozenset(text.split()) for name, text in texts.items()}
+    labelled = Labelled(Relevance(queries, labels), toy.lucene.ids)
+    (unit,) = units_of([variant(modes=("none", "own", "group-evidence"), pools=(60,))])
+    data = prepare(toy.log, toy.counter, toy.search, INPUTS, (unit,), None, labelled)
+    assert (
+        data.digest()
+        != replace(data, questions=replace(data.questions, relevant=None, kind=None)).digest()
+    )
+    measured = measure(World(data, toy.forward, toy.wordnet), unit)
+    assert len(data.questions) == len(data.profiles["binary"]) == INPUTS.users
+    word_of = {query.topic.user: next(iter(query.labels)) for query in queries}
+    for mode in ("none", "own"):
+        found = block(measured, mode, 60).values
+        for at, user in enumerate(data.questions.user.tolist()):
+            name = data.profiles["binary"].users[user]
+            ids = toy.lucene.ids(data.questions.pools[at, :60]).tolist()
+            if mode == "own":
+                corpus = twin.Corpus(texts, "tfidf")
+                rows = data.questions.pools[at, :60].tolist()
+                scores = corpus.scores(rows, data.profiles["binary"].at(user))
+                ids = twin.ordered(ids, scores)
+            ranks = [r for r, one in enumerate(ids, 1) if word_of[name] in texts[one].split()]
+            ap = math.fsum(n / rank for n, rank in enumerate(ranks, 1)) / len(ranks)
+            assert found[BY_LABELS][at] == pytest.approx(ap, abs=1e-11)
+    shares = [measured.facts[f"share_of_standing_{start}"] for start in BINS]
+    assert sum(shares) == pytest.approx(1)
+    assert 0 <= measured.facts["left_plain"] <= 1
 
 
 def pooled(p: float) -> Variant:

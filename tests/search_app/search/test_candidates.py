@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from anonymizer.model import ReleasedRow
+from anonymizer.model import Profiles, ReleasedRow
 from index.forward.reading import DocumentVectors, Forward
 from search_app.search.candidates import candidates
 from search_app.search.engine import Engine
-from search_app.search.request import Request
+from search_app.search.evidence import RowPopulation
+from search_app.search.modes import Modes
+from search_app.search.request import RankingRule, Request
 
 from ..evaluation.ranked_texts import forward_of, fractional_profile, shelf_of, texts
 
@@ -78,8 +81,43 @@ def test_without_a_row_all_are_handed_out(forward: Forward) -> None:
     assert found.ranking.plain_ranks.tolist() == list(range(1, 301))
 
 
+ROWS = {f"g{seed:04}": fractional_profile(seed, 90) for seed in range(20, 50)}
+EVIDENCE = RankingRule("evidence")
+
+
+@pytest.mark.parametrize("among", ["group", ""])
+def test_by_evidence_one_search_batches_and_two_stages_agree(forward: Forward, among: str) -> None:
+    engine = engine_of(forward)
+    engine.prepare("group", RowPopulation(Profiles.from_rows(ROWS), np.full(30, 4)))
+    people = {f"u{seed}": fractional_profile(seed, 90) for seed in range(60, 72)}
+    modes = Modes(engine, Profiles.from_rows(people), None, populations={among} - {""})
+    moved = 0
+    for user, profile in people.items():
+        one = modes.answer("q", "own", user, pool=300, rule=EVIDENCE).ranking
+        batch = modes.ranking(engine.pool("q", 300), "own", user, EVIDENCE)
+        assert one.scores.tobytes() == batch.scores.tobytes()
+        assert one.rows.tolist() == batch.rows.tolist()
+        # A row picks, by the same rule; a device orders what it gets as a pool of its own.
+        row = ReleasedRow("g0021", 4, ROWS["g0021"])
+        request = Request("q", 300, rule=EVIDENCE, among=among, row=row)
+        found = candidates(engine, request, keep=40)
+        first = engine.by_row(engine.pool("q", 300), row, EVIDENCE, among)
+        assert sorted(first.rows[:40].tolist()) == found.ranking.rows.tolist()
+        made = engine.evidence(among).scored(found.ranking.rows, found.ranking.scores, profile)
+        assert found.evidence is not None
+        t, near = made.t.tolist(), list(found.evidence.in_lists())
+        for at, (log, places, alike) in enumerate(near):
+            held = sum(a * t[place] for a, place in zip(alike, places, strict=True)) / sum(alike)
+            score = log + made.strength * (t[at] + held) / 2
+            assert made.scores[at] == pytest.approx(score, abs=1e-11)
+        moved += made.gate > 0
+    assert moved
+
+
 def test_nothing_found_is_no_fault(forward: Forward) -> None:
     engine = Engine(shelf_of(0), forward)
     row = ReleasedRow("g0001", 3, {"w1": 1.0})
-    for request in (Request("q", 10), Request("q", 10, row=row)):
+    engine.prepare("group", RowPopulation(Profiles.from_rows(ROWS), np.full(30, 4)))
+    plain = Request("q", 10, rule=EVIDENCE, among="group")
+    for request in (Request("q", 10), Request("q", 10, row=row), plain, replace(plain, row=row)):
         assert candidates(engine, request).vectors.ends.tolist() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -16,6 +17,7 @@ from anonymizer.model import Profiles, Release, ReleasedRow
 from anonymizer.promise import AVERAGE
 from index.model import Document
 from search_app.search.engine import Engine
+from search_app.search.evidence import RowPopulation
 from search_app.search.explanation import (
     DecisiveTerms,
     PlaceExplanation,
@@ -28,7 +30,7 @@ from search_app.search.explanation import (
 )
 from search_app.search.explanation_words import join, sentence, shortened, without_in_words
 from search_app.search.modes import Modes
-from search_app.search.request import Request
+from search_app.search.request import RankingRule, Request
 
 from ..toy_index import Shelf, forward_of
 
@@ -44,8 +46,8 @@ TEXTS = ["java code code", "java island", "java coffee", "java tea tea"]
 SCORES = [4.0, 3.0, 2.0, 1.0]
 
 
-def by_row(weights: Mapping[str, float], mix: float = 1.0, pool: int = 4) -> Request:
-    return Request("java", pool, mix=mix, row=ReleasedRow("g0001", 3, weights))
+def by_row(weights: Mapping[str, float], pool: int = 4) -> Request:
+    return Request("java", pool, row=ReleasedRow("g0001", 3, weights))
 
 
 def explained(request: Request, document: str) -> PlaceExplanation:
@@ -60,7 +62,7 @@ def test_a_document_is_moved_by_the_groups_interest() -> None:
     assert found.score == pytest.approx(2**-0.5)  # one of two words, whole interest
     assert found.terms == (ScoreShare("coffee", 1.0, found.terms[0].share),)
     assert found.terms[0].share == pytest.approx(2**-0.5)
-    assert (found.bm25, found.bm25_share) == (2.0, 0.0)
+    assert (found.bm25, found.added) == (2.0, ())
     assert found.without == DecisiveTerms(("coffee",), 3, True)
     assert sentence(found) == "Moved up 2, from 3 to 1: your group’s interest in coffee."
     assert without_in_words(found) == (
@@ -89,7 +91,6 @@ def test_a_document_stays() -> None:
     assert sentence(none) == (
         "In the same place as in the plain order, 2: it shares no term with your group’s interests."
     )
-    assert sentence(explained(by_row({"tea": 1.0}, mix=0.0), "d3")).endswith("BM25 alone does.")
 
 
 def test_the_plain_order_is_explained_by_the_query() -> None:
@@ -171,7 +172,6 @@ def test_two_members_of_a_group_get_the_same_bytes() -> None:
 word = st.sampled_from("abcdefgh")
 texts = st.lists(st.lists(word, max_size=8).map(" ".join), min_size=2, max_size=12)
 weights = st.dictionaries(st.sampled_from("abcdefghxy"), st.floats(0.01, 100), max_size=7)
-mixes = st.sampled_from([1.0, 1.0, 0.9, 0.5, 0.1])
 
 
 def holds(rank: int, found: PlaceExplanation) -> bool:
@@ -181,13 +181,13 @@ def holds(rank: int, found: PlaceExplanation) -> bool:
 
 
 @settings(max_examples=400)
-@given(texts, weights, mixes, st.data())
+@given(texts, weights, st.data())
 def test_parts_sum_to_the_score_and_claims_are_true(
-    texts: list[str], interest: dict[str, float], mix: float, data: st.DataObject
+    texts: list[str], interest: dict[str, float], data: st.DataObject
 ) -> None:
     drawn = data.draw(st.lists(st.floats(0.5, 9), min_size=len(texts), max_size=len(texts)))
     engine = engine_of(["z " + text for text in texts], sorted(drawn, reverse=True))
-    request = by_row(interest, mix, len(texts))
+    request = by_row(interest, len(texts))
     pool = engine.pool("java", len(texts))
 
     def rank_without(out: Sequence[str], at: int) -> int:
@@ -197,7 +197,7 @@ def test_parts_sum_to_the_score_and_claims_are_true(
     for at, found in enumerate(explain_places(engine, request, pool, range(len(texts)))):
         assert found.rank == rank_without((), at)
         parts = [share.share for share in found.terms]
-        assert sum(parts) + found.bm25_share == pytest.approx(found.score, abs=1e-6)
+        assert sum(parts) == pytest.approx(found.score, abs=1e-6)
         if found.without is None:
             assert found.rank == found.plain_rank
             continue
@@ -207,3 +207,36 @@ def test_parts_sum_to_the_score_and_claims_are_true(
             size = len(found.without.terms)
             smaller = combinations(interest, size - 1)
             assert not any(holds(rank_without(out, at), found) for out in smaller)
+
+
+COMMON = {"g0001": {"a": 0.5, "b": 0.5}, "g0002": {"b": 1.0, "h": 0.5}, "g0003": {"c": 1.0}}
+
+
+@settings(max_examples=200)
+@given(texts, weights, st.booleans(), st.sampled_from(["default", "careful"]), st.data())
+def test_with_evidence_the_parts_sum_to_the_score_too(
+    texts: list[str], interest: dict[str, float], public: bool, care: str, data: st.DataObject
+) -> None:
+    drawn = data.draw(st.lists(st.floats(0, 9), min_size=len(texts), max_size=len(texts)))
+    engine = engine_of(["z " + text for text in texts], sorted(drawn, reverse=True))
+    engine.prepare("group", RowPopulation(Profiles.from_rows(COMMON), np.array([2, 3, 4])))
+    rule, row = RankingRule("evidence", care), ReleasedRow("g0009", 3, interest)
+    request = Request("java", len(texts), rule=rule, among="" if public else "group", row=row)
+    pool = engine.pool("java", len(texts))
+    for found in explain_places(engine, request, pool, range(len(texts))):
+        parts = [share.share for share in (*found.terms, *found.added)]
+        assert sum(parts) == pytest.approx(found.score, abs=1e-6)
+        if found.plain:
+            assert found.rank == found.plain_rank
+            assert sentence(found).endswith("your group’s interests say nothing about this search.")
+        if found.without:
+            assert holds(found.without.rank, found)
+
+
+def test_what_is_plain_names_no_reason() -> None:
+    engine = engine_of(TEXTS, SCORES)
+    engine.prepare("group", RowPopulation(Profiles.from_rows({"g1": {"tea": 1.0}}), np.array([3])))
+    request = replace(by_row({"tea": 1.0}), rule=RankingRule("evidence"), among="group")
+    ranking = engine.rank(engine.pool("java", 4), request)
+    assert ranking.rows.tolist() == [0, 1, 2, 3]
+    assert reasons(engine, request, ranking) == [""] * 4

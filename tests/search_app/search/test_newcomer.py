@@ -107,9 +107,9 @@ def test_the_engine_gets_the_row_alone(
 ) -> None:
     by_row, given = Engine.by_row, []
 
-    def seen(engine: Engine, pool: Pool, row: ReleasedRow, mix: float = 1.0) -> Ranking:
+    def seen(engine: Engine, pool: Pool, row: ReleasedRow, *rule: Any) -> Ranking:
         given.append({"row": row.name, "users": row.users, "terms": row.weights})
-        return by_row(engine, pool, row, mix)
+        return by_row(engine, pool, row, *rule)
 
     monkeypatch.setattr(Engine, "by_row", seen)
     people("search", "java", "--newcomer", zoe)

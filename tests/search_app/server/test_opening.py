@@ -62,6 +62,13 @@ def test_a_site_without_people_has_none_of_their_data(world: World) -> None:
     assert not (site.settings.workspace / PEOPLE).exists()
 
 
+def test_real_people_get_the_rule_that_harms_few_searches(world: World) -> None:
+    invent(world.workspace)
+    private, demo = (world.serving(access).open() for access in ("private", "demo"))
+    assert (private.rule.ranking, demo.rule.ranking) == ("evidence", "cosine")
+    assert private.modes.among("group") == ""  # no other group's row before publication
+
+
 def test_a_private_site_serves_people_and_lists_nobody(world: World) -> None:
     site = world.serving("private").open()
     assert (site.access, site.people, site.examples) == ("private", {}, ())

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from collections import defaultdict
 from itertools import product
 from pathlib import Path
@@ -15,48 +14,10 @@ from search_app.measures.precision import MEASURES, random_average_precision
 from search_app.measures.significance import holm, interval, randomization, worst_decile
 from search_app.workspace.folder import Workspace
 
-from ..conftest import Run, call, jsonl
+from ..conftest import Run
+from .conftest import PEOPLE, THEMES
 
-PEOPLE = tuple(f"needle-{name}" for name in ("mira", "oren", "ada", "noa", "emil", "ida"))
-THEMES = (
-    "coffee espresso bean cup milk",
-    "compiler program function variable loop",
-    "volcano lava ash crater mountain",
-    "kitten cat whisker paw tail",
-    "violin cello concert orchestra opera",
-    "bicycle wheel chain brake saddle",
-)
 MODES = ("none", "own", "group")
-
-
-@pytest.fixture(scope="session")
-def six_people(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build a workspace of six people, two of them of one mind, and 90 documents on java."""
-    folder = tmp_path_factory.mktemp("six people")
-    root, log, draw = folder / "workspace", folder / "log.tsv", np.random.default_rng(0)
-    words = [theme.split() for theme in THEMES]
-    texts = [" ".join(draw.choice(" ".join(THEMES).split(), 9, replace=False)) for _ in range(90)]
-    documents = ({"id": f"d{at}", "text": f"java {text}"} for at, text in enumerate(texts))
-    call(root, "index", jsonl(folder / "corpus.jsonl", documents))
-    asked = [
-        (person, f"java {word}" if late else word)
-        for late in (False, True)
-        for at, person in enumerate(PEOPLE)
-        for word in (words[at % 5][:3] if late else [*words[at % 5], *words[(at + 2) % 6][:3]])
-    ]
-    lines = [
-        f"{person}\t{query}\t2026-03-01 {at // 60:02}:{at % 60:02}:00\t\t\n"
-        for at, (person, query) in enumerate(asked)
-    ]
-    log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(lines))
-    call(root, "profiles", log, "--test-share", "0.3")
-    call(root, "anonymize", "--set", "p=0.9")
-    return root
-
-
-@pytest.fixture
-def veilsearch(six_people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    return Run(shutil.copytree(six_people, tmp_path / "workspace"), capsys)
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -228,12 +189,15 @@ def test_further_releases_are_judged_beside_the_current_one(veilsearch: Run) -> 
     assert [each["mode"] for each in some["modes"]] == ["group:tighter", "none"]
 
 
-def test_the_gold_order_is_by_the_profile_alone_whatever_the_mix(veilsearch: Run) -> None:
-    (veilsearch.workspace / "veilsearch.toml").write_text("mix = 0\n")  # BM25 alone
+def test_the_gold_order_is_by_the_same_rule(veilsearch: Run) -> None:
+    (veilsearch.workspace / "veilsearch.toml").write_text('ranking = "evidence"\n')
     found = veilsearch.json("evaluate", "--queries", "held-out")
-    none, own, group = (each["AP"]["mean"] for each in found["modes"])
-    assert none == own == group < 1
-    assert veilsearch("evaluate", "--queries", "held-out").splitlines()[0].endswith("; mix 0")
+    ap = {each["mode"]: each["AP"]["mean"] for each in found["modes"]}
+    assert (found["ranking"], ap["own"]) == ("evidence", 1)
+    said = veilsearch("evaluate", "--queries", "held-out")
+    assert said.splitlines()[0].endswith("; ranking evidence")
+    other = veilsearch.json("evaluate", "--queries", "held-out", "--ranking", "cosine")
+    assert {each["mode"]: each["AP"]["mean"] for each in other["modes"]} != ap
 
 
 def test_without_a_release_the_other_modes_are_judged(veilsearch: Run) -> None:

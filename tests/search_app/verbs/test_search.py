@@ -100,18 +100,20 @@ def test_what_grew_from_searches_counts_as_on_the_pages(people: Run) -> None:
     assert "user" in people.refused(*own, "new", "--profiles", alone)
 
 
+@pytest.mark.parametrize("rule", ["cosine", "evidence"])
 @pytest.mark.parametrize("mode", ["own", "group"])
-def test_a_place_in_a_personal_ranking_is_explained(people: Run, mode: str) -> None:
-    asked = ("search", "java", "--user", "9", "--mode", mode, "--mix", "0.75", "--explain")
+def test_a_place_in_a_personal_ranking_is_explained(people: Run, mode: str, rule: str) -> None:
+    asked = ("search", "java", "--user", "9", "--mode", mode, "--ranking", rule, "--explain")
     answer = people.json(*asked)
     island = next(hit for hit in answer["hits"] if hit["id"] == "d3")
     assert island["why"]["kind"] == mode
-    assert {"island", "volcano"} <= {share["term"] for share in island["why"]["terms"]}
+    if rule == "cosine":
+        assert {"island", "volcano"} <= {share["term"] for share in island["why"]["terms"]}
     for hit in answer["hits"]:
-        terms = sum(share["share"] for share in hit["why"]["terms"])
-        assert terms + hit["why"]["bm25"]["share"] == pytest.approx(hit["score"], abs=1e-6)
+        shares = [*hit["why"]["terms"], *hit["why"]["added"]]
+        assert sum(share["share"] for share in shares) == pytest.approx(hit["score"], abs=1e-6)
         moved = hit["rank"] != hit["plain_rank"]
-        assert (hit["why"]["without"] is not None) is moved
+        assert (hit["why"]["without"] is not None) is moved or rule == "evidence"
     lines = [line.strip() for line in people(*asked).splitlines()]
     for hit in answer["hits"]:
         assert hit["why"]["sentence"] in lines

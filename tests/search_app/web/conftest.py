@@ -29,7 +29,7 @@ from werkzeug.serving import make_server
 
 from anonymizer.model import Profiles, Release
 from anonymizer.promise import AVERAGE
-from index.forward.reading import DocumentVectors, Forward
+from index.forward.reading import Forward
 from index.model import Document, Pool, ScorePart, SearchError, TooSlow
 from search_app.accounts import codes
 from search_app.accounts.store import PeopleStore
@@ -45,6 +45,7 @@ from ..toy_index import Shelf
 from .browser.chromium import ARGUMENTS, CHROMIUM
 
 TERMS = ["coffee", "code"]
+DOCUMENTS = 40
 NOTHING_FORGOTTEN = ForgetReport()
 ADMIN_TOKEN = "the-operator-s-token-of-this-toy-site"  # noqa: S105
 PEOPLE = {
@@ -67,7 +68,7 @@ class ToyIndex(Shelf):
                 text=f"A text on {TERMS[row % 2]}. It speaks of java.",
                 url=f"https://docs.example/{row}" if row < 2 else "",
             )
-            for row in range(40)
+            for row in range(DOCUMENTS)
         ]
         super().__init__(stored, range(100, 60, -1))
 
@@ -89,38 +90,25 @@ class ToyIndex(Shelf):
         return [[ScorePart("contents", "java", 100.0 - row)] for row in rows]
 
 
-class ToyForward:
+class ToyForward(Forward):
     """Stands for the forward index: a document has one of the two terms, with weight 1."""
 
     def __init__(self) -> None:
+        rows = np.arange(DOCUMENTS)
+        ones = np.ones(DOCUMENTS, dtype=np.int64)
+        arrays = {
+            **{"numbers": rows, "indptr": np.arange(DOCUMENTS + 1), "indices": rows % 2},
+            **{"tf": ones, "df": np.array([DOCUMENTS // 2] * 2)},
+            **{"norms_tf": ones.astype(float), "norms_tfidf": ones.astype(float)},
+        }
+        super().__init__(arrays, list(TERMS))
+        self._idf = np.ones(2)
         self.broken = False
 
-    def columns(self, terms: Sequence[str]) -> Any:
-        return np.array([TERMS.index(term) for term in terms], dtype=np.int64)
-
-    def target(self, columns: Any, weights: Any, vectors: str) -> Any:
-        assert vectors == "tfidf"
-        return columns, weights
-
     def cosines(self, rows: Any, target: Any) -> Any:
-        columns, weights = target
         if self.broken:
             raise ValueError("a fault that names java and 1001")
-        interest = dict(zip(columns.tolist(), weights.tolist(), strict=True))
-        norm = float(np.linalg.norm(weights)) or 1.0
-        return np.array([interest.get(row % 2, 0.0) / norm for row in rows])
-
-    def contributions(self, rows: Any, target: Any) -> Any:
-        columns, weights = target
-        has = np.asarray(rows)[:, None] % 2 == columns
-        return np.where(has, weights / float(np.linalg.norm(weights)), 0.0)
-
-    def vectors(self, rows: Any, vectors: str) -> DocumentVectors:
-        assert vectors == "tfidf"
-        ones = np.ones(len(rows), dtype=np.int64)
-        return DocumentVectors(
-            TERMS, np.ones(2), np.cumsum(ones), rows % 2, ones, ones.astype(float)
-        )
+        return super().cosines(rows, target)
 
 
 @pytest.fixture

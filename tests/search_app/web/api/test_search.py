@@ -101,14 +101,14 @@ def test_the_modes_are_told_side_by_side(client: FlaskClient) -> None:
 
 
 def test_a_place_is_explained(client: FlaskClient) -> None:
-    asked = f"{API}/explain?q=java&user=1003&mode=group&mix=0.5"
+    asked = f"{API}/explain?q=java&user=1003&mode=group"
     answer = client.get(f"{asked}&doc=doc03").json
     # Twenty documents have code, weight 1; the fourth plain one is the second of them.
     assert (answer["plain_rank"], answer["rank"], answer["row"]) == (4, 2, "g0002")
     assert answer["sentence"].startswith("Moved up 2, from 4 to 2: your group’s interest in code")
-    assert answer["terms"] == [{"term": "code", "weight": 1.0, "share": 0.5}]
+    assert answer["terms"] == [{"term": "code", "weight": 1.0, "share": 1.0}]
     shares = [term["share"] for term in answer["terms"]]
-    assert sum(shares) + answer["bm25"]["share"] == pytest.approx(answer["score"], abs=1e-6)
+    assert sum(shares) == pytest.approx(answer["score"], abs=1e-6)
     assert answer["without"] == {"terms": ["code"], "rank": 4, "smallest": True}
     plain = client.get(f"{API}/explain?q=java&doc=doc03").json
     assert (plain["kind"], plain["terms"], plain["without"]) == ("none", [], None)
@@ -135,8 +135,8 @@ def test_programs_leave_no_trace_in_the_log(
         ("search?q=java&mode=best", ["mode=best must be one of none, own, group"]),
         ("search?q=java&page=11", ["page=11 must be a whole number from 1 to 10"]),
         (
-            "search?pol=3&mix=&mix=",
-            ["pol is not", "mix is given 2", "mix is empty", "q is missing"],
+            "search?pol=3&ranking=&ranking=",
+            ["pol is not", "ranking is given 2", "ranking is empty", "q is missing"],
         ),
         ("compare?q=java&mode=own", ["mode is not a parameter here"]),
         ("explain?q=java", ["doc is missing"]),
@@ -362,7 +362,7 @@ def test_where_people_are_real_the_log_tells_days_as_its_page_does(
 ) -> None:
     """1,800,000,000 is 8 o'clock of 2027-01-15; that day began 28,800 seconds earlier."""
     same = PoolPrecision(1.0, 1.0, 1.0, None, 40)
-    log.add([Entry(1_800_000_000, "group", 100, 1.0, "", "toy", same)])
+    log.add([Entry(1_800_000_000, "group", 100, "cosine", "", "toy", same)])
     answer = signed_in(private, ADMIN_TOKEN).get(f"{API}/log").json
     assert [row["at"] for row in answer["recent"]] == [1_800_000_000 - 28_800]
     assert answer["age"] == 0

@@ -20,7 +20,9 @@ from anonymizer.promise import AVERAGE
 from anonymizer.rows.closest import closest_row
 from index.forward.reading import Forward
 from search_app.search.engine import Engine
+from search_app.search.evidence import RowPopulation
 from search_app.search.modes import Modes
+from search_app.search.request import RankingRule
 from search_app.search.request import Request as Asked
 from search_app.web import Site, create_app
 
@@ -36,12 +38,22 @@ ORDER = """async ([answer, profile]) => {
   return ordered(answer, new Map(profile)).found;
 }"""
 
+EVIDENCE = """async ([answer, reference, profile]) => {
+  const { ordered } = await import("/static/ranking.js");
+  const { directed, scored } = await import("/static/evidence.js");
+  const own = new Map(profile);
+  return ordered(answer, own, scored(answer, directed(reference, own)));
+}"""
+
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     made = texts(DOCUMENTS)
     forward: Forward = forward_of(made, tmp_path_factory.mktemp("ranked") / "forward")
-    return Engine(shelf_of(DOCUMENTS, made), forward)
+    engine = Engine(shelf_of(DOCUMENTS, made), forward)
+    rows = {f"g{seed:04}": fractional_profile(seed, 90) for seed in range(100, 130)}
+    engine.prepare("group", RowPopulation(Profiles.from_rows(rows), np.full(30, 4)))
+    return engine
 
 
 @pytest.fixture
@@ -54,7 +66,7 @@ def site(site: Site, engine: Engine) -> Site:
         parameters={"p": 0.5},
         promise=AVERAGE,
     )
-    served = Modes(engine, Profiles.from_rows(PEOPLE), release)
+    served = Modes(engine, Profiles.from_rows(PEOPLE), release, populations=["group"])
     return replace(site, modes=served, people=dict.fromkeys(PEOPLE, "Mira"), examples=())
 
 
@@ -133,7 +145,7 @@ def test_products_are_added_up_in_four_sums(page: Page, address: str) -> None:
         for at in some.tolist()
     ]
     vocabulary = [f"t{at}" for at in range(terms)]
-    answer = {"vocabulary": vocabulary, "weights": weights.tolist(), "mix": 1}
+    answer = {"vocabulary": vocabulary, "weights": weights.tolist()}
     page.goto(f"{address}/device")
     made = [{**answer, "documents": documents}, [[term, 1.0] for term in vocabulary]]
     found = [each["value"] for each in page.evaluate(ORDER, made)]
@@ -155,16 +167,40 @@ def test_what_is_shown_is_that_order(page: Page, address: str, engine: Engine) -
     assert label == f"moved {'up' if rank > 31 else 'down'} {abs(rank - 31)}, from {rank} to 31"
 
 
-def test_with_a_mix_bm25_counts_as_it_does_on_the_server(
-    page: Page, address: str, site: Site, engine: Engine
+@pytest.mark.parametrize("published", [True, False])
+@pytest.mark.parametrize("pool", [100, 1000])
+def test_by_evidence_the_order_is_the_servers_too(
+    page: Page, address: str, site: Site, engine: Engine, published: bool, pool: int
 ) -> None:
-    mixed = replace(site, settings=replace(site.settings, mix=0.3))
-    answer = create_app(mixed).test_client().get("/api/v1/candidates?q=java&pool=100").get_json()
+    """Among published rows, or among other searches; values and standing to the last bit."""
+    site.modes.withheld = lambda: not published
+    client = create_app(replace(site, access="demo")).test_client()
+    rule, gates = RankingRule("evidence"), set()
+    answer = client.get(f"/api/v1/candidates?q=java&pool={pool}&ranking=evidence").get_json()
+    reference = client.get("/api/v1/reference").get_json()
+    assert (answer["closeness"] == []) is (reference["rows"] is False) is (not published)
     page.goto(f"{address}/device")
-    found = page.evaluate(ORDER, [answer, list(PEOPLE["2000"].items())])
-    ranking = engine.by_profile(engine.pool("q", 100), PEOPLE["2000"], 0.3)
-    assert [each["value"] for each in found] == ranking.scores.tolist()
-    assert [each["plain_rank"] for each in found] == ranking.plain_ranks.tolist()
+    for profile in [fractional_profile(seed, 90) for seed in range(60, 72)]:
+        made = page.evaluate(EVIDENCE, [answer, reference, list(profile.items())[::-1]])
+        among = "group" if published else ""
+        ranking = engine.by_profile(engine.pool("q", pool), profile, rule, among)
+        assert ranking.evidence is not None
+        expected = [f"d{row:04}" for row in ranking.rows.tolist()], ranking.scores.tolist()
+        assert ([each["id"] for each in made["found"]], [e["value"] for e in made["found"]]) == (
+            expected
+        )
+        stands = ranking.evidence.standing, ranking.evidence.gate
+        assert (made["standing"], made["gate"]) == stands
+        gates.add(ranking.evidence.gate > 0)
+    assert True in gates
+
+
+def test_by_evidence_the_page_says_how_well_the_search_fits(page: Page, address: str) -> None:
+    page.goto(f"{address}/device?q=java&pool=40&ranking=evidence")
+    take(page, line_of(PEOPLE["2000"]))
+    expect(page.locator("#told")).to_contain_text("this search")
+    expect(page.locator("#seen")).to_contain_text("/api/v1/reference")
+    expect(page.locator("#seen")).to_contain_text("Everybody gets the same answer.")
 
 
 def test_the_closest_row_is_found_here_as_the_library_finds_it(

@@ -16,12 +16,12 @@ from search_app.measures.precision import PoolPrecision
 from search_app.web.charts import log_figures
 from search_app.web.charts.log_figures import COUNTING, KEPT, pictured, summaries
 
-SETTING = Chosen(100, 1.0, "c", "r")
+SETTING = Chosen(100, "cosine", "c", "r")
 
 
 def searched(log: PrecisionLog, pool: int = 100) -> None:
     same = PoolPrecision(0.5, 0.5, 0.5, None, 40)
-    log.add([Entry(1000, mode, pool, 1.0, "c", "r", same) for mode in ("none", "group")])
+    log.add([Entry(1000, mode, pool, "cosine", "c", "r", same) for mode in ("none", "group")])
 
 
 def counts(log: PrecisionLog) -> list[int]:

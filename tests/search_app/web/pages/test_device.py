@@ -20,7 +20,7 @@ CANDIDATES = "/api/v1/candidates?q=java"
 
 def test_all_that_a_cosine_needs_is_handed_out(client: FlaskClient) -> None:
     told = client.get(f"{CANDIDATES}&pool=30").get_json()
-    assert (told["found"], told["pool"], told["mix"], told["row"]) == (30, 30, 1, None)
+    assert (told["found"], told["pool"], told["ranking"], told["row"]) == (30, 30, "cosine", None)
     assert (told["vocabulary"], told["weights"]) == (["coffee", "code"], [1.0, 1.0])
     assert [each["plain_rank"] for each in told["documents"]] == list(range(1, 31))
     assert told["documents"][1] == {
@@ -35,6 +35,7 @@ def test_all_that_a_cosine_needs_is_handed_out(client: FlaskClient) -> None:
         "terms": [1],
         "counts": [1],
         "norm": 1.0,
+        **{"log": None, "near": [], "alike": []},
     }
 
 
@@ -79,7 +80,7 @@ def test_a_row_keeps_the_documents_that_it_puts_first(client: FlaskClient) -> No
         ("&mode=own", 400, "mode is not a parameter here"),
         ("&profile=coffee", 400, "profile is not a parameter here"),
         ("&terms=coffee", 400, "terms is not a parameter here"),
-        ("&mix=0.5", 400, "mix is not a parameter here"),
+        ("&mode=own", 400, "mode is not a parameter here"),
         ("&pool=1001", 400, "pool=1001 must be a whole number from 1 to 1000"),
         ("&keep=7", 400, "keep can’t be given without row"),
         ("&keep=0&row=g0001", 400, "keep=0 must be a whole number from 1 to 1000"),
@@ -178,7 +179,7 @@ def links(site: Any, path: str) -> list[str]:
 
 def test_other_pages_lead_there_and_name_nobody(site: Site) -> None:
     asked = "/device?q=java&pool=1000"
-    assert links(site, "/?q=java&user=1001&pool=5000&mix=0.5&page=2") == ["/device", asked]
+    assert links(site, "/?q=java&user=1001&pool=5000&page=2") == ["/device", asked]
     assert links(site, "/compare?q=java&user=1001&pool=1000") == ["/device", asked]
     assert links(site, "/compare?q=java&user=1001&blind=1") == ["/device"]
     assert links(site, "/?user=1001") == links(site, "/about") == ["/device", "/device"]

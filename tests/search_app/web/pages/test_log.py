@@ -16,7 +16,7 @@ from ..conftest import ADMIN_TOKEN, seen, signed_in
 
 def entry(mode: str, ap: float, pool: int = 100, corpus: str = "") -> Entry:
     precision = PoolPrecision(ap=ap, ap_at_10=ap, ap_at_20=ap, ap_c=None, pool=40)
-    return Entry(1_800_000_000, mode, pool, 1.0, corpus, "toy", precision)
+    return Entry(1_800_000_000, mode, pool, "cosine", corpus, "toy", precision)
 
 
 def test_an_empty_log_says_so(client: FlaskClient) -> None:
@@ -45,8 +45,9 @@ def test_pools_and_corpora_are_never_mixed(client: FlaskClient, log: PrecisionLo
     log.add([entry("group", 0.5, pool=50), entry("group", 0.1, pool=1000)])
     log.add([entry("group", 0.9, corpus="wiki"), entry("group", 0.1, corpus="news")])
     text = seen(client, "/log").text
-    assert text.index("Pool of 50 toy") < text.index("Pool of 1,000 toy")
-    assert text.index("Pool of 100 news, toy") < text.index("Pool of 100 wiki, toy")
+    assert text.index("Pool of 50, by cosine toy") < text.index("Pool of 1,000, by cosine toy")
+    news, wiki = (f"Pool of 100, by cosine {corpus}, toy" for corpus in ("news", "wiki"))
+    assert text.index(news) < text.index(wiki)
     assert "0.90 – wiki, toy" in text.partition("Latest searches")[2]
 
 
@@ -71,12 +72,12 @@ def test_the_log_is_filtered_by_links(client: FlaskClient, log: PrecisionLog) ->
     log.add([entry("group", 0.9, pool=50)])
     log.add([entry("group", 0.1, pool=1000)])
     page = seen(client, "/log?pool=50")
-    assert "Pool of 50 toy" in page.text
-    assert "Pool of 1,000 toy" not in page.text
+    assert "Pool of 50, by cosine toy" in page.text
+    assert "Pool of 1,000, by cosine toy" not in page.text
     assert "0.10" not in page.text.partition("Latest searches")[2]
     assert "/log?pool=1000" in [link["href"] for link in page.all("a")]
     assert "The log has no search of this kind" in seen(client, "/log?pool=7").text
-    for wrong in ("pool=0", "pool=x", "mix=2"):
+    for wrong in ("pool=0", "pool=x"):
         assert client.get(f"/log?{wrong}").status_code == 400
 
 

@@ -196,7 +196,8 @@ def test_the_requests_are_shown_to_the_byte(client: FlaskClient, site: Site) -> 
     expected = [requests[mode].as_bytes() for mode in ("none", "own", "group")]
     html = client.get("/me?user=1001").text
     assert [line.encode() for line in sent(html)] == expected
-    assert expected[0] == (b'{"mix": 1.0, "operators": false, "pool": 100, "query": "java <b>\\""}')
+    plain = b'{"operators": false, "pool": 100, "query": "java <b>\\"", "ranking": "cosine"}'
+    assert expected[0] == plain
     text = Page(html).text
     for line in expected:
         assert f"{len(line)} bytes" in text

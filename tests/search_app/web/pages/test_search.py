@@ -23,7 +23,7 @@ def titles(html: str) -> list[str]:
 
 def test_the_start_page_offers_a_search_and_one_click_examples(client: FlaskClient) -> None:
     page = seen(client, "/")
-    assert [field["name"] for field in page.all("input")] == ["q", "pool", "mix"]
+    assert [field["name"] for field in page.all("input")] == ["q", "pool"]
     assert [choice["value"] for choice in page.all("option")] == ["", *PEOPLE]
     assert '<label for="user"><span class="unseen">Search </span>as</label>' in page.html
     assert {"href": "/compare?q=java&user=1001"} in page.all("a")
@@ -148,19 +148,18 @@ def test_a_long_query_is_cut_and_the_page_says_so(client: FlaskClient) -> None:
     assert len(page) < 60_000
 
 
-def test_the_drawer_keeps_pool_and_mix_and_names_what_is_not_as_usual(client: FlaskClient) -> None:
-    page = seen(client, "/?q=java&user=1001&pool=20&mix=0.25")
+def test_the_drawer_keeps_the_pool_and_says_if_it_is_not_as_usual(client: FlaskClient) -> None:
+    page = seen(client, "/?q=java&user=1001&pool=20")
     fields = {field["id"]: field for field in page.all("input") if "data-usual" in field}
     shown = ("value", "min", "max", "data-usual")
     assert [fields["pool"][name] for name in shown] == ["20", "1", "10000", "100"]
-    assert [fields["mix"][name] for name in shown] == ["0.25", "0", "1", "1"]
-    assert "Settings: pool 20, mix 0.25" in page.text
-    assert {"href": "/compare?q=java&user=1001&mode=group&pool=20&mix=0.25", "class": "more"} in (
+    assert "Settings: pool 20" in page.text
+    assert {"href": "/compare?q=java&user=1001&mode=group&pool=20", "class": "more"} in (
         page.all("a")
     )
-    assert "Settings:" not in client.get("/?q=java&user=1001&pool=100&mix=1").text
+    assert "Settings:" not in client.get("/?q=java&user=1001&pool=100&ranking=cosine").text
 
 
-@pytest.mark.parametrize("mix", ["1.5", "-1", "nan", "1e-1", "inf", "x", "0.1234567890123456"])
-def test_a_mix_out_of_range_is_refused(client: FlaskClient, mix: str) -> None:
-    assert "must be a number from 0 to 1" in seen(client, f"/?q=java&mix={mix}", 400).text
+def test_an_unknown_ranking_is_refused(client: FlaskClient) -> None:
+    said = "ranking=best must be one of cosine, evidence"
+    assert said in seen(client, "/?q=java&ranking=best", 400).text

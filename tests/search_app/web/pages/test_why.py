@@ -37,13 +37,11 @@ def test_a_page_says_why(client: FlaskClient) -> None:
 
 
 def test_parts_sum_to_the_score_shown(client: FlaskClient) -> None:
-    mixed = WHY.format(mode="own", doc="doc04") + "&mix=0.5"
-    page = seen(client, mixed)
+    page = seen(client, WHY.format(mode="own", doc="doc04"))
     exact = [float(str(cell["title"])) for cell in page.all("td", "number") if "title" in cell]
-    coffee, scaled, score, java, bm25 = exact
-    assert (coffee, java, bm25) == (0.5, 96.0, 96.0)
-    assert scaled == pytest.approx(0.5 * (96 - 61) / (100 - 61))  # the pool goes from 100 to 61
-    assert coffee + scaled == pytest.approx(score, abs=1e-6)
+    coffee, score, java, bm25 = exact
+    assert (coffee, java, bm25) == (1.0, 96.0, 96.0)
+    assert coffee == pytest.approx(score, abs=1e-6)
 
 
 def test_two_members_of_a_group_get_the_same_explanation(client: FlaskClient) -> None:

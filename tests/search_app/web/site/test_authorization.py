@@ -74,6 +74,7 @@ ROWS = {
     "GET /compare": replace(SEARCH, path="/compare?q=java"),
     "GET /why": replace(SEARCH, path="/why?q=java&doc=doc00"),
     "GET /lecture": SHOW,
+    "GET /lecture/hurts": replace(SHOW, path="/lecture/hurts", demo=(404, 404), plain=(404, 404)),
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
     # -- on the own device: nobody is asked for, and `user` means nothing
     "GET /device": replace(FOR_ALL, path="/device?q=java", private=CLOSED),
@@ -123,6 +124,9 @@ ROWS = {
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": OPEN_DATA,
     "GET /api/v1/openapi.json": FOR_ALL,
+    "GET /api/v1/reference": replace(
+        OPEN_DATA, path="/api/v1/reference", private=(404, 404, 400, 404)
+    ),
     "GET /api/v1/candidates": replace(
         OPEN_DATA, path="/api/v1/candidates?q=java", private=(404, 404, 400, 404)
     ),

@@ -9,10 +9,13 @@ from typing import Any, cast
 
 import pytest
 
+from anonymizer.model import Profiles
 from index.forward.reading import Forward
 from index.model import Index
 from search_app.search.engine import Engine
+from search_app.search.evidence import RowPopulation
 from search_app.search.modes import Modes
+from search_app.search.request import RankingRule
 from search_app.web import Site, create_app
 from search_app.workspace.ledger import Noted
 
@@ -49,7 +52,7 @@ def heard(modes: Modes, users: Sequence[str], mode: str) -> list[tuple[Calls, An
         forward = Overheard(ToyForward(), calls)
         engine = Overheard(Engine(cast(Index, lucene), cast(Forward, forward)), calls)
         served = Modes(cast(Engine, engine), modes.profiles, modes.release)
-        (answer,) = served.answers("java", (mode,), user, pool=40, mix=0.5)
+        (answer,) = served.answers("java", (mode,), user, pool=40)
         told.append((calls, answer))
     return told
 
@@ -68,6 +71,45 @@ def test_two_members_send_the_same_bytes_and_get_the_same_results(modes: Modes) 
     assert my_answer.ranking.rows.tolist() == their_answer.ranking.rows.tolist()
     assert my_answer.ranking.scores.tobytes() == their_answer.ranking.scores.tobytes()
     assert my_answer.ranking.plain_ranks.tolist() == their_answer.ranking.plain_ranks.tolist()
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_by_evidence_standing_and_prior_come_of_published_rows_or_the_corpus(
+    modes: Modes, published: bool
+) -> None:
+    """The engine is handed the published rows once; else it makes all of the corpus."""
+    assert modes.release is not None
+    rows, people = modes.release.rows, modes.release.grouping.sizes
+    both = []
+    for user in ("1001", "1002"):
+        calls: Calls = []
+        lucene = Overheard(ToyIndex(), calls)
+        engine = Overheard(Engine(cast(Index, lucene), ToyForward()), calls)
+        served = Modes(cast(Engine, engine), None, modes.release, populations=["group"])
+        served.withheld = lambda: not published
+        if published:
+            served.engine.prepare("group", RowPopulation(rows, people))
+        (answer,) = served.answers("java", ("group",), user, pool=40, rule=RankingRule("evidence"))
+        both.append((calls, answer))
+    (mine, my_answer), (theirs, their_answer) = both
+    assert mine == theirs
+    assert my_answer.request.as_bytes() == their_answer.request.as_bytes()
+    assert my_answer.request.among == ("group" if published else "")
+    assert my_answer.ranking.scores.tobytes() == their_answer.ranking.scores.tobytes()
+    assert my_answer.standing == their_answer.standing is not None
+    names = [name for name, _ in mine]
+    assert names == [*(["prepare"] if published else []), "pool", "pool", "rank"]
+    handed = [call for name, call in mine if name == "prepare"]
+    released = pickle.dumps((("group", RowPopulation(rows, people)), []))
+    assert handed == [released] * published
+    # Another group's row decides nothing where rows are withheld.
+    if not published:
+        other = replace(modes.release, rows=Profiles.from_rows(
+            {"g0001": rows.at(0), "g0002": {"coffee": 0.3}}))  # fmt: skip
+        again = Modes(modes.engine, None, other, populations=["group"])
+        again.withheld = lambda: True
+        (same,) = again.answers("java", ("group",), "1001", pool=40, rule=RankingRule("evidence"))
+        assert same.ranking.scores.tobytes() == my_answer.ranking.scores.tobytes()
 
 
 def test_no_argument_holds_the_person(modes: Modes) -> None:
@@ -105,7 +147,7 @@ def test_another_group_and_the_own_mode_do_differ(modes: Modes) -> None:
 def test_the_pages_send_the_same_too(site: Site, path: str) -> None:
     client = create_app(site).test_client()
     for user in ("1001", "1002"):
-        client.get(f"{path}?q=java+rare&user={user}&mix=0.5")
+        client.get(f"{path}?q=java+rare&user={user}")
     mine, theirs = (site.transcripts.of(user) for user in ("1001", "1002"))
     assert mine["group"].as_bytes() == theirs["group"].as_bytes()
     assert mine["none"].as_bytes() == theirs["none"].as_bytes()

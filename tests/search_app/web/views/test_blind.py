@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from flask.testing import FlaskClient
 
+from search_app.search.request import RankingRule
 from search_app.web.question import Question
 from search_app.web.views import columns
 from search_app.web.views.columns import blind_order
@@ -130,7 +131,7 @@ def test_every_order_is_drawn_about_equally_often() -> None:
         replace(ASKED, query="coffee"),
         replace(ASKED, user="1002"),
         replace(ASKED, pool=50),
-        replace(ASKED, mix=0.5),
+        replace(ASKED, rule=RankingRule("evidence")),
     ],
 )
 def test_another_question_draws_anew(other: Question) -> None:

@@ -59,7 +59,7 @@ def test_operators_are_kept_through_pages_modes_and_comparison(client: FlaskClie
     links = [link for link in links if not link.startswith("/why?")]
     plain = [link for link in links if "operators=1" not in link]
     assert plain == ["/?q=java+-code&user=1001&mode=group"]  # the way back
-    assert len(links) == 1 + 1 + 1 + 1  # comparison, device, the next page; modes are buttons
+    assert len(links) == 1 + 2 + 1 + 1 + 1  # comparison, two rankings, device, the next page
     assert {"type": "hidden", "name": "operators", "value": "1"} in page.all("input")
     page = seen(client, "/compare?q=java+-code&user=1001&operators=1")
     links = [a["href"] or "" for a in page.all("a") if "q=java" in (a["href"] or "")]

@@ -1,0 +1,1 @@
+"""Whether search is better for personalization: figures and claims by relevance of its own."""

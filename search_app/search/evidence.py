@@ -1,0 +1,396 @@
+"""The rule `evidence`: a result moves only where an interest fits a search better than others do.
+
+    score(d) = ln BM25(d) + beta * gate * (t(d) + support(d)) / 2
+
+`prior` is the mean of the rows of a population, each weighted by its people. An interest counts
+only by its direction u away from the prior. t(d) says by how many standard deviations d . u is
+above that of a random document. support(d) is the mean t of the documents of the pool that are most
+like d. `standing` is the share of the population's rows whose direction is less close to the pool.
+`gate` is 0 up to some standing, and 1 at a standing of 1. With a gate of 0 the order is plain.
+
+The rule reads the pool, the corpus, the population and one interest; it knows no person. Sums are
+added one by one, so that `web/static/evidence.js` gets the same scores, to the last bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from anonymizer.arrays import Floats, Ints
+from anonymizer.model import Profiles
+from index.forward.reading import DocumentVectors, Forward, Neighbours, Target, length_of
+
+from .rerank import DECIMALS
+
+NEAR = 8  # documents that support one
+BEST, SEEN = 10, 100  # closeness: the mean of the BEST largest products among the first SEEN
+SAMPLE = 4000  # documents that stand for a random one
+SEARCHES = 200  # that a population of rows is replaced by
+OTHERS = 500  # rows of a population that an interest is compared with
+NOTHING = 1e-12  # a length or a spread that counts as 0; and a BM25 score of 0 or less counts as it
+_POOLS, _DIRECTIONS = 16, 512  # kept in memory
+
+
+class Care(NamedTuple):
+    """How far evidence moves a result, and from which standing on."""
+
+    beta: float
+    start: float
+
+
+CARES = {"default": Care(0.15, 0.6), "careful": Care(0.05, 0.75)}
+
+
+class RowPopulation(NamedTuple):
+    """Rows of weights that an interest stands among, and how many people share each."""
+
+    rows: Profiles  # names and weights
+    people: Ints
+
+
+class Direction(NamedTuple):
+    """An interest's direction away from what is common: (interest - factor * common) / length."""
+
+    columns: Ints  # of the index
+    weights: Floats  # the interest's
+    factor: float
+    length: float
+    mean: float  # of its product with a random document, and the standard deviation;
+    spread: float  # 0: the interest says nothing of its own
+    searches: Floats  # how close it is to searches for anything, ascending; empty among rows
+
+
+class Scored(NamedTuple):
+    """A pool scored for one interest; documents in the pool's order."""
+
+    scores: Floats
+    t: Floats
+    support: Floats
+    standing: float
+    gate: float  # 0: the plain order
+    strength: float  # beta times gate
+
+
+class _Pool(NamedTuple):
+    """What all interests share of one pool."""
+
+    common: Floats  # each document's product with what is common
+    neighbours: Neighbours
+    close: Floats  # how close each row is that an interest is compared with,
+    closeness: Floats  # and the same, ascending
+
+
+class EvidenceRule:
+    """The rule over one population and one index: prepared once, shared by threads.
+
+    In bulk: `made = EvidenceRule(population, forward)`, then for each query and interest
+    `made.scored(pool.rows, pool.scores, interest, name)`. The interest of a released row goes with
+    the row's `name`, so that it is not compared with itself; for an own profile there is no name.
+    `rerank.order(scored.scores)` gives the places of the pool, best first. What is the same for
+    several interests in one pool is computed once, if their calls follow each other.
+    Without a population (None), all is made of the corpus: what is common are the documents' terms,
+    and an interest stands among its own closeness to other searches.
+    """
+
+    def __init__(
+        self, population: RowPopulation | None, forward: Forward, vectors: str = "tfidf"
+    ) -> None:
+        self._population, self._forward, self._vectors = population, forward, vectors
+        self._pool = lru_cache(_POOLS)(self._pool_of)
+        self._known: dict[int, tuple[Mapping[str, float], Direction]] = {}
+
+    @property
+    def of_rows(self) -> bool:
+        """Return whether rows say what is common, and not the corpus."""
+        return self._population is not None
+
+    @cached_property
+    def sample(self) -> Ints:
+        """Return the documents that stand for a random one, ascending."""
+        size = self._forward.documents
+        drawn = np.random.default_rng(0).choice(size, min(SAMPLE, size), replace=False)
+        return np.sort(drawn).astype(np.int64)
+
+    @cached_property
+    def sampled(self) -> DocumentVectors:
+        """Return the vectors of the sample."""
+        return self._forward.vectors(self.sample, self._vectors)
+
+    @cached_property
+    def common(self) -> dict[str, float]:
+        """Return what is common, by term: the population's mean row, or shares of documents."""
+        if self._population is not None:
+            rows, people = self._population
+            mean = csr_matrix(rows.weights).T @ (people / max(people.sum(), 1))
+            return dict(zip(rows.terms, mean.tolist(), strict=True))
+        made = self.sampled
+        having = np.bincount(made.places, minlength=len(made.terms)) / max(self.sample.size, 1)
+        return dict(zip(made.terms, having.tolist(), strict=True))
+
+    @cached_property
+    def searches(self) -> Ints:
+        """Return searches for anything: places in the sample, SEEN each; -1 where it has fewer."""
+        return searches_in(self.sampled)
+
+    def scored(
+        self,
+        rows: Ints,
+        bm25: NDArray[np.floating],
+        interest: Mapping[str, float],
+        name: str = "",
+        care: Care = CARES["default"],
+    ) -> Scored:
+        """Return the pool of documents `rows` with scores `bm25`, scored for `interest`.
+
+        `name` is the interest's own row in the population; "": it is none of its rows.
+        """
+        logs = logarithms(bm25)
+        direction = self.direction(interest)
+        if not direction.spread or not rows.size:
+            nothing = np.zeros(rows.size)
+            return Scored(np.round(logs, DECIMALS), nothing, nothing, 0.0, 0.0, 0.0)
+        pool = self._pool(rows.tobytes())
+        products = self._products(rows, direction, pool.common)
+        t: Floats = (products - direction.mean) / direction.spread
+        held = support(t, pool.neighbours)
+        near = float(closeness(products[None])[0])
+        if self._population is None:
+            stands = standing(near, direction.searches)
+        else:
+            place = self._others[0].get(name)
+            stands = standing(near, pool.closeness, None if place is None else pool.close[place])
+        gate = gate_of(stands, care)
+        strength = care.beta * gate
+        scores: Floats = np.round(logs + strength * (t + held) / 2, DECIMALS)
+        return Scored(scores, t, held, stands, gate, strength)
+
+    def closeness_of(self, rows: Ints) -> Floats:
+        """Return how close the population's rows are to the pool `rows`, ascending."""
+        return self._pool(rows.tobytes()).closeness
+
+    def neighbours(self, rows: Ints) -> Neighbours:
+        """Return the documents of the pool `rows` that support each of them."""
+        return self._pool(rows.tobytes()).neighbours
+
+    def shares(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
+        """Return what each term of `interest` adds to t of each document: rows x terms."""
+        made = self.direction(interest)
+        columns = self._forward.columns(list(interest))
+        places = np.flatnonzero(columns >= 0)
+        common = np.array([self.common.get(term, 0.0) for term in interest])
+        weights = np.fromiter(interest.values(), np.float64, len(interest))
+        away = (weights - made.factor * common) / (made.length * made.spread or 1)
+        factors = away[places] * self._forward.idf_at(columns[places], self._vectors)
+        target = Target(len(interest), places, columns[places], factors, 1.0, self._vectors)
+        return self._forward.contributions(rows, target)
+
+    def direction(self, interest: Mapping[str, float]) -> Direction:
+        """Return the direction of `interest`; the same mapping object is prepared only once."""
+        known = self._known.get(id(interest))
+        if known is not None and known[0] is interest:
+            return known[1]
+        made = self._direction(interest)
+        if len(self._known) >= _DIRECTIONS:
+            self._known.clear()
+        # The mapping is kept with its direction: as long as it lives, no other object gets its id.
+        self._known[id(interest)] = interest, made
+        return made
+
+    def _direction(self, interest: Mapping[str, float]) -> Direction:
+        common, factor = self.common, 1.0
+        if self._population is None:
+            shared = [weight * common.get(term, 0.0) for term, weight in interest.items()]
+            factor = ordered_sum(shared) / (self._square or 1)
+        columns = self._forward.columns(list(interest))
+        weights = np.fromiter(interest.values(), np.float64, len(interest))
+        shares, place_of = self._shares
+        places = np.array([place_of.get(term, -1) for term in interest], dtype=np.int64)
+        both = places >= 0
+        away = -factor * shares
+        away[places[both]] += weights[both]
+        length = length_of(np.concatenate((away, weights[~both])))
+        known = np.flatnonzero(columns >= 0)
+        made = Direction(columns[known], weights[known], factor, length, 0.0, 0.0, np.zeros(0))
+        if not interest or length <= NOTHING:
+            return made
+        products = (self._in_sample(columns, weights) - factor * self._common_in_sample) / length
+        mean = total(products) / max(products.size, 1)
+        spread = float(np.sqrt(total((products - mean) ** 2) / max(products.size, 1)))
+        near = np.zeros(0)
+        if self._population is None and self.searches.size:
+            # The last place, -1, is that of no document.
+            near = np.sort(closeness(np.append(products, -np.inf)[self.searches]))
+        return made._replace(mean=mean, spread=spread if spread > NOTHING else 0.0, searches=near)
+
+    @cached_property
+    def _shares(self) -> tuple[Floats, dict[str, int]]:
+        """Return what is common as numbers, and the place of each term among them."""
+        shares = np.fromiter(self.common.values(), np.float64, len(self.common))
+        return shares, {term: place for place, term in enumerate(self.common)}
+
+    @cached_property
+    def _square(self) -> float:
+        return ordered_sum([share * share for share in self.common.values()])
+
+    @cached_property
+    def _common_in_sample(self) -> Floats:
+        columns = self._forward.columns(list(self.common))
+        return self._in_sample(columns, self._shares[0])
+
+    @cached_property
+    def _sample_matrix(self) -> tuple[csr_matrix, Ints]:
+        """Return the counts of the sample over its terms, and the place of each column there."""
+        made = self.sampled
+        starts = np.concatenate(([0], made.ends))
+        shape = (self.sample.size, len(made.terms))
+        places = np.full(len(self._forward.terms), -1)
+        places[self._forward.columns(made.terms)] = np.arange(len(made.terms))
+        return csr_matrix((made.counts.astype(float), made.places, starts), shape), places
+
+    def _in_sample(self, columns: Ints, weights: Floats) -> Floats:
+        """Return the products of the sample with `weights` at `columns`, added one by one."""
+        counts, places = self._sample_matrix
+        at = np.where(columns >= 0, places[columns], -1)
+        some = at >= 0
+        vector = np.zeros(counts.shape[1])
+        vector[at[some]] = weights[some] * self.sampled.weights[at[some]]
+        products: Floats = counts @ vector
+        lengths = self.sampled.norms
+        np.divide(products, lengths, out=products, where=lengths > 0)
+        return products
+
+    def _common_in(self, rows: Ints) -> Floats:
+        return self._forward.projections(rows, self._common_vector, self._vectors)
+
+    @cached_property
+    def _common_vector(self) -> Floats:
+        columns = self._forward.columns(list(self.common))
+        weights = np.fromiter(self.common.values(), np.float64, len(self.common))
+        known = np.flatnonzero(columns >= 0)
+        return self._forward.weighted(columns[known], weights[known], self._vectors)
+
+    def _products(self, rows: Ints, made: Direction, common: Floats) -> Floats:
+        vector = self._forward.weighted(made.columns, made.weights, self._vectors)
+        own = self._forward.projections(rows, vector, self._vectors)
+        products: Floats = (own - made.factor * common) / made.length
+        return products
+
+    def _pool_of(self, key: bytes) -> _Pool:
+        rows = np.frombuffer(key, np.int64)
+        common, near = self._common_in(rows), self._forward.neighbours(rows, NEAR)
+        if self._population is None:
+            return _Pool(common, near, np.zeros(0), np.zeros(0))
+        _, places, matrix = self._others
+        products = self._forward.projections_of_many(rows[:SEEN], places, matrix, self._vectors)
+        close = closeness(np.ascontiguousarray(products.T))
+        return _Pool(common, near, close, np.sort(close))
+
+    @cached_property
+    def _others(self) -> tuple[dict[str, int], Ints, Floats]:
+        """Return the rows to compare with: their places, and each column's row in the matrix.
+
+        The matrix is terms x rows, and holds directions times what documents' counts count.
+        """
+        rows = self._population.rows if self._population else Profiles.from_rows({})
+        chosen = list(range(len(rows)))
+        if len(rows) > OTHERS:
+            digest = [hashlib.sha256(name.encode()).digest() for name in rows.users]
+            chosen = sorted(sorted(chosen, key=digest.__getitem__)[:OTHERS])
+        away = rows.weights[chosen].toarray() - np.fromiter(self.common.values(), np.float64)
+        lengths = np.linalg.norm(away, axis=1, keepdims=True)
+        units = np.divide(away, lengths, out=np.zeros_like(away), where=lengths > NOTHING)
+        columns = self._forward.columns(rows.terms)
+        known = np.flatnonzero(columns >= 0)
+        places = np.full(len(self._forward.terms), -1)
+        places[columns[known]] = np.arange(known.size)
+        factors = self._forward.idf_at(columns[known], self._vectors)
+        matrix = np.ascontiguousarray((units[:, known] * factors).T)
+        return {rows.users[row]: at for at, row in enumerate(chosen)}, places, matrix
+
+
+def searches_in(sample: DocumentVectors) -> Ints:
+    """Return what SEARCHES searches find in `sample`, the best first; -1: nothing more.
+
+    A search is for two terms of a document. One that finds fewer than BEST documents is skipped.
+    """
+    size, rng = sample.ends.size, np.random.default_rng(1)
+    starts = np.concatenate(([0], sample.ends))
+    counts = csr_matrix((sample.counts, sample.places, starts), (size, len(sample.terms))).tocsc()
+    finds: list[Ints] = []
+    for document in rng.integers(0, max(size, 1), 10 * SEARCHES).tolist() if size else ():
+        terms = sample.places[starts[document] : starts[document + 1]]
+        if terms.size < 2 or len(finds) == SEARCHES:
+            continue
+        worth = np.zeros(size)
+        for term in rng.choice(terms, 2, replace=False).tolist():
+            part = slice(counts.indptr[term], counts.indptr[term + 1])
+            having, tf = counts.indices[part], counts.data[part]
+            worth[having] += sample.weights[term] * tf / (tf + 1)
+        best = np.argsort(-worth, kind="stable")[:SEEN]
+        best = best[worth[best] > 0]
+        if best.size >= BEST:
+            finds.append(np.pad(best, (0, SEEN - best.size), constant_values=-1))
+    return np.array(finds, dtype=np.int64).reshape(-1, SEEN)
+
+
+def ordered_sum(values: Sequence[float]) -> float:
+    """Return the sum of `values`, added from the smallest on, whatever order they come in."""
+    return total(np.sort(np.array(values, dtype=np.float64)))
+
+
+def total(values: Floats) -> float:
+    """Return the sum of `values`, added one by one, as a browser adds them."""
+    return float(np.add.accumulate(values)[-1]) if values.size else 0.0
+
+
+def logarithms(bm25: NDArray[np.floating]) -> Floats:
+    """Return ln of the scores `bm25`; a score that is not above NOTHING counts as NOTHING."""
+    logs: Floats = np.log(np.maximum(bm25.astype(np.float64), NOTHING))
+    return logs
+
+
+def closeness(products: Floats) -> Floats:
+    """Return for each row of `products` with a pool the mean of its BEST largest; 0 of none."""
+    seen = products[:, :SEEN]
+    if not seen.size:
+        return np.zeros(len(seen))
+    if seen.shape[1] > BEST:  # all others are smaller, so they need no sorting
+        seen = np.partition(seen, seen.shape[1] - BEST, axis=1)[:, -BEST:]
+    best = np.sort(seen, axis=1)[:, ::-1]
+    sums = np.add.accumulate(best, axis=1)[:, -1]
+    close: Floats = np.round(sums / best.shape[1], DECIMALS)
+    return close
+
+
+def standing(own: float, others: Floats, among: float | None = None) -> float:
+    """Return the share of `others`, ascending, that are smaller than `own`.
+
+    `among` is the closeness of the interest's own row where it is one of `others`.
+    """
+    smaller = int(np.searchsorted(others, own))
+    compared = others.size
+    if among is not None:
+        compared -= 1
+        smaller -= among < own
+    return smaller / compared if compared else 0.0
+
+
+def gate_of(stands: float, care: Care) -> float:
+    """Return how much evidence counts at the standing `stands`, from 0 to 1."""
+    return min(max((stands - care.start) / (1 - care.start), 0.0), 1.0)
+
+
+def support(t: Floats, neighbours: Neighbours) -> Floats:
+    """Return the mean of `t` over each document's `neighbours`, weighted by their cosines."""
+    sums, weights = np.zeros(t.size), np.zeros(t.size)
+    for places, cosines in zip(neighbours.places.T, neighbours.cosines.T, strict=True):
+        sums += cosines * t[places]
+        weights += cosines
+    return np.divide(sums, weights, out=np.zeros(t.size), where=weights > NOTHING)
