@@ -45,8 +45,8 @@ SOLE_IMPORTERS = {
 # Rooms and modules of each package from the top down: each may import what stands after it.
 LAYERS = {
     "anonymizer": "publishing > methods|measures|verification > rows"
-    " > grouping|deletion|vocabularies > similarity > profiles|marketing > querylog|terms > storage > numbering > compiled > model"
-    " > arrays|promise|errors",
+    " > grouping|deletion|vocabularies > similarity > profiles|marketing > querylog|terms"
+    " > storage > numbering > compiled > model > arrays|promise|errors",
     "index": "inspection > build > opening > lucene|forward|corpora > manifest > model",
     "search_app": "__main__ > cli > verbs > server > web > forgetting|experiments > tasks"
     " > town|disclosure > evaluation > accounts > workspace > search > measures"
