@@ -10,7 +10,7 @@ their difference is above -0.005.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
@@ -42,6 +42,10 @@ AS_GOOD_RULE = (
     f"It does not hold if it is significantly more than {SLIGHT:.3f} AP worse. Nor does it hold if "
     "the upper end of the difference's interval is below 0: then it is surely worse, if perhaps by "
     "less. Otherwise it is undecided.",
+)
+LIMIT_RULE = (
+    "A claim that a value is within a limit holds if it is so significantly. It does not hold if "
+    "the value's whole interval is beyond the limit. Otherwise it is undecided.",
 )
 _TRIALS = 100_000
 # Holm may multiply a P by the size of the family. This keeps the least P that a test can give
@@ -78,6 +82,7 @@ class Step:
     p: float  # of the hypothesis that the difference is `least`
     least: float
     people: int
+    slight: float = SLIGHT  # a smaller difference counts as none; 0 where a limit is claimed
 
     def verdict(self, p: float, level: float) -> StepVerdict:
         """Return the verdict at `level`, by the corrected `p` or by an interval that is slight."""
@@ -91,11 +96,13 @@ class Step:
 
     @property
     def _margin(self) -> float:
-        return self.least if self.least > 0 else self.least + SLIGHT
+        return self.least if self.least > 0 else self.least + self.slight
 
     def reason(self, verdict: StepVerdict) -> tuple[str, str]:
         """Return why the step got this failing `verdict`, and the interval's number or nothing."""
         most = f"at most {signed(self.difference.high)}"
+        if not self.slight:
+            return "surely beyond the limit", most
         if self.least < 0:
             worse = "surely worse"
             return (worse, most) if verdict.p is None else (f"{worse} by {-self.least:.3f} AP", "")
@@ -127,6 +134,7 @@ class Draft:
     least: float = 0.0  # least difference of each pair; if negative, the first may be worse by less
     settled: str = UNDECIDED  # the verdict if there is nothing to test
     level: float = LEVEL
+    slight: float = SLIGHT  # a smaller difference counts as none; 0 where a limit is claimed
 
 
 class SidePairs(NamedTuple):
@@ -181,24 +189,29 @@ def drafts_of(
     return [draft for row in table if (draft := row.draft(world)) is not None]
 
 
-def steps_of(pairs: Sequence[tuple[Side, Side]], least: Sequence[float] = ()) -> list[Step]:
-    """Return a comparison for each of `pairs` (higher, lower), with its `least` difference."""
+def steps_of(
+    pairs: Sequence[tuple[Side, Side]], least: Sequence[float] = (), slight: Sequence[float] = ()
+) -> list[Step]:
+    """Return a comparison for each of `pairs` (higher, lower), with its `least` difference.
+
+    `slight` says for each which difference counts as none.
+    """
     if not pairs:
         return []
     # All pairs in one call, so that all are resampled and tested alike.
     gaps = [high.people - low.people for high, low in pairs]
-    bounds = least or [0.0] * len(pairs)
+    bounds, ignored = least or [0.0] * len(pairs), slight or [SLIGHT] * len(pairs)
     trials = max(_TRIALS, _TRIALS_PER_TEST * len(pairs))
     beyond = np.array([gap - bound for gap, bound in zip(gaps, bounds, strict=True)])
     all_p = randomizations(beyond, trials=trials)
     differences = all_intervals(gaps)
     steps = []
-    compared = zip(pairs, gaps, bounds, differences, all_p, strict=True)
-    for (high, low), gap, bound, difference, p in compared:
+    compared = zip(pairs, gaps, bounds, differences, all_p, ignored, strict=True)
+    for (high, low), gap, bound, difference, p, none in compared:
         known = ~np.isnan(gap)
         means = (mean_of(high.people[known]), mean_of(low.people[known]))
         people = int(np.count_nonzero(known))
-        steps.append(Step(high.name, low.name, means, difference, p, bound, people))
+        steps.append(Step(high.name, low.name, means, difference, p, bound, people, none))
     return steps
 
 
@@ -222,6 +235,11 @@ def greater(words: Wording, sides: SidePairs, *, level: float = LEVEL, least: fl
         )
 
     return Draft(*words, finding, sides.pairs, least, level=level)
+
+
+def within(words: Wording, sides: SidePairs) -> Draft:
+    """Return the claim of a limit: of `sides`, the first is above the second, however little."""
+    return replace(greater(words, sides), slight=0.0)
 
 
 def rising(words: Wording, picked: SidePairs) -> Draft:
@@ -291,6 +309,7 @@ def settle(drafts: Sequence[Draft]) -> tuple[Claim, ...]:
     steps = steps_of(
         [pair for draft in drafts for pair in draft.pairs],
         [draft.least for draft in drafts for _ in draft.pairs],
+        [draft.slight for draft in drafts for _ in draft.pairs],
     )
     tested = iter(zip(steps, holm([step.p for step in steps]), strict=True))
     return tuple(_claim(draft, [next(tested) for _ in draft.pairs]) for draft in drafts)

@@ -23,6 +23,7 @@ from ..report.claims import (
     each_greater,
     greater,
     settle,
+    within,
 )
 from ..report.report import Claim
 from .series import BY_EVIDENCE, CAREFUL, COSINE, mean_over, pools, released, single
@@ -61,7 +62,7 @@ def _cheap(words: Wording, picked: SidePairs) -> Draft:
             f"{step.high} against {step.low}."
         )
 
-    return Draft(*words, finding, picked.pairs, -COST)
+    return Draft(*words, finding, picked.pairs, -COST, slight=0.0)
 
 
 def _harmed(rule: str, pool: int, outcomes: Outcomes) -> SidePairs:
@@ -124,7 +125,7 @@ def _table(pool: int) -> Iterator[TestedClaim[Outcomes] | UntestedClaim[Outcomes
             f"By the rows of all releases and the rule {rule}, at most {limit:.0%} of the queries "
             f"are harmed (pool {pool}).",
             OURS,
-            greater,
+            within,
             partial(_harmed, rule, pool),
         )
     yield UntestedClaim(

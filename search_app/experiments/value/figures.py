@@ -14,7 +14,7 @@ from ...measures.significance import worst_decile
 from ..evidence import BINS
 from ..outcomes import Outcomes, PassSeconds
 from ..report import cells
-from ..report.claims import RULE
+from ..report.claims import LIMIT_RULE, RULE
 from ..report.making import FEW, figure, line, made
 from ..report.report import Figure, FigureLine, FigurePoint, Report, Table
 from ..report.summaries import SummedUp, as_point
@@ -52,7 +52,7 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     makers = (tradeoff, by_kind, by_query, by_person, by_standing, papers)
     return made(
         summed.outcomes,
-        (RELEVANT, RULES_SAID, CONTROLS_SAID, PAPERS_SAID, *RULE),
+        (RELEVANT, RULES_SAID, CONTROLS_SAID, PAPERS_SAID, *RULE, *LIMIT_RULE),
         figures=[make(summed, pool) for make in makers for pool in some],
         tables=[table(summed, pool) for pool in some],
         claims=claims(summed.outcomes) if some else (),

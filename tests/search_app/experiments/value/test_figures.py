@@ -13,7 +13,13 @@ from search_app.experiments.definition import read_definition, text_of
 from search_app.experiments.design import Unit, Variant
 from search_app.experiments.evidence import BINS
 from search_app.experiments.outcomes import Outcomes
-from search_app.experiments.report.report import FAILS, HOLDS, Report, as_record, from_record
+from search_app.experiments.report.report import (
+    FAILS,
+    HOLDS,
+    Report,
+    as_record,
+    from_record,
+)
 from search_app.experiments.report.summaries import sum_up
 from search_app.experiments.value.figures import report
 from search_app.measures.relevance import AP, GAIN, HARM, HARM_MUCH, LOST, NDCG
@@ -168,3 +174,12 @@ def test_the_definition_has_what_the_report_looks_for() -> None:
     assert tables == {"baselines", "p-linkability", "pooled", "composition", "controls"}
     assert definition.report == "value"
     assert all(variant.seeds == (0, 1, 2) for variant in definition.variants if variant.method)
+
+
+@pytest.mark.parametrize(("gain", "verdict"), [(-0.0075, HOLDS), (-0.0115, FAILS)])
+def test_a_limit_counts_any_distance_from_it(
+    make_outcomes: MakeOutcomes, gain: float, verdict: str
+) -> None:
+    """A stranger's row may cost .01 AP; a difference below .005 counts here, too."""
+    levels = {**LEVELS, "stranger-evidence": Level(0.5, gain, 0)}
+    assert verdicts(made(make_outcomes, levels))["stranger-costs-little"] == verdict
