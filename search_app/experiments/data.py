@@ -21,7 +21,7 @@ from index.model import Pool
 from ..errors import UsageError
 from .design import SESSIONS, ExperimentInputs, Unit
 from .facts import frequencies
-from .logged import LoggedPeople
+from .spi.logged import LoggedPeople
 from .spi.strategies import needs_of
 
 # Sessions are of this many people, the first: everybody's would take minutes to match.

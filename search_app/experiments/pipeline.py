@@ -49,10 +49,10 @@ from .data import (
 from .design import SESSIONS, WEIGHTS, ExperimentInputs, Unit
 from .facts import facts_of_input, facts_of_nothing, facts_of_release
 from .liu_wang.facts import facts_of_bags, facts_of_vocabularies
-from .logged import LoggedPeople, Sensitive, logged_people
 from .modes import EVIDENCE, MODES, Situation, best_first, facts_of_standing, places_in
 from .outcomes import Block
 from .spi.indices import facts_of_log, facts_of_steps, facts_of_terms
+from .spi.logged import LoggedPeople, Sensitive, logged_people
 from .spi.strategies import STRATEGIES
 from .value.questions import Labelled, labelled_questions
 

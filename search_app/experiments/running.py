@@ -29,7 +29,6 @@ from ..settings import Settings
 from . import kept_units
 from .data import Data
 from .design import Experiment, Unit, units_of
-from .logged import Sensitive
 from .outcomes import Outcomes
 from .pipeline import Measured, prepare
 from .report.summaries import sum_up
@@ -52,6 +51,7 @@ from .results.provenance import (
     versions,
 )
 from .results.trec_runs import run_files
+from .spi.logged import Sensitive
 from .value.questions import Labelled
 from .workers import Place, measured, open_world
 

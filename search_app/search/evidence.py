@@ -78,7 +78,7 @@ class Scored(NamedTuple):
     strength: float  # beta times gate
 
 
-class _Pool(NamedTuple):
+class _PoolOfRows(NamedTuple):
     """What all interests share of one pool."""
 
     common: Floats  # each document's product with what is common
@@ -282,15 +282,15 @@ class EvidenceRule:
         products: Floats = (own - made.factor * common) / made.length
         return products
 
-    def _pool_of(self, key: bytes) -> _Pool:
+    def _pool_of(self, key: bytes) -> _PoolOfRows:
         rows = np.frombuffer(key, np.int64)
         common, near = self._common_in(rows), self._forward.neighbours(rows, NEAR)
         if self._population is None:
-            return _Pool(common, near, np.zeros(0), np.zeros(0))
+            return _PoolOfRows(common, near, np.zeros(0), np.zeros(0))
         _, places, matrix = self._others
         products = self._forward.projections_of_many(rows[:SEEN], places, matrix, self._vectors)
         close = closeness(np.ascontiguousarray(products.T))
-        return _Pool(common, near, close, np.sort(close))
+        return _PoolOfRows(common, near, close, np.sort(close))
 
     @cached_property
     def _others(self) -> tuple[dict[str, int], Ints, Floats]:

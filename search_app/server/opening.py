@@ -25,7 +25,6 @@ from ..accounts.database import FILE as PEOPLE
 from ..accounts.store import PeopleStore
 from ..accounts.transcripts import Transcripts
 from ..disclosure.kinds import name_of
-from ..disclosure.withholding import published
 from ..errors import UsageError
 from ..evaluation.log import PrecisionLog
 from ..search.modes import FURTHER, Modes
@@ -39,6 +38,7 @@ from ..workspace.lecture import NAME as LECTURE
 from ..workspace.lecture import PreparedSearch, prepare
 from ..workspace.ledger import LastLedger
 from ..workspace.opening import OpenedModes, as_of_one_moment, open_once, people_of, stamp
+from ..workspace.withholding import published
 
 if TYPE_CHECKING:
     from ..forgetting.person import ForgetReport

@@ -1,4 +1,4 @@
-"""The synthetic town as files: its log and, next to it, its truth."""
+"""The synthetic town as files: its log, next to it its truth, and relevance by that truth."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from anonymizer.terms.wordnet import WordNet
+from anonymizer.terms.wordnet import WordNet, open_wordnet
 
 from .. import console
 from .. import town as towns
 from ..errors import UsageError
+from ..evaluation.relevance import Relevance, read_relevance
+from ..settings import Settings
+from ..town.relevance import truth_relevance
 from ..workspace.folder import Workspace, with_check, write_whole
+
+TRUTH = "truth"
 
 
 def truth_path(log: Path) -> Path:
@@ -55,3 +60,20 @@ def town_log(workspace: Workspace) -> Path:
     if not truth or truth_path(log) != workspace.root / truth or not log.is_file():
         raise UsageError("the workspace has no town; name a log with --log LOG")
     return log
+
+
+def relevance_for(source: str, labels: Path | None, settings: Settings) -> Relevance:
+    """Return the relevance in the file `source` and `labels`; for "truth", by the town's truth."""
+    if source != TRUTH:
+        if labels is None:
+            raise UsageError(f"{source} needs labels of documents, too; give --labels LABELS")
+        return read_relevance(Path(source), labels)
+    if labels is not None:
+        raise UsageError("the town's truth has its own labels; leave out --labels")
+    truth = Workspace(settings.workspace).truth()
+    if truth is None:
+        raise UsageError(
+            f"{settings.workspace} has no invented people whose truth is known; give queries and "
+            "--labels"
+        )
+    return truth_relevance(open_wordnet(settings.cache), truth)

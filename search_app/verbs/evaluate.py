@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _by_relevance(arguments: argparse.Namespace, settings: Settings) -> int:
     """Judge queries by relevance of its own, and return 0."""
     from ..evaluation.helped import HEAD, help_in, rows_of, summaries_of
-    from ..tasks.relevance import TRUTH, relevance_for
+    from ..tasks.town import TRUTH, relevance_for
     from .by_relevance import as_json, lines
 
     if arguments.run_dir:

@@ -116,8 +116,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.marketing.table import read_table
 
     from ..experiments.definition import read_definition, text_of
-    from ..experiments.logged import sensitive_by
     from ..experiments.running import RunChoices, Sources, run_experiment
+    from ..experiments.spi.logged import sensitive_by
     from ..tasks.profiling import analysis
     from ..tasks.town import town_log
 
@@ -177,7 +177,7 @@ def _relevance(
     arguments: argparse.Namespace, experiment: Experiment, settings: Settings
 ) -> Callable[[], Relevance] | None:
     """Return what reads the relevance of `experiment`; None if the log's own queries are asked."""
-    from ..tasks.relevance import TRUTH, relevance_for
+    from ..tasks.town import TRUTH, relevance_for
 
     source = arguments.queries
     if source is None and experiment.report == "value":

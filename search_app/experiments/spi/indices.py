@@ -16,7 +16,7 @@ from anonymizer.model import Profiles, Release
 from anonymizer.sensitivity.classifier import SensitivityModel
 
 from ..facts import Facts
-from ..logged import LoggedPeople
+from .logged import LoggedPeople
 from .strategies import PeopleOfQuery, common
 
 SAMPLES = (500, 1000)  # people, for which the index is compared with that of all

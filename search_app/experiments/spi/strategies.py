@@ -18,7 +18,7 @@ from anonymizer.errors import BadParameter
 from anonymizer.methods import METHODS
 from anonymizer.methods.method import Chooser, Chosen, Options, option
 
-from ..logged import LoggedPeople
+from .logged import LoggedPeople
 
 Drawn = np.random.Generator
 

@@ -19,12 +19,12 @@ from anonymizer.sensitivity.lexicon import Lexicon
 from search_app.errors import UsageError
 from search_app.experiments.definition import read_definition, text_of
 from search_app.experiments.design import Experiment, Unit, units_of
-from search_app.experiments.logged import LoggedPeople, Sensitive, logged_people
 from search_app.experiments.outcomes import Outcomes
 from search_app.experiments.report.report import HOLDS, UNDECIDED, as_record, from_record
 from search_app.experiments.report.summaries import sum_up
 from search_app.experiments.spi.figures import report
 from search_app.experiments.spi.indices import facts_of_log, facts_of_steps
+from search_app.experiments.spi.logged import LoggedPeople, Sensitive, logged_people
 from search_app.experiments.spi.strategies import STRATEGIES
 
 LEAST = 5

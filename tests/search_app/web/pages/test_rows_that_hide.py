@@ -16,10 +16,10 @@ from flask.testing import FlaskClient
 from anonymizer.measures.facts import facts
 from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release
-from search_app.disclosure.withholding import Published
 from search_app.search.modes import Modes
 from search_app.web import Site, create_app
 from search_app.workspace.ledger import Noted
+from search_app.workspace.withholding import Published
 
 BOTH, ONE = {"code": 1.0, "coffee": 1.0}, {"code": 1.0}
 TOGETHER = {"1001": BOTH, "1002": BOTH, "1003": ONE, "1004": ONE, "1005": ONE}

@@ -20,9 +20,9 @@ from anonymizer.sensitivity.files import read_model
 from anonymizer.sensitivity.lexicon import Lexicon, build_lexicon
 from anonymizer.terms.wordnet import open_wordnet
 
-from ..errors import UsageError
-from ..settings import Settings
-from ..tasks.sensitivity import matched, trained_weakly
+from ...errors import UsageError
+from ...settings import Settings
+from ...tasks.sensitivity import matched, trained_weakly
 
 
 @dataclass(frozen=True)

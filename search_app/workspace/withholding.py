@@ -14,7 +14,7 @@ from anonymizer.storage.parts import row_hash
 from anonymizer.storage.releases import read_hash, row_lines_of
 
 from ..errors import UsageError
-from ..workspace.ledger import Noted, rows_published
+from .ledger import Noted, rows_published
 
 
 class Published:

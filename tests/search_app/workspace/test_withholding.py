@@ -12,12 +12,12 @@ import pytest
 from anonymizer.methods import METHODS, promise_of
 from anonymizer.storage.releases import read_hash
 from anonymizer.verification.judge import JUDGES
-from search_app.disclosure.withholding import Published
 from search_app.errors import UsageError
 from search_app.server.opening import Serving
 from search_app.settings import load_settings
 from search_app.workspace.folder import Workspace
 from search_app.workspace.ledger import LastLedger, Noted, ledger_path
+from search_app.workspace.withholding import Published
 
 from ..conftest import Run
 
