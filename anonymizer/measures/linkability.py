@@ -98,7 +98,7 @@ def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
     shares = np.where(present[at] == keys, counts.share[at], 0.0)
     summary["released_linkability"] = float(shares.max())
     summary["terms_released"] = int(release.rows.weights.nnz)
-    summary["terms_suppressed"] = counts.term.size - int(release.rows.weights.nnz)
+    summary["terms_suppressed"] = int(np.count_nonzero(~np.isin(present, keys)))
     return summary
 
 

@@ -1,8 +1,4 @@
-"""What members have below the terms that their row publishes.
-
-Two nodes of WordNet may be called by one word. A row does not say which of them it means, so how
-often it publishes such a word is not counted again.
-"""
+"""What members have below the terms that their row publishes."""
 
 from __future__ import annotations
 
@@ -23,7 +19,6 @@ class Below(NamedTuple):
 
     stray: Marks  # slots with an occurrence that is not
     twice: Ints  # rows with a term below two of theirs
-    sole: Marks  # terms that only one node is called by
     keys: Ints  # row * span + term, ascending
     total: Floats  # of all members of the row: their occurrences below the term
     least: Floats  # of the member who has the fewest
@@ -37,7 +32,7 @@ class Below(NamedTuple):
         wrong: Marks = ~known[at] | (slots.sizes != self.total[here][at])
         if not whole:
             wrong = (~known | (self.least[here] != times))[at]
-        return wrong & self.sole[slots.term]
+        return wrong
 
 
 def below(
@@ -49,17 +44,13 @@ def below(
     """
     number = {rows.terms[at]: at for at in np.unique(rows.cells.columns).tolist()}
     ways = [network.way_up(term) for term in people.terms]
-    words = {node: network.word(node) for way in ways for node in way}
-    called = np.bincount([number[word] for word in words.values() if word in number] or [0])
-    sole = np.append(called, np.zeros(rows.span - called.size)) == 1
-    named = [[number[words[node]] for node in way if words[node] in number] for way in ways]
+    names = (map(network.word, way) for way in ways)
+    named = [[number[name] for name in some if name in number] for some in names]
     ends = np.cumsum([0, *map(len, named)])
     above = np.array([at for some in named for at in some], dtype=np.int64)
     term = np.repeat(np.arange(len(ways)), np.diff(ends))
     stray = ~np.isin(slots.own * rows.span + slots.term[slots.slot], term * rows.span + above)
     stray_slots = np.bincount(slots.slot, stray, slots.row.size) > 0
-    clear = sole[above]
-    above, ends = above[clear], np.append(0, np.cumsum(clear))[ends]
     # Each cell of a profile, next to each published term above it that its row has.
     user = np.repeat(np.arange(group_of.size), people.sizes)
     column = people.cells.columns
@@ -79,4 +70,4 @@ def below(
     members = np.bincount(group_of[group_of >= 0], minlength=len(rows.names))
     least[np.bincount(of, minlength=count) < members[rows.keys // rows.span]] = 0
     total: Floats = np.bincount(of, own, count).astype(np.float64)
-    return Below(stray_slots, twice, sole, rows.keys, total, least)
+    return Below(stray_slots, twice, rows.keys, total, least)

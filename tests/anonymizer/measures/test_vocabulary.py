@@ -139,6 +139,21 @@ def test_bags_replace_nothing_and_have_no_patterns() -> None:
     assert "sDist" not in values
 
 
+def test_no_count_of_suppressed_terms_is_below_zero() -> None:
+    """A row of bags may have more terms than its members; suppressed is what it lacks of theirs."""
+    world = Profiles.from_rows(
+        {"u1": {"Wine": 2, "Vino": 1}, "u2": {"Wine": 1, "Vino": 2, "Raw": 1}}
+    )
+    slots = [
+        ("g1", "Vino", "u1:Vino u2:Vino"),
+        ("g1", "Vino|Wine", "u1:Wine u2:Vino"),
+        ("g1", "Wine", "u1:Wine u2:Wine"),
+    ]
+    stated = facts(world, made(slots, {"u1": "g1", "u2": "g1"}, typical="bags", eps=4.0))
+    counts = [stated[f"terms_{what}"] for what in ("in_groups", "released", "suppressed")]
+    assert counts == [3, 3, 1]
+
+
 def test_recall_and_distance_by_hand() -> None:
     """Patterns of 2 terms or more, by support: see the comments; omega is 4."""
     world = Profiles.from_rows({"u1": {"Wine": 1, "Raw": 1}, "u2": {"Wine": 1, "Raw": 1}})
