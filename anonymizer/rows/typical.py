@@ -96,21 +96,9 @@ def general(terms: Sequence[str], taxonomy: Taxonomy, nodes: Sequence[tuple[int,
     def above(bag: Bag) -> str:
         if len(set(bag)) == 1:
             return terms[bag[0]]
-        climbs = [_climbs(taxonomy, nodes[term]) for term in {*bag}]
+        climbs = [taxonomy.above(nodes[term]) for term in {*bag}]
         common = set.intersection(*map(set, climbs))
         sums = {node: sum(climb[node] for climb in climbs) for node in common}
         return min((far, taxonomy.name_of(node)) for node, far in sums.items())[1]
 
     return above
-
-
-def _climbs(taxonomy: Taxonomy, starts: Sequence[int]) -> dict[int, int]:
-    """Return the nodes above `starts`, themselves among them, and the steps up to them."""
-    steps = dict.fromkeys(starts, 0)
-    queue = [*starts]
-    for node in queue:
-        for parent in taxonomy.parents_of(node):
-            if parent not in steps:
-                steps[parent] = steps[node] + 1
-                queue.append(parent)
-    return steps

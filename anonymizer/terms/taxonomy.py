@@ -39,6 +39,25 @@ class Taxonomy:
         parents: list[int] = self.parents[self.at[node] : self.at[node + 1]].tolist()
         return parents
 
+    def way_up(self, term: str) -> list[int]:
+        """Return the nodes from `term` to a root, by its first sense and first parents."""
+        way, nodes = list[int](), list(self.nodes_of(term)[:1])
+        while nodes:
+            way.append(nodes[0])
+            nodes = self.parents_of(nodes[0])
+        return way
+
+    def above(self, starts: Sequence[int]) -> dict[int, int]:
+        """Return the nodes at or above `starts`, with the fewest steps up to each."""
+        steps = dict.fromkeys(starts, 0)
+        queue = [*starts]
+        for node in queue:
+            for parent in self.parents_of(node):
+                if parent not in steps:
+                    steps[parent] = steps[node] + 1
+                    queue.append(parent)
+        return steps
+
 
 def noun_taxonomy(wordnet: WordNet) -> Taxonomy:
     """Return the nouns of `wordnet`: a node is a synset.
