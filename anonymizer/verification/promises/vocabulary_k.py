@@ -7,14 +7,14 @@ can't be recounted, and nothing is promised about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ...arrays import Marks
-from ..choices import MIN_USERS, MOST, Numbers, parameter_faults
+from ..choices import MIN_USERS, MOST, Numbers
 from ..files.strict_lines import is_real, is_whole
 from ..finding import Findings
 from ..tally import Grounds
@@ -95,10 +95,4 @@ def _disordered(slots: Slots) -> Marks:
     return marks
 
 
-def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Return what is wrong with `parameters`."""
-    return parameter_faults(parameters, _WORDS, _NUMBERS)
-
-
-_ALL = {*_WORDS, *_NUMBERS, *(word for words in _WORDS.values() for word in words)}
-JUDGE = judge_of("vocabulary-k", _judge, _faults, _ALL, _QUOTED)
+JUDGE = judge_of("vocabulary-k", _judge, _WORDS, _NUMBERS, _QUOTED)

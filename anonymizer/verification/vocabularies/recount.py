@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays import Marks
 from ...promise import Promise
-from ..choices import MOST, Numbers, people_of_rows
+from ..choices import MOST, Numbers, Words, parameter_faults, people_of_rows
 from ..facts import OCCURRENCES, general_facts
 from ..files.evidence import SLOTS, TAXONOMY, JudgedRows
 from ..files.profiles import keys_of
@@ -22,7 +22,6 @@ from ..tally import Grounds
 from .slots import Slots
 
 Judged = Callable[[Mapping[str, object], Grounds], Findings]
-Faults = Callable[[Mapping[str, Any]], Iterator[str]]
 
 WORDS = {
     "taxonomy": ("wordnet", "given"),
@@ -164,19 +163,20 @@ def _facts(grounds: Grounds) -> dict[str, int | float]:
 
 
 def judge_of(
-    method: str, judge: Judged, faults: Faults, words: set[str], quoted: set[str]
+    method: str, judge: Judged, words: Words, numbers: Numbers, quoted: Set[str] = frozenset()
 ) -> Judge:
-    """Return how releases of `method` are judged by `judge`, with the `faults` of parameters.
+    """Return how releases of `method` are judged by `judge`.
 
-    Parameters and facts may hold `words`; rows don't show those that are `quoted`.
+    Parameters must be one of their `words`, or one of `numbers`. Rows don't show the `quoted` ones.
     """
+    known = {*words, *numbers, *OCCURRENCES}
     return Judge(
         method,
         Promise("group", "vocabulary"),
         judge,
         None,
-        {*words, *OCCURRENCES},
-        faults,
+        known.union(*words.values()),
+        lambda parameters: parameter_faults(parameters, words, numbers),
         quoted,
         keeps=frozenset({SLOTS, TAXONOMY}),
         leaves_out=True,
