@@ -57,7 +57,9 @@ def slot_rows(profiles: Profiles, published: Iterable[Published]) -> SlotRows:
             # of what is private decides.
             made.append((content, hashlib.sha256(repr(own).encode()).digest(), members, own))
     if not made:
-        raise Unsatisfiable("no row would have a term; take a smaller k, or more people")
+        raise Unsatisfiable(
+            "no row would have a term; take a smaller k, more people, or another taxonomy"
+        )
     made.sort(key=lambda row: row[:2])
     row_of = np.full(len(profiles), -1, dtype=np.int64)
     for at, (_, _, members, _) in enumerate(made):
