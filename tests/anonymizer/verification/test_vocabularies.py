@@ -93,15 +93,6 @@ def test_the_running_example_holds(typical: str, tmp_path: Path) -> None:
     assert said["k"] == "each row stands for k=2 people or more"
 
 
-def test_the_example_publishes_what_the_paper_prints() -> None:
-    rows = [row["terms"] for row in example().rows]
-    assert rows == [
-        {"Jackets": 1, "Shoes": 1, "Vino": 1, "Wine": 1},
-        {"Pure-milk": 1, "Raw-milk": 2},
-    ]
-    assert [row["terms"] for row in general().rows] == [{"Goods": 4}, {"Groceries": 2, "Wear": 2}]
-
-
 @pytest.mark.parametrize("bag", [True, False])
 def test_the_running_example_generalized_holds(bag: bool, tmp_path: Path) -> None:
     assert breaches(general(bag=bag), tmp_path) == []
@@ -233,32 +224,26 @@ def uneven(release: SmallRelease) -> None:
 IN_SLOTS = "private/slots.jsonl, line"
 FORGERIES: list[tuple[str, Change, str, str]] = [
     ("k more than people", put(k=3), "k", "line 2: stands for fewer than k=3 people"),
-    ("k more than all", put(k=4), "k", "2 of 2 rows: stands for fewer than k=4 people"),
     ("a row of one", alone, "k", "line 2: stands for fewer than k=2 people"),
     ("eps one less", put(eps=1.0), "eps", "4 of 7 slots: has two occurrences that are farther"),
     ("eps 0", put(eps=0.0), "eps", f"{IN_SLOTS} 2: 4 of 7 slots"),
     ("a pair beyond eps", pair(1, 2, term="Raw-milk"), "eps", f"{IN_SLOTS} 1: has two"),
-    ("an inner pair beyond eps", pair(2, 1, term="Vino"), "eps", f"{IN_SLOTS} 2: has two"),
     ("another typical word", lambda r: republish(r, 4, "Wine", "Vino"), "typical", "does not"),
     ("the later of equals", lambda r: republish(r, 7, "Raw-milk", "Pure-milk"), "typical",
      "does not publish its term that is closest to the others"),
     ("a word that is not its own", lambda r: republish(r, 1, "Jackets", "Pants"), "typical", "not"),
-    ("a word of nobody", lambda r: republish(r, 1, "Jackets", "Coats"), "typical", "does not"),
     ("the node above", lambda r: republish(r, 2, "Shoes", "Footwear"), "typical", "does not"),
     ("words exchanged", swap_words, "typical", "2 of 7 slots"),
     ("as bags", put(typical="bags"), "typical", "all of its terms, each once"),
     ("as generalized", put(typical="generalize"), "typical", "the closest word above all"),
     ("a slot twice", again(4), "slots", f"{IN_SLOTS} 3: 3 of 8 slots: uses an occurrence that"),
-    ("a slot twice, below", again(5), "slots", "uses an occurrence that another slot uses"),
     ("an occurrence twice", pair(2, 2, term="Vino"), "slots", "2 of 7 slots: uses an occurrence"),
     ("somebody else's word", pair(1, 0, term="Pants"), "slots", f"{IN_SLOTS} 1: has an occurrence"),
     ("nobody's word", pair(1, 0, term="Coats"), "slots", "that no member of its row has"),
-    ("a word above", pair(1, 0, term="Clothes"), "slots", "that no member of its row has"),
     ("another row's member", pair(1, 0, "t5"), "slots", "that no member of its row has"),
     ("a member for another", pair(1, 0, "t2"), "slots", "exactly one occurrence of each member"),
     ("a person unknown", pair(1, 0, "t9"), "slots", "that no member of its row has"),
     ("one too few", cut(1, 2), "slots", "has not exactly one occurrence of each member"),
-    ("the first too few", cut(5, 0), "slots", "has not exactly one occurrence of each member"),
     ("one too many", lambda r: r.slots[1]["occurrences"].append(["t1", "Wine"]), "slots",
      "has not exactly one occurrence of each member"),
     ("the same twice", lambda r: r.slots[1]["occurrences"].append(["t1", "Boots"]), "slots",
@@ -270,12 +255,10 @@ FORGERIES: list[tuple[str, Change, str, str]] = [
     ("a slot of another word", slot(4, term="Vino"), "terms", "line 1: has a term without a slot"),
     ("a slot of a word not there", slot(1, term="Boots"), "terms", "publishes a term that its row"),
     ("slots out of order", lambda r: r.slots.reverse(), "slots", "6 of 7 slots: stands behind a"),
-    ("rows out of order", lambda r: r.slots.insert(0, r.slots.pop()), "slots", "stands behind"),
     ("members out of order", lambda r: r.slots[0]["occurrences"].reverse(), "order",
      "names members in another order than its row's first slot"),
     ("a weight more", weigh(0, "Wine", 2.0), "weights", "is not the number of its slots"),
     ("a weight less", weigh(1, "Raw-milk", 1.0), "weights", "line 2: has a weight that is not"),
-    ("half a weight", weigh(1, "Raw-milk", 1.5), "weights", "is not the number of its slots"),
     ("a share", weigh(0, "Wine", 2 / 3), "weights", "is not the number of its slots"),
     ("a term more", weigh(0, "Boots", 1.0), "terms", "line 1: has a term without a slot"),
     ("a term less", weigh(0, "Wine", None), "terms", f"{IN_SLOTS} 4: publishes a term that its"),
