@@ -194,6 +194,14 @@ def test_what_a_row_lacks_says_nothing_of_it() -> None:
     assert posteriors.lacking[[0, 2], 0] == pytest.approx(1 / 3)
 
 
+def test_a_bag_tells_of_each_of_its_terms() -> None:
+    slots = [("g1", "Vino|Wine", "t1:Wine t2:Vino t3:Wine")]
+    release = made(slots, {"t1": "g1", "t2": "g1", "t3": "g1"}, typical="bags", eps=4.0)
+    columns, posteriors = infer(PROFILES, release)
+    assert [PROFILES.terms[term] for term in columns.term] == ["Vino", "Wine"]
+    assert posteriors.standing.tolist() == [2 / 3, 2 / 3]
+
+
 def test_distances_are_those_by_which_terms_match(wordnet: WordNet) -> None:
     """Of nouns of WordNet, as the method finds them by bounded walks: two codes, one distance."""
     rng = np.random.default_rng(0)
