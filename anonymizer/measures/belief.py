@@ -8,9 +8,9 @@ What a row says depends on the method. Pools: the published share. Composition, 
 binary profiles: the share of members. Centroids of other weights: the same, as someone with all
 weights can mostly tell from their sum how many there are. A union: one member or more has the term,
 with whatever weight. guarantee=every-term: a missing term belongs to nobody, or to more than
-p of the members. Matched vocabularies: the share of members if the row has the term, else nothing.
-Reduced profiles: the user has each term of the row; users without a row are in none of these cells.
-Rows of any other method are read as shares of members.
+p of the members. Matched vocabularies: the share of members if the row has the term, also in a bag,
+else nothing. Reduced profiles: the user has each term of the row; users without a row are in none
+of these cells. Rows of any other method are read as shares of members.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Floats, Ints
+from ..arrays import Floats, Ints, Marks
 from ..errors import BadInput
 from ..model import Profiles, Release
 from ..profiles.rare_terms import without_rare_terms
@@ -81,6 +81,19 @@ def columns_in(profiles: Profiles, release: Release) -> Ints:
     if release.promise.bounds != "vocabulary" and np.any(column < 0):
         raise BadInput("the release was not made from these profiles: it has other terms")
     return column
+
+
+def published_cells(profiles: Profiles, release: Release, counts: GroupCounts) -> Marks:
+    """Return marks for the cells of `counts` whose terms stand in the groups' rows in `release`."""
+    span = len(profiles.terms)
+    column = columns_in(profiles, release)[release.rows.weights.indices]
+    keys = np.repeat(np.arange(len(release.rows)) * span, release.rows.sizes) + column
+    present = counts.group * span + counts.term
+    at = np.minimum(np.searchsorted(present, keys), present.size - 1)
+    marks = np.zeros(present.size, dtype=np.bool_)
+    # Rows of matched vocabularies may have terms that no member has, or nobody.
+    marks[at[(present[at] == keys) & (column >= 0)]] = True
+    return marks
 
 
 def published_counts(release: Release) -> GroupCounts:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -25,10 +26,21 @@ from .assignments import Kind, expected_shares
 from .group_counts import columns_in, count_groups, in_groups
 
 
+def _of_single_terms(release: Release) -> Release:
+    """Return `release` with all terms of the bags in its rows, as a bag tells of each of them."""
+    rows = {
+        name: {term: 1.0 for bag in release.rows.row(name) for term in bag.split("|")}
+        for name in release.rows.users
+    }
+    return replace(release, rows=Profiles.from_rows(rows))
+
+
 class Columns:
     """What is published of each term: the cells of all rows, with the profiles' term numbers."""
 
     def __init__(self, profiles: Profiles, release: Release) -> None:
+        if release.parameters.get("typical") == "bags":
+            release = _of_single_terms(release)
         rows, column = release.rows, columns_in(profiles, release)[release.rows.weights.indices]
         known = column >= 0  # a term that nobody has says nothing of a term that somebody has
         self.sizes = release.grouping.sizes

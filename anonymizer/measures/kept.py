@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays import Floats, Marks
 from ..marketing.table import MarketingTable, values_of
 from ..model import Profiles, Release
-from .group_counts import count_groups, released_weights, row_of_each
+from .group_counts import count_groups, published_cells, released_weights, row_of_each
 from .measurement import Measurement, by_user
 
 VALUES = ("bid", "clicks", "impressions", "revenue")
@@ -22,17 +22,18 @@ SYNTHETIC = " (synthetic table)"  # marks every number made from an invented tab
 
 def kept_terms(profiles: Profiles, release: Release) -> list[Measurement]:
     """Return counts of terms and cells, and the share of each user's terms that `release` keeps."""
-    cells = count_groups(profiles, release).term.size
+    counts = count_groups(profiles, release)
     released = int(release.rows.weights[: release.groups].nnz)
     whole = {
         "distinct terms in profiles": np.unique(profiles.weights.indices).size,
         "distinct terms released": np.unique(release.rows.weights.indices).size,
-        "terms of groups": cells,
+        "terms of groups": counts.term.size,
         "terms of groups released": released,
     }
     # Rows that hide their members suppress no term.
     if not release.promise.hides_members:
-        whole["terms of groups suppressed"] = cells - released
+        published = published_cells(profiles, release, counts)
+        whole["terms of groups suppressed"] = int(np.count_nonzero(~published))
     stands = released_weights(profiles, release) > 0
     kept = np.add.reduceat(stands.astype(np.int64), profiles.weights.indptr[:-1]) / profiles.sizes
     rows = [Measurement(name, float(value)) for name, value in whole.items()]

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..model import Profiles, Release
-from .group_counts import GroupCounts, columns_in, count_groups, published_counts
+from .group_counts import GroupCounts, count_groups, published_cells, published_counts
 from .measurement import Measurement, by_group
 
 READINGS = ("average", "share", "worst", "belief")
@@ -87,18 +87,10 @@ def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
     counts = count_groups(profiles, release)
     values = readings(counts)
     summary = _summed_up(counts, values, float(values["share"].max()), len(release.users))
-    span = len(profiles.terms)
-    column = columns_in(profiles, release)[release.rows.weights.indices]
-    keys = np.repeat(np.arange(len(release.rows)) * span, release.rows.sizes) + column
-    keys[column < 0] = -1
-    present = counts.group * span + counts.term
-    at = np.minimum(np.searchsorted(present, keys), present.size - 1)
-    # A pool releases terms also for groups in which no member has them, and rows of matched
-    # vocabularies have terms that nobody has.
-    shares = np.where(present[at] == keys, counts.share[at], 0.0)
-    summary["released_linkability"] = float(shares.max())
+    published = published_cells(profiles, release, counts)
+    summary["released_linkability"] = float(counts.share[published].max(initial=0.0))
     summary["terms_released"] = int(release.rows.weights.nnz)
-    summary["terms_suppressed"] = counts.term.size - int(release.rows.weights.nnz)
+    summary["terms_suppressed"] = int(np.count_nonzero(~published))
     return summary
 
 

@@ -94,13 +94,6 @@ class _Costs:
     def _all_above(self, term: str) -> Mapping[int, int]:
         """Return the nodes at or above `term` with the fewest steps up to each."""
         if term not in self._above:
-            edge: Sequence[int] = self._taxonomy.nodes_of(term)
-            edge = edge[:1] if self._first else edge
-            steps, done = dict.fromkeys(edge, 0), 0
-            while edge:
-                done += 1
-                above = {up for node in edge for up in self._taxonomy.parents_of(node)}
-                edge = sorted(above - steps.keys())
-                steps |= dict.fromkeys(edge, done)
-            self._above[term] = steps
+            starts = self._taxonomy.nodes_of(term)
+            self._above[term] = self._taxonomy.above(starts[:1] if self._first else starts)
         return self._above[term]

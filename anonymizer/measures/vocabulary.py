@@ -133,8 +133,5 @@ def _below(profiles: Profiles, release: Release, taxonomy: Taxonomy) -> Iterator
 
 
 def upwards(taxonomy: Taxonomy, term: str) -> Iterator[str]:
-    """Yield the names of the nodes from `term` up, by first senses and first parents."""
-    nodes = list(taxonomy.nodes_of(term)[:1])
-    while nodes:
-        yield taxonomy.name_of(nodes[0])
-        nodes = taxonomy.parents_of(nodes[0])
+    """Return the names of the nodes from `term` up, by first senses and first parents."""
+    return map(taxonomy.name_of, taxonomy.way_up(term))

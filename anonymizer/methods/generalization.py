@@ -50,9 +50,8 @@ def run(inputs: Inputs, options: Generalization) -> Release:
     refuse_few(bags, options.k)
     trees = Trees(profiles.terms, inputs.nodes)
     parts = generalized(bags, trees, options.k, progress=inputs.progress)
-    published = (
-        (part.members, slots_of(part, bags, trees, whole=options.bag == "false")) for part in parts
-    )
+    whole = options.bag == "false"
+    published = ((part.members, slots_of(part, trees, whole=whole)) for part in parts)
     return METHOD.released_slots(options, inputs, slot_rows(profiles, published))
 
 

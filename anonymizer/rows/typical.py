@@ -9,6 +9,7 @@ generalize   the node that is above all terms of the bag and closest to them; of
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -42,29 +43,36 @@ class SlotRows(NamedTuple):
 def slot_rows(profiles: Profiles, published: Iterable[Published]) -> SlotRows:
     """Return rows of what is `published`: each term as often as there are slots of it.
 
-    Users and terms are numbers of `profiles`.
+    Users and terms are numbers of `profiles`. Rows stand by their terms and weights.
     """
-    row_of = np.full(len(profiles), -1, dtype=np.int64)
-    slots, rows = list[Slot](), list[Counter[str]]()
+    made = []
     for members, bags in published:
-        own = [
-            Slot(len(rows), term, tuple((profiles.users[u], profiles.terms[t]) for u, t in pairs))
+        own = sorted(
+            (term, tuple((profiles.users[u], profiles.terms[t]) for u, t in pairs))
             for term, pairs in bags
-        ]
+        )
         if own:
-            row_of[list(members)] = len(rows)
-            slots += sorted(own)
-            rows.append(Counter(slot.term for slot in own))
-    if not rows:
-        raise Unsatisfiable("no row would have a term; take a smaller k, or more people")
-    names = row_names(len(rows), set(profiles.users))
+            content = sorted(Counter(term for term, _ in own).items())
+            # The order in which rows were made would tell who came first, so of equal rows a hash
+            # of what is private decides.
+            made.append((content, hashlib.sha256(repr(own).encode()).digest(), members, own))
+    if not made:
+        raise Unsatisfiable(
+            "no row would have a term; take a smaller k, more people, or another taxonomy"
+        )
+    made.sort(key=lambda row: row[:2])
+    row_of = np.full(len(profiles), -1, dtype=np.int64)
+    for at, (_, _, members, _) in enumerate(made):
+        row_of[list(members)] = at
+    names = row_names(len(made), set(profiles.users))
     weights = {
-        name: {term: float(times) for term, times in row.items()}
-        for name, row in zip(names, rows, strict=True)
+        name: {term: float(times) for term, times in content}
+        for name, (content, *_) in zip(names, made, strict=True)
     }
+    slots = tuple(Slot(at, *slot) for at, (*_, own) in enumerate(made) for slot in own)
     served = np.flatnonzero(row_of >= 0)
     users = tuple(profiles.users[user] for user in served.tolist())
-    return SlotRows(Profiles.from_rows(weights), users, row_of[served], tuple(slots))
+    return SlotRows(Profiles.from_rows(weights), users, row_of[served], slots)
 
 
 def majority(terms: Sequence[str], distances: TermDistances) -> Typical:
@@ -90,21 +98,9 @@ def general(terms: Sequence[str], taxonomy: Taxonomy, nodes: Sequence[tuple[int,
     def above(bag: Bag) -> str:
         if len(set(bag)) == 1:
             return terms[bag[0]]
-        climbs = [_climbs(taxonomy, nodes[term]) for term in {*bag}]
+        climbs = [taxonomy.above(nodes[term]) for term in {*bag}]
         common = set.intersection(*map(set, climbs))
         sums = {node: sum(climb[node] for climb in climbs) for node in common}
         return min((far, taxonomy.name_of(node)) for node, far in sums.items())[1]
 
     return above
-
-
-def _climbs(taxonomy: Taxonomy, starts: Sequence[int]) -> dict[int, int]:
-    """Return the nodes above `starts`, themselves among them, and the steps up to them."""
-    steps = dict.fromkeys(starts, 0)
-    queue = [*starts]
-    for node in queue:
-        for parent in taxonomy.parents_of(node):
-            if parent not in steps:
-                steps[parent] = steps[node] + 1
-                queue.append(parent)
-    return steps

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -38,16 +39,45 @@ class Taxonomy:
         parents: list[int] = self.parents[self.at[node] : self.at[node + 1]].tolist()
         return parents
 
+    def way_up(self, term: str) -> list[int]:
+        """Return the nodes from `term` to a root, by its first sense and first parents."""
+        way, nodes = list[int](), list(self.nodes_of(term)[:1])
+        while nodes:
+            way.append(nodes[0])
+            nodes = self.parents_of(nodes[0])
+        return way
+
+    def above(self, starts: Sequence[int]) -> dict[int, int]:
+        """Return the nodes at or above `starts`, with the fewest steps up to each."""
+        steps = dict.fromkeys(starts, 0)
+        queue = [*starts]
+        for node in queue:
+            for parent in self.parents_of(node):
+                if parent not in steps:
+                    steps[parent] = steps[node] + 1
+                    queue.append(parent)
+        return steps
+
 
 def noun_taxonomy(wordnet: WordNet) -> Taxonomy:
-    """Return the nouns of `wordnet`: a node is a synset, named by its first word."""
+    """Return the nouns of `wordnet`: a node is a synset.
+
+    Its name is the first of its words that means it before all else. If none does, the name is its
+    first word with the number of this sense, like matter#3. So no two nodes share a name.
+    """
     parents, at = wordnet.noun_parents
     count = at.size - 1
 
     def nodes_of(term: str) -> list[int]:
         return [synset for synset in wordnet.senses(term) if synset < count]
 
-    return Taxonomy(parents, at, nodes_of, lambda node: wordnet.lemmas(node)[0].lower())
+    @cache
+    def name_of(node: int) -> str:
+        words = [word.lower() for word in wordnet.lemmas(node)]
+        sense = f"{words[0]}#{nodes_of(words[0]).index(node) + 1}"
+        return next((word for word in words if nodes_of(word)[0] == node), sense)
+
+    return Taxonomy(parents, at, nodes_of, name_of)
 
 
 def read_taxonomy(path: Path) -> Taxonomy:

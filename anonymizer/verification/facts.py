@@ -121,7 +121,7 @@ def general_facts(grounds: Grounds) -> dict[str, int | float]:
         max(float(present.max()), float(prior.max(where=lacked, initial=0.0))),
         tally.keys.size,
         rows.keys.size,
-        tally.keys.size - rows.keys.size,
+        tally.keys.size - int(np.count_nonzero(known)),
     )
     return dict(zip(FACTS, values, strict=True))
 

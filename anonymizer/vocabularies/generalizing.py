@@ -31,6 +31,7 @@ class Part(NamedTuple):
 
     members: list[int]
     nodes: tuple[int, ...]
+    held: list[dict[int, Held]]  # by number of a vocabulary: what it has below each node
 
 
 class _Expansion(NamedTuple):
@@ -45,7 +46,7 @@ class Trees:
     """The way from a root down to each term, by first senses and first parents."""
 
     def __init__(self, terms: Sequence[str], taxonomy: Taxonomy) -> None:
-        self._ways = [_way(term, taxonomy) for term in terms]
+        self._ways = [taxonomy.way_up(term)[::-1] for term in terms]
         self._name_of = taxonomy.name_of
         roots = {way[0] for way in self._ways if way}
         if len(roots) > 1:
@@ -57,19 +58,11 @@ class Trees:
 
     def root(self, term: int) -> int | None:
         """Return the root above `term`, or None if the taxonomy lacks it."""
-        way = self._ways[term]
-        return way[0] if way else None
+        return next(iter(self._ways[term]), None)
 
     def child(self, node: int, term: int) -> int | None:
         """Return the child of `node` that is above `term`, or None if the term is at the node."""
-        at = self._depth[node] + 1
-        way = self._ways[term]
-        return way[at] if at < len(way) else None
-
-    def is_below(self, node: int, term: int) -> bool:
-        """Return whether `term` is at or below `node`."""
-        at, way = self._depth[node], self._ways[term]
-        return at < len(way) and way[at] == node
+        return next(iter(self._ways[term][self._depth[node] + 1 :]), None)
 
     def below(self, node: int) -> int:
         """Return how many terms are at or below `node`."""
@@ -80,15 +73,6 @@ class Trees:
         return "" if node == _TOP else self._name_of(node)
 
 
-def _way(term: str, taxonomy: Taxonomy) -> list[int]:
-    """Return the nodes from a root down to `term`."""
-    way, nodes = list[int](), list(taxonomy.nodes_of(term)[:1])
-    while nodes:
-        way.append(nodes[0])
-        nodes = taxonomy.parents_of(nodes[0])
-    return way[::-1]
-
-
 def generalized(bags: Bags, trees: Trees, k: int, *, progress: Progress = silent) -> Iterator[Part]:
     """Yield the parts of `bags`, each of k people or more; those without a known term have none."""
     held = [_held(bags, number, trees) for number in range(bags.sizes.size)]
@@ -96,7 +80,7 @@ def generalized(bags: Bags, trees: Trees, k: int, *, progress: Progress = silent
     if _people(known, bags) < k:
         return
     root = next(iter(held[known[0]]))
-    waiting: list[tuple[Part, dict[int, _Expansion]]] = [(Part(known, (root,)), {})]
+    waiting: list[tuple[Part, dict[int, _Expansion]]] = [(Part(known, (root,), held), {})]
     while waiting:
         part, tried = waiting.pop()
         # If nobody left a part, what was tried of its other nodes is still true.
@@ -114,9 +98,10 @@ def generalized(bags: Bags, trees: Trees, k: int, *, progress: Progress = silent
             for number in members:
                 held[number] |= _split(held[number].pop(node), node, trees)
             alone = len(members) == len(part.members)
-            waiting.append((Part(members, (*others, *children)), tried if alone else {}))
+            part_of = Part(members, (*others, *children), held)
+            waiting.append((part_of, tried if alone else {}))
         if keepers:
-            waiting.append((Part(keepers, part.nodes), {}))
+            waiting.append((part._replace(members=keepers), {}))
 
 
 def _held(bags: Bags, number: int, trees: Trees) -> dict[int, Held]:
@@ -189,7 +174,7 @@ def _filled(keepers: list[int], sets: Sets, bags: Bags, k: int) -> bool:
 
 
 def slots_of(
-    part: Part, bags: Bags, trees: Trees, *, whole: bool
+    part: Part, trees: Trees, *, whole: bool
 ) -> Iterator[tuple[str, list[tuple[int, int]]]]:
     """Yield the word of each published node of `part`, with pairs of a member and a term.
 
@@ -199,16 +184,11 @@ def slots_of(
         word = trees.name(node)
         if not word:
             continue
-        below = [list(_below(node, number, bags, trees)) for number in part.members]
+        below = [
+            [(number, term) for term, count in part.held[number][node] for _ in range(count)]
+            for number in part.members
+        ]
         if whole:
             yield word, [*chain.from_iterable(below)]
         else:
             yield from ((word, list(pairs)) for pairs in zip(*below, strict=False))
-
-
-def _below(node: int, number: int, bags: Bags, trees: Trees) -> Iterator[tuple[int, int]]:
-    """Yield vocabulary `number` with each of its occurrences below `node`."""
-    cut = slice(bags.at[number], bags.at[number + 1])
-    for term, count in zip(bags.terms[cut].tolist(), bags.counts[cut].tolist(), strict=True):
-        if trees.is_below(node, term):
-            yield from ((number, term) for _ in range(count))

@@ -253,5 +253,9 @@ def true_facts(
         "change_of_belief": max(abs(f[t] - prior[t]) for f in shares for t in every),
         "terms_in_groups": sum(distinct),
         "terms_released": sum(map(len, released)),
-        "terms_suppressed": sum(distinct) - sum(map(len, released)),
+        "terms_suppressed": sum(
+            share > 0 and term not in row
+            for found, row in zip(shares, released, strict=True)
+            for term, share in found.items()
+        ),
     }

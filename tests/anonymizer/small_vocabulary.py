@@ -33,8 +33,8 @@ GENERAL: dict[str, Any] = {
     "count": "people",
 }
 GOODS = (
-    "Edibles Goods|Alcohol Edibles|Wine Alcohol|Vino Alcohol|Milk Edibles|Raw-milk Milk|"
-    "Homo-milk Milk|Wear Goods|Clothes Wear|Jackets Clothes|Pants Clothes|Footwear Wear|"
+    "Groceries Goods|Alcohol Groceries|Wine Alcohol|Vino Alcohol|Milk Groceries|Raw-milk Milk|"
+    "Pure-milk Milk|Wear Goods|Clothes Wear|Jackets Clothes|Pants Clothes|Footwear Wear|"
     "Boots Footwear|Shoes Footwear"
 )
 TAXONOMY = [(child, parent) for child, parent in (line.split() for line in GOODS.split("|"))]
@@ -44,11 +44,12 @@ EXAMPLE: Rows = {
         "t1": "Wine Wine Jackets Boots",
         "t2": "Vino Vino Jackets Shoes",
         "t3": "Wine Vino Raw-milk Jackets Shoes",
-        "t4": "Vino Raw-milk Raw-milk Homo-milk",
-        "t5": "Raw-milk Homo-milk Homo-milk Jackets Pants",
+        "t4": "Vino Raw-milk Raw-milk Pure-milk",
+        "t5": "Raw-milk Pure-milk Pure-milk Jackets Pants",
     }.items()
 }
-# The paper's running example: members by row in the order in which they joined, and slots.
+# The paper's running example, where Groceries are Edibles and Pure-milk is Homo-milk, so that rows
+# stand in the order of the paper: members by row in the order in which they joined, and slots.
 CLUSTERS = {"g0001": ["t1", "t2", "t3"], "g0002": ["t4", "t5"]}
 SLOTS = {
     "g0001": {
@@ -58,8 +59,8 @@ SLOTS = {
         "Wine": ["Wine Vino Wine"],
     },
     "g0002": {
-        "Homo-milk": ["Homo-milk Homo-milk"],
-        "Raw-milk": ["Raw-milk Raw-milk", "Raw-milk Homo-milk"],
+        "Pure-milk": ["Pure-milk Pure-milk"],
+        "Raw-milk": ["Raw-milk Raw-milk", "Raw-milk Pure-milk"],
     },
 }
 

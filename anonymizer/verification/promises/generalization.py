@@ -6,10 +6,9 @@ with the fewest has a term at it or below; else once, for all that members have 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ..choices import parameter_faults
 from ..finding import Findings, row_findings
 from ..tally import Grounds
 from ..vocabularies.below import below
@@ -48,10 +47,4 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     yield from slot_findings("slots", {line: under.more_or_less(slots, whole=whole)}, slots, good)
 
 
-def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Return what is wrong with `parameters`."""
-    return parameter_faults(parameters, _WORDS, NUMBERS)
-
-
-_ALL = {*_WORDS, *NUMBERS, *(word for words in _WORDS.values() for word in words)}
-JUDGE = judge_of("generalization", _judge, _faults, _ALL, set())
+JUDGE = judge_of("generalization", _judge, _WORDS, NUMBERS)

@@ -7,18 +7,18 @@ can't be recounted, and nothing is promised about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ...arrays import Marks
-from ..choices import MIN_USERS, MOST, Numbers, parameter_faults
+from ..choices import MIN_USERS, MOST, Numbers
 from ..files.strict_lines import is_real, is_whole
 from ..finding import Findings
 from ..tally import Grounds
-from ..vocabularies.matching import matching_of
+from ..vocabularies.matching import matched
 from ..vocabularies.network import network_of
 from ..vocabularies.recount import (
     NUMBERS,
@@ -60,23 +60,24 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     slots, findings = judge_slots(grounds, whole=False)
     yield from findings
     network, eps = network_of(parameters, grounds.parts), parameters["eps"]
-    matching = matching_of(slots, network, only_equal=not eps)
+    own, names = [slots.terms[own] for own in slots.own.tolist()], [*slots.terms, None]
+    bags = [tuple(own[low:high]) for low, high in pairwise(slots.ends.tolist())]
+    apart = matched(bags, network, only_equal=not eps)
     line = f"has two occurrences that are farther apart than eps={eps:g}"
     good = f"any two occurrences of a slot are at most eps={eps:g} apart"
-    yield from slot_findings("eps", {line: matching.farthest > eps}, slots, good)
-    names, typical = slots.terms, parameters["typical"]
-    if typical == "majority":
-        wrong, what = matching.typical != slots.term, "its term that is closest to the others"
-    else:
-        bags = [tuple(sorted(names[own] for own in bag)) for bag in _bags(slots)]
+    far = np.array([apart[bag][0] > eps for bag in bags], dtype=np.bool_)
+    yield from slot_findings("eps", {line: far}, slots, good)
+    if parameters["typical"] == "majority":
+        what = "its term that is closest to the others"
+        typical = {bag: term for bag, (_, term) in apart.items()}
+    elif parameters["typical"] == "bags":
         what = "all of its terms, each once"
-        terms = {bag: "|".join(dict.fromkeys(bag)) for bag in {*bags}}
-        if typical == "generalize":
-            what = "the closest word above all of its terms"
-            terms = {bag: network.closest(bag) for bag in terms}
-        published = (names[term] for term in slots.term.tolist())
-        pairs = zip(bags, published, strict=True)
-        wrong = np.array([terms[bag] != term for bag, term in pairs], dtype=np.bool_)
+        typical = {bag: "|".join(sorted({*bag})) for bag in apart}
+    else:
+        what = "the closest word above all of its terms"
+        typical = {bag: network.closest(bag) for bag in apart}
+    pairs = zip(bags, slots.term.tolist(), strict=True)
+    wrong = np.array([typical[bag] != names[term] for bag, term in pairs], dtype=np.bool_)
     faults = {f"does not publish {what}": wrong}
     yield from slot_findings("typical", faults, slots, f"each slot publishes {what}")
     faults = {"names members in another order than its row's first slot": _disordered(slots)}
@@ -94,16 +95,4 @@ def _disordered(slots: Slots) -> Marks:
     return marks
 
 
-def _bags(slots: Slots) -> Iterator[list[int]]:
-    """Yield the terms of each slot."""
-    own, ends = slots.own.tolist(), slots.ends.tolist()
-    return (own[low:high] for low, high in pairwise(ends))
-
-
-def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Return what is wrong with `parameters`."""
-    return parameter_faults(parameters, _WORDS, _NUMBERS)
-
-
-_ALL = {*_WORDS, *_NUMBERS, *(word for words in _WORDS.values() for word in words)}
-JUDGE = judge_of("vocabulary-k", _judge, _faults, _ALL, _QUOTED)
+JUDGE = judge_of("vocabulary-k", _judge, _WORDS, _NUMBERS, _QUOTED)

@@ -1,8 +1,4 @@
-"""What members have below the terms that their row publishes.
-
-Two nodes of WordNet may be called by one word. A row does not say which of them it means, so how
-often it publishes such a word is not counted again.
-"""
+"""What members have below the terms that their row publishes."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import numpy as np
 from ...arrays import Floats, Ints, Marks
 from ..files.evidence import JudgedRows
 from ..files.profiles import JudgedProfiles
-from ..promises.rows import find, find_any
+from ..promises.rows import find
 from .network import TermNetwork
 from .slots import Slots
 
@@ -23,7 +19,6 @@ class Below(NamedTuple):
 
     stray: Marks  # slots with an occurrence that is not
     twice: Ints  # rows with a term below two of theirs
-    sole: Marks  # terms that only one node is called by
     keys: Ints  # row * span + term, ascending
     total: Floats  # of all members of the row: their occurrences below the term
     least: Floats  # of the member who has the fewest
@@ -37,7 +32,7 @@ class Below(NamedTuple):
         wrong: Marks = ~known[at] | (slots.sizes != self.total[here][at])
         if not whole:
             wrong = (~known | (self.least[here] != times))[at]
-        return wrong & self.sole[slots.term]
+        return wrong
 
 
 def below(
@@ -49,34 +44,28 @@ def below(
     """
     number = {rows.terms[at]: at for at in np.unique(rows.cells.columns).tolist()}
     ways = [network.way_up(term) for term in people.terms]
-    words = {node: network.word(node) for way in ways for node in way}
-    called = np.bincount([number[word] for word in words.values() if word in number] or [0])
-    sole = np.append(called, np.zeros(rows.span - called.size)) == 1
-    named = [[number[words[node]] for node in way if words[node] in number] for way in ways]
-    ends = np.cumsum([0, *map(len, named)])
-    above = np.array([at for some in named for at in some], dtype=np.int64)
-    term = np.repeat(np.arange(len(ways)), np.diff(ends))
-    stray = ~np.isin(slots.own * rows.span + slots.term[slots.slot], term * rows.span + above)
+    names = (map(network.word, way) for way in ways)
+    named = {at: [number[one] for one in some if one in number] for at, some in enumerate(names)}
+    own = zip(slots.own.tolist(), slots.term[slots.slot].tolist(), strict=True)
+    stray = [term not in named.get(at, ()) for at, term in own]
+    place = {key: at for at, key in enumerate(rows.keys.tolist())}
+    total, least = np.zeros(rows.keys.size), np.full(rows.keys.size, np.inf)
+    members, twice = np.zeros(rows.keys.size, dtype=np.int64), list[int]()
+    ends, columns = people.cells.ends.tolist(), people.cells.columns.tolist()
+    weights = people.cells.weights.tolist()
+    for user, group in enumerate(group_of.tolist()):
+        below_of: dict[int, float] = {}  # what the user has below each term of the row
+        for cell in range(*ends[user : user + 2]) if group >= 0 else ():
+            keys = (group * rows.span + term for term in named[columns[cell]])
+            here = [place[key] for key in keys if key in place]
+            twice += [group] * (len(here) > 1)
+            for one in here:
+                below_of[one] = below_of.get(one, 0.0) + weights[cell]
+        for one, count in below_of.items():
+            total[one] += count
+            least[one] = min(least[one], count)
+            members[one] += 1
+    sizes = np.bincount(group_of[group_of >= 0], minlength=len(rows.names))
+    least[members < sizes[rows.keys // rows.span]] = 0
     stray_slots = np.bincount(slots.slot, stray, slots.row.size) > 0
-    clear = sole[above]
-    above, ends = above[clear], np.append(0, np.cumsum(clear))[ends]
-    # Each cell of a profile, next to each published term above it that its row has.
-    user = np.repeat(np.arange(group_of.size), people.sizes)
-    column = people.cells.columns
-    times = np.where(group_of[user] >= 0, np.diff(ends)[column], 0)
-    cell = np.repeat(np.arange(user.size), times)
-    place = np.arange(cell.size) - np.repeat(np.cumsum(times) - times, times)
-    keys = group_of[user[cell]] * rows.span + above[ends[column[cell]] + place]
-    at, there = find_any(keys, rows.keys)
-    cell, at = cell[there], at[there]
-    twice = group_of[user[cell[1:][cell[1:] == cell[:-1]]]]
-    # For each member and term of their row, what the member has below it.
-    pairs, back = np.unique(at * group_of.size + user[cell], return_inverse=True)
-    own: Floats = np.bincount(back, people.cells.weights[cell], pairs.size).astype(np.float64)
-    of, count = pairs // group_of.size, rows.keys.size
-    least = np.full(count, np.inf)
-    np.minimum.at(least, of, own)
-    members = np.bincount(group_of[group_of >= 0], minlength=len(rows.names))
-    least[np.bincount(of, minlength=count) < members[rows.keys // rows.span]] = 0
-    total: Floats = np.bincount(of, own, count).astype(np.float64)
-    return Below(stray_slots, twice, sole, rows.keys, total, least)
+    return Below(stray_slots, np.array(twice, dtype=np.int64), rows.keys, total, least)

@@ -8,6 +8,7 @@ network lacks matches only itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from ..files.evidence import TAXONOMY, Parts
@@ -28,7 +29,7 @@ class TermNetwork:
         *,
         every_sense: bool = False,
     ):
-        self._places, self._parents, self.word = places, parents, word
+        self._places, self._parents, self.word = places, parents, cache(word)
         self._most = None if every_sense else 1
         self._above: dict[str, Mapping[Node, int]] = {}
 
@@ -91,7 +92,7 @@ def network_of(parameters: Mapping[str, Any], parts: Parts) -> TermNetwork:
         raise Broken("taxonomy", TAXONOMY, "is there, though none was given; remove the file")
     nouns = read_nouns()
     every = parameters["senses"] == "closest"
-    return TermNetwork(nouns.senses, nouns.parents, nouns.word, every_sense=every)
+    return TermNetwork(nouns.senses, nouns.parents, nouns.name, every_sense=every)
 
 
 def _read_taxonomy(content: bytes) -> dict[str, str]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ...arrays import Marks
 from ...promise import Promise
-from ..choices import MOST, Numbers, people_of_rows
+from ..choices import MOST, Numbers, Words, parameter_faults, people_of_rows
 from ..facts import OCCURRENCES, general_facts
-from ..files.evidence import SLOTS, TAXONOMY
+from ..files.evidence import SLOTS, TAXONOMY, JudgedRows
 from ..files.profiles import keys_of
 from ..files.strict_lines import is_whole
 from ..finding import PROFILES, Broken, Finding, Findings, row_findings
@@ -21,7 +22,6 @@ from ..tally import Grounds
 from .slots import Slots
 
 Judged = Callable[[Mapping[str, object], Grounds], Findings]
-Faults = Callable[[Mapping[str, Any]], Iterator[str]]
 
 WORDS = {
     "taxonomy": ("wordnet", "given"),
@@ -40,8 +40,9 @@ def judge_people(parameters: Mapping[str, Any], grounds: Grounds, *, once: bool)
         of, served = "people", grounds.group_of >= 0
         if grounds.person is not None:
             people = people_of_rows(grounds.person[served], grounds.group_of[served])
+        if grounds.person is not None and once:
             line, twice = "stands for two sessions of one person", people != grounds.tally.sizes
-            yield from row_findings("k", once & twice, line, "no row has two sessions of a person")
+            yield from row_findings("k", twice, line, "no row has two sessions of a person")
     line, good = f"stands for fewer than k={k} {of}", f"each row stands for k={k} {of} or more"
     yield from row_findings("k", people < k, line, good)
 
@@ -74,7 +75,18 @@ def judge_slots(grounds: Grounds, *, whole: bool) -> tuple[Slots, list[Finding]]
     }
     good = f"each of {count} slots has {one} of each member, none used twice"
     findings = [*slot_findings("slots", faults, slots, good), *_judge_weights(slots, grounds)]
+    line = "stands before a row that must come first by its terms and their weights"
+    findings += row_findings("order", _early(grounds.rows), line, "rows stand by their content")
     return slots.of(holds & complete), findings
+
+
+def _early(rows: JudgedRows) -> Marks:
+    """Return marks for the rows whose content is above that of the next one."""
+    columns, weights = rows.cells.columns, rows.cells.weights
+    names = [rows.terms[column] for column in columns.tolist()]
+    cells, ends = [*zip(names, weights.tolist(), strict=True)], rows.cells.ends.tolist()
+    content = [sorted(cells[low:high]) for low, high in pairwise(ends)]
+    return np.array([*(one > after for one, after in pairwise(content)), False], dtype=np.bool_)
 
 
 def _judge_weights(slots: Slots, grounds: Grounds) -> Iterator[Finding]:
@@ -151,19 +163,20 @@ def _facts(grounds: Grounds) -> dict[str, int | float]:
 
 
 def judge_of(
-    method: str, judge: Judged, faults: Faults, words: set[str], quoted: set[str]
+    method: str, judge: Judged, words: Words, numbers: Numbers, quoted: Set[str] = frozenset()
 ) -> Judge:
-    """Return how releases of `method` are judged by `judge`, with the `faults` of parameters.
+    """Return how releases of `method` are judged by `judge`.
 
-    Parameters and facts may hold `words`; rows don't show those that are `quoted`.
+    Parameters must be one of their `words`, or one of `numbers`. Rows don't show the `quoted` ones.
     """
+    known = {*words, *numbers, *OCCURRENCES}
     return Judge(
         method,
         Promise("group", "vocabulary"),
         judge,
         None,
-        {*words, *OCCURRENCES},
-        faults,
+        known.union(*words.values()),
+        lambda parameters: parameter_faults(parameters, words, numbers),
         quoted,
         keeps=frozenset({SLOTS, TAXONOMY}),
         leaves_out=True,

@@ -42,16 +42,19 @@ class Nouns:
         at = 4 + 2 * int(fields[3], 16)
         ups = range(at + 1, at + 1 + 4 * int(fields[at]), 4)
         above = [[int(fields[i + 1]) for i in ups if fields[i] == kind] for kind in _UP]
-        return [one for same in above for one in sorted(same, key=self.name)]
+        return [one for same in above for one in sorted(same, key=lambda up: self.words(up)[0])]
 
-    def name(self, synset: int) -> tuple[str, int]:
-        """Return the name of `synset`: its first word, and which sense of it this is."""
-        word = self._fields(synset)[4].decode().lower()
-        return word, self._senses[word].index(synset)
+    def words(self, synset: int) -> list[tuple[str, int]]:
+        """Return the words of `synset`, each with the number of this sense of it, from 1."""
+        fields = self._fields(synset)
+        words = [word.decode().lower() for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2]]
+        return [(word, self._senses[word].index(synset) + 1) for word in words]
 
-    def word(self, synset: int) -> str:
-        """Return the first word of `synset`."""
-        return self.name(synset)[0].replace("_", " ")
+    def name(self, synset: int) -> str:
+        """Return the first word whose first sense is `synset`; if none, the first and its sense."""
+        words = self.words(synset)
+        firsts = [word for word, sense in words if sense == 1]
+        return (firsts or ["{}#{}".format(*words[0])])[0].replace("_", " ")
 
     def _fields(self, synset: int) -> list[bytes]:
         end = self._synsets.index(b"\n", synset)

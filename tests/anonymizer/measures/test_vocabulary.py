@@ -18,28 +18,9 @@ from anonymizer.similarity.term_distances import term_distances
 from anonymizer.terms.taxonomy import noun_taxonomy, taxonomy_of
 from anonymizer.terms.wordnet import WordNet
 
-PAIRS = tuple(
-    (child, parent)
-    for parent, children in {
-        "Goods": "Edibles Wear",
-        "Edibles": "Alcohol Milk",
-        "Alcohol": "Wine Vino",
-        "Milk": "Raw Homo",
-        "Wear": "Clothes Footwear",
-        "Clothes": "Jackets Pants",
-        "Footwear": "Boots Shoes",
-    }.items()
-    for child in children.split()
-)
-PROFILES = Profiles.from_rows(
-    {
-        "t1": {"Wine": 2, "Jackets": 1, "Boots": 1},
-        "t2": {"Vino": 2, "Jackets": 1, "Shoes": 1},
-        "t3": {"Wine": 1, "Vino": 1, "Raw": 1, "Jackets": 1, "Shoes": 1},
-        "t4": {"Vino": 1, "Raw": 2, "Homo": 1},
-        "t5": {"Raw": 1, "Homo": 2, "Jackets": 1, "Pants": 1},
-    }
-)
+from ..small_vocabulary import EXAMPLE, TAXONOMY
+
+PROFILES = Profiles.from_rows(EXAMPLE)
 VOCABULARY = Promise("group", "vocabulary")
 
 
@@ -66,7 +47,7 @@ def made(
         {"users_left_out": len(PROFILES) - len(row_of)},
         promise=VOCABULARY,
         slots=tuple(every),
-        taxonomy=PAIRS,
+        taxonomy=tuple(TAXONOMY),
     )
 
 
@@ -76,9 +57,9 @@ SSC = made(
         ("g1", "Shoes", "t1:Boots t2:Shoes t3:Shoes"),
         ("g1", "Vino", "t1:Wine t2:Vino t3:Vino"),
         ("g1", "Wine", "t1:Wine t2:Vino t3:Wine"),
-        ("g2", "Homo", "t4:Homo t5:Homo"),
-        ("g2", "Raw", "t4:Raw t5:Homo"),
-        ("g2", "Raw", "t4:Raw t5:Raw"),
+        ("g2", "Pure-milk", "t4:Pure-milk t5:Pure-milk"),
+        ("g2", "Raw-milk", "t4:Raw-milk t5:Pure-milk"),
+        ("g2", "Raw-milk", "t4:Raw-milk t5:Raw-milk"),
     ],
     {"t1": "g1", "t2": "g1", "t3": "g1", "t4": "g2", "t5": "g2"},
     eps=4.0,
@@ -87,12 +68,12 @@ SSC = made(
 ROWS_OF_LG = {"t1": "g1", "t2": "g2", "t3": "g2", "t4": "g1", "t5": "g2"}
 LG_BAG = made(
     [
-        ("g1", "Goods", "t1:Boots t4:Homo"),
-        ("g1", "Goods", "t1:Jackets t4:Raw"),
-        ("g1", "Goods", "t1:Wine t4:Raw"),
+        ("g1", "Goods", "t1:Boots t4:Pure-milk"),
+        ("g1", "Goods", "t1:Jackets t4:Raw-milk"),
+        ("g1", "Goods", "t1:Wine t4:Raw-milk"),
         ("g1", "Goods", "t1:Wine t4:Vino"),
-        ("g2", "Edibles", "t2:Vino t3:Raw t5:Homo"),
-        ("g2", "Edibles", "t2:Vino t3:Vino t5:Homo"),
+        ("g2", "Groceries", "t2:Vino t3:Raw-milk t5:Pure-milk"),
+        ("g2", "Groceries", "t2:Vino t3:Vino t5:Pure-milk"),
         ("g2", "Wear", "t2:Jackets t3:Jackets t5:Jackets"),
         ("g2", "Wear", "t2:Shoes t3:Shoes t5:Pants"),
     ],
@@ -101,8 +82,16 @@ LG_BAG = made(
 )
 LG = made(
     [
-        ("g1", "Goods", "t1:Boots t1:Jackets t1:Wine t1:Wine t4:Homo t4:Raw t4:Raw t4:Vino"),
-        ("g2", "Edibles", "t2:Vino t2:Vino t3:Raw t3:Vino t3:Wine t5:Homo t5:Homo t5:Raw"),
+        (
+            "g1",
+            "Goods",
+            "t1:Boots t1:Jackets t1:Wine t1:Wine t4:Pure-milk t4:Raw-milk t4:Raw-milk t4:Vino",
+        ),
+        (
+            "g2",
+            "Groceries",
+            "t2:Vino t2:Vino t3:Raw-milk t3:Vino t3:Wine t5:Pure-milk t5:Pure-milk t5:Raw-milk",
+        ),
         ("g2", "Wear", "t2:Jackets t2:Shoes t3:Jackets t3:Shoes t5:Jackets t5:Pants"),
     ],
     ROWS_OF_LG,
@@ -124,7 +113,8 @@ def test_running_example(release: Release, loss: float, kept: int, replaced: int
 
 
 def test_users_without_a_row_are_left_empty_and_lose_all() -> None:
-    release = made([("g1", "Raw", "t4:Raw t5:Raw")], {"t4": "g1", "t5": "g1"}, eps=0.0)
+    slots = [("g1", "Raw-milk", "t4:Raw-milk t5:Raw-milk")]
+    release = made(slots, {"t4": "g1", "t5": "g1"}, eps=0.0)
     values = {row.name: row.value for row in vocabulary(PROFILES, release)}
     assert values["users left empty"] == 3
     assert values["bLM"] == 20 / 22
@@ -139,17 +129,32 @@ def test_bags_replace_nothing_and_have_no_patterns() -> None:
     assert "sDist" not in values
 
 
+def test_no_count_of_suppressed_terms_is_below_zero() -> None:
+    """A row of bags may have more terms than its members; suppressed is what it lacks of theirs."""
+    world = Profiles.from_rows(
+        {"u1": {"Wine": 2, "Vino": 1}, "u2": {"Wine": 1, "Vino": 2, "Raw-milk": 1}}
+    )
+    slots = [
+        ("g1", "Vino", "u1:Vino u2:Vino"),
+        ("g1", "Vino|Wine", "u1:Wine u2:Vino"),
+        ("g1", "Wine", "u1:Wine u2:Wine"),
+    ]
+    stated = facts(world, made(slots, {"u1": "g1", "u2": "g1"}, typical="bags", eps=4.0))
+    counts = [stated[f"terms_{what}"] for what in ("in_groups", "released", "suppressed")]
+    assert counts == [3, 3, 1]
+
+
 def test_recall_and_distance_by_hand() -> None:
     """Patterns of 2 terms or more, by support: see the comments; omega is 4."""
-    world = Profiles.from_rows({"u1": {"Wine": 1, "Raw": 1}, "u2": {"Wine": 1, "Raw": 1}})
+    world = Profiles.from_rows({"u1": {"Wine": 1, "Raw-milk": 1}, "u2": {"Wine": 1, "Raw-milk": 1}})
     same = made([("g1", "Wine", "t1:Wine t2:Wine")], {"t1": "g1", "t2": "g1"}, eps=4.0)
-    taxonomy = taxonomy_of(iter(PAIRS))
-    # {Raw, Wine} against {Wine}: one of two terms is there, and the other costs 4.
+    taxonomy = taxonomy_of(iter(TAXONOMY))
+    # {Raw-milk, Wine} against {Wine}: one of two terms is there, and the other costs 4.
     assert retrieved(patterns_of(world, 1), same, taxonomy, 1) == (0.5, 2.0)
     # No row has two terms: both cost 4.
     assert retrieved(patterns_of(world, 2), same, taxonomy, 2) == (0.0, 4.0)
     vino = made([("g1", "Vino", "t1:Wine t2:Vino")], {"t1": "g1", "t2": "g1"}, eps=4.0)
-    # Wine is 2 from Vino, within eps, and Raw costs 4. With eps 0 all costs 1: 3 terms of 2.
+    # Wine is 2 from Vino, within eps, and Raw-milk costs 4. With eps 0 all costs 1: 3 terms of 2.
     assert retrieved(patterns_of(world, 1), vino, taxonomy, 1) == (0.0, 3.0)
     assert retrieved(patterns_of(world, 1), vino, taxonomy, 1, eps=0.0) == (0.0, 1.5)
     assert retrieved(patterns_of(world, 1), vino, taxonomy, 1, eps=2.0) == (0.0, 2.0)
@@ -187,6 +192,14 @@ def test_what_a_row_lacks_says_nothing_of_it() -> None:
     assert columns.users == 3
     assert posteriors.standing.tolist() == [1]
     assert posteriors.lacking[[0, 2], 0] == pytest.approx(1 / 3)
+
+
+def test_a_bag_tells_of_each_of_its_terms() -> None:
+    slots = [("g1", "Vino|Wine", "t1:Wine t2:Vino t3:Wine")]
+    release = made(slots, {"t1": "g1", "t2": "g1", "t3": "g1"}, typical="bags", eps=4.0)
+    columns, posteriors = infer(PROFILES, release)
+    assert [PROFILES.terms[term] for term in columns.term] == ["Vino", "Wine"]
+    assert posteriors.standing.tolist() == [2 / 3, 2 / 3]
 
 
 def test_distances_are_those_by_which_terms_match(wordnet: WordNet) -> None:

@@ -59,3 +59,13 @@ def test_wordnets_nouns_have_one_root(wordnet: WordNet) -> None:
     assert [nouns.name_of(root) for root in roots] == ["entity"]
     assert [nouns.name_of(node) for node in nouns.nodes_of("dog")[:2]] == ["dog", "frump"]
     assert not nouns.nodes_of("quickly")
+
+
+def test_no_two_nouns_share_a_name(wordnet: WordNet) -> None:
+    nouns = noun_taxonomy(wordnet)
+    assert [nouns.name_of(node) for node in nouns.nodes_of("matter")[:3:2]] == [
+        *["matter", "matter#3"]
+    ]
+    for node in range(0, nouns.at.size - 1, 20):
+        word, _, sense = nouns.name_of(node).partition("#")
+        assert nouns.nodes_of(word)[int(sense or 1) - 1] == node

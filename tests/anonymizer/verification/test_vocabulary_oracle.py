@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,7 @@ def holds(release: SmallRelease) -> bool:
         all(enough(release, members) for members in people.values())
         and is_sorted([(names.index(row), term, pairs) for row, term, pairs in slots])
         and times == stated
+        and is_sorted([sorted(terms.items()) for terms in rows.values()])
         and all(count <= profiles.get(u, {}).get(term, 0) for (u, term), count in used.items())
         and all({user for user, _ in pairs} == {*people[row]} for row, _, pairs in slots)
         and own(release, slots, people, tree)
@@ -182,18 +183,20 @@ def small(rng: random.Random) -> SmallRelease:
     method = "generalization" if bag else "vocabulary-k"
     release = SmallRelease(profiles, [], [], given, {}, method=method, choices=choices)
     clusters = clustered(release, rng)
-    slots = []
-    for members in clusters:
-        fill = below if bag else together
-        found = fill(release, members, dict(tree), rng)
-        row = f"g{len({slot[0] for slot in slots}) + 1:04d}"
-        slots += sorted((row, term, pairs) for term, pairs in found)
-    if not slots:  # it would be no release
+    fill = below if bag else together
+    filled = [sorted(fill(release, members, dict(tree), rng)) for members in clusters]
+    rows = sorted((found for found in filled if found), key=content)
+    if not rows:  # it would be no release
         return small(rng)
+    slots = [(f"g{at:04d}", *slot) for at, found in enumerate(rows, 1) for slot in found]
     made = vocabulary(profiles, slots, given, tree, method)
     made.choices = choices
     made.facts = facts_of(made)
     return made
+
+
+def content(found: Sequence[tuple[str, Any]]) -> list[tuple[str, int]]:
+    return sorted(Counter(term for term, _ in found).items())
 
 
 def clustered(release: SmallRelease, rng: random.Random) -> list[list[str]]:

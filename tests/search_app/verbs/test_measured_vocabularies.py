@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from ...anonymizer.measures.test_vocabulary import PAIRS, PROFILES
+from ...anonymizer.small_vocabulary import EXAMPLE, TAXONOMY
 from ..conftest import Run
 
 
 @pytest.fixture
 def profiles(tmp_path: Path) -> Path:
     """Return the profiles of the paper's running example; its taxonomy lies next to them."""
-    (tmp_path / "goods.tsv").write_text("".join(f"{child}\t{over}\n" for child, over in PAIRS))
-    people = ({"user": user, "terms": PROFILES.row(user)} for user in PROFILES.users)
+    (tmp_path / "goods.tsv").write_text("".join(f"{child}\t{over}\n" for child, over in TAXONOMY))
+    people = ({"user": user, "terms": own} for user, own in EXAMPLE.items())
     path = tmp_path / "profiles.jsonl"
     path.write_text("".join(json.dumps(person) + "\n" for person in people))
     return path

@@ -27,7 +27,8 @@ from search_app.experiments.outcomes import Outcomes
 from search_app.experiments.report.report import FAILS, HOLDS, UNDECIDED, Report
 from search_app.experiments.report.summaries import sum_up
 
-from ....anonymizer.measures.test_vocabulary import PAIRS, PROFILES
+from ....anonymizer.measures.test_vocabulary import PROFILES
+from ....anonymizer.small_vocabulary import TAXONOMY
 from ..conftest import MakeOutcomes
 
 DEFINITION = read_definition(text_of("liu-wang"), "liu-wang")
@@ -145,7 +146,7 @@ def test_the_crossing_is_named_and_wordnets_share_stands_with_every_result(
 
 
 def test_facts_of_the_running_example() -> None:
-    taxonomy = taxonomy_of(iter(PAIRS))
+    taxonomy = taxonomy_of(iter(TAXONOMY))
     inputs = Inputs(PROFILES, taxonomy=taxonomy)
     patterns = [patterns_of(PROFILES, least) for least in (1, 2)]
     none: Any = None  # WordNet is not needed where a taxonomy is given
@@ -160,7 +161,7 @@ def test_facts_of_the_running_example() -> None:
     assert round(bags["loss"], 6) == 0.545455
     assert round(sets["loss"], 6) == 0.688312
     assert sets["kept_share"] == 8 / 22
-    # Below Goods are all 8 terms (7/7), below Edibles 4 (3/7), below Wear 4 (3/7).
+    # Below Goods are all 8 terms (7/7), below Groceries 4 (3/7), below Wear 4 (3/7).
     assert sets["loss_as_if_kept"] == pytest.approx((8 * 7 + 8 * 3 + 6 * 3) / 7 / 22)
     assert ssc["equal_distances"] == 1
     assert bags["rows_of_few_people"] == 0
