@@ -93,12 +93,15 @@ def products_of_many(
 
     Column c has `weights` of the numbered `vectors`, from `firsts[c]` to `firsts[c + 1]`.
     """
-    products = np.zeros((count, rows.size))
+    products, sums = np.empty((count, rows.size)), np.empty(count)
     for at in range(rows.size):
+        sums[:] = 0
         for i in range(starts[rows[at]], starts[rows[at] + 1]):
             value = values[i]
             for part in range(firsts[columns[i]], firsts[columns[i] + 1]):
-                products[vectors[part], at] += value * weights[part]
+                sums[vectors[part]] += value * weights[part]
+        for vector in range(count):
+            products[vector, at] = sums[vector]
     return products
 
 
@@ -112,26 +115,6 @@ def column_products(
         for i in range(starts[columns[at]], starts[columns[at] + 1]):
             products[rows[i]] += values[i] * factors[at]
     return products
-
-
-@_compiled
-def means_of_largest(values: Floats, most: int) -> Floats:
-    """Return the mean of the `most` largest of each row of `values`, added from the largest on."""
-    most = min(most, values.shape[1])
-    means, best = np.zeros(len(values)), np.empty(most)
-    for row in range(len(values) if most else 0):
-        best[:] = -np.inf
-        for value in values[row]:
-            if value > best[most - 1]:
-                to = most - 1
-                while to > 0 and best[to - 1] < value:
-                    best[to] = best[to - 1]
-                    to -= 1
-                best[to] = value
-        for value in best:
-            means[row] += value
-        means[row] /= most
-    return means
 
 
 @_compiled
@@ -165,9 +148,9 @@ def alike(
         cells += starts[row + 1] - starts[row]
         for i in range(starts[row], starts[row + 1]):
             first[columns[i]], size[columns[i]] = -1, 0
-    row_of, part = np.empty(cells, np.int32), np.empty(cells)
+    row_of, part = np.empty(cells, np.uint32), np.empty(cells)
     own = _by_column(rows, starts, columns, values, weights, (first, size), row_of, part)
-    near, cosines = np.zeros((rows.size, 2 * most)), np.zeros(rows.size)
+    near, cosines, last = np.zeros((rows.size, 2 * most)), np.zeros(rows.size), 2 * most - 1
     at_value = 0
     for at in range(rows.size):
         cosines[at:] = 0
@@ -178,9 +161,12 @@ def alike(
                 cosines[row_of[below]] += value * part[below]
             at_value += 1
         for other in range(at + 1, rows.size):
-            if cosines[other] > 0:
-                _keep(cosines[other], other, near[at], most)
-                _keep(cosines[other], at, near[other], most)
+            cosine = cosines[other]
+            # First without rounding, as few are near enough.
+            if cosine > near[at, last] - 1e-12:
+                _keep(cosine, other, near, at, most)
+            if cosine > near[other, last] - 1e-12:
+                _keep(cosine, at, near, other, most)
     return near
 
 
@@ -194,7 +180,7 @@ def _by_column(
     places: tuple[Whole, Whole],
     row_of: Whole,
     part: Floats,
-) -> Ints:
+) -> Whole:
     """Write the cells of `rows`, of length 1, to `row_of` and `part`, and return each value's cell.
 
     `places` get where each column's cells begin, and how many it has.
@@ -203,7 +189,7 @@ def _by_column(
     for row in rows:
         for i in range(starts[row], starts[row + 1]):
             size[columns[i]] += 1
-    cell, at_value, own = 0, 0, np.empty(part.size, np.int64)
+    cell, at_value, own = 0, 0, np.empty(part.size, np.uint32)
     for at in range(rows.size):
         square, before = 0.0, at_value
         for i in range(starts[rows[at]], starts[rows[at] + 1]):
@@ -226,16 +212,13 @@ def _by_column(
 
 
 @_compiled
-def _keep(cosine: float, place: int, near: Floats, most: int) -> None:
-    """Write `place` and its rounded `cosine` to `near` where it is one of the `most` largest."""
-    # First without rounding, as few are near enough.
-    if cosine < near[2 * most - 1] - 1e-12:
-        return
+def _keep(cosine: float, place: int, near: Floats, at: int, most: int) -> None:
+    """Write `place` and its rounded `cosine` to `near[at]` if it is one of the `most` largest."""
     cosine = np.rint(cosine * 1e12) / 1e12
-    if cosine <= near[2 * most - 1]:
+    to = 2 * most - 1
+    if cosine <= near[at, to]:
         return
-    to = most - 1
-    while to > 0 and near[most + to - 1] < cosine:
-        near[to], near[most + to] = near[to - 1], near[most + to - 1]
+    while to > most and near[at, to - 1] < cosine:
+        near[at, to - most], near[at, to] = near[at, to - most - 1], near[at, to - 1]
         to -= 1
-    near[to], near[most + to] = place, cosine
+    near[at, to - most], near[at, to] = place, cosine

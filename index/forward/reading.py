@@ -183,7 +183,9 @@ class Forward:
         `vectors` has a row a vector, and all columns of this index; so has what is returned.
         """
         rows = self._rows(rows)
-        sparse = vectors.indptr, vectors.indices, vectors.data
+        # Without a sign, no place is counted from the end.
+        firsts, numbers = vectors.indptr.view(np.uint32), vectors.indices.view(np.uint32)
+        sparse = firsts, numbers, vectors.data
         products = products_of_many(rows, *self._parts, *sparse, vectors.shape[0])
         lengths: Floats = self._norms[form][rows]
         return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)

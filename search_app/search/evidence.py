@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from anonymizer.arrays import Floats, Ints
 from anonymizer.model import Profiles
-from index.forward.products import column_products, means_around, means_of_largest
+from index.forward.products import column_products, means_around
 from index.forward.reading import DocumentVectors, Forward, Neighbours, Target
 
 from .rerank import DECIMALS, PreparedInterests
@@ -73,7 +74,7 @@ class Scored(NamedTuple):
 
     scores: Floats
     t: Floats
-    support: Floats
+    support: Floats  # 0 in the plain order
     standing: float
     gate: float  # 0: the plain order
     strength: float  # beta times gate
@@ -83,7 +84,6 @@ class _Pool(NamedTuple):
     """What all interests share of one pool."""
 
     common: Floats  # each document's product with what is common
-    neighbours: Neighbours
     close: Floats  # how close each row is that an interest is compared with,
     closeness: Floats  # and the same, ascending
 
@@ -105,6 +105,7 @@ class EvidenceRule:
     ) -> None:
         self._population, self._forward, self._vectors = population, forward, vectors
         self._pool = lru_cache(_POOLS)(self._pool_of)
+        self._near = lru_cache(_POOLS)(self._near_of)
         self.direction = PreparedInterests(self._direction)
         self._away = PreparedInterests(self._away_of)
 
@@ -164,7 +165,6 @@ class EvidenceRule:
         pool = self._pool(rows.tobytes())
         products = self._products(rows, direction, pool.common)
         t: Floats = (products - direction.mean) / direction.spread
-        held = support(t, pool.neighbours)
         near = float(closeness(products[None])[0])
         if self._population is None:
             stands = standing(near, direction.searches)
@@ -172,6 +172,8 @@ class EvidenceRule:
             place = self._others[0].get(name)
             stands = standing(near, pool.closeness, None if place is None else pool.close[place])
         gate = gate_of(stands, care)
+        # Likeness costs most, and the plain order needs none.
+        held = support(t, self.neighbours(rows)) if gate else np.zeros(rows.size)
         strength = care.beta * gate
         scores: Floats = np.round(logs + strength * (t + held) / 2, DECIMALS)
         return Scored(scores, t, held, stands, gate, strength)
@@ -182,7 +184,7 @@ class EvidenceRule:
 
     def neighbours(self, rows: Ints) -> Neighbours:
         """Return the documents of the pool `rows` that support each of them."""
-        return self._pool(rows.tobytes()).neighbours
+        return self._near(rows.tobytes())
 
     def shares(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
         """Return what each term of `interest` adds to t of each document: rows x terms."""
@@ -206,7 +208,7 @@ class EvidenceRule:
             factor = ordered_sum(shared) / (self._square or 1)
         weights = np.fromiter(interest.values(), np.float64, len(interest))
         shares, place_of = self._shares
-        places = np.array([place_of.get(term, -1) for term in interest], dtype=np.int64)
+        places = np.fromiter(map(place_of.get, interest, repeat(-1)), np.int64, len(interest))
         both = places >= 0
         away, rest = weights.copy(), shares.copy()
         away[both] -= factor * shares[places[both]]
@@ -285,13 +287,15 @@ class EvidenceRule:
     def _pool_of(self, key: bytes) -> _Pool:
         rows = np.frombuffer(key, np.int64)
         common = self._forward.projections(rows, self._common_vector, self._vectors)
-        near, none = self._forward.neighbours(rows, NEAR), np.zeros(0)
         if self._population is None:
-            return _Pool(common, near, none, none)
+            return _Pool(common, np.zeros(0), np.zeros(0))
         _, units, lengths = self._others
         products = self._forward.projections_of_many(rows[:SEEN], units, self._vectors)
         close = closeness(products - np.outer(lengths, common[:SEEN]))
-        return _Pool(common, near, close, np.sort(close))
+        return _Pool(common, close, np.sort(close))
+
+    def _near_of(self, key: bytes) -> Neighbours:
+        return self._forward.neighbours(np.frombuffer(key, np.int64), NEAR)
 
     @cached_property
     def _others(self) -> tuple[dict[str, int], csc_matrix, Floats]:
@@ -365,7 +369,13 @@ def logarithms(bm25: NDArray[np.floating]) -> Floats:
 
 def closeness(products: Floats) -> Floats:
     """Return for each row of `products` with a pool the mean of its BEST largest; 0 of none."""
-    close: Floats = np.round(means_of_largest(products[:, :SEEN], BEST), DECIMALS)
+    seen = products[:, :SEEN]
+    if not seen.size:
+        return np.zeros(len(seen))
+    if seen.shape[1] > BEST:  # all others are smaller, so they need no sorting
+        seen = np.partition(seen, seen.shape[1] - BEST, axis=1)[:, -BEST:]
+    sums = np.add.accumulate(np.sort(seen, axis=1)[:, ::-1], axis=1)[:, -1]
+    close: Floats = np.round(sums / seen.shape[1], DECIMALS)
     return close
 
 
