@@ -14,7 +14,7 @@ from numba import njit
 
 from ..model import Floats, Ints, Whole
 
-Loop = TypeVar("Loop", bound=Callable[..., Floats])
+Loop = TypeVar("Loop", bound=Callable[..., object])
 
 _BLOCK = 8  # rows
 _LINE = 32  # numbers of 2 bytes in a cache line
@@ -80,17 +80,54 @@ def row_parts(
 
 @_compiled
 def products_of_many(
-    rows: Ints, starts: Whole, columns: Whole, values: Whole, places: Ints, vectors: Floats
+    rows: Ints,
+    starts: Whole,
+    columns: Whole,
+    values: Whole,
+    firsts: Whole,
+    vectors: Whole,
+    weights: Floats,
+    count: int,
 ) -> Floats:
-    """Return the products of `rows` with each column of `vectors`, whose rows are `places`."""
-    products = np.zeros((rows.size, vectors.shape[1]))
+    """Return the products of `count` sparse vectors with `rows`: vectors x rows.
+
+    Column c has `weights` of the numbered `vectors`, from `firsts[c]` to `firsts[c + 1]`.
+    """
+    products, sums = np.empty((count, rows.size)), np.empty(count)
     for at in range(rows.size):
+        sums[:] = 0
         for i in range(starts[rows[at]], starts[rows[at] + 1]):
-            place = places[columns[i]]
-            if place >= 0:
-                for j in range(vectors.shape[1]):
-                    products[at, j] += values[i] * vectors[place, j]
+            value = values[i]
+            for part in range(firsts[columns[i]], firsts[columns[i] + 1]):
+                sums[vectors[part]] += value * weights[part]
+        for vector in range(count):
+            products[vector, at] = sums[vector]
     return products
+
+
+@_compiled
+def column_products(
+    starts: Whole, rows: Whole, values: Floats, columns: Ints, factors: Floats, size: int
+) -> Floats:
+    """Return the sums, for `size` rows, of a CSC matrix's `columns` times their `factors`."""
+    products = np.zeros(size)
+    for at in range(columns.size):
+        for i in range(starts[columns[at]], starts[columns[at] + 1]):
+            products[rows[i]] += values[i] * factors[at]
+    return products
+
+
+@_compiled
+def means_around(values: Floats, places: Ints, weights: Floats) -> Floats:
+    """Return the mean of `values` at each row of `places` by its `weights`; 0 if they are 0."""
+    means = np.zeros(len(places))
+    for at in range(len(places)):
+        whole = 0.0
+        for i in range(places.shape[1]):
+            means[at] += weights[at, i] * values[places[at, i]]
+            whole += weights[at, i]
+        means[at] = means[at] / whole if whole > 0 else 0.0
+    return means
 
 
 @_compiled
@@ -102,23 +139,34 @@ def alike(
     They stand one after the other: `most` places, then `most` cosines; 0, 0 where one is missing.
     Values count as (1 + ln value) times their column's weight. Equal cosines: first places first.
     """
-    # Each column's cells one after the other, so that only rows that share a column meet.
+    # Each column's cells one after the other, so that only rows that share a column meet. A pair
+    # meets once: at its first row, among the cells that stand below that row's own.
     cells = 0
+    # Of the index's many columns few are in these rows, so no others are set to 0.
+    first, size = np.empty(weights.size, np.int32), np.empty(weights.size, np.int32)
     for row in rows:
         cells += starts[row + 1] - starts[row]
-    first, size = np.full(weights.size, -1, np.int32), np.zeros(weights.size, np.int32)
-    row_of, part = np.empty(cells, np.int32), np.empty(cells)
-    lengths = _by_column(rows, starts, columns, values, weights, (first, size), row_of, part)
-    near, cosines = np.zeros((rows.size, 2 * most)), np.zeros(rows.size)
+        for i in range(starts[row], starts[row + 1]):
+            first[columns[i]], size[columns[i]] = -1, 0
+    row_of, part = np.empty(cells, np.uint32), np.empty(cells)
+    own = _by_column(rows, starts, columns, values, weights, (first, size), row_of, part)
+    near, cosines, last = np.zeros((rows.size, 2 * most)), np.zeros(rows.size), 2 * most - 1
+    at_value = 0
     for at in range(rows.size):
-        cosines[:] = 0
+        cosines[at:] = 0
         for i in range(starts[rows[at]], starts[rows[at] + 1]):
-            low = first[columns[i]]
-            own = (1 + np.log(values[i])) * weights[columns[i]] / lengths[at]
-            for cell in range(low, low + size[columns[i]]):
-                cosines[row_of[cell]] += own * part[cell]
-        cosines[at] = 0
-        _keep_largest(cosines, near[at], most)
+            cell = own[at_value]
+            value = part[cell]
+            for below in range(cell + 1, first[columns[i]] + size[columns[i]]):
+                cosines[row_of[below]] += value * part[below]
+            at_value += 1
+        for other in range(at + 1, rows.size):
+            cosine = cosines[other]
+            # First without rounding, as few are near enough.
+            if cosine > near[at, last] - 1e-12:
+                _keep(cosine, other, near, at, most)
+            if cosine > near[other, last] - 1e-12:
+                _keep(cosine, at, near, other, most)
     return near
 
 
@@ -132,8 +180,8 @@ def _by_column(
     places: tuple[Whole, Whole],
     row_of: Whole,
     part: Floats,
-) -> Floats:
-    """Write the cells of `rows`, of length 1, to `row_of` and `part`, and return the lengths.
+) -> Whole:
+    """Write the cells of `rows`, of length 1, to `row_of` and `part`, and return each value's cell.
 
     `places` get where each column's cells begin, and how many it has.
     """
@@ -141,42 +189,36 @@ def _by_column(
     for row in rows:
         for i in range(starts[row], starts[row + 1]):
             size[columns[i]] += 1
-    cell = 0
-    for row in rows:
-        for i in range(starts[row], starts[row + 1]):
-            if first[columns[i]] < 0:
-                first[columns[i]] = cell
-                cell += size[columns[i]]
-                size[columns[i]] = 0
-    lengths = np.zeros(rows.size)
+    cell, at_value, own = 0, 0, np.empty(part.size, np.uint32)
     for at in range(rows.size):
+        square, before = 0.0, at_value
         for i in range(starts[rows[at]], starts[rows[at] + 1]):
-            value = (1 + np.log(values[i])) * weights[columns[i]]
-            lengths[at] += value * value
-            cell = first[columns[i]] + size[columns[i]]
-            row_of[cell], part[cell] = at, value
-            size[columns[i]] += 1
-    lengths = np.sqrt(lengths)
-    for at in range(part.size):
-        part[at] /= lengths[row_of[at]]
-    return lengths
+            column = columns[i]
+            if first[column] < 0:
+                first[column] = cell
+                cell += size[column]
+                size[column] = 0
+            value = weights[column]
+            if values[i] > 1:  # most are 1, and their logarithm is 0
+                value *= 1 + np.log(values[i])
+            square += value * value
+            own[at_value] = first[column] + size[column]
+            row_of[own[at_value]], part[own[at_value]] = at, value
+            size[column] += 1
+            at_value += 1
+        for i in range(before, at_value):
+            part[own[i]] /= np.sqrt(square)
+    return own
 
 
 @_compiled
-def _keep_largest(cosines: Floats, near: Floats, most: int) -> Floats:
-    """Write the places of the `most` largest positive `cosines`, and these, to `near`."""
-    kept = 0
-    for place in range(cosines.size):
-        # First without rounding, as few are near enough.
-        if cosines[place] <= 0 or cosines[place] < near[2 * most - 1] - 1e-12:
-            continue
-        cosine = np.rint(cosines[place] * 1e12) / 1e12
-        if cosine <= 0 or (kept == most and cosine <= near[2 * most - 1]):
-            continue
-        kept = min(kept + 1, most)
-        to = kept - 1
-        while to > 0 and near[most + to - 1] < cosine:
-            near[to], near[most + to] = near[to - 1], near[most + to - 1]
-            to -= 1
-        near[to], near[most + to] = place, cosine
-    return near
+def _keep(cosine: float, place: int, near: Floats, at: int, most: int) -> None:
+    """Write `place` and its rounded `cosine` to `near[at]` if it is one of the `most` largest."""
+    cosine = np.rint(cosine * 1e12) / 1e12
+    to = 2 * most - 1
+    if cosine <= near[at, to]:
+        return
+    while to > most and near[at, to - 1] < cosine:
+        near[at, to - most], near[at, to] = near[at, to - most - 1], near[at, to - 1]
+        to -= 1
+    near[at, to - most], near[at, to] = place, cosine

@@ -10,13 +10,16 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Floats, Ints, SearchError, Whole
 from .products import alike, products_of_many, row_parts, row_products
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
 
 ARRAYS = ("numbers", "indptr", "indices", "tf", "df", "norms_tf", "norms_tfidf")
 TERMS = "terms.json"
@@ -158,10 +161,10 @@ class Forward:
             norms=self._norms[vectors][rows],
         )
 
-    def weighted(self, columns: Ints, weights: Floats, vectors: str = "tfidf") -> Floats:
-        """Return the vector of `weights` at `columns`, which differ, to multiply counts with."""
+    def weighted(self, columns: Ints, factors: Floats) -> Floats:
+        """Return the vector that has `factors` at `columns`, which differ, to multiply counts."""
         vector = np.zeros(len(self.terms))
-        vector[columns] = weights * self._factors(vectors)[columns]
+        vector[columns] = factors
         return vector
 
     def projections(self, rows: Ints, vector: Floats, vectors: str = "tfidf") -> Floats:
@@ -174,17 +177,17 @@ class Forward:
         products = row_products(rows, *self._parts, vector)
         return np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
 
-    def projections_of_many(
-        self, rows: Ints, places: Ints, matrix: Floats, vectors: str = "tfidf"
-    ) -> Floats:
-        """Return the products of the documents of `rows`, of length 1, with columns of `matrix`.
+    def projections_of_many(self, rows: Ints, vectors: csc_matrix, form: str = "tfidf") -> Floats:
+        """Return the products of the documents of `rows`, of length 1, with weighted `vectors`.
 
-        Column c of this index is row `places[c]` of `matrix`, which holds the weights times those
-        of `idf_at`; -1: it has none.
+        `vectors` has a row a vector, and all columns of this index; so has what is returned.
         """
         rows = self._rows(rows)
-        lengths: Floats = self._norms[vectors][rows][:, None]
-        products = products_of_many(rows, *self._parts, places, matrix)
+        # Without a sign, no place is counted from the end.
+        firsts, numbers = vectors.indptr.view(np.uint32), vectors.indices.view(np.uint32)
+        sparse = firsts, numbers, vectors.data
+        products = products_of_many(rows, *self._parts, *sparse, vectors.shape[0])
+        lengths: Floats = self._norms[form][rows]
         return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
 
     def idf_at(self, columns: Ints, vectors: str = "tfidf") -> Floats:
@@ -197,7 +200,7 @@ class Forward:
         Documents are compared as vectors of (1 + ln tf) * ln(1 + documents / df).
         """
         near = alike(self._rows(rows), *self._parts, self._idf, most)
-        return Neighbours(near[:, :most].astype(np.int64), near[:, most:])
+        return Neighbours(near[:, :most].astype(np.int64), near[:, most:].copy())
 
     def _factors(self, vectors: str) -> Floats:
         return self._idf if vectors == "tfidf" else np.ones(len(self.terms))

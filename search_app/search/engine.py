@@ -19,8 +19,6 @@ from . import rerank
 from .evidence import CARES, EvidenceRule, RowPopulation, Scored
 from .request import COSINES, EVIDENCE, RankingRule, Request
 
-KEPT = 1024  # prepared interests in memory
-
 
 @dataclass(frozen=True)
 class Ranking:
@@ -51,7 +49,7 @@ class Engine:
         self._forward = forward
         self._vectors = vectors
         self._deadline = deadline  # seconds for a query
-        self._known: dict[int, tuple[Mapping[str, float], Target]] = {}
+        self._target = rerank.PreparedInterests(self._target_of)
         self._evidence: dict[str, EvidenceRule] = {}
 
     def pool(self, query: str, size: int, *, operators: bool = False) -> Pool:
@@ -153,16 +151,6 @@ class Engine:
         order = rerank.order(values)
         return Ranking(pool.rows[order], values[order], order + 1, scored)
 
-    def _target(self, interest: Mapping[str, float]) -> Target:
-        """Return `interest` prepared for cosines; the same mapping object is prepared only once."""
-        known = self._known.get(id(interest))
-        if known is not None and known[0] is interest:
-            return known[1]
+    def _target_of(self, interest: Mapping[str, float]) -> Target:
         weights = np.fromiter(interest.values(), np.float64, len(interest))
-        columns = self._forward.columns(list(interest))
-        target = self._forward.target(columns, weights, self._vectors)
-        if len(self._known) >= KEPT:
-            self._known.clear()
-        # The mapping is kept with its target: as long as it lives, no other object gets its id.
-        self._known[id(interest)] = interest, target
-        return target
+        return self._forward.target(self._forward.columns(list(interest)), weights, self._vectors)

@@ -17,17 +17,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 
 from anonymizer.arrays import Floats, Ints
 from anonymizer.model import Profiles
-from index.forward.reading import DocumentVectors, Forward, Neighbours, Target, length_of
+from index.forward.products import column_products, means_around
+from index.forward.reading import DocumentVectors, Forward, Neighbours, Target
 
-from .rerank import DECIMALS
+from .rerank import DECIMALS, PreparedInterests
 
 NEAR = 8  # documents that support one
 BEST, SEEN = 10, 100  # closeness: the mean of the BEST largest products among the first SEEN
@@ -35,7 +37,7 @@ SAMPLE = 4000  # documents that stand for a random one
 SEARCHES = 200  # that a population of rows is replaced by
 OTHERS = 500  # rows of a population that an interest is compared with
 NOTHING = 1e-12  # a length or a spread that counts as 0; and a BM25 score of 0 or less counts as it
-_POOLS, _DIRECTIONS = 16, 512  # kept in memory
+_POOLS = 16  # kept in memory
 
 
 class Care(NamedTuple):
@@ -59,7 +61,7 @@ class Direction(NamedTuple):
     """An interest's direction away from what is common: (interest - factor * common) / length."""
 
     columns: Ints  # of the index
-    weights: Floats  # the interest's
+    factors: Floats  # the interest's weights, by which documents' counts are multiplied
     factor: float
     length: float
     mean: float  # of its product with a random document, and the standard deviation;
@@ -72,7 +74,7 @@ class Scored(NamedTuple):
 
     scores: Floats
     t: Floats
-    support: Floats
+    support: Floats  # 0 in the plain order
     standing: float
     gate: float  # 0: the plain order
     strength: float  # beta times gate
@@ -82,7 +84,6 @@ class _PoolOfRows(NamedTuple):
     """What all interests share of one pool."""
 
     common: Floats  # each document's product with what is common
-    neighbours: Neighbours
     close: Floats  # how close each row is that an interest is compared with,
     closeness: Floats  # and the same, ascending
 
@@ -104,7 +105,9 @@ class EvidenceRule:
     ) -> None:
         self._population, self._forward, self._vectors = population, forward, vectors
         self._pool = lru_cache(_POOLS)(self._pool_of)
-        self._known: dict[int, tuple[Mapping[str, float], Direction]] = {}
+        self._near = lru_cache(_POOLS)(self._near_of)
+        self.direction = PreparedInterests(self._direction)
+        self._away = PreparedInterests(self._away_of)
 
     @property
     def of_rows(self) -> bool:
@@ -120,8 +123,11 @@ class EvidenceRule:
 
     @cached_property
     def sampled(self) -> DocumentVectors:
-        """Return the vectors of the sample."""
-        return self._forward.vectors(self.sample, self._vectors)
+        """Return the vectors of the sample, each document's terms in the order of their numbers."""
+        made = self._forward.vectors(self.sample, self._vectors)
+        counts = _counts(made)
+        counts.sort_indices()
+        return made._replace(places=counts.indices.astype(np.int64), counts=counts.data.astype(int))
 
     @cached_property
     def common(self) -> dict[str, float]:
@@ -159,7 +165,6 @@ class EvidenceRule:
         pool = self._pool(rows.tobytes())
         products = self._products(rows, direction, pool.common)
         t: Floats = (products - direction.mean) / direction.spread
-        held = support(t, pool.neighbours)
         near = float(closeness(products[None])[0])
         if self._population is None:
             stands = standing(near, direction.searches)
@@ -167,6 +172,8 @@ class EvidenceRule:
             place = self._others[0].get(name)
             stands = standing(near, pool.closeness, None if place is None else pool.close[place])
         gate = gate_of(stands, care)
+        # Likeness costs most, and the plain order needs none.
+        held = support(t, self.neighbours(rows)) if gate else np.zeros(rows.size)
         strength = care.beta * gate
         scores: Floats = np.round(logs + strength * (t + held) / 2, DECIMALS)
         return Scored(scores, t, held, stands, gate, strength)
@@ -177,10 +184,14 @@ class EvidenceRule:
 
     def neighbours(self, rows: Ints) -> Neighbours:
         """Return the documents of the pool `rows` that support each of them."""
-        return self._pool(rows.tobytes()).neighbours
+        return self._near(rows.tobytes())
 
     def shares(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
         """Return what each term of `interest` adds to t of each document: rows x terms."""
+        return self._forward.contributions(rows, self._away(interest))
+
+    def _away_of(self, interest: Mapping[str, float]) -> Target:
+        """Return the weights of `interest` beyond what is common, in units of t."""
         made = self.direction(interest)
         columns = self._forward.columns(list(interest))
         places = np.flatnonzero(columns >= 0)
@@ -188,39 +199,31 @@ class EvidenceRule:
         weights = np.fromiter(interest.values(), np.float64, len(interest))
         away = (weights - made.factor * common) / (made.length * made.spread or 1)
         factors = away[places] * self._forward.idf_at(columns[places], self._vectors)
-        target = Target(len(interest), places, columns[places], factors, 1.0, self._vectors)
-        return self._forward.contributions(rows, target)
-
-    def direction(self, interest: Mapping[str, float]) -> Direction:
-        """Return the direction of `interest`; the same mapping object is prepared only once."""
-        known = self._known.get(id(interest))
-        if known is not None and known[0] is interest:
-            return known[1]
-        made = self._direction(interest)
-        if len(self._known) >= _DIRECTIONS:
-            self._known.clear()
-        # The mapping is kept with its direction: as long as it lives, no other object gets its id.
-        self._known[id(interest)] = interest, made
-        return made
+        return Target(len(interest), places, columns[places], factors, 1.0, self._vectors)
 
     def _direction(self, interest: Mapping[str, float]) -> Direction:
         common, factor = self.common, 1.0
         if self._population is None:
             shared = [weight * common.get(term, 0.0) for term, weight in interest.items()]
             factor = ordered_sum(shared) / (self._square or 1)
-        columns = self._forward.columns(list(interest))
         weights = np.fromiter(interest.values(), np.float64, len(interest))
         shares, place_of = self._shares
-        places = np.array([place_of.get(term, -1) for term in interest], dtype=np.int64)
+        places = np.fromiter(map(place_of.get, interest, repeat(-1)), np.int64, len(interest))
         both = places >= 0
-        away = -factor * shares
-        away[places[both]] += weights[both]
-        length = length_of(np.concatenate((away, weights[~both])))
-        known = np.flatnonzero(columns >= 0)
-        made = Direction(columns[known], weights[known], factor, length, 0.0, 0.0, np.zeros(0))
+        away, rest = weights.copy(), shares.copy()
+        away[both] -= factor * shares[places[both]]
+        rest[places[both]] = 0
+        # What is common stands in one order, and an interest in any.
+        square = ordered_sum(away**2) + total((factor * rest) ** 2)
+        length = float(np.sqrt(square))
+        columns = self._forward.columns(list(interest))
+        some = np.flatnonzero(columns >= 0)
+        columns = columns[some]
+        factors = weights[some] * self._forward.idf_at(columns, self._vectors)
+        made = Direction(columns, factors, factor, length, 0.0, 0.0, np.zeros(0))
         if not interest or length <= NOTHING:
             return made
-        products = (self._in_sample(columns, weights) - factor * self._common_in_sample) / length
+        products = (self._in_sample(columns, factors) - factor * self._common_in_sample) / length
         mean = total(products) / max(products.size, 1)
         spread = float(np.sqrt(total((products - mean) ** 2) / max(products.size, 1)))
         near = np.zeros(0)
@@ -240,79 +243,88 @@ class EvidenceRule:
         return ordered_sum([share * share for share in self.common.values()])
 
     @cached_property
-    def _common_in_sample(self) -> Floats:
+    def _common_factors(self) -> tuple[Ints, Floats]:
+        """Return the columns of what is common, and what documents' counts there count."""
         columns = self._forward.columns(list(self.common))
-        return self._in_sample(columns, self._shares[0])
+        some = np.flatnonzero(columns >= 0)
+        factors = self._shares[0][some] * self._forward.idf_at(columns[some], self._vectors)
+        return columns[some], factors
 
     @cached_property
-    def _sample_matrix(self) -> tuple[csr_matrix, Ints]:
+    def _common_vector(self) -> Floats:
+        return self._forward.weighted(*self._common_factors)
+
+    @cached_property
+    def _common_in_sample(self) -> Floats:
+        return self._in_sample(*self._common_factors)
+
+    @cached_property
+    def _by_column(self) -> tuple[csc_matrix, Ints]:
         """Return the counts of the sample over its terms, and the place of each column there."""
         made = self.sampled
-        starts = np.concatenate(([0], made.ends))
-        shape = (self.sample.size, len(made.terms))
+        counts = _counts(made).tocsc()
         places = np.full(len(self._forward.terms), -1)
         places[self._forward.columns(made.terms)] = np.arange(len(made.terms))
-        return csr_matrix((made.counts.astype(float), made.places, starts), shape), places
+        return counts, places
 
-    def _in_sample(self, columns: Ints, weights: Floats) -> Floats:
-        """Return the products of the sample with `weights` at `columns`, added one by one."""
-        counts, places = self._sample_matrix
-        at = np.where(columns >= 0, places[columns], -1)
-        some = at >= 0
-        vector = np.zeros(counts.shape[1])
-        vector[at[some]] = weights[some] * self.sampled.weights[at[some]]
-        products: Floats = counts @ vector
+    def _in_sample(self, columns: Ints, factors: Floats) -> Floats:
+        """Return the products of the sample with `factors` at `columns`, added one by one."""
+        counts, place_of = self._by_column
+        places = place_of[columns]
+        order = np.argsort(places)[np.count_nonzero(places < 0) :]
+        matrix = counts.indptr, counts.indices, counts.data
+        products = column_products(*matrix, places[order], factors[order], self.sample.size)
         lengths = self.sampled.norms
         np.divide(products, lengths, out=products, where=lengths > 0)
         return products
 
-    def _common_in(self, rows: Ints) -> Floats:
-        return self._forward.projections(rows, self._common_vector, self._vectors)
-
-    @cached_property
-    def _common_vector(self) -> Floats:
-        columns = self._forward.columns(list(self.common))
-        weights = np.fromiter(self.common.values(), np.float64, len(self.common))
-        known = np.flatnonzero(columns >= 0)
-        return self._forward.weighted(columns[known], weights[known], self._vectors)
-
     def _products(self, rows: Ints, made: Direction, common: Floats) -> Floats:
-        vector = self._forward.weighted(made.columns, made.weights, self._vectors)
+        vector = self._forward.weighted(made.columns, made.factors)
         own = self._forward.projections(rows, vector, self._vectors)
         products: Floats = (own - made.factor * common) / made.length
         return products
 
     def _pool_of(self, key: bytes) -> _PoolOfRows:
         rows = np.frombuffer(key, np.int64)
-        common, near = self._common_in(rows), self._forward.neighbours(rows, NEAR)
+        common = self._forward.projections(rows, self._common_vector, self._vectors)
         if self._population is None:
-            return _PoolOfRows(common, near, np.zeros(0), np.zeros(0))
-        _, places, matrix = self._others
-        products = self._forward.projections_of_many(rows[:SEEN], places, matrix, self._vectors)
-        close = closeness(np.ascontiguousarray(products.T))
-        return _PoolOfRows(common, near, close, np.sort(close))
+            return _PoolOfRows(common, np.zeros(0), np.zeros(0))
+        _, units, lengths = self._others
+        products = self._forward.projections_of_many(rows[:SEEN], units, self._vectors)
+        close = closeness(products - np.outer(lengths, common[:SEEN]))
+        return _PoolOfRows(common, close, np.sort(close))
+
+    def _near_of(self, key: bytes) -> Neighbours:
+        return self._forward.neighbours(np.frombuffer(key, np.int64), NEAR)
 
     @cached_property
-    def _others(self) -> tuple[dict[str, int], Ints, Floats]:
-        """Return the rows to compare with: their places, and each column's row in the matrix.
+    def _others(self) -> tuple[dict[str, int], csc_matrix, Floats]:
+        """Return the rows to compare with: their places, and their directions in two parts.
 
-        The matrix is terms x rows, and holds directions times what documents' counts count.
+        These are each row over the length of its direction, times what documents' counts count, and
+        how many times what is common is taken from it: 1 over that length.
         """
         rows = self._population.rows if self._population else Profiles.from_rows({})
         chosen = list(range(len(rows)))
         if len(rows) > OTHERS:
             digest = [hashlib.sha256(name.encode()).digest() for name in rows.users]
             chosen = sorted(sorted(chosen, key=digest.__getitem__)[:OTHERS])
-        away = rows.weights[chosen].toarray() - np.fromiter(self.common.values(), np.float64)
-        lengths = np.linalg.norm(away, axis=1, keepdims=True)
-        units = np.divide(away, lengths, out=np.zeros_like(away), where=lengths > NOTHING)
+        weights, shares = csr_matrix(rows.weights)[chosen], self._shares[0]
+        lengths = np.array([np.linalg.norm(one.toarray()[0] - shares) for one in weights])
+        over = np.divide(1, lengths, out=np.zeros(len(chosen)), where=lengths > NOTHING)
         columns = self._forward.columns(rows.terms)
-        known = np.flatnonzero(columns >= 0)
-        places = np.full(len(self._forward.terms), -1)
-        places[columns[known]] = np.arange(known.size)
-        factors = self._forward.idf_at(columns[known], self._vectors)
-        matrix = np.ascontiguousarray((units[:, known] * factors).T)
-        return {rows.users[row]: at for at, row in enumerate(chosen)}, places, matrix
+        cells = weights.tocoo()
+        known = columns[cells.col] >= 0
+        at, row = columns[cells.col[known]], cells.row[known]
+        factors = cells.data[known] * over[row] * self._forward.idf_at(at, self._vectors)
+        units = csc_matrix((factors, (row, at)), (len(chosen), len(self._forward.terms)))
+        return {rows.users[row]: at for at, row in enumerate(chosen)}, units, over
+
+
+def _counts(sample: DocumentVectors) -> csr_matrix:
+    starts = np.concatenate(([0], sample.ends))
+    shape = (sample.ends.size, len(sample.terms))
+    return csr_matrix((sample.counts.astype(float), sample.places, starts), shape)
 
 
 def searches_in(sample: DocumentVectors) -> Ints:
@@ -321,8 +333,7 @@ def searches_in(sample: DocumentVectors) -> Ints:
     A search is for two terms of a document. One that finds fewer than BEST documents is skipped.
     """
     size, rng = sample.ends.size, np.random.default_rng(1)
-    starts = np.concatenate(([0], sample.ends))
-    counts = csr_matrix((sample.counts, sample.places, starts), (size, len(sample.terms))).tocsc()
+    starts, counts = np.concatenate(([0], sample.ends)), _counts(sample).tocsc()
     finds: list[Ints] = []
     for document in rng.integers(0, max(size, 1), 10 * SEARCHES).tolist() if size else ():
         terms = sample.places[starts[document] : starts[document + 1]]
@@ -340,7 +351,7 @@ def searches_in(sample: DocumentVectors) -> Ints:
     return np.array(finds, dtype=np.int64).reshape(-1, SEEN)
 
 
-def ordered_sum(values: Sequence[float]) -> float:
+def ordered_sum(values: Sequence[float] | Floats) -> float:
     """Return the sum of `values`, added from the smallest on, whatever order they come in."""
     return total(np.sort(np.array(values, dtype=np.float64)))
 
@@ -363,9 +374,8 @@ def closeness(products: Floats) -> Floats:
         return np.zeros(len(seen))
     if seen.shape[1] > BEST:  # all others are smaller, so they need no sorting
         seen = np.partition(seen, seen.shape[1] - BEST, axis=1)[:, -BEST:]
-    best = np.sort(seen, axis=1)[:, ::-1]
-    sums = np.add.accumulate(best, axis=1)[:, -1]
-    close: Floats = np.round(sums / best.shape[1], DECIMALS)
+    sums = np.add.accumulate(np.sort(seen, axis=1)[:, ::-1], axis=1)[:, -1]
+    close: Floats = np.round(sums / seen.shape[1], DECIMALS)
     return close
 
 
@@ -389,8 +399,4 @@ def gate_of(stands: float, care: Care) -> float:
 
 def support(t: Floats, neighbours: Neighbours) -> Floats:
     """Return the mean of `t` over each document's `neighbours`, weighted by their cosines."""
-    sums, weights = np.zeros(t.size), np.zeros(t.size)
-    for places, cosines in zip(neighbours.places.T, neighbours.cosines.T, strict=True):
-        sums += cosines * t[places]
-        weights += cosines
-    return np.divide(sums, weights, out=np.zeros(t.size), where=weights > NOTHING)
+    return means_around(t, *neighbours)

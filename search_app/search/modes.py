@@ -16,9 +16,10 @@ from index.model import Pool
 from ..errors import UsageError
 from ..measures.precision import PoolAgreement, PoolPrecision, agreement, evaluate
 from ..settings import DEFAULT_METHOD
-from .engine import KEPT, Engine, Ranking
+from .engine import Engine, Ranking
 from .newcomer import Newcomer
 from .request import COSINES, EVIDENCE, RankingRule, Request
+from .rerank import KEPT
 from .smoothing import SmoothedRows
 
 Terms = Mapping[str, float]

@@ -38,9 +38,9 @@ export function directed(reference, profile) {
   const square = orderedSum(reference.shares.map((share) => share * share)) || 1;
   const shared = [...profile].map(([term, weight]) => weight * (common.get(term) ?? 0));
   const factor = reference.rows ? 1 : orderedSum(shared) / square;
-  const away = [...common].map(([term, share]) => (profile.get(term) ?? 0) - factor * share);
-  for (const [term, weight] of profile) if (!common.has(term)) away.push(weight);
-  const length = Math.sqrt(orderedSum(away.map((value) => value * value)));
+  const away = [...profile].map(([term, weight]) => weight - factor * (common.get(term) ?? 0));
+  const rest = [...common].map(([term, share]) => factor * (profile.has(term) ? 0 : share));
+  const length = Math.sqrt(orderedSum(away.map((value) => value * value)) + sum(rest.map((value) => value * value)));
   const direction = { profile, common, factor, length, mean: 0, spread: 0, searches: [] };
   if (!profile.size || length <= NOTHING) return direction;
   const documents = reference.ends.map((end, at) => {
