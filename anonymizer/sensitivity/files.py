@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from ..arrays import Floats, Marks
 from ..errors import BadInput
 from ..model import Texts
+from ..querylog.formats import LONGEST_LINE, normalized
 from ..storage.files import replaced_whole
 from ..storage.records import plain_errors
 from .classifier import CalibratedBayes, SensitivityModel
@@ -33,31 +35,46 @@ _DAMAGED = (ValueError, TypeError, KeyError, IndexError, EOFError, OSError, zipf
 def read_labels(path: Path) -> tuple[list[str], Marks]:
     """Return the texts and the labels (1: sensitive) in the CSV file at `path`."""
     texts, labels = list[str](), list[bool]()
-    with plain_errors(path, "read"):
-        if not path.is_file():
-            raise BadInput(f"{path}: must be an existing plain file with {','.join(LABELS_HEAD)}")
-        raw = path.read_bytes()
-    try:
-        lines = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True)
-        if [name.strip().lower() for name in next(lines, [])] != LABELS_HEAD:
-            raise BadInput(f"{path}, line 1: the header must be {','.join(LABELS_HEAD)}")
-        for line in lines:
-            if not line:
-                continue
-            where = f"{path}, line {lines.line_num}"
-            if len(line) != len(LABELS_HEAD):
-                raise BadInput(f"{where}: {len(line)} cells; there must be 2, a text and a label")
-            if line[1].strip() not in ("0", "1"):
-                raise BadInput(f"{where}: the label must be 0 or 1 (1: sensitive)")
-            texts.append(line[0])
-            labels.append(line[1].strip() == "1")
-    except UnicodeDecodeError as fault:
-        raise BadInput(f"{path}: is not in UTF-8; save it in UTF-8") from fault
-    except csv.Error as fault:
-        raise BadInput(f"{path}, line {lines.line_num}: {fault}; quote texts as CSV") from fault
-    if not texts:
-        raise BadInput(f"{path}: there is no line after the header; give labelled texts")
+    for place, text, label in _lines(path, LABELS_HEAD):
+        if label.strip() not in ("0", "1"):
+            raise BadInput(f"{place}: the label must be 0 or 1 (1: sensitive)")
+        texts.append(text)
+        labels.append(label.strip() == "1")
     return texts, np.array(labels, dtype=bool)
+
+
+def read_probabilities(path: Path) -> dict[str, float]:
+    """Return the probability to be sensitive of each text in the file at `path`, normalized."""
+    probabilities: dict[str, float] = {}
+    for place, text, number in _lines(path, PROBABILITIES_HEAD):
+        try:
+            probability = float(number)
+        except ValueError:
+            probability = math.nan
+        if not 0 <= probability <= 1:
+            raise BadInput(f"{place}: the probability must be a number from 0 to 1")
+        if probabilities.setdefault(normalized(text), probability) != probability:
+            raise BadInput(f"{place}: this text has another probability in an earlier line")
+    return probabilities
+
+
+def _lines(path: Path, head: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the place and the two cells of each line of the CSV file at `path` after its `head`."""
+    csv.field_size_limit(LONGEST_LINE)  # --apply writes queries of any length that a log may have
+    with plain_errors(path, "read"), path.open(encoding="utf-8-sig", newline="") as file:
+        lines = csv.reader(file, strict=True)
+        try:
+            if [name.strip().lower() for name in next(lines, [])] != head:
+                raise BadInput(f"{path}, line 1: the header must be {','.join(head)}")
+            for line in filter(None, lines):
+                place = f"{path}, line {lines.line_num}"
+                if len(line) != len(head):
+                    raise BadInput(f"{place}: there must be two columns, {' and '.join(head)}")
+                yield place, line[0], line[1]
+        except csv.Error as fault:
+            raise BadInput(f"{path}, line {lines.line_num}: {fault}; quote it as CSV") from fault
+        except UnicodeDecodeError as fault:
+            raise BadInput(f"{path}: it is not UTF-8; convert it") from fault
 
 
 def probabilities_csv(texts: Sequence[str], probabilities: Floats) -> str:

@@ -17,16 +17,13 @@ from anonymizer.measures.indices.log_pairs import (
     contributions,
     log_indices,
 )
-from anonymizer.measures.indices.probabilities import read_probabilities
-from anonymizer.model import QueryLog
 from anonymizer.querylog.files import form_in_pair
-from anonymizer.querylog.reading import read_log
+from anonymizer.sensitivity.files import read_probabilities
 from anonymizer.storage.released_log import by_people, log_of
 
-from .. import console
 from ..disclosure.numbers import count
 from ..errors import UsageError
-from .profiling import place_of
+from .profiling import log_at
 
 _HEADINGS = {"mean": "mean", "by_queries": "by queries"}
 _LINES = {
@@ -62,11 +59,12 @@ def measure_logs(
     `most` queries that add most to the indices are returned, too.
     """
     probabilities = read_probabilities(sensitivity) if sensitivity else None
-    before = _log(original, released=False)
+    before = log_at([original], form=form_in_pair(original, released=False))
     if not len(before):
         raise UsageError(f"{original}: no line is a query; name the log that the other is made of")
     path = log_of(released)
-    after = _log(path or released, released=True)
+    log = path or released
+    after = log_at([log], form=form_in_pair(log, released=True), folded=False)
     if path is not None:  # rows are pseudonyms, and only the owner knows whose
         after = by_people(after, path.parent)
     pair = LogPair.of(before, after)
@@ -121,13 +119,3 @@ def as_csv(indices: LogIndices) -> str:
         shown = ("" if value != value else repr(value) for value in values)  # noqa: PLR0124 NaN
         written.writerow([user, before, after, *shown])
     return text.getvalue()
-
-
-def _log(path: Path, *, released: bool) -> QueryLog:
-    with console.progress("log") as progress:
-        form = form_in_pair(path, released=released)
-        log, report = read_log([path], progress, form=form, folded=not released)
-    if report.rejected:
-        first = place_of(report.first_rejects[0])
-        console.say(f"{report.rejected:,} lines were rejected, the first one: {first}")
-    return log

@@ -17,8 +17,6 @@ from ..workspace.folder import EXPERIMENTS, Workspace
 from .arguments import add_json, add_set, assignments
 
 if TYPE_CHECKING:
-    from anonymizer.model import QueryLog
-
     from ..experiments.design import Experiment
 
 INPUTS = """\
@@ -101,7 +99,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..experiments.definition import read_definition, text_of
     from ..experiments.logged import sensitive_by
     from ..experiments.running import RunChoices, Sources, run_experiment
-    from ..tasks.profiling import analysis
+    from ..tasks.profiling import analysis, log_at
     from ..tasks.town import town_log
 
     text = text_of(arguments.experiment)
@@ -134,7 +132,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             raise UsageError(f"-o {folder} would replace the folder of the {what}; name another")
     sources = Sources(
         logs,
-        lambda: _log(logs),
+        lambda: log_at(logs),
         lambda: analysis(experiment.inputs.terms, settings),
         index.resolve(),
         name_of(index),
@@ -192,16 +190,6 @@ def _check_output(folder: Path, workspace: Workspace) -> None:
     inside = [parent for parent in full.parents if (parent / "release.json").exists()]
     if inside or full.is_relative_to(workspace.indexes.resolve()):
         raise UsageError(f"-o {folder} lies in a release or among indexes; name another folder")
-
-
-def _log(logs: Sequence[Path]) -> QueryLog:
-    from anonymizer.querylog.reading import read_log
-
-    with console.progress("log") as progress:
-        log, report = read_log(logs, progress)
-    if report.rejected:
-        console.say(f"{report.rejected:,} of {report.lines:,} lines of the log are not queries")
-    return log
 
 
 def _lines(made: dict[str, Any]) -> Iterator[str]:

@@ -86,18 +86,23 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _run_log(arguments: argparse.Namespace) -> int:
+    from anonymizer.storage.parts import LOG
+    from anonymizer.storage.released_log import log_of
+
     from ..tasks.measuring import as_csv, as_dict, lines, measure_logs
 
     original, output = arguments.against, arguments.output
     if original is None:
         raise UsageError("--log needs the original log: --against ORIGINAL")
-    idle = ("release", "marketing")
+    idle = ("release", "marketing", "users")
     if more := [name for name in idle if getattr(arguments, name)]:
         raise UsageError(f"--log measures a log alone; leave out {', '.join(more)}")
     if output is not None:
         for path in (arguments.log, original, arguments.sensitivity):
             refuse_overwriting("-o", output, path, "what is measured; name another")
-    _check_worst(arguments.worst, output, arguments.log, original, _MOST_HEAD)
+    folder = (log_of(arguments.log) or arguments.log / LOG).parent
+    _check_place(output, folder)
+    _check_worst(arguments.worst, output, folder, original, _MOST_HEAD)
     how = (arguments.sensitivity, arguments.spi_weights, arguments.empty)
     measured = measure_logs(arguments.log, original, *how, WORST if arguments.worst else 0)
     if output is not None:
@@ -123,8 +128,7 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
 
     place, source = release_and_profiles(arguments, settings)
     if (output := arguments.output) is not None:
-        if output.resolve().is_relative_to(place.resolve()):
-            raise UsageError(f"-o {output} lies in the release; name a file outside of it")
+        _check_place(output, place)
         refuse_overwriting("-o", output, source, "the profiles; name another")
     _check_worst(arguments.worst, arguments.output, place, source)
     release = read_release(place, promise_of)
@@ -171,10 +175,10 @@ def _rows(
 ) -> list[Measurement]:
     """Return all measures of `release`, made from `profiles`, by the lists that are named."""
     from anonymizer.measures import MEASURES
-    from anonymizer.measures.indices.probabilities import read_probabilities
     from anonymizer.measures.indices.releases import privacy_index
     from anonymizer.measures.kept import kept_value
     from anonymizer.measures.vocabulary import vocabulary
+    from anonymizer.sensitivity.files import read_probabilities
     from anonymizer.terms.wordnet import open_wordnet
 
     sensitive = read_probabilities(arguments.sensitivity) if arguments.sensitivity else None
@@ -227,6 +231,11 @@ def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTab
     if named == "synthetic":
         return synthetic_table_of(profiles, read_manifest(release)["seed"])
     return used_table(read_table(Path(named)), profiles.terms)
+
+
+def _check_place(output: Path | None, release: Path) -> None:
+    if output and output.resolve().is_relative_to(release.resolve()):
+        raise UsageError(f"-o {output} lies in the release; name a file outside of it")
 
 
 def _check_worst(

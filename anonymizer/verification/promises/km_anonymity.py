@@ -16,13 +16,13 @@ from ...arrays import Floats, Ints, Marks
 from ...promise import Promise
 from ..choices import MOST, Numbers, parameter_faults
 from ..combinations import least_support, rows_of_rare, sets_of
+from ..deletions import judge_deletions
 from ..files.evidence import DELETIONS, MANIFEST, ROWS, JudgedRows, Parts
 from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import TermCells, is_whole
 from ..files.term_spotting import spot_terms
 from ..finding import Broken, Finding, Findings, row_findings
 from ..tally import Grounds, Tally
-from .deletions import judge_deletions
 from .record import Judge
 from .rows import find, marked
 

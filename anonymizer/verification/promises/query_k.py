@@ -16,13 +16,13 @@ import numpy as np
 from ...arrays import Floats, Ints, Marks
 from ...promise import Promise
 from ..choices import MOST, Numbers, parameter_faults
+from ..deletions import judge_deletions
 from ..files.evidence import DELETIONS, LOG, MANIFEST, ROWS, Parts
 from ..files.logs import JudgedQueries, words_of
 from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import TermCells, is_whole
 from ..finding import Broken, Finding, Findings, row_findings, settled
 from ..tally import Grounds, Tally
-from .deletions import judge_deletions
 from .km_anonymity import FACTS, before_earlier, reduced_facts
 from .record import Judge
 from .rows import find, marked

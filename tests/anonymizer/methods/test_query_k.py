@@ -21,6 +21,7 @@ from anonymizer.model import Profiles, QueryLog, Release
 from anonymizer.profiles.building import ProfileChoices, build_profiles
 from anonymizer.querylog.reading import read_log
 from anonymizer.storage.changes import without_rows
+from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.profiles import fingerprint
 from anonymizer.storage.releases import write_release
 from anonymizer.terms.analysis import WordAnalysis
@@ -202,9 +203,8 @@ def test_who_leaves_takes_row_and_lines_and_nothing_else_changes(tmp_path: Path)
     place = written(tmp_path / "w", FEW)
     rest = [line for line in FEW if line[0] != "v"]
     profiles, _ = made(write_log(tmp_path / "w" / "log.tsv", rest), 1)
-    done = without_rows(
-        place, tmp_path / "w" / "s", ["v"], known=False, input_hash=fingerprint(profiles)
-    )
+    cohorts, output = read_cohorts(place), tmp_path / "w" / "s"
+    done = without_rows(cohorts, output, ["v"], known=False, input_hash=fingerprint(profiles))
     assert (done.withdrawn, done.left) == (1, 2)
     gone = [
         line for line in (place / "log.tsv").read_text().splitlines(True) if line[:5] == "g0003"

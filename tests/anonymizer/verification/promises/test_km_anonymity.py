@@ -263,7 +263,7 @@ def test_what_the_product_writes_is_not_read_strictly(
         raise AssertionError("read")
 
     monkeypatch.setattr("anonymizer.verification.files.evidence.read_rows", refuse)
-    monkeypatch.setattr("anonymizer.verification.promises.deletions._read", refuse)
+    monkeypatch.setattr("anonymizer.verification.deletions._read", refuse)
     assert judged(small(frequencies=frequencies), tmp_path).holds
     release = small(frequencies=frequencies)
     release.rows[0]["terms"]["own1"] = 1.0

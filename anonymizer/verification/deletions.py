@@ -10,13 +10,13 @@ from io import BytesIO
 
 import numpy as np
 
-from ...arrays import Floats, Ints, Marks
-from ..files.evidence import DELETIONS
-from ..files.profiles import JudgedProfiles, keys_of
-from ..files.rewriting import is_written, quoted
-from ..files.strict_lines import CellReader, LineFault, TermCells, read_lines
-from ..finding import Broken, Finding, Findings
-from ..tally import Grounds
+from ..arrays import Floats, Ints, Marks
+from .files.evidence import DELETIONS
+from .files.profiles import JudgedProfiles, keys_of
+from .files.rewriting import is_written, quoted
+from .files.strict_lines import CellReader, LineFault, TermCells, read_lines
+from .finding import Broken, Finding, Findings
+from .tally import Grounds
 
 _RECORD = {"user": "u1", "terms": {"smith": 1.0}}
 _QUOTE, _ZERO, _NINE = b'"'[0], b"0"[0], b"9"[0]
