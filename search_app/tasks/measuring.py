@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
+from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from anonymizer.measures.indices.log_pairs import (
 )
 from anonymizer.querylog.files import form_in_pair
 from anonymizer.sensitivity.files import read_probabilities
+from anonymizer.storage.records import csv_text
 from anonymizer.storage.released_log import by_people, log_of
 
 from ..disclosure.numbers import count
@@ -110,12 +110,10 @@ def lines(measured: MeasuredLogs) -> Iterator[str]:
 
 def as_csv(indices: LogIndices) -> str:
     """Return `indices` as CSV, a line for each user; what is undefined is blank."""
-    text = io.StringIO(newline="")
-    written = csv.writer(text, lineterminator="\n")
-    written.writerow(["user", "original_queries", "released_queries", *indices.columns])
-    counts = (indices.sizes.astype(int).tolist(), indices.released.astype(int).tolist())
-    columns = [column.tolist() for column in indices.columns.values()]
-    for user, before, after, *values in zip(indices.users, *counts, *columns, strict=True):
-        shown = ("" if value != value else repr(value) for value in values)  # noqa: PLR0124 NaN
-        written.writerow([user, before, after, *shown])
-    return text.getvalue()
+    head = ["user", "original_queries", "released_queries", *indices.columns]
+    counts = (of.astype(int).tolist() for of in (indices.sizes, indices.released))
+    values = (
+        ["" if isnan(value) else value for value in column.tolist()]
+        for column in indices.columns.values()
+    )
+    return csv_text([head, *zip(indices.users, *counts, *values, strict=True)])

@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.builds import name_of
 from ..workspace.folder import EXPERIMENTS, Workspace
-from .arguments import add_json, add_set, assignments
+from .arguments import add_json, add_lists, add_set, assignments
 
 if TYPE_CHECKING:
     from ..experiments.design import Experiment
@@ -64,15 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sensitivity", type=Path, metavar="MODEL", help="of spi: a model of sensitive queries"
     )
-    for what in ("names", "places"):
-        parser.add_argument(
-            f"--{what}",
-            type=Path,
-            action="append",
-            default=[],
-            metavar="FILE",
-            help=f"of spi: a list of {what}, as the verb sensitivity takes it; may be repeated",
-        )
+    add_lists(parser, "of spi: a list of {}, as the verb sensitivity takes it")
     parser.add_argument(
         "--workers", type=int, metavar="N", help="parallel processes (default: number of cores)"
     )

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +84,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _run_log(arguments: argparse.Namespace) -> int:
     from anonymizer.storage.parts import LOG
+    from anonymizer.storage.records import csv_text
     from anonymizer.storage.released_log import log_of
 
     from ..tasks.measuring import as_csv, as_dict, lines, measure_logs
@@ -108,7 +106,7 @@ def _run_log(arguments: argparse.Namespace) -> int:
     if output is not None:
         write_whole(output, as_csv(measured.indices))
     if arguments.worst:
-        write_whole(arguments.worst, _MOST_HEAD + _csv(measured.most))
+        write_whole(arguments.worst, _MOST_HEAD + csv_text(measured.most))
     if arguments.sensitivity is None:
         console.say("Without --sensitivity every weight is 1, and SPI is JSD.")
     console.answer(as_dict(measured), lines(measured), as_json=arguments.json)
@@ -122,6 +120,7 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.measures.vocabulary import patterns_are_defined
     from anonymizer.methods import promise_of
     from anonymizer.storage.profiles import fingerprint
+    from anonymizer.storage.records import csv_text
     from anonymizer.storage.releases import read_input_hash, read_release
 
     from ..tasks.releasing import profiles_at
@@ -145,7 +144,7 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
     if arguments.worst:
         # For the owner alone; nothing of them is printed.
-        write_whole(arguments.worst, _WORST_HEAD + _csv(worst_cells(profiles, release, WORST)))
+        write_whole(arguments.worst, _WORST_HEAD + csv_text(worst_cells(profiles, release, WORST)))
         arguments.worst.chmod(0o600)
     summaries = summarize(rows)
     origin: dict[str, Any] = {}
@@ -263,18 +262,14 @@ def _check_worst(
 
 def _as_csv(rows: list[Measurement], users: bool) -> str:
     """Return `rows` as CSV, with or without the ids of users."""
+    from anonymizer.storage.records import csv_text
+
     # Without ids, users' rows are sorted by value, as their order would show whose they are.
     if not users:
         named = [row._replace(user="") for row in rows if row.user]
         named.sort(key=lambda row: (row.name, row.value))
         rows = [*(row for row in rows if not row.user), *named]
-    return _csv([("name", "value", "user", "group", "low", "high"), *rows])
-
-
-def _csv(rows: Iterable[Iterable[object]]) -> str:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+    return csv_text([("name", "value", "user", "group", "low", "high"), *rows])
 
 
 _OF_ALL_CELLS = {
