@@ -108,6 +108,8 @@ def train(
             f"give {FOLDS} or more of both"
         )
     words, whole = _words_and_bags(texts)
+    if not words:
+        raise BadInput("no text has a letter or digit; give texts with words")
     predicted = np.zeros(len(texts))
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=_SEED)
     for inside, outside in folds.split(whole, labels):

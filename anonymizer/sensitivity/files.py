@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import zipfile
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,55 +19,67 @@ from numpy.typing import NDArray
 from ..arrays import Floats, Marks
 from ..errors import BadInput
 from ..model import Texts
+from ..querylog.formats import LONGEST_LINE, normalized
 from ..storage.files import replaced_whole
-from ..storage.records import plain_errors
+from ..storage.records import csv_text, plain_errors
 from .classifier import CalibratedBayes, SensitivityModel
 
 LABELS_HEAD = ["text", "label"]
 PROBABILITIES_HEAD = ["text", "probability"]
 FORMAT = "veilsearch-sensitivity-1"
-_ENDS = 2  # a scale has at least its two ends
 _DAMAGED = (ValueError, TypeError, KeyError, IndexError, EOFError, OSError, zipfile.BadZipFile)
 
 
 def read_labels(path: Path) -> tuple[list[str], Marks]:
     """Return the texts and the labels (1: sensitive) in the CSV file at `path`."""
     texts, labels = list[str](), list[bool]()
-    with plain_errors(path, "read"):
-        if not path.is_file():
-            raise BadInput(f"{path}: must be an existing plain file with {','.join(LABELS_HEAD)}")
-        raw = path.read_bytes()
-    try:
-        lines = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True)
-        if [name.strip().lower() for name in next(lines, [])] != LABELS_HEAD:
-            raise BadInput(f"{path}, line 1: the header must be {','.join(LABELS_HEAD)}")
-        for line in lines:
-            if not line:
-                continue
-            where = f"{path}, line {lines.line_num}"
-            if len(line) != len(LABELS_HEAD):
-                raise BadInput(f"{where}: {len(line)} cells; there must be 2, a text and a label")
-            if line[1].strip() not in ("0", "1"):
-                raise BadInput(f"{where}: the label must be 0 or 1 (1: sensitive)")
-            texts.append(line[0])
-            labels.append(line[1].strip() == "1")
-    except UnicodeDecodeError as fault:
-        raise BadInput(f"{path}: is not in UTF-8; save it in UTF-8") from fault
-    except csv.Error as fault:
-        raise BadInput(f"{path}, line {lines.line_num}: {fault}; quote texts as CSV") from fault
-    if not texts:
-        raise BadInput(f"{path}: there is no line after the header; give labelled texts")
+    for place, text, label in _lines(path, LABELS_HEAD):
+        if label.strip() not in ("0", "1"):
+            raise BadInput(f"{place}: the label must be 0 or 1 (1: sensitive)")
+        texts.append(text)
+        labels.append(label.strip() == "1")
     return texts, np.array(labels, dtype=bool)
+
+
+def read_probabilities(path: Path) -> dict[str, float]:
+    """Return the probability to be sensitive of each text in the file at `path`, normalized."""
+    probabilities: dict[str, float] = {}
+    for place, text, number in _lines(path, PROBABILITIES_HEAD):
+        try:
+            probability = float(number)
+        except ValueError:
+            probability = math.nan
+        if not 0 <= probability <= 1:
+            raise BadInput(f"{place}: the probability must be a number from 0 to 1")
+        if probabilities.setdefault(normalized(text), probability) != probability:
+            raise BadInput(f"{place}: this text has another probability in an earlier line")
+    return probabilities
+
+
+def _lines(path: Path, head: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the place and the two cells of each line of the CSV file at `path` after its `head`."""
+    csv.field_size_limit(LONGEST_LINE)  # --apply writes queries of any length that a log may have
+    with plain_errors(path, "read"), path.open(encoding="utf-8-sig", newline="") as file:
+        lines = csv.reader(file, strict=True)
+        try:
+            if [name.strip().lower() for name in next(lines, [])] != head:
+                raise BadInput(f"{path}, line 1: the header must be {','.join(head)}")
+            for line in filter(None, lines):
+                place = f"{path}, line {lines.line_num}"
+                if len(line) != len(head):
+                    raise BadInput(f"{place}: there must be two columns, {' and '.join(head)}")
+                yield place, line[0], line[1]
+        except csv.Error as fault:
+            raise BadInput(f"{path}, line {lines.line_num}: {fault}; quote it as CSV") from fault
+        except UnicodeDecodeError as fault:
+            raise BadInput(f"{path}: it is not UTF-8; convert it") from fault
 
 
 def probabilities_csv(texts: Sequence[str], probabilities: Floats) -> str:
     """Return CSV with one line for each of `texts`, in alphabetical order, with `probabilities`."""
-    text = io.StringIO(newline="")
-    written = csv.writer(text, lineterminator="\n")
-    written.writerow(PROBABILITIES_HEAD)
     pairs = sorted(zip(texts, probabilities.tolist(), strict=True))
-    written.writerows((query, f"{probability:.6f}") for query, probability in pairs)
-    return text.getvalue()
+    lines = ((query, f"{probability:.6f}") for query, probability in pairs)
+    return csv_text([PROBABILITIES_HEAD, *lines])
 
 
 def write_model(model: SensitivityModel, path: Path) -> None:
@@ -110,40 +122,25 @@ def read_model(path: Path) -> SensitivityModel:
 
 def _model(arrays: dict[str, NDArray[Any]]) -> SensitivityModel:
     """Return the model in `arrays`; raise ValueError or KeyError if they are none."""
-    if str(arrays["format"]) != FORMAT:
-        raise ValueError("another format")
-    words = _words(arrays["words"], arrays["words_at"])
-    evidence, lines = arrays["evidence"], arrays["lines"]
-    if evidence.shape != (len(lines), len(words)) or lines.shape != (len(lines), 3):
-        raise ValueError("the parts do not fit")
-    parts = tuple(
-        CalibratedBayes(row, float(base), float(slope), float(intercept), *_scale(arrays, at))
-        for at, (row, (base, slope, intercept)) in enumerate(zip(evidence, lines, strict=True))
-    )
-    if not parts or not np.isfinite(evidence).all() or not np.isfinite(lines).all():
-        raise ValueError("a number is not finite")
+    at, evidence, lines = arrays["words_at"], arrays["evidence"], arrays["lines"]
+    _need(str(arrays["format"]) == FORMAT)
+    _need(at[0] == 0 and at[-1] == arrays["words"].size and np.all(np.diff(at) > 0))
+    _need(evidence.shape == (len(lines), at.size - 1) and lines.shape == (len(lines), 3))
+    _need(len(lines) > 0 and np.isfinite(evidence).all() and np.isfinite(lines).all())
+    parts = []
+    for number, (row, line) in enumerate(zip(evidence, lines.tolist(), strict=True)):
+        base, slope, intercept = line
+        before, after = scale = arrays[f"scale{number}"]
+        # Not the opposite: NaN would pass that.
+        _need(before.size > 0 and np.all((scale >= 0) & (scale <= 1)))
+        _need(np.all(np.diff(scale, axis=1) >= 0))
+        parts.append(CalibratedBayes(row, base, slope, intercept, before, after))
+    words = tuple(Texts(arrays["words"], at).strings())
     accuracy, auc = arrays["figures"].tolist()
-    if not (0 <= accuracy <= 1 and (np.isnan(auc) or 0 <= auc <= 1)):
-        raise ValueError("a figure is no share")
     labels, weak = str(arrays["labels"]), bool(arrays["weak"])
-    return SensitivityModel(tuple(words), parts, labels, weak, accuracy, auc)
+    return SensitivityModel(words, tuple(parts), labels, weak, accuracy, auc)
 
 
-def _words(blob: NDArray[Any], at: NDArray[Any]) -> list[str]:
-    if at.ndim != 1 or at[0] != 0 or at[-1] != blob.size or np.any(np.diff(at) < 1):
-        raise ValueError("the words do not fit")
-    words = Texts(blob, at).strings()
-    if any(one >= other for one, other in pairwise(words)):
-        raise ValueError("the words are not in order")
-    return words
-
-
-def _scale(arrays: dict[str, NDArray[Any]], part: int) -> Floats:
-    """Return the two rows of a part's scale, from which probabilities are read."""
-    scale: Floats = arrays[f"scale{part}"]
-    if scale.ndim != 2 or scale.shape[0] != 2 or scale.shape[1] < _ENDS:
-        raise ValueError("a scale has no two rows")
-    # Not the opposite: NaN would pass that.
-    if not (np.all((scale >= 0) & (scale <= 1)) and np.all(np.diff(scale, axis=1) >= 0)):
-        raise ValueError("a scale does not rise from 0 to 1")
-    return scale
+def _need(good: object) -> None:
+    if not good:
+        raise ValueError("the arrays do not fit")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..errors import BadInput
 from ..storage.records import plain_errors
+from ..terms.analysis import STOP_WORDS
 from ..terms.wordnet import WordNet
 
 # Each domain is all that lies below these synsets, and all whose topic is one of them.
@@ -120,7 +121,12 @@ def _fits(word: str) -> bool:
 
 
 def _ordinary(wordnet: WordNet, word: str) -> bool:
-    """Return whether `wordnet` has `word`, or a base form of it, and not only as a proper name."""
+    """Return whether `wordnet` has `word`, or a base form of it, and not only as a proper name.
+
+    Stop words are ordinary, too, though WordNet lacks most.
+    """
+    if word in STOP_WORDS:
+        return True
     if " " in word:
         return any(not _proper(wordnet, sense, word) for sense in wordnet.senses(word))
     base = wordnet.base_form(word)

@@ -5,10 +5,12 @@ A record is described by an example: it must have the same names, and values of 
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,13 @@ def as_json(value: object, indent: int | None = None) -> bytes:
     """Return `value` as JSON with a line end."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
     return f"{text}\n".encode()
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Return `rows`, the head first, as CSV."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def _plain(value: object) -> object:

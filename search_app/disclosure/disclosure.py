@@ -20,9 +20,8 @@ from anonymizer.arrays import Ints
 from anonymizer.model import Profiles, Release, ReleasedRow
 
 from .histograms import Histogram
-from .indices import SCALE, mean_index, own_index
 from .numbers import count, two_decimals
-from .own_view import OwnView, Population
+from .own_view import SCALE, OwnView, Population, mean_index, own_index
 
 if TYPE_CHECKING:
     from ..workspace.ledger import Noted

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
+from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,16 +16,14 @@ from anonymizer.measures.indices.log_pairs import (
     contributions,
     log_indices,
 )
-from anonymizer.measures.indices.probabilities import read_probabilities
-from anonymizer.model import QueryLog
 from anonymizer.querylog.files import form_in_pair
-from anonymizer.querylog.reading import read_log
+from anonymizer.sensitivity.files import read_probabilities
+from anonymizer.storage.records import csv_text
 from anonymizer.storage.released_log import by_people, log_of
 
-from .. import console
 from ..disclosure.numbers import count
 from ..errors import UsageError
-from .profiling import place_of
+from .profiling import log_at
 
 _HEADINGS = {"mean": "mean", "by_queries": "by queries"}
 _LINES = {
@@ -62,11 +59,12 @@ def measure_logs(
     `most` queries that add most to the indices are returned, too.
     """
     probabilities = read_probabilities(sensitivity) if sensitivity else None
-    before = _log(original, released=False)
+    before = log_at([original], form=form_in_pair(original, released=False))
     if not len(before):
         raise UsageError(f"{original}: no line is a query; name the log that the other is made of")
     path = log_of(released)
-    after = _log(path or released, released=True)
+    log = path or released
+    after = log_at([log], form=form_in_pair(log, released=True), folded=False)
     if path is not None:  # rows are pseudonyms, and only the owner knows whose
         after = by_people(after, path.parent)
     pair = LogPair.of(before, after)
@@ -112,22 +110,10 @@ def lines(measured: MeasuredLogs) -> Iterator[str]:
 
 def as_csv(indices: LogIndices) -> str:
     """Return `indices` as CSV, a line for each user; what is undefined is blank."""
-    text = io.StringIO(newline="")
-    written = csv.writer(text, lineterminator="\n")
-    written.writerow(["user", "original_queries", "released_queries", *indices.columns])
-    counts = (indices.sizes.astype(int).tolist(), indices.released.astype(int).tolist())
-    columns = [column.tolist() for column in indices.columns.values()]
-    for user, before, after, *values in zip(indices.users, *counts, *columns, strict=True):
-        shown = ("" if value != value else repr(value) for value in values)  # noqa: PLR0124 NaN
-        written.writerow([user, before, after, *shown])
-    return text.getvalue()
-
-
-def _log(path: Path, *, released: bool) -> QueryLog:
-    with console.progress("log") as progress:
-        form = form_in_pair(path, released=released)
-        log, report = read_log([path], progress, form=form, folded=not released)
-    if report.rejected:
-        first = place_of(report.first_rejects[0])
-        console.say(f"{report.rejected:,} lines were rejected, the first one: {first}")
-    return log
+    head = ["user", "original_queries", "released_queries", *indices.columns]
+    counts = (of.astype(int).tolist() for of in (indices.sizes, indices.released))
+    values = (
+        ["" if isnan(value) else value for value in column.tolist()]
+        for column in indices.columns.values()
+    )
+    return csv_text([head, *zip(indices.users, *counts, *values, strict=True)])

@@ -30,6 +30,7 @@ from anonymizer.terms.phrases import Phrases
 from anonymizer.terms.wordnet import open_wordnet
 
 from .. import console
+from ..disclosure.numbers import count
 from ..errors import UsageError, plain_when_writing
 from ..settings import Settings, kinds_of
 from ..workspace.folder import Workspace, with_check, write_whole
@@ -334,3 +335,14 @@ def place_of(reject: tuple[str, int, str]) -> str:
     """Return where and why `reject` was rejected, without its text, which is private."""
     file, line, reason = reject
     return f"{file}, line {line}: {reason}"
+
+
+def log_at(logs: Sequence[Path], *, form: str | None = None, folded: bool = True) -> QueryLog:
+    """Return the query log in the files `logs`; say how many lines of it were rejected, and why."""
+    with console.progress("log") as progress:
+        log, report = read_log(logs, progress, form=form, folded=folded)
+    if report.rejected:
+        rejected = count(report.rejected, "line was", "lines were")
+        why = (*report.doubts, place_of(report.first_rejects[0]))[0]
+        console.say(f"{rejected} rejected, the first one: {why}")
+    return log

@@ -18,7 +18,6 @@ from anonymizer.methods.method import Inputs
 from anonymizer.model import Profiles, QueryLog, Release
 from anonymizer.profiles.building import build_profiles
 from anonymizer.querylog.files import may_be_log
-from anonymizer.querylog.reading import read_log
 from anonymizer.rows.secret_order import fresh_key
 from anonymizer.similarity.cooccurrence import Network, learn
 from anonymizer.similarity.documents import Documents
@@ -36,7 +35,7 @@ from ..search.smoothing import documents_by_terms
 from ..settings import Settings
 from ..workspace.folder import Workspace
 from ..workspace.ledger import note_made
-from .profiling import ProfilingChoices, analysis, analysis_of, choices_of, place_of
+from .profiling import ProfilingChoices, analysis, analysis_of, choices_of, log_at
 
 Contexts = tuple[csr_matrix, list[str]]  # queries x terms, and these terms
 OF_LOG = "letters-digits"  # the terms of a method that takes a log: every word of a query
@@ -190,8 +189,7 @@ def released(
         """Return the distinct queries of `logs`, over terms made as the profiles' terms were."""
         if not logs:
             raise UsageError("--set network=log needs the log: --log FILE")
-        with console.progress("log") as progress:
-            log, _ = read_log(logs, progress)
+        log = log_at(logs)
         counter = analysis_of(choices, settings)
         return queries_by_terms(log, counter), counter.terms
 
@@ -217,11 +215,8 @@ def made_of_log(path: Path, settings: Settings) -> MadeOfLog:
     """Return the log at `path`, and the profiles that a method which takes a log makes of it."""
     if not may_be_log(path):
         raise UsageError(f"{path}: these are profiles; name the query log that they were made from")
-    with console.progress("log") as progress:
-        log, report = read_log([path], progress)
-    if not len(log):
-        why = (*report.doubts, *map(place_of, report.first_rejects))[:1]
-        raise UsageError("; ".join(["no line of the log is a query", *why]))
+    if not len(log := log_at([path])):
+        raise UsageError(f"{path}: no line of the log is a query")
     choices = ProfilingChoices(terms=OF_LOG, weights="tf")
     profiles, _ = build_profiles(log, analysis(choices.terms, settings), choices)
     return MadeOfLog(log, profiles, dict(vars(choices)))

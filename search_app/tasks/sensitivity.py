@@ -11,17 +11,15 @@ from typing import Any
 import numpy as np
 
 from anonymizer.arrays import Marks
-from anonymizer.model import QueryLog
-from anonymizer.querylog.reading import read_log
 from anonymizer.sensitivity.classifier import FOLDS, Trained, train
 from anonymizer.sensitivity.files import probabilities_csv, read_labels, read_model, write_model
 from anonymizer.sensitivity.lexicon import Lexicon, build_lexicon
 from anonymizer.terms.wordnet import open_wordnet
 
-from .. import console
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import write_whole
+from .profiling import log_at
 
 
 def train_on_labels(labels: Path, output: Path) -> dict[str, Any]:
@@ -61,8 +59,7 @@ def trained_weakly(texts: Sequence[str], lexicon: Lexicon) -> Trained:
 
 def queries_of(log: Path) -> list[str]:
     """Return the different queries of the file `log`."""
-    with console.progress("log") as progress:
-        read: QueryLog = read_log([log], progress)[0]
+    read = log_at([log])
     if not len(read):
         raise UsageError(f"{log}: there is no query in it; name another log")
     return read.queries.strings()

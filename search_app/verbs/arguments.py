@@ -151,3 +151,16 @@ def refuse_overwriting(option: str, output: Path, read: Path | None, what: str) 
     with suppress(OSError):
         if read and output.samefile(read):
             raise UsageError(f"{option} {output} is the file of {what}")
+
+
+def add_lists(parser: argparse.ArgumentParser, about: str) -> None:
+    """Add --names and --places to `parser`; `about` says what lists are for."""
+    for what in ("names", "places"):
+        parser.add_argument(
+            f"--{what}",
+            type=Path,
+            action="append",
+            default=[],
+            metavar="FILE",
+            help=f"{about.format(what)}; may be repeated",
+        )

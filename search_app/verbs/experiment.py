@@ -15,11 +15,9 @@ from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.builds import name_of
 from ..workspace.folder import EXPERIMENTS, Workspace
-from .arguments import add_json, add_set, assignments
+from .arguments import add_json, add_lists, add_set, assignments
 
 if TYPE_CHECKING:
-    from anonymizer.model import QueryLog
-
     from ..evaluation.relevance import Relevance
     from ..experiments.design import Experiment
 
@@ -83,15 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sensitivity", type=Path, metavar="MODEL", help="of spi: a model of sensitive queries"
     )
-    for what in ("names", "places"):
-        parser.add_argument(
-            f"--{what}",
-            type=Path,
-            action="append",
-            default=[],
-            metavar="FILE",
-            help=f"of spi: a list of {what}, as the verb sensitivity takes it; may be repeated",
-        )
+    add_lists(parser, "of spi: a list of {}, as the verb sensitivity takes it")
     parser.add_argument(
         "--workers", type=int, metavar="N", help="parallel processes (default: number of cores)"
     )
@@ -118,7 +108,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..experiments.definition import read_definition, text_of
     from ..experiments.running import RunChoices, Sources, run_experiment
     from ..experiments.spi.logged import sensitive_by
-    from ..tasks.profiling import analysis
+    from ..tasks.profiling import analysis, log_at
     from ..tasks.town import town_log
 
     text = text_of(arguments.experiment)
@@ -152,7 +142,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             raise UsageError(f"-o {folder} would replace the folder of the {what}; name another")
     sources = Sources(
         logs,
-        lambda: _log(logs),
+        lambda: log_at(logs),
         lambda: analysis(experiment.inputs.terms, settings),
         index.resolve(),
         name_of(index),
@@ -242,16 +232,6 @@ def _check_output(folder: Path, workspace: Workspace) -> None:
     inside = [parent for parent in full.parents if (parent / "release.json").exists()]
     if inside or full.is_relative_to(workspace.indexes.resolve()):
         raise UsageError(f"-o {folder} lies in a release or among indexes; name another folder")
-
-
-def _log(logs: Sequence[Path]) -> QueryLog:
-    from anonymizer.querylog.reading import read_log
-
-    with console.progress("log") as progress:
-        log, report = read_log(logs, progress)
-    if report.rejected:
-        console.say(f"{report.rejected:,} of {report.lines:,} lines of the log are not queries")
-    return log
 
 
 def _lines(made: dict[str, Any]) -> Iterator[str]:

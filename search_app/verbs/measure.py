@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,24 +83,30 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _run_log(arguments: argparse.Namespace) -> int:
+    from anonymizer.storage.parts import LOG
+    from anonymizer.storage.records import csv_text
+    from anonymizer.storage.released_log import log_of
+
     from ..tasks.measuring import as_csv, as_dict, lines, measure_logs
 
     original, output = arguments.against, arguments.output
     if original is None:
         raise UsageError("--log needs the original log: --against ORIGINAL")
-    idle = ("release", "marketing")
+    idle = ("release", "marketing", "users")
     if more := [name for name in idle if getattr(arguments, name)]:
         raise UsageError(f"--log measures a log alone; leave out {', '.join(more)}")
     if output is not None:
         for path in (arguments.log, original, arguments.sensitivity):
             refuse_overwriting("-o", output, path, "what is measured; name another")
-    _check_worst(arguments.worst, output, arguments.log, original, _MOST_HEAD)
+    folder = (log_of(arguments.log) or arguments.log / LOG).parent
+    _check_place(output, folder)
+    _check_worst(arguments.worst, output, folder, original, _MOST_HEAD)
     how = (arguments.sensitivity, arguments.spi_weights, arguments.empty)
     measured = measure_logs(arguments.log, original, *how, WORST if arguments.worst else 0)
     if output is not None:
         write_whole(output, as_csv(measured.indices))
     if arguments.worst:
-        write_whole(arguments.worst, _MOST_HEAD + _csv(measured.most))
+        write_whole(arguments.worst, _MOST_HEAD + csv_text(measured.most))
     if arguments.sensitivity is None:
         console.say("Without --sensitivity every weight is 1, and SPI is JSD.")
     console.answer(as_dict(measured), lines(measured), as_json=arguments.json)
@@ -117,14 +120,14 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.measures.vocabulary import patterns_are_defined
     from anonymizer.methods import promise_of
     from anonymizer.storage.profiles import fingerprint
+    from anonymizer.storage.records import csv_text
     from anonymizer.storage.releases import read_input_hash, read_release
 
     from ..tasks.releasing import profiles_at
 
     place, source = release_and_profiles(arguments, settings)
     if (output := arguments.output) is not None:
-        if output.resolve().is_relative_to(place.resolve()):
-            raise UsageError(f"-o {output} lies in the release; name a file outside of it")
+        _check_place(output, place)
         refuse_overwriting("-o", output, source, "the profiles; name another")
     _check_worst(arguments.worst, arguments.output, place, source)
     release = read_release(place, promise_of)
@@ -141,7 +144,7 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
         write_whole(arguments.output, _as_csv(rows, arguments.users))
     if arguments.worst:
         # For the owner alone; nothing of them is printed.
-        write_whole(arguments.worst, _WORST_HEAD + _csv(worst_cells(profiles, release, WORST)))
+        write_whole(arguments.worst, _WORST_HEAD + csv_text(worst_cells(profiles, release, WORST)))
         arguments.worst.chmod(0o600)
     summaries = summarize(rows)
     origin: dict[str, Any] = {}
@@ -171,10 +174,10 @@ def _rows(
 ) -> list[Measurement]:
     """Return all measures of `release`, made from `profiles`, by the lists that are named."""
     from anonymizer.measures import MEASURES
-    from anonymizer.measures.indices.probabilities import read_probabilities
     from anonymizer.measures.indices.releases import privacy_index
     from anonymizer.measures.kept import kept_value
     from anonymizer.measures.vocabulary import vocabulary
+    from anonymizer.sensitivity.files import read_probabilities
     from anonymizer.terms.wordnet import open_wordnet
 
     sensitive = read_probabilities(arguments.sensitivity) if arguments.sensitivity else None
@@ -229,6 +232,11 @@ def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTab
     return used_table(read_table(Path(named)), profiles.terms)
 
 
+def _check_place(output: Path | None, release: Path) -> None:
+    if output and output.resolve().is_relative_to(release.resolve()):
+        raise UsageError(f"-o {output} lies in the release; name a file outside of it")
+
+
 def _check_worst(
     worst: Path | None, output: Path | None, release: Path, profiles: Path, head: str = _WORST_HEAD
 ) -> None:
@@ -254,18 +262,14 @@ def _check_worst(
 
 def _as_csv(rows: list[Measurement], users: bool) -> str:
     """Return `rows` as CSV, with or without the ids of users."""
+    from anonymizer.storage.records import csv_text
+
     # Without ids, users' rows are sorted by value, as their order would show whose they are.
     if not users:
         named = [row._replace(user="") for row in rows if row.user]
         named.sort(key=lambda row: (row.name, row.value))
         rows = [*(row for row in rows if not row.user), *named]
-    return _csv([("name", "value", "user", "group", "low", "high"), *rows])
-
-
-def _csv(rows: Iterable[Iterable[object]]) -> str:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+    return csv_text([("name", "value", "user", "group", "low", "high"), *rows])
 
 
 _OF_ALL_CELLS = {

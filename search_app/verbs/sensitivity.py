@@ -8,7 +8,7 @@ from pathlib import Path
 from .. import console
 from ..errors import UsageError
 from ..settings import Settings
-from .arguments import add_json, refuse_overwriting
+from .arguments import add_json, add_lists, refuse_overwriting
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,16 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="label the queries of LOG by WordNet's domains, such as disease, drug and crime; "
         "without LOG, label WordNet's own terms",
     )
-    for what in ("names", "places"):
-        parser.add_argument(
-            f"--{what}",
-            type=Path,
-            action="append",
-            default=[],
-            metavar="FILE",
-            help=f"a list of {what} that are sensitive, too, if they are no ordinary words; "
-            "may be repeated",
-        )
+    add_lists(parser, "a list of {} that are sensitive, too, if they are no ordinary words")
     parser.add_argument(
         "--apply", type=Path, metavar="MODEL", help="label LOG by this model: text,probability"
     )

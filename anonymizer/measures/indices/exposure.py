@@ -17,16 +17,14 @@ release has PEL 0.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ...arrays import Floats, Ints
-from ...compiled import compiled
-from .divergence import Compared, entropies
+from ...arrays import Floats
+from .divergence import Compared, entropies, in_chunks
 
 CHANNELS = ("exact", "plugin", "similarity", "alignment")
+_PAIRS = 1 << 22  # of a released and an own document, compared at once
 
 
 def exposures(compared: Compared, words: csr_matrix | None = None) -> dict[str, Floats]:
@@ -58,68 +56,25 @@ def exposures(compared: Compared, words: csr_matrix | None = None) -> dict[str, 
 
 def _information(compared: Compared, words: csr_matrix) -> Floats:
     """Return what each released document tells of the user's own by similarity, in bits."""
-    cells = compared.cells
-    at = np.searchsorted(cells.user, np.arange(compared.before.shape[0] + 1))
-    information = np.zeros(cells.p.size)
-    word_at = words.indptr.astype(np.int64)
-    _tell(
-        at, cells.document, cells.p, cells.q, word_at, words.indices.astype(np.int64), information
+    cells, information = compared.cells, np.zeros(compared.cells.p.size)
+    # Words of different users are different columns, so that the product has pairs of one user.
+    numbers = np.diff(words.indptr)[cells.document]
+    held = words[cells.document]
+    keys, columns = np.unique(
+        np.repeat(cells.user, numbers) * words.shape[1] + held.indices, return_inverse=True
     )
+    shape = (cells.p.size, keys.size)
+    held = csr_matrix((np.ones(columns.size), columns, held.indptr), shape=shape)
+    own, released = np.flatnonzero(cells.p), np.flatnonzero(cells.q)
+    holders, theirs = held[own].T.tocsr(), held[released]
+    pairs = np.asarray(theirs @ np.diff(holders.indptr)).astype(np.int64)
+    for some in in_chunks(pairs, _PAIRS):
+        shared = theirs[some] @ holders
+        y = np.repeat(released[some], np.diff(shared.indptr))
+        x = own[shared.indices]
+        alike = shared.data / (numbers[y] + numbers[x] - shared.data)
+        total = np.bincount(y, weights=alike * cells.p[x], minlength=information.size)
+        ratio = alike / total[y]
+        bits = cells.p[x] * ratio * np.log2(ratio)
+        information += np.bincount(y, weights=bits, minlength=information.size)
     return information
-
-
-@compiled
-def _tell(
-    at: Ints, document: Ints, p: Floats, q: Floats, word_at: Ints, words: Ints, information: Any
-) -> None:
-    """Write to `information` what each cell with q > 0 tells of the user's cells with p > 0."""
-    for user in range(at.size - 1):
-        low, high = at[user], at[user + 1]
-        total = 0
-        for cell in range(low, high):
-            if p[cell] > 0:
-                total += word_at[document[cell] + 1] - word_at[document[cell]]
-        word, holder = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
-        total = 0
-        for cell in range(low, high):
-            if p[cell] > 0:
-                for place in range(word_at[document[cell]], word_at[document[cell] + 1]):
-                    word[total], holder[total] = words[place], cell
-                    total += 1
-        order = np.argsort(word)
-        word, holder = word[order], holder[order]
-        shared = np.zeros(high - low, dtype=np.int64)
-        met = np.empty(high - low, dtype=np.int64)
-        for cell in range(low, high):
-            if q[cell] > 0:
-                information[cell] = _told_by(
-                    document[cell], document[low:high], p[low:high], word_at, words,
-                    word, holder - low, shared, met,
-                )  # fmt: skip
-
-
-@compiled
-def _told_by(  # noqa: PLR0913 a compiled loop
-    y: int, document: Ints, p: Floats, word_at: Ints, words: Ints,
-    word: Ints, holder: Ints, shared: Ints, met: Ints,
-) -> float:  # fmt: skip
-    """Return the bits that `y` tells; `holder` has the cell of each entry of the sorted `word`."""
-    count, size = 0, word_at[y + 1] - word_at[y]
-    for place in range(word_at[y], word_at[y + 1]):
-        first = np.searchsorted(word, words[place])
-        while first < word.size and word[first] == words[place]:
-            if shared[holder[first]] == 0:
-                met[count] = holder[first]
-                count += 1
-            shared[holder[first]] += 1
-            first += 1
-    total = bits = 0.0
-    for cell in met[:count]:
-        union = size + word_at[document[cell] + 1] - word_at[document[cell]] - shared[cell]
-        total += p[cell] * shared[cell] / union
-    for cell in met[:count]:
-        union = size + word_at[document[cell] + 1] - word_at[document[cell]] - shared[cell]
-        alike = shared[cell] / union
-        bits += p[cell] * alike / total * np.log2(alike / total)
-        shared[cell] = 0
-    return bits

@@ -18,6 +18,7 @@ from ...model import Profiles, Release
 from ..group_counts import row_of_each
 from ..measurement import Measurement, by_user
 from .divergence import WEIGHTS, Compared, divergence, in_chunks, weights_of
+from .exposure import exposures
 
 _CELLS = 1 << 22  # compared at once
 
@@ -33,13 +34,9 @@ def privacy_index(
 
     `probabilities` say how sensitive terms are. Without any all weights are 1, and SPI is JSD.
     """
-    # Imported here, so that pages and `--help` do not load the compiled loops.
-    from .exposure import exposures
-
     if spi_weights not in WEIGHTS:
         raise BadParameter(f"spi_weights={spi_weights} must be one of {', '.join(WEIGHTS)}")
-    terms, rows = _aligned(profiles, release)
-    before = _wider(profiles.weights, len(terms))
+    terms, before, rows = _aligned(profiles, release)
     row_of = row_of_each(profiles, release)
     counts = profiles.sizes + np.diff(rows.indptr)[row_of]
     parts: dict[str, list[Floats]] = {}
@@ -62,19 +59,15 @@ def privacy_index(
     return measured
 
 
-def _aligned(profiles: Profiles, release: Release) -> tuple[list[str], csr_matrix]:
-    """Return all terms, those of `profiles` first, and rows over them, an empty one last."""
+def _aligned(profiles: Profiles, release: Release) -> tuple[list[str], csr_matrix, csr_matrix]:
+    """Return all terms, and `profiles` and rows over them; an empty row is last."""
     number = {term: at for at, term in enumerate(profiles.terms)}
     rows = release.rows
     columns = np.array([number.setdefault(term, len(number)) for term in rows.terms], np.int64)
     entries = (rows.weights.data, columns[rows.weights.indices], rows.weights.indptr)
     weights = csr_matrix(entries, shape=(len(rows), len(number)))
     weights.sort_indices()
+    own = profiles.weights
+    wider = csr_matrix((own.data, own.indices, own.indptr), shape=(len(profiles), len(number)))
     # Users without a row are numbered -1.
-    return [*number], vstack([weights, csr_matrix((1, len(number)))]).tocsr()
-
-
-def _wider(weights: csr_matrix, columns: int) -> csr_matrix:
-    return csr_matrix(
-        (weights.data, weights.indices, weights.indptr), shape=(weights.shape[0], columns)
-    )
+    return [*number], wider, vstack([weights, csr_matrix((1, len(number)))]).tocsr()

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anonymizer.arrays import Floats
+from anonymizer.storage.records import csv_text
 
 from ...measures.significance import Interval, by_person, intervals, worst_decile
 from ..design import Variant
@@ -84,12 +83,8 @@ def all_intervals(columns: Sequence[Floats]) -> list[Interval]:
 
 def as_csv(summaries: Sequence[SummaryLine]) -> str:
     """Return `summaries` as CSV; an undefined value is empty."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(SummaryLine._fields)
-    for summary in summaries:
-        rows.writerow(["" if str(value) == "nan" else str(value) for value in summary])
-    return text.getvalue()
+    rows = (["" if str(value) == "nan" else value for value in one] for one in summaries)
+    return csv_text([SummaryLine._fields, *rows])
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import logging
 from collections.abc import Mapping
@@ -14,6 +13,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from anonymizer.storage.records import csv_text
 
 from ..report.report import Figure, FigurePoint
 
@@ -104,14 +105,13 @@ def draw(figure: Figure) -> tuple[bytes, bytes]:
 
 def numbers(figure: Figure) -> str:
     """Return the points of `figure` as CSV."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(("series", figure.across, figure.up, "low", "high"))
-    for line in figure.lines:
-        for point in line.points:
-            ends = ("" if end is None else repr(end) for end in (point.low, point.high))
-            rows.writerow((line.name, point.x, repr(point.value), *ends))
-    return text.getvalue()
+    head = ("series", figure.across, figure.up, "low", "high")
+    points = (
+        (line.name, point.x, point.value, point.low, point.high)
+        for line in figure.lines
+        for point in line.points
+    )
+    return csv_text([head, *points])
 
 
 def _saved(canvas: Canvas, kind: str) -> bytes:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from anonymizer.arrays import Ints
+from anonymizer.storage.records import csv_text
 
 from ...errors import UsageError
 from ...measures.precision import MEASURES
@@ -46,16 +47,14 @@ def csv_units(units: Sequence[Mapping[str, Any]]) -> bytes:
         list(dict.fromkeys(name for unit in units for name in unit[part]))
         for part in ("parameters", "facts")
     )
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(("unit", "tables", *plain, *given, *facts))
+    lines: list[Sequence[object]] = [("unit", "tables", *plain, *given, *facts)]
     for unit in units:
         values = [unit["parameters"].get(name, "") for name in given]
         chosen = ["off" if value is None else value for value in values]
         known = [unit["facts"].get(name, "") for name in facts]
         first = (unit["name"], " ".join(unit["tables"]), *(unit[name] for name in plain))
-        lines.writerow((*first, *chosen, *known))
-    return text.getvalue().encode()
+        lines.append((*first, *chosen, *known))
+    return csv_text(lines).encode()
 
 
 def json_rows(blocks: Sequence[Block], person: Ints) -> Iterator[bytes]:

@@ -25,7 +25,8 @@ INDICES = (
     "which are ours, a query that a person's release lacks weighs 1.",
     "PEL is a percentage, by four channels: the paper does not say how it estimates p(x|y). A "
     "person without a release has PEL 0.",
-    "A query is released for all people who asked it or for nobody. Shares are filled by whole "
+    "A query is released for all people who asked it or for nobody. Figure 1 follows the paper: "
+    "query-k also drops queries without a letter or digit. Shares are filled by whole "
     "queries in one drawn order. A share is reached if the impressions differ by 2 points at most. "
     "The third strategy of the paper is lost in our copy; random is our guess.",
 )

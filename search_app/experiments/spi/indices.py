@@ -93,7 +93,8 @@ def facts_of_steps(people: LoggedPeople) -> Facts:
     rng = np.random.default_rng(0)
     order = rng.permutation(people.events.shape[0])
     for size in (*(size for size in SAMPLES if size < order.size), order.size):
-        facts[f"sample_{size}"] = float(_spi_of(people, np.sort(order[:size])).mean())
+        spi, impressions = _sample(people, np.sort(order[:size]))
+        facts |= {f"sample_{size}": spi, f"sample_{size}_impressions": impressions}
     return facts
 
 
@@ -109,12 +110,16 @@ def _steps(people: LoggedPeople) -> Iterator[_Step]:
         yield _Step(jsd, divergence(compared, weights).spi[WEIGHTS[0]])
 
 
-def _spi_of(people: LoggedPeople, some: np.ndarray) -> Floats:
-    """Return SPI of `some` of `people`, by the paper's weights, if k is counted among them only."""
+def _sample(people: LoggedPeople, some: np.ndarray) -> tuple[float, float]:
+    """Return SPI of `some` of `people` by the paper's weights, and the impressions.
+
+    k is counted among them only.
+    """
     events = people.events[some]
     having = np.bincount(events.indices, minlength=events.shape[1])
     compared = Compared(events, _only(events, having >= SAMPLE_K))
-    return divergence(compared, 1 - people.sensitive).spi[WEIGHTS[0]]
+    spi = divergence(compared, 1 - people.sensitive).spi[WEIGHTS[0]]
+    return float(spi.mean()), float(compared.released.sum() / compared.sizes.sum())
 
 
 def facts_of_terms(profiles: Profiles, release: Release, model: SensitivityModel) -> Facts:

@@ -61,9 +61,9 @@ class OfTerms(NamedTuple):
 
     @property
     def setting(self) -> str:
-        """Return the parameter that makes the method's releases differ."""
-        name = "p" if self.variant.number("p") is not None else "k"
-        return f"{name} = {self.variant.number(name):g}"
+        """Return the parameters that make the method's releases differ."""
+        values = ((name, self.variant.number(name)) for name in ("p", "k", "eps"))
+        return ", ".join(f"{name} = {value:g}" for name, value in values if value is not None)
 
 
 def by_method(summed: SummedUp) -> dict[str, list[OfTerms]]:

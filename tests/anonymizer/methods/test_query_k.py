@@ -203,10 +203,8 @@ def test_who_leaves_takes_row_and_lines_and_nothing_else_changes(tmp_path: Path)
     place = written(tmp_path / "w", FEW)
     rest = [line for line in FEW if line[0] != "v"]
     profiles, _ = made(write_log(tmp_path / "w" / "log.tsv", rest), 1)
-    new_hash = fingerprint(profiles)
-    done = without_rows(
-        read_cohorts(place), tmp_path / "w" / "s", ["v"], known=False, input_hash=new_hash
-    )
+    cohorts, output = read_cohorts(place), tmp_path / "w" / "s"
+    done = without_rows(cohorts, output, ["v"], known=False, input_hash=fingerprint(profiles))
     assert (done.withdrawn, done.left) == (1, 2)
     gone = [
         line for line in (place / "log.tsv").read_text().splitlines(True) if line[:5] == "g0003"

@@ -98,11 +98,10 @@ def test_a_damaged_model_is_refused_in_one_line(tmp_path: Path) -> None:
     [
         (b"", "header must be text,label"),
         (b"my secret,1\n", "header must be text,label"),
-        (b"text,label\n", "no line after the header"),
         (b"text,label\nsecret,2\n", "line 2: the label must be 0 or 1"),
-        (b"text,label\nsecret,1\nsecret\n", "line 3: 1 cells"),
+        (b"text,label\nsecret,1\nsecret\n", "line 3: there must be two columns"),
         (b'text,label\n"secret,1\n', "line 2: unexpected end"),
-        (b"text,label\nsecret\xff,1\n", "not in UTF-8"),
+        (b"text,label\nsecret\xff,1\n", "not UTF-8"),
     ],
 )
 def test_faulty_labels_are_refused_without_their_text(
@@ -115,9 +114,11 @@ def test_faulty_labels_are_refused_without_their_text(
     assert "secret" not in str(refusal.value)
 
 
-def test_labels_of_one_class_are_refused() -> None:
+def test_labels_of_one_class_or_without_words_are_refused() -> None:
     with pytest.raises(BadInput, match="0 sensitive and 30 other texts; give 10"):
         train(["a"] * 30, np.zeros(30, dtype=bool), "")
+    with pytest.raises(BadInput, match="no text has a letter or digit"):
+        train(["?!"] * 30, np.arange(30) < 15, "")
 
 
 def test_labels_and_probabilities_keep_any_text(tmp_path: Path) -> None:
@@ -148,12 +149,12 @@ def test_a_list_is_read_in_the_forms_that_lists_have(tmp_path: Path) -> None:
 
 def test_a_name_counts_if_it_is_no_ordinary_word(tmp_path: Path, wordnet: WordNet) -> None:
     names, places = tmp_path / "names", tmp_path / "places"
-    names.write_text("Jones\nBaker\nZyskowski\nMay\n", "utf-8")
+    names.write_text("Jones\nBaker\nZyskowski\nMay\nThe\n", "utf-8")
     places.write_text("Reading\nBoise\nOrange\nNew York\n", "utf-8")
     lexicon = build_lexicon(wordnet, [names], [places])
     kinds = {"zyskowski": "name", "jones": "name", "boise": "place", "new york": "place"}
     assert {word: lexicon.kind_of[word] for word in kinds} == kinds
-    assert not {"baker", "may", "reading", "orange"} & set(lexicon.kind_of)
+    assert not {"baker", "may", "the", "reading", "orange"} & set(lexicon.kind_of)
     assert lexicon.sources == ("WordNet's domains", "names", "places")
     expected = {"diabetes": "health", "heroin": "drugs", "burglary": "crime"}
     assert {word: lexicon.kind_of[word] for word in expected} == expected

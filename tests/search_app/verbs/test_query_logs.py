@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,7 @@ def test_bad_input_is_one_line_without_a_query_or_an_id(
         (log, "--against", empty): "no line is a query",
         (log, "--against", tmp_path / "no.tsv"): "there is no such file",
         (log, "--against", log, "--marketing", "w.csv"): "leave out marketing",
+        (log, "--against", log, "--users"): "leave out users",
         (log, "--against", log, "--worst", other): "exists and holds something else",
         (log, "--against", log, "-o", log): "is the file of what is measured",
     }
@@ -129,6 +131,10 @@ def test_a_log_is_released_measured_judged_and_published(
         "g0002\tjava beans",
         "g0003\tjava beans",
     ]
+    for named in (place, place / "log.tsv"):
+        for option in ("-o", "--worst"):
+            given = ("measure", "--log", named, "--against", log, option, place / "o.csv")
+            assert re.search("lies in the( published part of the)? release", run.refused(*given))
     made = [run.json("measure", "--log", named, "--against", log)
             for named in (place, place / "log.tsv")]  # fmt: skip
     assert made[0] == {**made[1], "released_log": str(place)}
@@ -178,6 +184,15 @@ def test_it_serves_the_profiles_of_its_log_and_forgets(run: Run, log: Path, tmp_
     assert (run.workspace / "release" / "log.tsv").read_text() == after
     assert run.json("verify", "--against", mine)["holds"]
     assert "rows were withdrawn" in run("publish", "--against", mine, "-o", tmp_path / "p", code=1)
+
+
+def test_rejected_lines_are_said_without_their_text(run: Run, log: Path, tmp_path: Path) -> None:
+    log.write_text(log.read_text() + "needle\n")
+    run("anonymize", log, "-m", "query-k", "--set", "k=2", "-o", tmp_path / "r")
+    assert "1 line was rejected, the first one" in run.talk
+    run("measure", "--log", log, "--against", log)
+    assert run.talk.count("1 line was rejected") == 2
+    assert "needle" not in run.talk
 
 
 def test_a_query_that_is_an_id_is_not_published(run: Run, tmp_path: Path) -> None:

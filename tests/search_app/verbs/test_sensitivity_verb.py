@@ -58,6 +58,18 @@ def test_weak_labels_are_called_weak_and_tested_by_halves(
     assert "the honest test" in run("sensitivity", *given, "-o", tmp_path / "m")
 
 
+def test_what_it_writes_of_the_longest_queries_can_be_measured_by(
+    run: Run, tmp_path: Path, labels: Path, log: Path
+) -> None:
+    model, output = tmp_path / "m", tmp_path / "p.csv"
+    with log.open("a") as file:
+        file.write(f"u1\t{'long ' * 150_000}\t2006-03-01 10:00:00\n{'x' * 2_000_000}\n")
+    run("sensitivity", labels, "-o", model)
+    run("sensitivity", "--apply", model, log, "-o", output)
+    assert "1 line was rejected" in run.talk
+    run("measure", "--log", log, "--against", log, "--sensitivity", output)
+
+
 def test_wrong_use_is_refused_in_one_line(
     run: Run, tmp_path: Path, labels: Path, log: Path
 ) -> None:
@@ -69,7 +81,7 @@ def test_wrong_use_is_refused_in_one_line(
         (("--apply", log, "--weak"), "give one of them"),
         (("--apply", labels, log), "is no intact model"),
         ((log,), "the header must be text,label"),
-        ((tmp_path / "nothing",), "existing plain file"),
+        ((tmp_path / "nothing",), "No such file"),
         (("--weak", tmp_path / "nothing"), "nothing"),
     ):
         assert fault in run.refused("sensitivity", *given, "-o", output)

@@ -13,10 +13,10 @@ import pytest
 from anonymizer.errors import BadInput, BadParameter
 from anonymizer.measures.indices.divergence import EMPTY, WEIGHTS, mean
 from anonymizer.measures.indices.log_pairs import LogIndices, LogPair, log_indices
-from anonymizer.measures.indices.probabilities import read_probabilities
 from anonymizer.model import QueryLog
 from anonymizer.querylog.files import form_in_pair
 from anonymizer.querylog.reading import read_log
+from anonymizer.sensitivity.files import read_probabilities
 
 Events = Sequence[tuple[str, str]]
 SENSITIVE = {"a": 0.8, "b": 0.1, "c": 0.5}

@@ -164,6 +164,8 @@ def test_steps_count_the_people_for_whom_spi_falls(people: LoggedPeople) -> None
     assert facts["steps_people_fall"] == np.any(np.diff(spi, axis=0) < -1e-9, axis=0).sum() > 0
     assert facts["steps_jsd_falls_one"] == (np.diff(jsd) < -1e-9).sum()
     assert facts["steps_ones_differ"] == 0
+    kept = people.impressions[people.people_of >= 10].sum() / people.impressions.sum()
+    assert facts[f"sample_{people.events.shape[0]}_impressions"] == pytest.approx(kept)
     assert facts[f"sample_{people.events.shape[0]}"] == pytest.approx(
         np.mean(
             [naive_indices(row, people.people_of >= 10, sensitive)[1] for row in counts(people)]
@@ -197,6 +199,7 @@ def test_the_report_judges_each_claim_that_was_measured(people: LoggedPeople) ->
     assert set(verdicts) == {*names, *both, "D4-people"}  # 62 people are too few for D15
     for name in ("D1", "D4-people", "D5", "D7", "D16"):
         assert verdicts[name] == HOLDS, name
+    assert all(re.search(r"\d", claim.finding) for claim in made.claims)  # figures, no opinions
     for name in ("D6", "D8", "D9"):
         assert verdicts[name] == UNDECIDED, name
     assert {figure.name for figure in made.figures} == {
