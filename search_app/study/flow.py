@@ -1,0 +1,47 @@
+"""The way of a participant: the steps of a study in order, the same for everybody."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .design import EACH_TASK, SIDE_BY_SIDE, Item, Study, Task
+
+CONSENT, PROFILE, FORM, PRACTICE, TASK, END = (
+    "consent",
+    "profile",
+    "form",
+    "practice",
+    "task",
+    "end",
+)
+PRACTICE_TASK = "practice"  # its id
+_PRACTICE_SECONDS = 600
+
+
+class Step(NamedTuple):
+    """A step: its kind, and the task or the questions that it shows."""
+
+    kind: str
+    task: Task | None = None
+    items: tuple[Item, ...] = ()
+    place: int = 0  # of the task among all tasks
+    name: str = ""  # under which answers are kept
+
+
+def steps_of(study: Study) -> tuple[Step, ...]:
+    """Return all steps of `study`, from the consent to the end."""
+    steps = [Step(CONSENT), Step(PROFILE)]
+    if items := study.form_items("start"):
+        steps.append(Step(FORM, items=items, name="start"))
+    if study.practice:
+        kind = study.tasks[0].kind if study.tasks else SIDE_BY_SIDE
+        text = "This is for practice. Its answer does not count."
+        task = Task(PRACTICE_TASK, study.practice, False, text, kind, _PRACTICE_SECONDS)
+        steps.append(Step(PRACTICE, task, name=PRACTICE_TASK))
+    for place, task in enumerate(study.tasks):
+        steps.append(Step(TASK, task, place=place, name=task.id))
+        if items := study.form_items(EACH_TASK):
+            steps.append(Step(FORM, task, items, place, name=task.id))
+    if items := study.form_items("end"):
+        steps.append(Step(FORM, items=items, name="end"))
+    return (*steps, Step(END))
