@@ -40,7 +40,7 @@ def planned(study: Study, people: int) -> tuple[tuple[str, str], int]:
 
     The number is of tasks a person, rounded down.
     """
-    counts = {pair: 0 for pair in combinations(study.conditions, 2)}
+    counts = dict.fromkeys(combinations(study.conditions, 2), 0)
     cells = study.cells
     for person in range(people):
         order = [study.conditions[number] for number in cells[person % len(cells)]]
