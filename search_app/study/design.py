@@ -25,9 +25,13 @@ SIDE_BY_SIDE, INTERLEAVED, RATE, CHOOSE = TASKS = ("side-by-side", "interleaved"
 EACH_TASK = "each-task"
 LIKERT, CHOICE, TEXT, NUMBER = ITEMS = ("likert", "choice", "text", "number")
 KEEP_QUERIES, PUBLISH = "keep_queries", "publish_anonymized"
+PUBLISH_RESULTS, PUBLISH_TEXTS = "publish_results", "publish_texts"
 OPT_INS = {
     KEEP_QUERIES: "My queries may be kept with my answers.",
     PUBLISH: "My anonymized profile may be published.",
+    # An order made by a profile tells of the profile.
+    PUBLISH_RESULTS: "It may be published which results I saw, chose and graded.",
+    PUBLISH_TEXTS: "What I write in forms may be published.",
 }
 MODES = ("none", "own", "group")  # or group:RELEASE, a release of the workspace
 _LARGEST = 1_000_000  # bytes of a file
