@@ -1,9 +1,13 @@
 """What a study found: preferences between conditions, with intervals; and how many people it takes.
 
 The unit is the participant. For each pair of conditions a participant has a score: the mean over
-their tasks of 1 (the first was preferred), 0 (the second) and 1/2 (no difference). Without a
-preference the mean score is 1/2. Intervals and P-values are Student's t; where several pairs are
-compared, Holm's correction holds.
+their tasks of 1 (the first was preferred), 0 (the second) and 1/2 (no difference). Where they grade
+documents, the score is 1/2 plus half of the difference of mean grades. Without a preference the
+mean score is 1/2. Intervals and P-values are Student's t, or Welch's if each person meets one
+condition. Where several pairs are compared, Holm's correction holds.
+
+Strengths of three or more conditions are those of Bradley and Terry (1952), fitted by the
+algorithm of Hunter (2004), with intervals by resampling people.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from math import sqrt
+from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -19,19 +23,24 @@ import numpy as np
 from anonymizer.arrays import Floats
 
 from ..measures.significance import holm
-from .design import CHOOSE, INTERLEAVED, SIDE_BY_SIDE, Study
+from .design import BETWEEN, CHOOSE, INTERLEAVED, RATE, SIDE_BY_SIDE, Study
 from .flow import TASK, steps_of
 from .store import Event
-from .trials import Trial, shown_conditions
+from .trials import GRADES, Trial
 
 PREFER, VOTE, CLICK, GRADE, ANSWER, QUERY = "prefer", "vote", "click", "grade", "answer", "query"
 SAME = "same"  # the value of a preference for neither
 LEVEL = 0.95
 TIE = 0.5
+RESAMPLES = 1000
+_STEPS = 200  # of the algorithm, after which strengths don't change any more
 
 
 class Judgement(NamedTuple):
-    """One participant's score of one task for two conditions: 1, 0 or 1/2."""
+    """One participant's score of one task for two conditions, from 0 to 1.
+
+    Where each person meets one condition, `second` is empty, and the score is the mean grade.
+    """
 
     participant: int
     task: str
@@ -74,18 +83,18 @@ def judgements(
         trial = trials.get((participant, task))
         if trial is None:
             continue
-        for one, other, score in _scores(kinds[task], trial, own):
+        for one, other, score in scores(trial, own):
             # Each pair is told in one order, that of the study's file.
-            if study.conditions.index(one) < study.conditions.index(other):
+            if not other or study.conditions.index(one) < study.conditions.index(other):
                 made.append(Judgement(participant, task, one, other, score))
             else:
                 made.append(Judgement(participant, task, other, one, 1 - score))
     return made
 
 
-def _scores(kind: str, trial: Trial, own: Sequence[Event]) -> list[tuple[str, str, float]]:
+def scores(trial: Trial, own: Sequence[Event]) -> list[tuple[str, str, float]]:
     """Return pairs of conditions of `trial` with their scores by the events `own`."""
-    shown = trial.conditions
+    kind, shown = trial.kind, trial.conditions
     by_action = {event.action_name: event for event in own}
     if kind == SIDE_BY_SIDE and PREFER in by_action:
         value = by_action[PREFER].value
@@ -102,7 +111,30 @@ def _scores(kind: str, trial: Trial, own: Sequence[Event]) -> list[tuple[str, st
             (one, other, TIE + (np.sign(credit[one] - credit[other]) / 2).item())
             for one, other in combinations(shown, 2)
         ]
-    return []
+    return _graded(trial, own) if kind == RATE else []
+
+
+def _graded(trial: Trial, own: Sequence[Event]) -> list[tuple[str, str, float]]:
+    given = {one.object_id: int(one.value) for one in own if one.action_name == GRADE}
+    means = mean_grades(trial, given)
+    if len(trial.conditions) == 1:
+        return [(condition, "", mean) for condition, mean in means.items()]
+    return [(a, b, TIE + (means[a] - means[b]) / 2) for a, b in combinations(means, 2)]
+
+
+def mean_grades(trial: Trial, grades: Mapping[str, int]) -> dict[str, float]:
+    """Return the mean of `grades` in each ranking of `trial`, weighted by 1 / log2(place + 1).
+
+    The best grade counts 1. Documents without a grade don't count, nor rankings without one.
+    """
+    made = {}
+    for condition, documents in trial.rankings().items():
+        graded = [(1 / log2(place + 1), grades[one]) for place, one in enumerate(documents, 1)
+                  if one in grades]  # fmt: skip
+        if graded:
+            weight = sum(one for one, _ in graded)
+            made[condition] = sum(one * grade for one, grade in graded) / weight / max(GRADES)
+    return made
 
 
 def preferences(study: Study, scored: Sequence[Judgement]) -> list[Preference]:
@@ -112,49 +144,117 @@ def preferences(study: Study, scored: Sequence[Judgement]) -> list[Preference]:
         by_pair[one.first, one.second].append(one)
     made = []
     for first, second in combinations(study.conditions, 2):
-        own = by_pair.get((first, second), [])
-        people: dict[int, list[float]] = defaultdict(list)
-        for one in own:
-            people[one.participant].append(one.score)
-        means = np.array([np.mean(scores) for scores in people.values()])
+        if study.design == BETWEEN:
+            made.append(_compared(first, second, by_pair[first, ""], by_pair[second, ""]))
+            continue
+        own = by_pair[first, second]
+        means = np.array(_person_means(own))
         mean, low, high, p = (value.item() for value in student(means[None]))
-        wins, losses, ties = (sum(one.score == value for one in own) for value in (1.0, 0.0, TIE))
-        counts = (len(people), wins, losses, ties)
+        wins, losses = (sum(sign * (one.score - TIE) > 0 for one in own) for sign in (1, -1))
+        counts = (means.size, wins, losses, len(own) - wins - losses)
         made.append(Preference(first, second, *counts, mean, low, high, p, p))
     corrected = holm([one.p for one in made])
     return [one._replace(p_holm=p) for one, p in zip(made, corrected, strict=True)]
 
 
+def _person_means(own: Iterable[Judgement]) -> list[float]:
+    people: dict[int, list[float]] = defaultdict(list)
+    for one in own:
+        people[one.participant].append(one.score)
+    return [float(np.mean(values)) for values in people.values()]
+
+
+def _compared(
+    first: str, second: str, own: Sequence[Judgement], others: Sequence[Judgement]
+) -> Preference:
+    """Return the preference for `first` by mean grades of two sets of people."""
+    groups = [np.array(_person_means(part)) for part in (own, others)]
+    people = sum(group.size for group in groups)
+    mean, low, high, p = (value.item() for value in welch(groups[0][None], groups[1][None]))
+    return Preference(first, second, people, 0, 0, 0, mean, low, high, p, p)
+
+
 def student(scores: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return mean, low, high and P of each row of `scores`: studies x people.
+    """Return mean, low, high and P of each row of `scores`: studies x people; NaN: no score.
 
     P is two-sided, of a mean of 1/2. People who all agree leave no spread to judge by: then the
     interval is the mean, and P is that of the sign test.
     """
+    people, mean, variance = _moments(scores)
+    error = np.sqrt(variance / people)
+    mean, low, high, p = _intervals(mean, error, people - 1)
+    agreed = np.where(mean == TIE, 1.0, 2.0 ** (1 - people))
+    return mean, low, high, np.where((error > 0) | (people < 2), p, agreed)
+
+
+def welch(first: Floats, second: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return mean, low, high and P of 1/2 + half the difference of the means of two sets of people.
+
+    Each row of `first` and `second` is a study.
+    """
+    (n, one, spread), (m, other, wide) = _moments(first), _moments(second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = spread / n, wide / m
+        freedom = (a + b) ** 2 / (a**2 / (n - 1) + b**2 / (m - 1))
+    return _intervals(TIE + (one - other) / 2, np.sqrt(a + b) / 2, freedom)
+
+
+def _moments(scores: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return how many people have one of `scores`, their mean and variance, for each row."""
+    known = ~np.isnan(scores)
+    people = known.sum(1).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(known, scores, 0).sum(1) / people
+        away = np.where(known, scores - mean[:, None], 0)
+        return people, mean, (away**2).sum(1) / (people - 1)
+
+
+def _intervals(
+    mean: Floats, error: Floats, freedom: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
     from scipy.special import stdtr, stdtrit
 
-    people = scores.shape[1]
-    if not people:
-        nothing = np.full(scores.shape[0], np.nan)
-        return nothing, nothing, nothing, nothing
-    mean: Floats = scores.mean(1)
-    if people == 1:
-        nothing = np.full(scores.shape[0], np.nan)
-        return mean, nothing, nothing, nothing
-    error = scores.std(1, ddof=1) / sqrt(people)
-    reach = stdtrit(people - 1, (1 + LEVEL) / 2) * error
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * stdtr(people - 1, -np.abs(mean - TIE) / error)
-    p = np.where(error > 0, p, np.where(mean == TIE, 1.0, 2.0 ** (1 - people)))
+        reach = stdtrit(freedom, (1 + LEVEL) / 2) * error
+        p = 2 * stdtr(freedom, -np.abs(mean - TIE) / error)
     return mean, np.maximum(mean - reach, 0), np.minimum(mean + reach, 1), p
 
 
-def pairs_a_person(study: Study, order: Sequence[str]) -> dict[tuple[str, str], int]:
-    """Return how many tasks of `study` compare two conditions for a person with this `order`."""
-    counts: dict[tuple[str, str], int] = defaultdict(int)
-    for place, task in enumerate(study.tasks):
-        if task.kind in (SIDE_BY_SIDE, CHOOSE, INTERLEAVED):
-            shown = sorted(shown_conditions(task.kind, order, place), key=study.conditions.index)
-            for pair in combinations(shown, 2):
-                counts[pair] += 1
-    return counts
+def strengths(
+    study: Study, scored: Sequence[Judgement], seed: int = 0
+) -> dict[str, tuple[float, float, float]]:
+    """Return the Bradley-Terry strength of each condition of `study`, with its 95 % interval.
+
+    Strengths add up to 1. A condition is preferred to another one with the chance of its share in
+    the sum of both. `seed` draws the people of 1,000 resamples. Without judgements: nothing.
+    """
+    number = {
+        who: at for at, who in enumerate({one.participant: 0 for one in scored if one.second})
+    }
+    people = len(number)
+    if not people:
+        return {}
+    place = {name: at for at, name in enumerate(study.conditions)}
+    wins = np.zeros((people, len(place), len(place)))
+    for one in scored:
+        if one.second:
+            who, a, b = number[one.participant], place[one.first], place[one.second]
+            wins[who, a, b] += one.score
+            wins[who, b, a] += 1 - one.score
+    drawn = np.random.default_rng(seed).integers(people, size=(RESAMPLES, people))
+    counts = np.stack([np.bincount(row, minlength=people) for row in drawn]).astype(float)
+    whole = _fitted(wins.sum(0)[None])[0]
+    low, high = np.percentile(_fitted(np.einsum("rp,pab->rab", counts, wins)), [2.5, 97.5], axis=0)
+    return {name: (float(whole[at]), float(low[at]), float(high[at])) for name, at in place.items()}
+
+
+def _fitted(wins: Floats) -> Floats:
+    """Return the strengths for each matrix of `wins`; half a win each way keeps all finite."""
+    size = wins.shape[1]
+    wins = wins + (1 - np.eye(size)) / 2
+    met, strength = wins + wins.transpose(0, 2, 1), np.full(wins.shape[:2], 1 / size)
+    for _ in range(_STEPS):
+        both = strength[:, :, None] + strength[:, None, :]
+        strength = wins.sum(2) / (met / both).sum(2)
+        strength /= strength.sum(1, keepdims=True)
+    return strength

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +33,8 @@ OPT_INS = {
     PUBLISH_RESULTS: "It may be published which results I saw, chose and graded.",
     PUBLISH_TEXTS: "What I write in forms may be published.",
 }
+PRACTICE_TASK = "practice"
+TAKEN = ("start", "end", PRACTICE_TASK)  # names under which other answers are kept
 MODES = ("none", "own", "group")  # or group:RELEASE, a release of the workspace
 _LARGEST = 1_000_000  # bytes of a file
 _KEY = re.compile(r"\s*([A-Za-z_]+)\s*=")
@@ -311,6 +313,8 @@ class _Reading:
         for place, name in _names_of(study):
             if name and not _NAME.fullmatch(name):
                 self._fault(place, f"{name} must be small letters, digits and hyphens")
+            if name in TAKEN and place.startswith("task."):
+                self._fault(place, f"{name} is taken; give the task another id")
         for table, names in {
             "task": [task.id for task in study.tasks],
             "form": [item.id for form in study.forms for item in form.items],
@@ -319,7 +323,14 @@ class _Reading:
                 self._fault(table, f"the id {name} stands twice; give each its own")
         if len({*study.conditions}) < max(2, len(study.conditions)):
             self._fault("conditions", "name two different conditions or more")
-        for condition in study.conditions:
+        self._judge_conditions(study.conditions)
+        if not study.tasks:
+            self._fault("task", "add at least one [[task]]")
+        self._judge_square(study)
+
+    def _judge_conditions(self, conditions: Sequence[str]) -> None:
+        """Add which of `conditions` can't be one in any workspace."""
+        for condition in conditions:
             mode, _, release = condition.partition(":")
             if mode not in MODES or (release and mode != "group"):
                 self._fault(
@@ -327,9 +338,6 @@ class _Reading:
                     f"{condition} is no condition; take none, own, group or group:RELEASE, "
                     f"such as group:{DEFAULT_METHOD}",
                 )
-        if not study.tasks:
-            self._fault("task", "add at least one [[task]]")
-        self._judge_square(study)
 
     def _judge_square(self, study: Study) -> None:
         """Add that the design of `study` can't be balanced, if it can't."""

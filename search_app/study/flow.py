@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .design import EACH_TASK, SIDE_BY_SIDE, Item, Study, Task
+from .design import EACH_TASK, PRACTICE_TASK, SIDE_BY_SIDE, Item, Study, Task
 
 CONSENT, PROFILE, FORM, PRACTICE, TASK, END = (
     "consent",
@@ -14,7 +14,6 @@ CONSENT, PROFILE, FORM, PRACTICE, TASK, END = (
     "task",
     "end",
 )
-PRACTICE_TASK = "practice"  # its id
 _PRACTICE_SECONDS = 600
 
 

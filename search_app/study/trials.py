@@ -7,6 +7,7 @@ given: teams of interleaved lists, and the order of documents that are rated.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ class Trial(NamedTuple):
     conditions: tuple[str, ...]  # of the lists, from the left; or of the teams
     lists: tuple[tuple[str, ...], ...]
     teams: tuple[int, ...] = ()  # interleaved: of the documents of the one list
+    orders: tuple[tuple[str, ...], ...] = ()  # what each condition ranked, if `lists` mix it
 
     def as_record(self) -> dict[str, Any]:
         """Return the trial as JSON keeps it."""
@@ -35,8 +37,15 @@ class Trial(NamedTuple):
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Trial:
         """Return the trial that `record` keeps."""
-        lists = tuple(tuple(documents) for documents in record["lists"])
-        return cls(record["kind"], tuple(record["conditions"]), lists, tuple(record["teams"]))
+        lists, orders = (
+            tuple(tuple(documents) for documents in record[name]) for name in ("lists", "orders")
+        )
+        conditions, teams = tuple(record["conditions"]), tuple(record["teams"])
+        return cls(record["kind"], conditions, lists, teams, orders)
+
+    def rankings(self) -> dict[str, tuple[str, ...]]:
+        """Return the best documents of each condition, as it ranked them."""
+        return dict(zip(self.conditions, self.orders or self.lists, strict=True))
 
     def places(self) -> list[tuple[str, int, str]]:
         """Return each shown document with its place, from 1, and the condition that brought it."""
@@ -78,8 +87,15 @@ def make_trial(
     lists = [tuple(rankings[condition][:SHOWN]) for condition in conditions]
     if kind == INTERLEAVED:
         mixed = team_draft([rankings[condition] for condition in conditions], SHOWN, rng)
-        return Trial(kind, tuple(conditions), (mixed.documents,), mixed.teams)
+        return Trial(kind, tuple(conditions), (mixed.documents,), mixed.teams, tuple(lists))
     if kind == RATE:
         pooled = list(dict.fromkeys(document for documents in lists for document in documents))
-        return Trial(kind, tuple(conditions), (tuple(rng.permutation(sorted(pooled)).tolist()),))
+        mixed_up = tuple(rng.permutation(sorted(pooled)).tolist())
+        return Trial(kind, tuple(conditions), (mixed_up,), orders=tuple(lists))
     return Trial(kind, tuple(conditions), tuple(lists))
+
+
+def generator(seed: bytes, task: str) -> np.random.Generator:
+    """Return what draws for the participant with this `seed` in `task`: always the same."""
+    digest = hashlib.sha256(seed + task.encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest))
