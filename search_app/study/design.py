@@ -172,15 +172,18 @@ _ITEM = {
 _CALLED = {str: "a text", int: "a whole number", bool: "true or false", list: "a list"}
 
 
-def read_study(folder: Path) -> Study:
-    """Return the study in `folder`; raise UsageError with every fault, its line and remedy."""
+def read_study(folder: Path, there: Sequence[str] | None = None) -> Study:
+    """Return the study in `folder`; raise UsageError with every fault, its line and remedy.
+
+    A condition that is not among those `there`, if given, is a fault.
+    """
     path = folder / FILE
     text = _text_of(path)
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise UsageError(f"{path} can't be read as TOML: {fault}") from fault
-    reading = _Reading(folder, text)
+    reading = _Reading(folder, text, there)
     study = reading.study(table)
     if reading.faults:
         raise UsageError("\n".join(f"{path}{fault}" for fault in sorted(reading.faults, key=_line)))
@@ -242,8 +245,9 @@ def _line(fault: str) -> int:
 class _Reading:
     """One reading of a study's file: its values, and the faults so far."""
 
-    def __init__(self, folder: Path, text: str) -> None:
+    def __init__(self, folder: Path, text: str, there: Sequence[str] | None) -> None:
         self.faults: list[str] = []
+        self._there = there
         self._folder = folder
         self._lines = _lines_of(text)
 
@@ -329,7 +333,7 @@ class _Reading:
         self._judge_square(study)
 
     def _judge_conditions(self, conditions: Sequence[str]) -> None:
-        """Add which of `conditions` can't be one in any workspace."""
+        """Add which of `conditions` can't be met."""
         for condition in conditions:
             mode, _, release = condition.partition(":")
             if mode not in MODES or (release and mode != "group"):
@@ -338,6 +342,9 @@ class _Reading:
                     f"{condition} is no condition; take none, own, group or group:RELEASE, "
                     f"such as group:{DEFAULT_METHOD}",
                 )
+            elif self._there is not None and condition not in self._there:
+                text = f"{condition} is not in the workspace, which has {', '.join(self._there)}"
+                self._fault("conditions", f"{text}; take one of these, or make a release")
 
     def _judge_square(self, study: Study) -> None:
         """Add that the design of `study` can't be balanced, if it can't."""

@@ -282,6 +282,11 @@ class Simulator:
         ]
         self._test = welch if study.design == BETWEEN else student
 
+    @property
+    def able(self) -> bool:
+        """Return whether a task compares the pair."""
+        return all(any(cells) for cells in self._groups)
+
     def found(self, people: int, seed: int = 0, studies: int = STUDIES) -> float:
         """Return the share of `studies` with this many `people` that find a preference."""
         rng, done = np.random.default_rng([seed, people]), 0

@@ -69,7 +69,10 @@ CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WI
 """
 # "FULL": what was acknowledged survives a power failure.
 _SCHEMA = Schema(_TABLES, versions=range(1, 2), synchronous="FULL")
-_WITHDRAWN, _CLOSED = "withdrawn", "closed"
+_EMPTY = "PRAGMA wal_checkpoint(TRUNCATE)"
+_TRIES = 6  # to empty the log, each as long as SQLite waits for others
+_WITHDRAWN, _CLOSED, _PUBLISHED = "withdrawn", "closed", "published"
+LONGEST = 10_000  # characters of a value
 _NUMBER = 53  # bits of a participant's number: exact in every program that reads it
 T = TypeVar("T")
 
@@ -127,7 +130,7 @@ class StudyStore:
         try:
             self._connection = open_tables(path, _SCHEMA)
             # If a process was killed while somebody withdrew, their data is still in the log.
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._connection.execute(_EMPTY).fetchall()
         except sqlite3.Error as fault:
             raise UsageError(f"{path} can't be opened ({fault}); restore it from a copy") from fault
         self._jobs: queue.Queue[tuple[Callable[[], Any], Future[Any]] | None] = queue.Queue()
@@ -269,6 +272,8 @@ class StudyStore:
     def _keep(self, number: int, events: Sequence[Event], now: int) -> None:
         if self._participant("id = ?", number) is None:
             return  # they have withdrawn meanwhile
+        if any(len(event.value) > LONGEST for event in events):
+            raise UsageError(f"an answer has more than {LONGEST:,} characters; shorten it")
         for event in events:
             self._run(
                 "INSERT OR IGNORE INTO events (participant, query_id, action_name, object_id,"
@@ -300,8 +305,13 @@ class StudyStore:
         return gone
 
     def _empty_log(self) -> None:
-        # The log holds older versions of pages until it is emptied.
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        # The log holds older versions of pages until it is emptied. A process that reads it now
+        # keeps it from that.
+        for _ in range(_TRIES):
+            (busy, *_pages), *_rest = self._connection.execute(_EMPTY).fetchall()
+            if not busy:
+                return
+        raise UsageError("the study's database is in use; stop what reads it, and try again")
 
     # -- the leader's view ---------------------------------------------------------------------
 
@@ -350,6 +360,16 @@ class StudyStore:
     def is_closed(self) -> bool:
         """Return whether the study was closed."""
         return self._durable(lambda: self._value(_CLOSED) == "1")
+
+    def publish_once(self) -> bool:
+        """Return whether nothing of profiles was published before; from now on, something was."""
+
+        def note() -> bool:
+            first = self._value(_PUBLISHED) is None
+            self._set(_PUBLISHED, "1")
+            return first
+
+        return self._durable(note)
 
     # -- SQLite --------------------------------------------------------------------------------
 
