@@ -181,7 +181,8 @@ def student(scores: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     interval is the mean, and P is that of the sign test.
     """
     people, mean, variance = _moments(scores)
-    error = np.sqrt(variance / people)
+    with np.errstate(invalid="ignore"):  # nobody
+        error = np.sqrt(variance / people)
     mean, low, high, p = _intervals(mean, error, people - 1)
     agreed = np.where(mean == TIE, 1.0, 2.0 ** (1 - people))
     return mean, low, high, np.where((error > 0) | (people < 2), p, agreed)

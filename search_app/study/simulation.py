@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import combinations
 from math import sqrt
 from typing import NamedTuple
@@ -60,7 +60,7 @@ _SECONDS_A_QUESTION = 10
 _SECONDS_TO_BEGIN = 180  # to read the consent and to give a profile
 _GRADED = 500  # lists whose grades are drawn, for the chances of their scores
 _POOL = 15  # documents of these lists together
-_DRAWN = 60_000  # people by whom power is planned
+_LEAST = 1e-6  # liking, so that the least liked can be clicked when nothing else is left
 _AT_ONCE = 1 << 22  # scores in memory
 
 Pair = tuple[str, str]
@@ -79,6 +79,9 @@ class Chances(NamedTuple):
 
 def likings(conditions: Sequence[str], favourite: str, effect: float) -> Floats:
     """Return how much each of `conditions` is liked: a choice of two follows their shares."""
+    if favourite not in conditions:
+        return np.ones(len(conditions))
+    effect = min(max(effect, _LEAST), 1 - _LEAST)
     return np.array([effect if one == favourite else 1 - effect for one in conditions])
 
 
@@ -320,29 +323,45 @@ class Simulator:
         """Return the power with this many `people` by the noncentral t distribution."""
         from scipy.special import nctdtr, stdtrit
 
-        sizes = [people * np.count_nonzero(~np.isnan(one)) / _DRAWN for one in self._people]
-        means = [float(np.nanmean(one)) for one in self._people]
-        error = sqrt(
-            sum(np.nanvar(one) / n for one, n in zip(self._people, sizes, strict=True))
-        ) / len(means)
+        shares, means, variances = zip(*map(_moments, self._groups), strict=True)
+        sizes = [people * share for share in shares]
+        error = sqrt(sum(v / n for v, n in zip(variances, sizes, strict=True))) / len(means)
         away = abs(means[0] - (TIE if len(means) == 1 else means[1])) / len(means)
         freedom = max(sum(sizes) - len(sizes), 1.0)
         bound = stdtrit(freedom, (1 + LEVEL) / 2)
         far, near = (nctdtr(freedom, away / error, sign * bound) for sign in (1, -1))
         return float(1 - far + near)
 
-    @cached_property
-    def _people(self) -> list[Floats]:
-        """Return the mean scores of many people, in each set of people to compare."""
-        rng = np.random.default_rng(0)
-        drawn = [self._scores(cells, _DRAWN, 1, rng)[0] for cells in self._groups]
-        return [one[~np.isnan(one)] for one in drawn]
-
     def needed(self, power: float = 0.8) -> int | None:
         """Return how many people give this `power`; None if MOST are too few."""
         if self.planned(MOST) < power:
             return None
         return 2 + bisect_left(range(2, MOST), power, key=self.planned)
+
+
+def _moments(cells: Sequence[Sequence[Chances]]) -> tuple[float, float, float]:
+    """Return the share of people with a score, and mean and variance of their mean scores.
+
+    `cells` have equally many people, who do the tasks of their cell.
+    """
+    total = np.zeros(3)
+    for tasks in cells:
+        # By the number of scores so far: the chance, and the parts of sum and sum of squares in it.
+        by_count = np.zeros((len(tasks) + 1, 3))
+        by_count[0, 0] = 1
+        for scores_of, chances_of in tasks:
+            known = ~np.isnan(scores_of)
+            some = [scores_of[known] ** power @ chances_of[known] for power in range(3)]
+            chance, parts, squares = by_count.T.copy()
+            by_count *= 1 - some[0]
+            by_count[1:, 0] += some[0] * chance[:-1]
+            by_count[1:, 1] += some[0] * parts[:-1] + some[1] * chance[:-1]
+            squared = some[0] * squares[:-1] + 2 * some[1] * parts[:-1] + some[2] * chance[:-1]
+            by_count[1:, 2] += squared
+        counts = np.arange(1, len(tasks) + 1)
+        total += [(by_count[1:, power] / counts**power).sum() for power in range(3)]
+    share, mean, square = total / (len(cells), total[0], total[0])
+    return float(share), float(mean), float(square - mean**2)
 
 
 def _of_cell(

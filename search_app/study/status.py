@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 from .analysis import judgements, preferences
@@ -40,8 +41,7 @@ def preferences_in(study: Study, store: StudyStore) -> list[dict[str, Any]]:
     """Return the preferences of all people in `store`; None stands for what too few people give."""
     events = [(row[0], Event(*row[1:9])) for row in store.events()]
     trials = {(who, task): Trial.of(shown) for who, task, shown, _, _ in store.trials()}
-    found = preferences(study, judgements(study, events, trials))
-    return [
-        {name: None if value != value else value for name, value in one._asdict().items()}
-        for one in found
-    ]
+    found = [one._asdict() for one in preferences(study, judgements(study, events, trials))]
+    for one in found:
+        one |= {name: None for name in ("mean", "low", "high", "p", "p_holm") if isnan(one[name])}
+    return found

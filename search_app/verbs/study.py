@@ -153,8 +153,8 @@ def _ranker(
 
 def _found(study: Study, people: int, effect: float, seed: int) -> dict[str, Any]:
     """Return what studies like `study` find, by kind of task."""
-    from ..study.design import TASKS
     from ..study.analysis import TIE
+    from ..study.design import TASKS
     from ..study.simulation import Simulator, minutes, pairs_of
 
     pair, kinds = pairs_of(study)[0], {task.kind for task in study.tasks}
