@@ -92,6 +92,8 @@ class ToyIndex(Shelf):
 class ToyForward:
     """Stands for the forward index: a document has one of the two terms, with weight 1."""
 
+    documents = 40
+
     def __init__(self) -> None:
         self.broken = False
 
