@@ -101,6 +101,8 @@ def decided(
             Event(task, GRADE, one, at, value=str(grades[one])) for one, at, _ in trial.places()
         ]
     places_of = trial.places()
+    if not places_of:  # nothing was found
+        return [Event(task, ANSWER)]
     weights = np.array([liked[shown.index(condition)] for _, _, condition in places_of])
     clicks = min(CLICKS, len(places_of))
     clicked = rng.choice(len(places_of), clicks, replace=False, p=weights / weights.sum())

@@ -119,6 +119,10 @@ def _simulate(arguments: argparse.Namespace, settings: Settings) -> int:
     rankings = open_rankings(settings)
     if faults := rankings.faults(study.conditions):
         raise UsageError("; ".join(faults))
+    for task in study.tasks:
+        ranked = rankings.of(task.query, study.conditions[:1], "", {})
+        if not (task.free or any(ranked.values())):
+            console.say(f"Task {task.id} finds nothing; take another query.")
     copy = rehearsal(study, arguments.folder / SIMULATED)
     rng, now = np.random.default_rng(seed), int(time.time())
     with closing(_store(copy.folder)) as store, console.progress("people", people) as progress:

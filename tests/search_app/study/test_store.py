@@ -3,19 +3,23 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from search_app.errors import UsageError
 from search_app.study.store import FILE, Event, StudyStore
 
 NOW = 1_900_000_000
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> StudyStore:
-    return StudyStore(tmp_path / FILE)
+def store(tmp_path: Path) -> Iterator[StudyStore]:
+    with closing(StudyStore(tmp_path / FILE)) as opened:
+        yield opened
 
 
 def arrive(store: StudyStore, code: object, cells: int, now: int = NOW) -> int:
@@ -128,3 +132,43 @@ def test_changes_that_wait_are_committed_together(store: StudyStore) -> None:
     blocked.join()
     assert len(store.events()) == 40
     assert sum(change.startswith("COMMIT") for change in changes) <= 3
+
+
+def test_a_code_of_another_study_and_one_that_has_ended(tmp_path: Path, store: StudyStore) -> None:
+    with closing(StudyStore(tmp_path / "other.sqlite")) as other:
+        (code,) = other.invite(1)
+    assert store.of_code(str(code)) is None
+    (own,) = store.invite(1)
+    number = arrive(store, own, 2)
+    again = store.of_code(str(own).lower().replace("-", " "))  # used twice: the same person
+    assert again is not None
+    assert (again.id, again.step) == (number, 1)
+    assert store.withdraw(number)
+    assert store.of_code(str(own)) is None
+
+
+def test_an_endless_answer_is_refused_whole(store: StudyStore) -> None:
+    number = arrive(store, store.invite(1)[0], 2)
+    events = [
+        Event("end", "answer", "a", value="kept"),
+        Event("end", "answer", "b", value="x" * 10**6),
+    ]
+    with pytest.raises(UsageError, match="more than 10,000 characters; shorten it"):
+        store.answer(number, 1, events, 5)
+    assert store.events() == []
+    assert store.participants()[0].step == 1
+    assert store.answer(number, 1, events[:1], 5)
+
+
+def test_codes_are_hashed_at_rest(tmp_path: Path, store: StudyStore) -> None:
+    codes = store.invite(20)
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert not any(code.secret.encode() in content for code in codes)
+    assert all(code.public.encode() in content for code in codes)
+
+
+def test_profiles_are_published_once(tmp_path: Path, store: StudyStore) -> None:
+    assert store.publish_once()
+    assert not store.publish_once()
+    with closing(StudyStore(tmp_path / FILE)) as again:
+        assert not again.publish_once()
