@@ -81,8 +81,8 @@ def judgements(
     made = []
     for (participant, task), own in sorted(done.items()):
         trial = trials.get((participant, task))
-        if trial is None:
-            continue
+        if trial is None or not {*trial.conditions} <= {*study.conditions}:
+            continue  # the file was changed after people took part
         for one, other, score in scores(trial, own):
             # Each pair is told in one order, that of the study's file.
             if not other or study.conditions.index(one) < study.conditions.index(other):

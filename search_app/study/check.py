@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from anonymizer.storage.profiles import fingerprint, read_profiles
@@ -11,8 +12,9 @@ from ..search.modes import FURTHER, MODES
 from ..settings import Settings
 from ..workspace.folder import Workspace
 from ..workspace.opening import further_releases
-from .design import CODE, FILE, PERSONA, SUFFIX, Study, read_study
+from .design import CODE, FILE, PERSONA, PRACTICE_TASK, SUFFIX, Study, read_study
 from .store import FILE as DATABASE
+from .store import StudyStore
 
 
 def conditions_in(workspace: Workspace) -> tuple[str, ...]:
@@ -45,7 +47,20 @@ def faults_of(folder: Path, settings: Settings) -> list[str]:
         faults.append(f'{folder / FILE}: profile = "{PERSONA}" needs invented people; take another')
     if there is not None and study.profile == CODE and "own" not in there:
         faults.append(f'{folder / FILE}: profile = "{CODE}" needs people with profiles; make some')
-    return faults
+    return [*faults, *_missing(study)]
+
+
+def _missing(study: Study) -> list[str]:
+    """Return which tasks and conditions people met already, and the file of `study` has no more."""
+    if not (study.folder / DATABASE).exists():
+        return []
+    with closing(StudyStore(study.folder / DATABASE)) as store:
+        trials = store.trials()
+    tasks = {task for _, task, *_ in trials} - {task.id for task in study.tasks} - {PRACTICE_TASK}
+    met = {one for _, _, shown, *_ in trials for one in shown["conditions"]}
+    gone = [f"task {name}" for name in sorted(tasks)]
+    gone += [f"condition {name}" for name in sorted(met - {*study.conditions})]
+    return [f"{study.folder / FILE}: people met {one} already; put it back" for one in gone]
 
 
 def rehearsal(study: Study, folder: Path) -> Study:

@@ -41,7 +41,7 @@ _KEY = re.compile(r"\s*([A-Za-z_]+)\s*=")
 _NAME = re.compile(r"[a-z0-9]([a-z0-9_-]{0,58}[a-z0-9])?")
 
 
-class Key(NamedTuple):
+class FileKey(NamedTuple):
     """A key of a table: the type of its value, what it may be, and what it is for."""
 
     kind: type
@@ -54,7 +54,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Item:
+class FormItem:
     """A question of a form."""
 
     id: str
@@ -67,12 +67,15 @@ class Item:
     required: bool
 
 
+Item = FormItem
+
+
 @dataclass(frozen=True)
 class Form:
     """Questions that follow the start, each task or the end."""
 
     after: str
-    items: tuple[Item, ...]
+    items: tuple[FormItem, ...]
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ class Study:
         """Return the task with the id `name`."""
         return next(task for task in self.tasks if task.id == name)
 
-    def form_items(self, after: str) -> tuple[Item, ...]:
+    def form_items(self, after: str) -> tuple[FormItem, ...]:
         """Return the questions that follow `after`."""
         return tuple(item for form in self.forms if form.after == after for item in form.items)
 
@@ -131,43 +134,43 @@ class Study:
 
 
 _STUDY = {
-    "name": Key(str, "A short name: small letters, digits and hyphens."),
-    "title": Key(str, "The heading that participants see."),
-    "conditions": Key(list, "What is compared: none, own, group, or group:RELEASE.", inner=str),
-    "design": Key(str, "within: everybody meets all conditions.", WITHIN, DESIGNS),
-    "participants": Key(int, "How many people are planned.", 40, low=1, high=100_000),
-    "profile": Key(str, "How a participant gets a profile.", QUERIES, PROFILES),
-    "consent": Key(str, "The file of the consent text."),
-    "opt_ins": Key(list, "What participants may also agree to.", (), tuple(OPT_INS), inner=str),
-    "code": Key(str, "The completion code: a prefix, or an address with {code}.", "done"),
-    "minutes": Key(
-        int, "After so many minutes of silence a place is free.", 60, low=1, high=10_080
+    "name": FileKey(str, "A short name: small letters, digits and hyphens."),
+    "title": FileKey(str, "The heading that participants see."),
+    "conditions": FileKey(list, "What is compared: none, own, group, or group:RELEASE.", inner=str),
+    "design": FileKey(str, "within: everybody meets all conditions.", WITHIN, DESIGNS),
+    "participants": FileKey(int, "How many people are planned.", 40, low=1, high=100_000),
+    "profile": FileKey(str, "How a participant gets a profile.", QUERIES, PROFILES),
+    "consent": FileKey(str, "The file of the consent text."),
+    "opt_ins": FileKey(list, "What participants may also agree to.", (), tuple(OPT_INS), inner=str),
+    "code": FileKey(str, "The completion code: a prefix, or an address with {code}.", "done"),
+    "minutes": FileKey(
+        int, "Minutes of silence after which a place is free.", 60, low=1, high=10_080
     ),
-    "practice": Key(str, "The query of the practice task; empty: none.", ""),
-    "task": Key(list, "The tasks, in order.", inner=dict),
-    "form": Key(list, "Questions.", (), inner=dict),
+    "practice": FileKey(str, "The query of the practice task; empty: none.", ""),
+    "task": FileKey(list, "The tasks, in order.", inner=dict),
+    "form": FileKey(list, "Questions.", (), inner=dict),
 }
 _TASK = {
-    "id": Key(str, "A short name of the task."),
-    "query": Key(str, "What is searched for.", ""),
-    "free": Key(bool, "Whether the participant types the query.", False),
-    "text": Key(str, "The file of the task's text."),
-    "kind": Key(str, "How rankings are compared.", SIDE_BY_SIDE, TASKS),
-    "seconds": Key(int, "Later answers are marked as late.", 180, low=5, high=86_400),
+    "id": FileKey(str, "A short name of the task."),
+    "query": FileKey(str, "What is searched for.", ""),
+    "free": FileKey(bool, "Whether the participant types the query.", False),
+    "text": FileKey(str, "The file of the task's text."),
+    "kind": FileKey(str, "How rankings are compared.", SIDE_BY_SIDE, TASKS),
+    "seconds": FileKey(int, "Later answers are marked as late.", 180, low=5, high=86_400),
 }
 _FORM = {
-    "after": Key(str, "When it is shown.", EACH_TASK, ("start", EACH_TASK, "end")),
-    "item": Key(list, "The questions.", inner=dict),
+    "after": FileKey(str, "When it is shown.", EACH_TASK, ("start", EACH_TASK, "end")),
+    "item": FileKey(list, "The questions.", inner=dict),
 }
 _ITEM = {
-    "id": Key(str, "A short name of the question."),
-    "type": Key(str, "The kind of answer.", LIKERT, ITEMS),
-    "text": Key(str, "The question; by default the id.", ""),
-    "low": Key(str, "likert: what the first point means.", ""),
-    "high": Key(str, "likert: what the last point means.", ""),
-    "points": Key(int, "likert: how many points.", 7, low=2, high=11),
-    "choices": Key(list, "choice: the answers.", (), inner=str),
-    "required": Key(bool, "Whether an answer is needed.", False),
+    "id": FileKey(str, "A short name of the question."),
+    "type": FileKey(str, "The kind of answer.", LIKERT, ITEMS),
+    "text": FileKey(str, "The question; by default the id.", ""),
+    "low": FileKey(str, "likert: what the first point means.", ""),
+    "high": FileKey(str, "likert: what the last point means.", ""),
+    "points": FileKey(int, "likert: how many points.", 7, low=2, high=11),
+    "choices": FileKey(list, "choice: the answers.", (), inner=str),
+    "required": FileKey(bool, "Whether an answer is needed.", False),
 }
 _CALLED = {str: "a text", int: "a whole number", bool: "true or false", list: "a list"}
 
@@ -183,7 +186,7 @@ def read_study(folder: Path, there: Sequence[str] | None = None) -> Study:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise UsageError(f"{path} can't be read as TOML: {fault}") from fault
-    reading = _Reading(folder, text, there)
+    reading = _StudyReading(folder, text, there)
     study = reading.study(table)
     if reading.faults:
         raise UsageError("\n".join(f"{path}{fault}" for fault in sorted(reading.faults, key=_line)))
@@ -203,7 +206,7 @@ _INSIDE = {"task": _TASK, "form": _FORM, "item": _ITEM}
 _JSON = {str: "string", int: "integer", bool: "boolean", list: "array"}
 
 
-def _schema_of(keys: Mapping[str, Key]) -> dict[str, Any]:
+def _schema_of(keys: Mapping[str, FileKey]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for name, key in keys.items():
         about: dict[str, Any] = {"description": key.about, "type": _JSON[key.kind]}
@@ -238,11 +241,11 @@ def _text_of(path: Path) -> str:
 
 
 def _line(fault: str) -> int:
-    found = re.match(r", line (\d+)", fault)
-    return int(found[1]) if found else 0
+    at = re.match(r", line (\d+)", fault)
+    return int(at[1]) if at else 0
 
 
-class _Reading:
+class _StudyReading:
     """One reading of a study's file: its values, and the faults so far."""
 
     def __init__(self, folder: Path, text: str, there: Sequence[str] | None) -> None:
@@ -276,13 +279,15 @@ class _Reading:
             tuple(self._item(one, f"{place}.item.{at}") for at, one in enumerate(own["item"])),
         )
 
-    def _item(self, table: Mapping[str, Any], place: str) -> Item:
+    def _item(self, table: Mapping[str, Any], place: str) -> FormItem:
         own = self._values(table, _ITEM, place)
         if own["type"] == CHOICE and len({*own["choices"]}) < 2:
             self._fault(f"{place}.choices", "a question of type choice needs two answers or more")
-        return Item(**{**own, "choices": tuple(own["choices"]), "text": own["text"] or own["id"]})
+        return FormItem(
+            **{**own, "choices": tuple(own["choices"]), "text": own["text"] or own["id"]}
+        )
 
-    def _values(self, table: Any, keys: Mapping[str, Key], place: str) -> dict[str, Any]:
+    def _values(self, table: Any, keys: Mapping[str, FileKey], place: str) -> dict[str, Any]:
         """Return the value of each of `keys` in `table`, which stands at `place` of the file."""
         there = table if isinstance(table, dict) else {}
         for name in sorted(there.keys() - keys.keys()):
@@ -379,7 +384,7 @@ def _inside(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def _fault_of(key: Key, value: Any) -> str:
+def _fault_of(key: FileKey, value: Any) -> str:
     """Return why `value` can't be that of `key`; empty if it can."""
     if not isinstance(value, key.kind) or isinstance(value, bool) != (key.kind is bool):
         return f"must be {_CALLED[key.kind]}"

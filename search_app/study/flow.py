@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .design import EACH_TASK, PRACTICE_TASK, SIDE_BY_SIDE, Item, Study, Task
+from .design import EACH_TASK, PRACTICE_TASK, SIDE_BY_SIDE, FormItem, Study, Task
 
 CONSENT, PROFILE, FORM, PRACTICE, TASK, END = (
     "consent",
@@ -17,30 +17,33 @@ CONSENT, PROFILE, FORM, PRACTICE, TASK, END = (
 _PRACTICE_SECONDS = 600
 
 
-class Step(NamedTuple):
+class StudyStep(NamedTuple):
     """A step: its kind, and the task or the questions that it shows."""
 
     kind: str
     task: Task | None = None
-    items: tuple[Item, ...] = ()
+    items: tuple[FormItem, ...] = ()
     place: int = 0  # of the task among all tasks
     name: str = ""  # under which answers are kept
 
 
-def steps_of(study: Study) -> tuple[Step, ...]:
+Step = StudyStep
+
+
+def steps_of(study: Study) -> tuple[StudyStep, ...]:
     """Return all steps of `study`, from the consent to the end."""
-    steps = [Step(CONSENT), Step(PROFILE)]
+    steps = [StudyStep(CONSENT), StudyStep(PROFILE)]
     if items := study.form_items("start"):
-        steps.append(Step(FORM, items=items, name="start"))
+        steps.append(StudyStep(FORM, items=items, name="start"))
     if study.practice:
         kind = study.tasks[0].kind if study.tasks else SIDE_BY_SIDE
         text = "This is for practice. Its answer does not count."
         task = Task(PRACTICE_TASK, study.practice, False, text, kind, _PRACTICE_SECONDS)
-        steps.append(Step(PRACTICE, task, name=PRACTICE_TASK))
+        steps.append(StudyStep(PRACTICE, task, name=PRACTICE_TASK))
     for place, task in enumerate(study.tasks):
-        steps.append(Step(TASK, task, place=place, name=task.id))
+        steps.append(StudyStep(TASK, task, place=place, name=task.id))
         if items := study.form_items(EACH_TASK):
-            steps.append(Step(FORM, task, items, place, name=task.id))
+            steps.append(StudyStep(FORM, task, items, place, name=task.id))
     if items := study.form_items("end"):
-        steps.append(Step(FORM, items=items, name="end"))
-    return (*steps, Step(END))
+        steps.append(StudyStep(FORM, items=items, name="end"))
+    return (*steps, StudyStep(END))

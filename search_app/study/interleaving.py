@@ -51,6 +51,6 @@ def credit(mixed: Mixed, clicked: Iterable[str], teams: int) -> tuple[int, ...]:
 
 
 def winner(credited: Sequence[int]) -> int:
-    """Return the team with the most in `credited`; NO_TEAM if several have as many."""
+    """Return the team with the most in `credited`; NO_TEAM if several have the same."""
     most = max(credited, default=0)
     return credited.index(most) if list(credited).count(most) == 1 else NO_TEAM

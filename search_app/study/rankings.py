@@ -26,17 +26,17 @@ from ..workspace.opening import as_of_one_moment, open_once, people_of
 if TYPE_CHECKING:
     from ..town.subjects import Library
 
-# Stands for whoever searches with a profile of their own. One name serves all: what the modes keep
-# of a person is then that of the last one only. No user id has a line end.
+# Stands for a person who searches with a profile of their own. One name serves all: what the modes
+# keep of a person is then that of the last one only. No user id has a line end.
 _PARTICIPANT = "a participant\n"
-DEPTH = 10  # documents of a ranking for each condition: a draft of all of them needs as many
+DEPTH = 10  # documents of a ranking for each condition: what a draft of all of them needs
 
 
 class Rankings:
     """Ranks queries in the conditions of a study; safe for many threads."""
 
     def __init__(self, modes: Modes, growth: Growth, people: Mapping[str, str], settings: Settings):
-        self.people = people  # invented people of the workspace, whom participants may play: labels
+        self.people = people  # invented people that participants may play: labels
         self._modes, self._growth, self._settings = modes, growth, settings
         self._now, self._lock = threading.local(), threading.Lock()
         before = modes.lay_over

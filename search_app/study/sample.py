@@ -30,7 +30,7 @@ consent = "consent.md"      # its hash is the version of the consent
 # Participants may tick each of these or none. What is not ticked leaves as counts only.
 opt_ins = ["keep_queries", "publish_anonymized", "publish_results", "publish_texts"]
 code = "thanks"             # prefix of the completion code, or an address with {{code}} in it
-minutes = 60                # after so many minutes of silence the place is free for somebody else
+minutes = 60                # minutes of silence after which the place is free for somebody else
 practice = "bank"           # the query of a task for practice; "": none
 
 # Tasks stand in the order in which everybody does them. The conditions that a task compares change

@@ -43,7 +43,7 @@ from .design import (
     NUMBER,
     RATE,
     SIDE_BY_SIDE,
-    Item,
+    FormItem,
     Study,
 )
 from .flow import CONSENT, END, PROFILE, TASK, steps_of
@@ -184,7 +184,7 @@ def play(
     return finished
 
 
-def _answered(name: str, item: Item, rng: np.random.Generator) -> Event:
+def _answered(name: str, item: FormItem, rng: np.random.Generator) -> Event:
     value = {
         LIKERT: str(int(rng.integers(1, item.points + 1))),
         CHOICE: str(rng.choice(item.choices)) if item.choices else "",
@@ -371,13 +371,13 @@ def _of_cell(
 ) -> list[Chances]:
     """Return the chances of each task that gives somebody in `cell` a score of those `wanted`."""
     order = [study.conditions[number] for number in cell]
-    found = []
+    made = []
     for place, task in enumerate(study.tasks):
         seen = shown_conditions(task.kind, order, place)
         shown = tuple(one for one in study.conditions if one in seen)
         if kind in ("", task.kind) and {*wanted} - {""} <= {*shown}:
-            found.append(chances(task.kind, shown, wanted, study.conditions[0], effect))
-    return found
+            made.append(chances(task.kind, shown, wanted, study.conditions[0], effect))
+    return made
 
 
 def pairs_of(study: Study) -> list[Pair]:

@@ -2,8 +2,8 @@
 
 Williams, Experimental Designs Balanced for the Estimation of Residual Effects of Treatments (1949):
 in the rows of the square, each condition stands equally often at each place, and equally often
-right after each other condition. An even number of conditions needs as many rows, an odd one twice
-as many.
+right after each other condition. An even number of conditions needs a row for
+each, an odd one two.
 """
 
 from __future__ import annotations

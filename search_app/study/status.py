@@ -15,8 +15,8 @@ from .trials import Trial
 def status_of(study: Study, store: StudyStore, now: int, *, peek: bool = False) -> dict[str, Any]:
     """Return how `study` in `store` stands at the second `now`.
 
-    Preferences are None until as many people finished as were planned, or the study was closed:
-    whoever looks earlier may stop early. `peek` shows them all the same.
+    Preferences are None until all planned people finished, or the study was closed: a leader who
+    looks earlier may stop early. `peek` shows them all the same.
     """
     standing = store.standing(len(study.cells), now, 60 * study.minutes)
     closed, steps = store.is_closed(), steps_of(study)
@@ -41,7 +41,7 @@ def preferences_in(study: Study, store: StudyStore) -> list[dict[str, Any]]:
     """Return the preferences of all people in `store`; None stands for what too few people give."""
     events = [(row[0], Event(*row[1:9])) for row in store.events()]
     trials = {(who, task): Trial.of(shown) for who, task, shown, _, _ in store.trials()}
-    found = [one._asdict() for one in preferences(study, judgements(study, events, trials))]
-    for one in found:
+    made = [one._asdict() for one in preferences(study, judgements(study, events, trials))]
+    for one in made:
         one |= {name: None for name in ("mean", "low", "high", "p", "p_holm") if isnan(one[name])}
-    return found
+    return made

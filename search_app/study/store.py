@@ -105,7 +105,7 @@ class Participant(NamedTuple):
     finished: int
 
 
-class Standing(NamedTuple):
+class StudyStanding(NamedTuple):
     """How many participants stand where."""
 
     invited: int
@@ -176,14 +176,12 @@ class StudyStore:
         return self._durable(lambda: self._with(code))
 
     def _with(self, code: Code) -> Participant | None:
-        found = self._run(
+        row = self._run(
             "SELECT salt, digest, id FROM participants WHERE public = ?", code.public
         ).fetchone()
-        if found is None or not secrets.compare_digest(
-            hash_secret(code.secret, found[0]), found[1]
-        ):
+        if row is None or not secrets.compare_digest(hash_secret(code.secret, row[0]), row[1]):
             return None
-        return self._participant("id = ?", found[2])
+        return self._participant("id = ?", row[2])
 
     def sign_in(self, number: int) -> str:
         """Return a new token of participant `number`; an older one ends."""
@@ -222,7 +220,10 @@ class StudyStore:
     def set_profile(
         self, number: int, step: int, person: str, profile: Mapping[str, float], now: int
     ) -> bool:
-        """Keep the `profile` of `number`, or whose they play, and go on from `step`."""
+        """Keep the `profile` of `number`, or the `person` that they play, and go on from `step`.
+
+        Return False if they stand elsewhere.
+        """
 
         def keep() -> bool:
             self._run(
@@ -237,8 +238,8 @@ class StudyStore:
 
     def trial(self, number: int, task: str) -> tuple[Mapping[str, Any], str, int] | None:
         """Return what `number` is shown in `task`, the kept query, and since when; or None."""
-        asked = "SELECT shown, query, at FROM trials WHERE participant = ? AND task = ?"
-        row = self._durable(lambda: self._run(asked, number, task).fetchone())
+        question = "SELECT shown, query, at FROM trials WHERE participant = ? AND task = ?"
+        row = self._durable(lambda: self._run(question, number, task).fetchone())
         return None if row is None else (json.loads(row[0]), row[1], row[2])
 
     def keep_trial(
@@ -256,7 +257,7 @@ class StudyStore:
     def answer(
         self, number: int, step: int, events: Sequence[Event], now: int, *, last: bool = False
     ) -> bool:
-        """Keep `events` of `number`, who goes on from `step`; False if they stand elsewhere.
+        """Keep `events` of `number`, who goes on from `step`; return False if they stand elsewhere.
 
         `last` says that nothing but the end follows.
         """
@@ -285,9 +286,9 @@ class StudyStore:
 
     def _go_on(self, number: int, step: int, now: int, *, last: bool) -> bool:
         finished = now // 1000 if last else 0
-        change = "UPDATE participants SET step = step + 1, finished = max(finished, ?)"
-        where = " WHERE id = ? AND step = ?"
-        return self._run(change + where, finished, number, step).rowcount == 1
+        change = "UPDATE participants SET step = step + 1, finished = max(finished, ?),"
+        change += " seen = max(seen, ?) WHERE id = ? AND step = ?"
+        return self._run(change, finished, now // 1000, number, step).rowcount == 1
 
     # -- leaving -------------------------------------------------------------------------------
 
@@ -317,26 +318,28 @@ class StudyStore:
 
     def participants(self) -> list[Participant]:
         """Return all participants, invited ones too."""
-        asked = f"SELECT {_COLUMNS} FROM participants ORDER BY id"  # noqa: S608 our own names
-        rows = self._durable(lambda: self._run(asked).fetchall())
+        question = f"SELECT {_COLUMNS} FROM participants ORDER BY id"  # noqa: S608 our own names
+        rows = self._durable(lambda: self._run(question).fetchall())
         return [_participant(row) for row in rows]
 
     def events(self) -> list[tuple[Any, ...]]:
         """Return all events in their order: participant, then the fields of Event, then when."""
         fields = "participant, query_id, action_name, object_id, position, condition, value, late"
-        asked = f"SELECT {fields}, client_timestamp, timestamp FROM events ORDER BY id"  # noqa: S608
-        return self._durable(lambda: self._run(asked).fetchall())
+        question = f"SELECT {fields}, client_timestamp, timestamp FROM events ORDER BY id"  # noqa: S608
+        return self._durable(lambda: self._run(question).fetchall())
 
     def trials(self) -> list[tuple[int, str, Mapping[str, Any], str, int]]:
         """Return all trials: participant, task, what was shown, the kept query, and when."""
-        asked = "SELECT participant, task, shown, query, at FROM trials ORDER BY participant, task"
-        rows = self._durable(lambda: self._run(asked).fetchall())
+        question = (
+            "SELECT participant, task, shown, query, at FROM trials ORDER BY participant, task"
+        )
+        rows = self._durable(lambda: self._run(question).fetchall())
         return [(who, task, json.loads(shown), text, at) for who, task, shown, text, at in rows]
 
-    def standing(self, cells: int, now: int, patience: int) -> Standing:
+    def standing(self, cells: int, now: int, patience: int) -> StudyStanding:
         """Return how many stand where; active: seen in the last `patience` seconds before `now`."""
 
-        def count() -> Standing:
+        def count() -> StudyStanding:
             steps = self._run("SELECT step, count(*) FROM participants GROUP BY step").fetchall()
             (finished,) = self._run(
                 "SELECT count(*) FROM participants WHERE finished > 0"
@@ -349,7 +352,7 @@ class StudyStore:
             by_cell = tuple(self._cells(cells, now - patience))
             by_step = dict(steps)
             gone = int(self._value(_WITHDRAWN) or 0)
-            return Standing(by_step.get(0, 0), active, finished, gone, by_cell, by_step)
+            return StudyStanding(by_step.get(0, 0), active, finished, gone, by_cell, by_step)
 
         return self._durable(count)
 
@@ -384,8 +387,8 @@ class StudyStore:
         return [counted.get(cell, 0) for cell in range(cells)]
 
     def _participant(self, where: str, value: Any) -> Participant | None:
-        asked = f"SELECT {_COLUMNS} FROM participants WHERE {where}"  # noqa: S608 our own names
-        row = self._run(asked, value).fetchone()
+        question = f"SELECT {_COLUMNS} FROM participants WHERE {where}"  # noqa: S608 our own names
+        row = self._run(question, value).fetchone()
         return None if row is None else _participant(row)
 
     def _value(self, name: str) -> str | None:

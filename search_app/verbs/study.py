@@ -130,8 +130,8 @@ def _simulate(arguments: argparse.Namespace, settings: Settings) -> int:
         for number in range(people):
             done += play(copy, store, 1, _ranker(copy, rankings), rng, now, arguments.effect)
             progress(number + 1)
-    found = _found(study, people, arguments.effect, seed)
-    made = {"folder": str(copy.folder), "people": people, "finished": done, **found}
+    made = _found(study, people, arguments.effect, seed)
+    made = {"folder": str(copy.folder), "people": people, "finished": done, **made}
     console.answer(made, _simulated_lines(made), as_json=arguments.json)
     return 0
 

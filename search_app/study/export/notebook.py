@@ -1,7 +1,7 @@
-"""The notebook of an export: it reads the tables beside it and draws the preferences.
+"""The notebook of an export: it reads the tables next to it and draws the preferences.
 
-It shares no code with this product, so whoever has the export can run and change it. It needs
-numpy, scipy and matplotlib.
+It shares no code with this product, so anybody who has the export can run and
+change it. It needs numpy, scipy and matplotlib.
 """
 
 from __future__ import annotations

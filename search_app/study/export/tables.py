@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..analysis import ANSWER, GRADE, PREFER, QUERY, SAME, VOTE, Judgement, judgements
-from ..design import KEEP_QUERIES, NUMBER, PUBLISH_RESULTS, PUBLISH_TEXTS, TEXT, Item, Study
+from ..design import KEEP_QUERIES, NUMBER, PUBLISH_RESULTS, PUBLISH_TEXTS, TEXT, FormItem, Study
 from ..flow import FORM, TASK, steps_of
 from ..store import Event, Participant, StudyStore
 from ..trials import GRADES, Trial
@@ -23,7 +23,7 @@ _CONDITION = "condition of the study; empty: none"
 _TASK = "id of the task"
 
 
-class Table(NamedTuple):
+class ExportTable(NamedTuple):
     """A table of the export: its columns, each with unit or coding, and its rows."""
 
     name: str
@@ -31,7 +31,7 @@ class Table(NamedTuple):
     rows: list[tuple[Any, ...]]
 
 
-class Kept(NamedTuple):
+class KeptStudy(NamedTuple):
     """What a study keeps of all people who agreed to take part, as of one moment."""
 
     study: Study
@@ -46,13 +46,13 @@ class Kept(NamedTuple):
         return judgements(self.study, self.events, self.trials)
 
 
-def kept_in(study: Study, store: StudyStore) -> Kept:
+def kept_in(study: Study, store: StudyStore) -> KeptStudy:
     """Return what `store` keeps of `study`."""
     people = {one.id: one for one in store.participants() if one.consent}
     # By person: the order of all events would tell who took part when.
     rows = sorted((row for row in store.events() if row[0] in people), key=lambda row: row[0])
     trials = [row for row in store.trials() if row[0] in people]
-    return Kept(
+    return KeptStudy(
         study,
         people,
         [(row[0], Event(*row[1:9])) for row in rows],
@@ -62,19 +62,19 @@ def kept_in(study: Study, store: StudyStore) -> Kept:
     )
 
 
-def tables_of(kept: Kept) -> list[Table]:
+def tables_of(kept: KeptStudy) -> list[ExportTable]:
     """Return the tables of `kept`."""
     return [_participants(kept), _events(kept), _answers(kept), _judgements(kept), _shown(kept)]
 
 
-def may_name(kept: Kept, who: int, task: str) -> bool:
+def may_name(kept: KeptStudy, who: int, task: str) -> bool:
     """Return whether the documents that `who` saw in `task` may leave."""
     agreed = kept.people[who].opt_ins
     free = any(one.free for one in kept.study.tasks if one.id == task)
     return PUBLISH_RESULTS in agreed and (KEEP_QUERIES in agreed or not free)
 
 
-def _participants(kept: Kept) -> Table:
+def _participants(kept: KeptStudy) -> ExportTable:
     columns = {
         "participant": _NUMBER,
         "cell": "number of the row of the square, from 0",
@@ -97,10 +97,10 @@ def _participants(kept: Kept) -> Table:
         agreed = [int(name in one.opt_ins) for name in kept.study.opt_ins]
         ends = (one.step, int(one.finished > 0), len(one.profile), counts[one.id])
         rows.append((one.id, cell, ">".join(order), one.consent, *agreed, *ends))
-    return Table("participants", columns, rows)
+    return ExportTable("participants", columns, rows)
 
 
-def _events(kept: Kept) -> Table:
+def _events(kept: KeptStudy) -> ExportTable:
     columns = {
         "participant": _NUMBER,
         "query_id": _TASK,
@@ -128,7 +128,7 @@ def _events(kept: Kept) -> Table:
         what = (one.object_id if named else "", one.position, condition, _coded(kept.study, one))
         when_done = (int(one.late), since, spent)
         rows.append((who, one.query_id, one.action_name, *what, *when_done))
-    return Table("events", columns, rows)
+    return ExportTable("events", columns, rows)
 
 
 def _coded(study: Study, event: Event) -> str:
@@ -141,7 +141,7 @@ def _coded(study: Study, event: Event) -> str:
     return event.value if event.value in allowed.get(event.action_name, ()) else ""
 
 
-def _answers(kept: Kept) -> Table:
+def _answers(kept: KeptStudy) -> ExportTable:
     columns = {
         "participant": _NUMBER,
         "after": "start, end, or the id of the task before the form",
@@ -151,7 +151,7 @@ def _answers(kept: Kept) -> Table:
         "as given if the person agreed to publish_texts, else empty",
         "characters": "length of the answer",
     }
-    asked = {
+    questions = {
         (step.name, item.id): item
         for step in steps_of(kept.study)
         if step.kind == FORM
@@ -159,15 +159,15 @@ def _answers(kept: Kept) -> Table:
     }
     rows: list[tuple[Any, ...]] = []
     for who, one in kept.events:
-        item = asked.get((one.query_id, one.object_id))
+        item = questions.get((one.query_id, one.object_id))
         if item is not None and one.action_name == ANSWER:
             shows = item.type != TEXT or PUBLISH_TEXTS in kept.people[who].opt_ins
             value = one.value if shows and _fits(item, one.value) else ""
             rows.append((who, one.query_id, item.id, item.type, value, len(one.value)))
-    return Table("answers", columns, rows)
+    return ExportTable("answers", columns, rows)
 
 
-def _fits(item: Item, value: str) -> bool:
+def _fits(item: FormItem, value: str) -> bool:
     """Return whether `value` is an answer that `item` allows."""
     if item.type == TEXT:
         return True
@@ -180,7 +180,7 @@ def _fits(item: Item, value: str) -> bool:
     return item.type == NUMBER or number in range(1, item.points + 1)
 
 
-def _judgements(kept: Kept) -> Table:
+def _judgements(kept: KeptStudy) -> ExportTable:
     columns = {
         "participant": _NUMBER,
         "task": _TASK,
@@ -189,10 +189,10 @@ def _judgements(kept: Kept) -> Table:
         "score": "1: first preferred, 0: second, 0.5: neither; grades: 0.5 plus half of the "
         "difference of mean grades from 0 to 1; without a second: the mean grade from 0 to 1",
     }
-    return Table("judgements", columns, [tuple(one) for one in kept.judgements()])
+    return ExportTable("judgements", columns, [tuple(one) for one in kept.judgements()])
 
 
-def _shown(kept: Kept) -> Table:
+def _shown(kept: KeptStudy) -> ExportTable:
     columns = {
         "participant": _NUMBER,
         "task": _TASK,
@@ -209,4 +209,4 @@ def _shown(kept: Kept) -> Table:
         for document, place, condition in trial.places():
             shown = (place, condition, document if named else "")
             rows.append((who, task, trial.kind, *shown))
-    return Table("shown", columns, rows)
+    return ExportTable("shown", columns, rows)

@@ -26,7 +26,7 @@ from ..analysis import GRADE
 from ..design import BETWEEN, PUBLISH, Study
 from ..store import StudyStore
 from .notebook import notebook
-from .tables import Kept, Table, kept_in, may_name, tables_of
+from .tables import ExportTable, KeptStudy, kept_in, may_name, tables_of
 
 PROFILES = "profiles.jsonl"
 
@@ -80,7 +80,7 @@ def _as_csv(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return file.getvalue()
 
 
-def _parquet() -> Callable[[Table, Path], None] | None:
+def _parquet() -> Callable[[ExportTable, Path], None] | None:
     """Return what writes a table as Parquet; None without pyarrow."""
     try:
         import pyarrow as pa
@@ -88,7 +88,7 @@ def _parquet() -> Callable[[Table, Path], None] | None:
     except ImportError:
         return None
 
-    def write(table: Table, path: Path) -> None:
+    def write(table: ExportTable, path: Path) -> None:
         names = [*table.columns]
         # An empty cell is a null: a column has one type.
         values = [
@@ -99,7 +99,7 @@ def _parquet() -> Callable[[Table, Path], None] | None:
     return write
 
 
-def _write_trec(kept: Kept, folder: Path) -> int:
+def _write_trec(kept: KeptStudy, folder: Path) -> int:
     """Write the rankings and grades that may leave in TREC's form; return of how many topics.
 
     A topic is a task of a person: TASK.NUMBER. A document that nobody graded is in no line.
@@ -132,7 +132,7 @@ def _documents(lists: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _release_profiles(
-    kept: Kept, folder: Path, settings: Settings, publish_once: Callable[[], bool] | None
+    kept: KeptStudy, folder: Path, settings: Settings, publish_once: Callable[[], bool] | None
 ) -> str:
     """Publish rows of the profiles of people who agreed, if that can be; return what was done."""
     own = {
@@ -181,7 +181,7 @@ def _published(
     return f"{rows} by {served.method}, verified"
 
 
-def methods(kept: Kept, profiles: str) -> str:
+def methods(kept: KeptStudy, profiles: str) -> str:
     """Return a paragraph about how the study was done; `profiles` says what of them left."""
     study, people = kept.study, kept.people.values()
     finished = sum(one.finished > 0 for one in people)

@@ -10,10 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anonymizer.model import Profiles
+from search_app.settings import Settings
 from search_app.study.design import Study, read_study
 from search_app.study.sample import write_sample
 from search_app.study.simulation import Rank, play
 from search_app.study.store import FILE, StudyStore
+from search_app.workspace.folder import Workspace
+
+from ..conftest import serve_release
+from ..toy_index import released
 
 NOW = 1_900_000_000
 POOL = [f"d{number}" for number in range(40)]
@@ -56,6 +62,18 @@ def study(folder: Path) -> Study:
 def store(folder: Path) -> Iterator[StudyStore]:
     with closing(StudyStore(folder / FILE)) as opened:
         yield opened
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, paper: Profiles) -> Settings:
+    """Return the settings of a workspace with a release, and an index that nobody opens."""
+    rows = Profiles.from_rows({"g0001": {"java": 1.0}})
+    parameters = {"p": 0.5, "augment": "none"}
+    release = released(rows, dict.fromkeys(paper.users, 0), "p-linkability", parameters)
+    serve_release(tmp_path / "workspace", paper, release)
+    (tmp_path / "workspace" / "indexes" / "corpus.0001").mkdir(parents=True)
+    Workspace(tmp_path / "workspace").make_current(index="indexes/corpus.0001")
+    return Settings(workspace=tmp_path / "workspace")
 
 
 def ranks(conditions: Sequence[str]) -> Callable[[np.random.Generator], tuple[str, Rank]]:

@@ -10,7 +10,10 @@ from search_app.settings import Settings
 from search_app.study.check import faults_of, rehearsal
 from search_app.study.design import Study, read_study, schema
 from search_app.study.sample import write_sample
+from search_app.study.status import status_of
 from search_app.study.store import FILE, StudyStore
+
+from .conftest import NOW, played
 
 Change = Callable[..., Study]
 
@@ -119,3 +122,18 @@ def test_a_rehearsal_touches_nothing_real(folder: Path, study: Study) -> None:
     assert not (rehearsal(read_study(folder), folder / "simulated").folder / FILE).exists()
     assert (folder / FILE).read_bytes() == before
     assert not (folder / "simulated" / "simulated").exists()
+
+
+def test_what_people_met_must_stay(
+    study: Study, store: StudyStore, changed: Change, workspace: Settings
+) -> None:
+    played(study, store, 1)
+    assert faults_of(study.folder, workspace) == []
+    edits = ('"none", "own", "group"', '"none", "own"'), ('id = "java"', 'id = "jaava"')
+    later = changed(*edits)
+    faults = faults_of(study.folder, workspace)
+    assert [fault.rpartition(": ")[2] for fault in faults] == [
+        "people met task java already; put it back",
+        "people met condition group already; put it back",
+    ]
+    assert status_of(later, store, NOW, peek=True)["preferences"][0]["people"] == 1

@@ -16,7 +16,6 @@ import pytest
 from pyarrow import parquet
 from scipy import stats
 
-from anonymizer.model import Profiles
 from anonymizer.terms.wordnet import WordNet
 from search_app.errors import UsageError
 from search_app.settings import Settings
@@ -27,8 +26,6 @@ from search_app.study.export.writing import export
 from search_app.study.store import FILE, Event, StudyStore
 from search_app.study.trials import Trial
 
-from ..conftest import serve_release
-from ..toy_index import released
 from .conftest import BETWEEN, NOW, played, rows_of
 
 CANARIES = int(os.environ.get("VEILSEARCH_CANARIES", "9"))
@@ -204,16 +201,6 @@ def test_tables_codebook_and_trec(study: Study, store: StudyStore, tmp_path: Pat
     for folder, fault in ((out, "there already"), (study.folder / "out", "in the study's folder")):
         with pytest.raises(UsageError, match=fault):
             export(study, store, folder, Settings())
-
-
-@pytest.fixture
-def workspace(tmp_path: Path, paper: Profiles) -> Settings:
-    """Return the settings of a workspace with a release."""
-    rows = Profiles.from_rows({"g0001": {"java": 1.0}})
-    parameters = {"p": 0.5, "augment": "none"}
-    release = released(rows, dict.fromkeys(paper.users, 0), "p-linkability", parameters)
-    serve_release(tmp_path / "workspace", paper, release)
-    return Settings(workspace=tmp_path / "workspace")
 
 
 def test_profiles_leave_once_as_verified_rows(
