@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 from ..errors import UsageError, plain_when_writing
-from .design import FILE
+from .design import FILE, schema
 
 CONSENT = "consent.md"
+SCHEMA = "study.schema.json"
 _STUDY = """\
+#:schema ./study.schema.json
 # A study of veilsearch. Check it with:   veilsearch study check FOLDER
 # Play it with invented people by:         veilsearch study simulate FOLDER
 
@@ -124,7 +127,7 @@ def write_sample(folder: Path) -> list[Path]:
         for task, kind, seconds, _ in _TASKS
     )
     texts = {folder / FILE: _STUDY.format(name=name or "study", tasks=tasks)}
-    texts |= {folder / CONSENT: _CONSENT}
+    texts |= {folder / CONSENT: _CONSENT, folder / SCHEMA: json.dumps(schema(), indent=1)}
     texts |= {folder / "tasks" / f"{task}.md": f"{text}\n" for task, _, _, text in _TASKS}
     for path, text in texts.items():
         with plain_when_writing(path):

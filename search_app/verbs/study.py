@@ -32,8 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "new writes a commented example that runs. check names all faults of a study's file. "
         f"simulate lets invented people take part in a copy, FOLDER/{SIMULATED}, and says what the "
-        "study can find. invite makes codes. status counts. export writes data, codebook, "
-        "notebook and methods. withdraw erases a person. close lets nobody begin any more."
+        "study can find. invite makes codes. status counts people. export writes data, codebook, "
+        "notebook and methods. withdraw erases a person. close lets nobody begin any more. "
+        "To serve it: veilsearch serve --mode study FOLDER."
     )
     parser.add_argument("what", choices=_DO, help="what to do")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the study's folder")
@@ -47,6 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_EFFECT,
         metavar="E",
         help=f"simulate: the chance to prefer the first condition ({_EFFECT})",
+    )
+    parser.add_argument(
+        "--address",
+        default="",
+        metavar="URL",
+        help="invite: the server's address, to write a link for each code",
     )
     parser.add_argument("--peek", action="store_true", help="status: preferences before the end")
     parser.add_argument(
@@ -213,7 +220,10 @@ def _invite(arguments: argparse.Namespace, _settings: Settings) -> int:
         if store.is_closed():
             raise UsageError(f"{study.folder} is closed, so nobody can begin")
         codes = store.invite(arguments.n)
-        lines = (f"{number}\t{code}\n" for number, code in enumerate(codes, 1))
+        address = arguments.address.rstrip("/")
+        links = [f"\t{address}/join/{code}" if address else "" for code in codes]
+        pairs = enumerate(zip(codes, links, strict=True), 1)
+        lines = (f"{number}\t{code}{link}\n" for number, (code, link) in pairs)
         write_whole(output, "".join(lines))
     made = {"written": str(output), "codes": len(codes)}
     line = f"{output}: {count(len(codes), 'code', 'codes')}, readable by you only"

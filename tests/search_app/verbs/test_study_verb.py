@@ -34,6 +34,10 @@ def test_from_nothing_to_an_export(run: Run, tmp_path: Path) -> None:
         f"{codes}: 2 codes, readable by you only\n"
     )
     assert codes.stat().st_mode & 0o777 == 0o600
+    more = tmp_path / "more.tsv"
+    run("study", "invite", copy, "-n", 1, "-o", more, "--address", "https://host/")
+    _, code, link = more.read_text().split()
+    assert link == f"https://host/join/{code}"
     first, second = (line.split("\t")[1] for line in codes.read_text().splitlines())
     assert "2 invited" in run("study", "status", folder)
     assert "hidden until the end" in run("study", "status", folder)
@@ -55,7 +59,7 @@ def test_from_nothing_to_an_export(run: Run, tmp_path: Path) -> None:
         "runs",
     }
     assert "closed" in run("study", "close", folder)
-    assert "is closed" in run.refused("study", "invite", folder, "-n", 1, "-o", tmp_path / "more")
+    assert "is closed" in run.refused("study", "invite", folder, "-n", 1, "-o", tmp_path / "last")
     assert run.json("study", "status", folder)["closed"]
 
 
