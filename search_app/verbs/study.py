@@ -260,7 +260,7 @@ def _status_lines(made: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"{one['first']} over {one['second']}: {one['mean']:.3f} [{one['low']:.3f}, "
             f"{one['high']:.3f}], {count(one['people'], 'person', 'people')}, "
-            f"P {one['p']:.3f}, by Holm {one['p_holm']:.3f}"
+            f"P {one['p']:.2g}, by Holm {one['p_holm']:.2g}"
         )
 
 

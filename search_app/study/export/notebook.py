@@ -75,7 +75,7 @@ for step, one in enumerate(tested):
 for one in preferences:
     one.setdefault("p_holm", np.nan)
     print("{first} over {second}: {mean:.3f} [{low:.3f}, {high:.3f}], {people} people, "
-          "P {p:.4f}, by Holm {p_holm:.4f}".format(**one))
+          "P {p:.2g}, by Holm {p_holm:.2g}".format(**one))
 """
 _STRENGTH = """\
 # Bradley and Terry's model: a condition wins with the chance of its share in the sum of both.
