@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "folder", nargs="?", type=Path, metavar="FOLDER", help="mode study: its folder"
     )
     add_place(parser)
-    also = "; study: the pages of the study in FOLDER, and no others"
+    also = "; study: the study in FOLDER"
     add_admission(parser, (*ACCESS, STUDY), also)
 
 
@@ -67,7 +67,7 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..study.design import CODE, read_study
     from ..study.rankings import open_rankings
     from ..study.store import FILE, StudyStore
-    from ..web import Place, create_study_app
+    from ..web import ServedStudy, create_study_app
 
     arguments.mode = None
     settings, folder = with_admission(settings, arguments), arguments.folder
@@ -84,11 +84,12 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     with _leaving_on_sigterm():
         rankings = open_rankings(settings)
         with closing(StudyStore(folder / FILE)) as store:
-            app = create_study_app(Place(study, store, rankings, settings, people))
+            app = create_study_app(ServedStudy(study, store, rankings, settings, people))
 
             def ready(address: str) -> None:
-                console.say(f"Serving the study at {address}, its leader at {address}leader")
-                console.say("Ctrl+C stops")
+                console.say(
+                    f"Serving the study {address}, its leader {address}leader (Ctrl+C stops)"
+                )
 
             serve(app, arguments.host, arguments.port, ready, proxy=settings.proxy)
     return 0

@@ -35,7 +35,7 @@ from .pages import (
 )
 from .pages.study import leader, participant, serving
 from .pages.study.place import KEY as STUDY
-from .pages.study.place import Place
+from .pages.study.place import ServedStudy
 from .parameters import LONGEST
 from .question import link
 from .site import KEY, Example, Live, Site, give_back_site, this_site
@@ -43,7 +43,7 @@ from .visitors import sign_in
 from .visitors.limits import limit
 from .wording import unparted
 
-__all__ = ["Example", "Live", "Place", "Site", "create_app", "create_study_app"]
+__all__ = ["Example", "Live", "ServedStudy", "Site", "create_app", "create_study_app"]
 
 _PAGES = (search, compare, device, lecture, groups, log, experiments, me, about, health)
 _API = (api, api_device, api_profile, api_groups, api_experiments, docs)
@@ -76,7 +76,7 @@ def create_app(site: Site | Live) -> Flask:
     return app
 
 
-def create_study_app(place: Place) -> Flask:
+def create_study_app(place: ServedStudy) -> Flask:
     """Return the application that serves the study of `place`, and nothing else."""
     app = _bare("study/frame.html", ("study.show", "Go on"))
     app.extensions[STUDY] = place

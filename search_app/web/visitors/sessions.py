@@ -75,7 +75,7 @@ def end(site: Site, operators: OperatorSessions, token: str) -> None:
 
 
 def same(one: str, other: str) -> bool:
-    """Return whether both texts are equal, in a time that does not depend on them."""
+    """Return whether `one` equals `other`, in a time that does not depend on them."""
     # Digests have one length, so not even the lengths show in the time.
     digests = [hashlib.sha256(text.encode("utf-8", "replace")).digest() for text in (one, other)]
     return hmac.compare_digest(*digests)

@@ -17,7 +17,7 @@ from ....study.trials import Trial, make_trial, shown_conditions
 from ...visitors import sessions
 from ...visitors.limits import network
 from .forms import clean
-from .place import LEADERS_COOKIE, Place, here, leads, set_cookie, to
+from .place import LEADERS_COOKIE, ServedStudy, here, leads, set_cookie, to
 from .tasks import Shown, lists_of
 
 pages = Blueprint("leader", __name__)
@@ -27,7 +27,7 @@ LETTERS = "ABC"
 SHOWN = 5  # results of a list on a slide
 
 
-class Bar(NamedTuple):
+class VoteCount(NamedTuple):
     """The votes for a list of a slide, or for none of them."""
 
     name: str
@@ -53,7 +53,7 @@ def show_door() -> str:
 
 @pages.post("/leader/sign-in")
 def enter() -> Response:
-    """Begin a session with the token in the form."""
+    """Begin a session with the token in the form, and return a redirection to the board."""
     place, client = here(), network(request.remote_addr)
     # Somebody may choose a weak token. So wrong ones cost time, and a right one waits with them.
     wait = place.tries.begin(client, None, place.clock())
@@ -71,7 +71,7 @@ def enter() -> Response:
 
 @pages.post("/leader/sign-out")
 def leave() -> Response:
-    """End the session."""
+    """End the session, and return a redirection to the sign-in page."""
     here().operators.end(request.cookies.get(LEADERS_COOKIE, ""))
     response = to("leader.show_door")
     set_cookie(response, LEADERS_COOKIE, "")
@@ -100,21 +100,24 @@ def numbers() -> str:
 
 @pages.post("/leader/door")
 def door() -> Response:
-    """Let people without a code begin, or no more of them."""
+    """Let people without a code begin, or no more of them; return to the board."""
     here().open_door = request.form.get("open") == "1"
     return to("leader.show")
 
 
 @pages.post("/leader/close")
 def close() -> Response:
-    """Let nobody begin any more."""
+    """Let nobody begin any more; return to the board."""
     here().store.close_study()
     return to("leader.show")
 
 
 @pages.post("/leader/slide/<name>")
 def open_slide(name: str) -> Response:
-    """Open the slide of the task `name`: everybody who reaches the task then sees its lists."""
+    """Open the slide of the task `name`, or end it; return a redirection.
+
+    As long as it is open, everybody who reaches the task sees the lists of the slide.
+    """
     place, task = here(), _choice(name)
     person, wishes = request.form.get("persona", ""), clean(request.form.get("searches", ""))
     if request.form.get("open") == "0":
@@ -158,7 +161,7 @@ def _peek() -> bool:
     return request.args.get("reveal") == "1"
 
 
-def _status(place: Place) -> dict[str, Any]:
+def _status(place: ServedStudy) -> dict[str, Any]:
     return status_of(place.study, place.store, place.seconds(), peek=_peek())
 
 
@@ -180,15 +183,17 @@ def _slide(name: str) -> Trial:
     return trial
 
 
-def _bars(place: Place, name: str, trial: Trial) -> list[Bar]:
+def _bars(place: ServedStudy, name: str, trial: Trial) -> list[VoteCount]:
+    rows = place.store.trials()
+    audience = {who for who, task, shown, *_ in rows if task == name and Trial.of(shown) == trial}
     votes = Counter(
         value
-        for _, task, action, _, _, _, value, *_ in place.store.events()
-        if task == name and action == VOTE
+        for who, task, action, _, _, _, value, *_ in place.store.events()
+        if task == name and action == VOTE and who in audience
     )
     names = dict(zip(trial.conditions, LETTERS, strict=False)) | {SAME: "No difference"}
     total = max(sum(votes[condition] for condition in names), 1)
     return [
-        Bar(letter, votes[one], votes[one] / total, one if _peek() and one != SAME else "")
+        VoteCount(letter, votes[one], votes[one] / total, one if _peek() and one != SAME else "")
         for one, letter in names.items()
     ]

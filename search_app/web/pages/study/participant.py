@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Response, abort, make_response, render_template, request
 
 from ....accounts.codes import LONGEST as LONGEST_CODE
-from ....study.design import CODE, INTERESTS, OPT_INS, PERSONA, QUERIES
+from ....study.design import CODE, INTERESTS, OPT_INS, PERSONA, QUERIES, RATE
 from ....study.flow import CONSENT, END, FORM, PRACTICE, PROFILE, TASK, Step
 from ....study.store import Participant
 from ....study.trials import GRADES, SHOWN
@@ -18,7 +18,7 @@ from ...views.results import web_address
 from .forms import clean, field_of, read_answers
 from .place import (
     COOKIE,
-    Place,
+    ServedStudy,
     completion_of,
     here,
     of_code,
@@ -35,6 +35,7 @@ from .tasks import (
     click,
     decision,
     document_of,
+    grades_in,
     lists_of,
     shown_to,
     text_of,
@@ -74,7 +75,7 @@ def invited(code: str) -> str | Response:
 
 @pages.post("/join")
 def join() -> str | Response:
-    """Let the participant with the code in the form go on where they stand, or see the consent."""
+    """Let the participant with the code in the form go on, or return the consent page."""
     return _welcome(request.form.get("code", ""), go_on=True)
 
 
@@ -91,7 +92,7 @@ def _welcome(code: str, *, go_on: bool) -> str | Response:
 
 @pages.post("/consent")
 def consent() -> str | Response:
-    """Begin: note what the participant agrees to, and set the cookie."""
+    """Note what the participant agrees to, set the cookie, and return to the step."""
     place, code = here(), request.form.get("code", "")
     study, store = place.study, place.store
     if request.form.get("version") != study.consent_version:
@@ -125,7 +126,7 @@ class _Given(NamedTuple):
 
 @pages.post("/profile")
 def profile() -> str | Response:
-    """Keep the profile in the form, and go on."""
+    """Keep the profile in the form, and return to the step."""
     place, person, step = _at(PROFILE)
     if person is None:
         return to("study.show")
@@ -138,7 +139,7 @@ def profile() -> str | Response:
     return to("study.show")
 
 
-def _of_queries(place: Place) -> _Given:
+def _of_queries(place: ServedStudy) -> _Given:
     lines = clean(request.form.get("queries", "")).splitlines()
     queries = [line.strip()[:LONGEST] for line in lines if line.strip()]
     if len(queries) < LEAST:
@@ -147,7 +148,7 @@ def _of_queries(place: Place) -> _Given:
     return _Given(profile=made, fault="" if made else _NO_TERMS)
 
 
-def _of_interests(place: Place) -> _Given:
+def _of_interests(place: ServedStudy) -> _Given:
     known = set(place.rankings.interests())
     wanted = [label for label in request.form.getlist("interest") if label in known]
     if not wanted:
@@ -156,12 +157,12 @@ def _of_interests(place: Place) -> _Given:
     return _Given(profile=made, fault="" if made else _NO_TERMS)
 
 
-def _of_persona(place: Place) -> _Given:
+def _of_persona(place: ServedStudy) -> _Given:
     wanted = request.form.get("persona", "")
     return _Given(person=wanted) if wanted in place.rankings.people else _Given(fault=_PICK)
 
 
-def _of_code(place: Place) -> _Given:
+def _of_code(place: ServedStudy) -> _Given:
     people, now = place.people, place.clock()
     token = people.sign_in(request.form.get("own-code", ""), now) if people else None
     user = people.visitor_of(token, now) if people and token else None
@@ -172,7 +173,7 @@ def _of_code(place: Place) -> _Given:
     return _Given(person=user)
 
 
-_PROFILES: Mapping[str, Callable[[Place], _Given]] = {
+_PROFILES: Mapping[str, Callable[[ServedStudy], _Given]] = {
     QUERIES: _of_queries,
     INTERESTS: _of_interests,
     PERSONA: _of_persona,
@@ -180,7 +181,7 @@ _PROFILES: Mapping[str, Callable[[Place], _Given]] = {
 }
 
 
-def _profile_page(place: Place, person: Participant, step: Step, fault: str = "") -> str:
+def _profile_page(place: ServedStudy, person: Participant, step: Step, fault: str = "") -> str:
     kind = place.study.profile
     return _page(
         "study/profile.html",
@@ -202,7 +203,7 @@ def _profile_page(place: Place, person: Participant, step: Step, fault: str = ""
 
 @pages.post("/query")
 def query() -> str | Response:
-    """Search for the query in the form, and show what the task compares."""
+    """Search for the query in the form, and return to the step, which shows the results."""
     place, person, step = _at(TASK, PRACTICE)
     if person is None or step.task is None or not step.task.free:
         return to("study.show")
@@ -215,7 +216,7 @@ def query() -> str | Response:
 
 @pages.post("/open")
 def open_document() -> Response:
-    """Record the click on a title, and go to the page of its document."""
+    """Record the click on a title, and return a redirection to its document."""
     place, person, step = _at(TASK, PRACTICE)
     shown = shown_to(place, person, step) if person else None
     column, _, at = request.form.get("open", "").partition("-")
@@ -225,6 +226,8 @@ def open_document() -> Response:
     event = click(step, shown, int(column), int(at), now)
     if event is None:
         return to("study.show")
+    if shown.trial.kind == RATE:
+        place.ticked[person.id] = grades_in(shown.trial, request.form)
     if step.kind == TASK:
         place.store.record(person.id, [event._replace(client_timestamp=_client_time())], now)
     return to("study.document", column=int(column), at=int(at))
@@ -253,7 +256,7 @@ def document(column: int, at: int) -> str | Response:
 
 @pages.post("/answer")
 def answer() -> str | Response:
-    """Keep the decision in a task, and go on."""
+    """Keep the decision in a task, and return to the step."""
     place, person, step = _at(TASK, PRACTICE)
     shown = shown_to(place, person, step) if person else None
     if person is None or shown is None:
@@ -262,14 +265,14 @@ def answer() -> str | Response:
     decided = decision(step, shown, request.form, now, _client_time())
     if isinstance(decided, str):
         return make_response(_task_page(place, person, step, decided), 400)
-    place.typed.pop(person.id, None)
+    place.drop(person)
     place.store.answer(person.id, person.step, decided, now, last=_is_last(place, person))
     return to("study.show")
 
 
 @pages.post("/form")
 def form() -> str | Response:
-    """Keep the answers to a form, and go on."""
+    """Keep the answers to a form, and return to the step."""
     place, person, step = _at(FORM)
     if person is None:
         return to("study.show")
@@ -282,7 +285,7 @@ def form() -> str | Response:
     return to("study.show")
 
 
-def _task_page(place: Place, person: Participant, step: Step, fault: str = "") -> str:
+def _task_page(place: ServedStudy, person: Participant, step: Step, fault: str = "") -> str:
     shown = shown_to(place, person, step)
     if shown is None:
         return _page("study/query.html", person, step, typed="", fault=fault)
@@ -295,14 +298,14 @@ def _task_page(place: Place, person: Participant, step: Step, fault: str = "") -
         lists=lists_of(place, shown),
         letters="ABC",
         grades=GRADES,
-        graded=request.form,
+        graded=request.form or place.ticked.get(person.id, {}),
         depth=SHOWN,
         fault=fault,
     )
 
 
 def _form_page(
-    place: Place,
+    place: ServedStudy,
     person: Participant,
     step: Step,
     given: Mapping[str, str] = {},
@@ -320,7 +323,7 @@ def _form_page(
     )
 
 
-def _end_page(place: Place, person: Participant, step: Step) -> str:
+def _end_page(place: ServedStudy, person: Participant, step: Step) -> str:
     completion, is_address = completion_of(place, person)
     return _page(
         "study/end.html",
@@ -333,7 +336,7 @@ def _end_page(place: Place, person: Participant, step: Step) -> str:
     )
 
 
-_SHOW: Mapping[str, Callable[[Place, Participant, Step], str]] = {
+_SHOW: Mapping[str, Callable[[ServedStudy, Participant, Step], str]] = {
     PROFILE: _profile_page,
     FORM: _form_page,
     PRACTICE: _task_page,
@@ -359,7 +362,7 @@ def ask_withdrawal_later(proof: str) -> str:
 
 @pages.post("/withdraw")
 def withdraw() -> Response:
-    """Erase the participant whom the form or the cookie names."""
+    """Erase the participant that the form or the cookie names, and return a redirection."""
     place, code, proof = here(), request.form.get("code", ""), request.form.get("proof", "")
     wait = 0
     if proof:
@@ -379,14 +382,14 @@ def withdraw() -> Response:
 
 @pages.get("/withdrawn")
 def erased() -> str:
-    """Return the page for somebody of whom nothing is kept any more."""
+    """Return the page for somebody who has withdrawn."""
     return render_template("study/withdrawn.html")
 
 
 # -- parts -----------------------------------------------------------------------------------------
 
 
-def _at(*kinds: str) -> tuple[Place, Participant | None, Step]:
+def _at(*kinds: str) -> tuple[ServedStudy, Participant | None, Step]:
     """Return the place, who sends this form and their step; nobody if it is of another step.
 
     The step is one of `kinds`. A form of another step comes from an old tab or by the back button.
@@ -397,7 +400,7 @@ def _at(*kinds: str) -> tuple[Place, Participant | None, Step]:
     return place, person if current and step.kind in kinds else None, step
 
 
-def _is_last(place: Place, person: Participant) -> bool:
+def _is_last(place: ServedStudy, person: Participant) -> bool:
     return person.step == len(place.steps) - 2
 
 

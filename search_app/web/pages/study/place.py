@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
@@ -32,7 +32,7 @@ _PROOF = 26  # hexadecimal digits that prove a withdrawal link: 104 bits
 
 
 @dataclass(eq=False)
-class Place:
+class ServedStudy:
     """A study that is served, with all that its pages need."""
 
     study: Study
@@ -45,6 +45,8 @@ class Place:
     operators: OperatorSessions = field(default_factory=OperatorSessions)
     # In memory only. The query that a participant typed is needed as long as they see its results.
     typed: dict[int, tuple[str, str]] = field(default_factory=dict)
+    # The grades that they have ticked when they open a document and come back.
+    ticked: dict[int, Mapping[str, str]] = field(default_factory=dict)
     slides: dict[str, Trial] = field(default_factory=dict)  # by task, while everybody votes on it
     open_door: bool = False  # whether people without a code may begin
 
@@ -67,13 +69,18 @@ class Place:
 
     def forget(self, person: Participant) -> None:
         """Erase `person`, in memory too."""
-        self.typed.pop(person.id, None)
+        self.drop(person)
         self.store.withdraw(person.id)
 
+    def drop(self, person: Participant) -> None:
+        """Keep in memory nothing of a task of `person`."""
+        self.typed.pop(person.id, None)
+        self.ticked.pop(person.id, None)
 
-def here() -> Place:
+
+def here() -> ServedStudy:
     """Return the study that this application serves."""
-    return cast(Place, current_app.extensions[KEY])
+    return cast(ServedStudy, current_app.extensions[KEY])
 
 
 def visitor() -> Participant | None:
@@ -101,7 +108,7 @@ def of_code(text: str) -> tuple[Participant | None, int]:
 
 
 def sign_in(person: Participant) -> Response:
-    """Begin a session of `person`, and send them where they stand; an older session ends."""
+    """Begin a session of `person`, and return a redirection to their step; an older one ends."""
     response = to("study.show")
     set_cookie(response, COOKIE, here().store.sign_in(person.id))
     return response
@@ -123,7 +130,7 @@ def to(endpoint: str, **values: Any) -> Response:
     return make_response(redirect(url_for(endpoint, **values), 303))
 
 
-def completion_of(place: Place, person: Participant) -> tuple[str, bool]:
+def completion_of(place: ServedStudy, person: Participant) -> tuple[str, bool]:
     """Return the completion code of `person`, and whether it is an address to open."""
     digest = _keyed(person, "completion")
     signs = "".join(SIGNS[byte % len(SIGNS)] for byte in digest[:_SIGNS])
@@ -138,8 +145,8 @@ def withdrawal_of(person: Participant) -> str:
     return f"{person.id:x}-{_keyed(person, 'withdrawal').hex()[:_PROOF]}"
 
 
-def of_withdrawal(place: Place, proof: str) -> Participant | None:
-    """Return the participant whom `proof` of a withdrawal link names; None if it is wrong."""
+def of_withdrawal(place: ServedStudy, proof: str) -> Participant | None:
+    """Return the participant that `proof` of a withdrawal link names; None if it is wrong."""
     return next(
         (
             person

@@ -15,7 +15,7 @@ from ....study.flow import PRACTICE, Step
 from ....study.store import Event, Participant
 from ....study.trials import GRADES, Trial, generator, make_trial, shown_conditions
 from ...views.results import DocumentCard, card
-from .place import Place
+from .place import ServedStudy
 
 GONE = "This document is no longer here."
 CHOOSE_ONE = "Please choose one of the answers."
@@ -30,14 +30,14 @@ class Shown(NamedTuple):
     since: int  # milliseconds
 
 
-class Item(NamedTuple):
+class PlacedCard(NamedTuple):
     """A result at its place of a list."""
 
     place: int
     card: DocumentCard | None
 
 
-def shown_to(place: Place, person: Participant, step: Step) -> Shown | None:
+def shown_to(place: ServedStudy, person: Participant, step: Step) -> Shown | None:
     """Return what `person` sees at `step`; None if they have to type a query first."""
     task = _task(step)
     kept = place.store.trial(person.id, step.name)
@@ -54,7 +54,7 @@ def shown_to(place: Place, person: Participant, step: Step) -> Shown | None:
     return Shown(Trial.of(record), task.query or text or typed, since)
 
 
-def begin(place: Place, person: Participant, step: Step, query: str) -> bool:
+def begin(place: ServedStudy, person: Participant, step: Step, query: str) -> bool:
     """Let `person` begin `step` with `query`; return whether it has results."""
     study, task, now = place.study, _task(step), place.milliseconds()
     # The rankings of all conditions are made for every task: the time shows no condition.
@@ -74,7 +74,7 @@ def begin(place: Place, person: Participant, step: Step, query: str) -> bool:
     return True
 
 
-def lists_of(place: Place, shown: Shown) -> list[list[Item]]:
+def lists_of(place: ServedStudy, shown: Shown) -> list[list[PlacedCard]]:
     """Return the lists that `shown` has, from the left, each result at its place."""
     names = list(dict.fromkeys(name for names in shown.trial.lists for name in names))
     cards = {
@@ -82,11 +82,12 @@ def lists_of(place: Place, shown: Shown) -> list[list[Item]]:
         for name, document in zip(names, place.rankings.documents(names), strict=True)
     }
     return [
-        [Item(at, cards[name]) for at, name in enumerate(names, 1)] for names in shown.trial.lists
+        [PlacedCard(at, cards[name]) for at, name in enumerate(names, 1)]
+        for names in shown.trial.lists
     ]
 
 
-def document_of(place: Place, shown: Shown, column: int, at: int) -> Document | None:
+def document_of(place: ServedStudy, shown: Shown, column: int, at: int) -> Document | None:
     """Return the document at the place `at` of the list `column` of `shown`, both from 1."""
     lists = shown.trial.lists
     if not (1 <= column <= len(lists) and 1 <= at <= len(lists[column - 1])):
@@ -121,19 +122,25 @@ def decision(
     if trial.kind == INTERLEAVED:
         return [Event(step.name, ANSWER, late=late, client_timestamp=client)]
     if trial.kind == RATE:
-        allowed = {str(grade) for grade in GRADES}
-        grades = [
+        grades = grades_in(trial, form)
+        return [
             Event(step.name, GRADE, document, at, "", grade, late, client)
             for document, at, _ in trial.places()
-            if (grade := form.get(f"grade-{at}", "")) in allowed
-        ]
-        return grades or GRADE_ONE
+            if (grade := grades.get(f"grade-{at}"))
+        ] or GRADE_ONE
     columns = {str(at): condition for at, condition in enumerate(trial.conditions, 1)}
     value = {**columns, SAME: SAME}.get(form.get("choice", ""))
     action = {SIDE_BY_SIDE: PREFER, CHOOSE: VOTE}[trial.kind]
     if value is None:
         return CHOOSE_ONE
     return [Event(step.name, action, value=value, late=late, client_timestamp=client)]
+
+
+def grades_in(trial: Trial, form: Mapping[str, str]) -> dict[str, str]:
+    """Return the grades of documents of `trial` in `form`, by the names of its fields."""
+    names = (f"grade-{at}" for _, at, _ in trial.places())
+    allowed = {str(grade) for grade in GRADES}
+    return {name: grade for name in names if (grade := form.get(name, "")) in allowed}
 
 
 def text_of(document: Document, longest: int = 20_000) -> Markup:

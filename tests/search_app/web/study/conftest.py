@@ -19,7 +19,7 @@ from search_app.study.design import read_study
 from search_app.study.rankings import Rankings
 from search_app.study.store import FILE, StudyStore
 from search_app.tasks.growth import Growth
-from search_app.web import Place, create_study_app
+from search_app.web import ServedStudy, create_study_app
 
 from ..conftest import ADMIN_TOKEN, PEOPLE, Page
 
@@ -43,7 +43,12 @@ text = "task.md"
 kind = "{kind}"
 seconds = 60
 """
-TASKS = [("sides", "side-by-side"), ("mixed", "interleaved"), ("grades", "rate"), ("vote", "choose")]
+TASKS = [
+    ("sides", "side-by-side"),
+    ("mixed", "interleaved"),
+    ("grades", "rate"),
+    ("vote", "choose"),
+]
 FORMS = """
 [[form]]
 after = "start"
@@ -96,11 +101,13 @@ class Clock:
         return self.now + 0.001 * next(self.ticks)
 
 
-def place_of(folder: Path, modes: Modes, clock: Clock) -> Place:
+def place_of(folder: Path, modes: Modes, clock: Clock) -> ServedStudy:
     """Return the study in a folder, as it is served."""
     settings = Settings(admin_token=ADMIN_TOKEN)
     rankings = Rankings(modes, Growth(CHOICES, settings), PEOPLE, settings)
-    return Place(read_study(folder), StudyStore(folder / FILE), rankings, settings, clock=clock)
+    return ServedStudy(
+        read_study(folder), StudyStore(folder / FILE), rankings, settings, clock=clock
+    )
 
 
 @pytest.fixture
@@ -109,14 +116,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def place(tmp_path: Path, modes: Modes, clock: Clock) -> Iterator[Place]:
+def place(tmp_path: Path, modes: Modes, clock: Clock) -> Iterator[ServedStudy]:
     place = place_of(write_study(tmp_path / "study"), modes, clock)
     yield place
     place.store.close()
 
 
 @pytest.fixture
-def app(place: Place) -> Flask:
+def app(place: ServedStudy) -> Flask:
     return create_study_app(place)
 
 
@@ -189,7 +196,7 @@ def value_of(page: Page, name: str) -> str:
 
 
 @pytest.fixture
-def phone(app: Flask, place: Place) -> Phone:
+def phone(app: Flask, place: ServedStudy) -> Phone:
     """Return the browser of somebody who was invited."""
     return Phone(app, place.store.invite(1)[0])
 

@@ -11,7 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from search_app.study.store import FILE, Participant
-from search_app.web import Place
+from search_app.web import ServedStudy
 
 from .conftest import TASKS, Clock, Phone
 
@@ -19,16 +19,16 @@ KINDS = ["/answer", "/form"]
 WAY = ["/profile", "/form", "/answer", *KINDS * 4, "/query", *KINDS, "/form"]
 
 
-def only(place: Place) -> Participant:
+def only(place: ServedStudy) -> Participant:
     (person,) = place.store.participants()
     return person
 
 
-def events(place: Place) -> list[tuple[str, str, str, int, str, str]]:
+def events(place: ServedStudy) -> list[tuple[str, str, str, int, str, str]]:
     return [row[1:7] for row in place.store.events()]
 
 
-def test_from_the_invitation_to_the_debriefing(phone: Phone, place: Place) -> None:
+def test_from_the_invitation_to_the_debriefing(phone: Phone, place: ServedStudy) -> None:
     phone.agree("keep_queries")
     assert phone.to_the_end() == WAY
     person = only(place)
@@ -77,7 +77,7 @@ def test_no_cookie_before_consent_and_nothing_is_ticked(phone: Phone) -> None:
     assert (cookie.http_only, cookie.same_site, cookie.expires) == (True, "Strict", None)
 
 
-def test_reload_back_and_two_tabs_go_on_where_it_was(phone: Phone, place: Place) -> None:
+def test_reload_back_and_two_tabs_go_on_where_it_was(phone: Phone, place: ServedStudy) -> None:
     phone.agree()
     while phone.go_on() != "/answer":
         pass
@@ -101,7 +101,9 @@ def test_reload_back_and_two_tabs_go_on_where_it_was(phone: Phone, place: Place)
     assert "Some questions" in phone.get().text or "A question" in phone.get().text
 
 
-def test_another_device_with_the_same_code_goes_on(app: Flask, phone: Phone, place: Place) -> None:
+def test_another_device_with_the_same_code_goes_on(
+    app: Flask, phone: Phone, place: ServedStudy
+) -> None:
     phone.agree()
     for _ in range(4):
         phone.go_on()
@@ -116,7 +118,7 @@ def test_another_device_with_the_same_code_goes_on(app: Flask, phone: Phone, pla
 
 
 def test_a_restarted_server_shows_the_same_task_without_the_query(
-    phone: Phone, place: Place
+    phone: Phone, place: ServedStudy
 ) -> None:
     phone.agree()
     while phone.go_on(typed="java needle-query") != "/query":
@@ -127,7 +129,7 @@ def test_a_restarted_server_shows_the_same_task_without_the_query(
     place.typed.clear()
     after = phone.get()
     assert "needle-query" not in after.html
-    titles = [tag for tag in after.all("button", "title")]
+    titles = list(after.all("button", "title"))
     assert titles == before.all("button", "title")
     text = b"".join(path.read_bytes() for path in place.study.folder.glob(f"{FILE}*"))
     assert b"needle-query" not in text
@@ -135,14 +137,14 @@ def test_a_restarted_server_shows_the_same_task_without_the_query(
     assert place.typed == {}
 
 
-def test_a_query_is_kept_by_its_opt_in_only(phone: Phone, place: Place) -> None:
+def test_a_query_is_kept_by_its_opt_in_only(phone: Phone, place: ServedStudy) -> None:
     phone.agree("keep_queries")
     phone.to_the_end("java needle-query")
     assert [text for _, task, _, text, _ in place.store.trials() if text] == ["java needle-query"]
     assert not [row for row in place.store.events() if "needle-query" in row]
 
 
-def test_a_late_answer_is_marked_and_kept(phone: Phone, place: Place, clock: Clock) -> None:
+def test_a_late_answer_is_marked_and_kept(phone: Phone, place: ServedStudy, clock: Clock) -> None:
     phone.agree()
     while phone.go_on() != "/answer":
         pass
@@ -154,7 +156,7 @@ def test_a_late_answer_is_marked_and_kept(phone: Phone, place: Place, clock: Clo
 
 @pytest.mark.parametrize("client_time", ["1900000000123", "", "-1", "1e9", "x" * 99, "٣"])
 def test_the_clock_of_the_device_is_noted_if_it_says_a_number(
-    phone: Phone, place: Place, client_time: str
+    phone: Phone, place: ServedStudy, client_time: str
 ) -> None:
     phone.agree()
     phone.go_on()
@@ -174,7 +176,7 @@ def test_the_clock_of_the_device_is_noted_if_it_says_a_number(
     ],
 )
 def test_a_form_that_lacks_something_says_so_and_loses_nothing(
-    phone: Phone, place: Place, given: dict[str, str], sentence: str
+    phone: Phone, place: ServedStudy, given: dict[str, str], sentence: str
 ) -> None:
     phone.agree()
     phone.go_on()
@@ -197,7 +199,7 @@ def test_a_form_that_lacks_something_says_so_and_loses_nothing(
     ],
 )
 def test_what_is_no_answer_is_asked_again(
-    phone: Phone, place: Place, path: str, form: dict[str, str], sentence: str
+    phone: Phone, place: ServedStudy, path: str, form: dict[str, str], sentence: str
 ) -> None:
     phone.agree()
     while True:
@@ -227,10 +229,21 @@ def test_a_document_opens_on_a_page_of_ours(phone: Phone) -> None:
         phone.post("/open", step=phone.step, open=wrong)
 
 
+def test_grades_outlast_a_look_at_a_document(phone: Phone, place: ServedStudy) -> None:
+    phone.agree()
+    while "grade-1" not in phone.get().html:
+        phone.go_on()
+    phone.post("/open", step=phone.step, open="1-1", **{"grade-2": "3", "grade-3": "9"})
+    ticked = [tag for tag in phone.get().all("input") if "checked" in tag]
+    assert [(tag["name"], tag["value"]) for tag in ticked] == [("grade-2", "3")]
+    phone.post("/answer", step=phone.step, **{"grade-1": "1", "grade-2": "3"})
+    assert place.ticked == {}
+
+
 # -- codes -----------------------------------------------------------------------------------------
 
 
-def test_codes_that_are_wrong_or_of_another_study(app: Flask, place: Place) -> None:
+def test_codes_that_are_wrong_or_of_another_study(app: Flask, place: ServedStudy) -> None:
     phone = Phone(app)
     for code in ("", "nonsense", "7K3QD-0W8ZM-4TFXA-9B2CE-HJ6RN", "x" * 5000, "1002"):
         assert "is not known here" in phone.post("/join", 403, code=code).text
@@ -241,7 +254,9 @@ def test_codes_that_are_wrong_or_of_another_study(app: Flask, place: Place) -> N
     assert place.store.participants() == []
 
 
-def test_wrong_codes_are_slowed_down_and_right_ones_are_not(phone: Phone, place: Place) -> None:
+def test_wrong_codes_are_slowed_down_and_right_ones_are_not(
+    phone: Phone, place: ServedStudy
+) -> None:
     guess = f"{phone.code[:5]}-0W8ZM-4TFXA-9B2CE-HJ6RN"
     statuses = [phone.client.post("/join", data={"code": guess}).status_code for _ in range(7)]
     assert statuses == [403] * 5 + [429] * 2
@@ -249,7 +264,9 @@ def test_wrong_codes_are_slowed_down_and_right_ones_are_not(phone: Phone, place:
     assert only(place).consent
 
 
-def test_another_consent_text_is_shown_before_anything_else(phone: Phone, place: Place) -> None:
+def test_another_consent_text_is_shown_before_anything_else(
+    phone: Phone, place: ServedStudy
+) -> None:
     phone.post("/consent", 200, code=phone.code, version="0" * 12)  # the page, with the new text
     assert only(place).consent == ""
     phone.agree()
@@ -261,7 +278,7 @@ def test_another_consent_text_is_shown_before_anything_else(phone: Phone, place:
 
 
 def test_a_closed_study_lets_nobody_begin_and_everybody_go_on(
-    app: Flask, phone: Phone, place: Place
+    app: Flask, phone: Phone, place: ServedStudy
 ) -> None:
     late = Phone(app, place.store.invite(1)[0])
     phone.agree()
@@ -273,7 +290,7 @@ def test_a_closed_study_lets_nobody_begin_and_everybody_go_on(
 
 
 def test_a_form_of_a_megabyte_is_refused_and_a_long_text_is_asked_to_be_shorter(
-    phone: Phone, place: Place
+    phone: Phone, place: ServedStudy
 ) -> None:
     phone.agree()
     while "remarks" not in phone.get().text:
@@ -287,7 +304,9 @@ def test_a_form_of_a_megabyte_is_refused_and_a_long_text_is_asked_to_be_shorter(
     assert only(place).finished
 
 
-def test_a_clock_that_is_set_back_loses_nothing(phone: Phone, place: Place, clock: Clock) -> None:
+def test_a_clock_that_is_set_back_loses_nothing(
+    phone: Phone, place: ServedStudy, clock: Clock
+) -> None:
     phone.agree()
     phone.go_on()
     clock.now -= 86_400
@@ -295,7 +314,7 @@ def test_a_clock_that_is_set_back_loses_nothing(phone: Phone, place: Place, cloc
     assert only(place).finished
 
 
-def test_a_hundred_arrive_at_once(app: Flask, place: Place) -> None:
+def test_a_hundred_arrive_at_once(app: Flask, place: ServedStudy) -> None:
     codes = place.store.invite(100)
 
     def arrive(code: object) -> None:
@@ -311,7 +330,7 @@ def test_a_hundred_arrive_at_once(app: Flask, place: Place) -> None:
     assert max(counts.values()) - min(counts.values()) <= 1
 
 
-def test_who_is_silent_frees_the_place(app: Flask, place: Place, clock: Clock) -> None:
+def test_who_is_silent_frees_the_place(app: Flask, place: ServedStudy, clock: Clock) -> None:
     codes = place.store.invite(7)
     for code in codes[:6]:
         Phone(app, code).agree()
@@ -321,7 +340,7 @@ def test_who_is_silent_frees_the_place(app: Flask, place: Place, clock: Clock) -
     assert (standing.active, sum(standing.cells)) == (1, 1)
 
 
-def test_an_open_door_needs_no_code(app: Flask, place: Place, leader: FlaskClient) -> None:
+def test_an_open_door_needs_no_code(app: Flask, place: ServedStudy, leader: FlaskClient) -> None:
     phone = Phone(app)
     version = place.study.consent_version
     phone.post("/consent", 403, code="", version=version)
