@@ -29,6 +29,7 @@ SOLE_IMPORTERS = {
         "search_app/settings.py",
         "search_app/town/words.py",
         "search_app/experiments/definition.py",
+        "search_app/study/design.py",
     ),
     "matplotlib": "search_app/experiments/results/plots.py",
     "sqlite3": (
@@ -36,11 +37,12 @@ SOLE_IMPORTERS = {
         "search_app/accounts/database.py",
         "search_app/accounts/store.py",
         "search_app/workspace/tables.py",
+        "search_app/study/store.py",
     ),
     "tqdm": "search_app/console.py",
     "ir_datasets": "index/corpora/irds.py",
     "backports": "index/corpora/packing.py",
-    "pyarrow": "anonymizer/querylog/parquet.py",
+    "pyarrow": ("anonymizer/querylog/parquet.py", "search_app/study/export/writing.py"),
     "sklearn": "anonymizer/sensitivity/classifier.py",
 }
 # Rooms and modules of each package from the top down: each may import what stands after it.
@@ -49,7 +51,7 @@ LAYERS = {
     " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > arrays|promise|errors",
     "index": "inspection > build > opening > lucene|forward|corpora > manifest > model",
-    "search_app": "__main__ > cli > verbs > server > web > forgetting|experiments > tasks"
+    "search_app": "__main__ > cli > verbs > server > web > forgetting|experiments|study > tasks"
     " > town|disclosure > evaluation > accounts > workspace > search > measures"
     " > settings|console > errors",
     "search_app.web": "api > pages > runs|charts > views > layout > question > visitors"

@@ -52,6 +52,11 @@ class Engine:
         self._target = rerank.PreparedInterests(self._target_of)
         self._evidence: dict[str, EvidenceRule] = {}
 
+    @property
+    def size(self) -> int:
+        """Return how many documents the index has."""
+        return self._forward.documents
+
     def pool(self, query: str, size: int, *, operators: bool = False) -> Pool:
         """Return the `size` best documents for `query` in BM25 order, within the deadline."""
         return self._index.pool(query, size, operators=operators, deadline=self._deadline)

@@ -22,5 +22,6 @@ VERBS = {
     "experiment": "run a paper's experiment on your own log and corpus",
     "evaluate": "measure how close rankings come to the own-profile order, with tests",
     "codes": "make, list and revoke the codes by which people sign in",
+    "study": "lead a user study that compares ways to order results",
     "serve": "serve the web pages",
 }

@@ -122,13 +122,15 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
 
 
-def add_admission(parser: argparse.ArgumentParser) -> None:
-    """Add to `parser` who may search, and under which host names."""
+def add_admission(
+    parser: argparse.ArgumentParser, modes: Sequence[str] = ACCESS, also: str = ""
+) -> None:
+    """Add to `parser` who may search, in one of `modes`, and host names; `also` explains more."""
     parser.add_argument(
         "--mode",
-        choices=ACCESS,
+        choices=modes,
         help="demo: visitors choose an invented person; private: people sign in; plain: searches "
-        "without a person (default: demo if the people are invented, else plain)",
+        f"without a person{also} (default: demo if the people are invented, else plain)",
     )
     parser.add_argument(
         "--trust-host",

@@ -7,13 +7,16 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 from types import FrameType
 
 from .. import console
-from ..settings import PRIVATE, Settings
+from ..errors import UsageError
+from ..settings import ACCESS, PRIVATE, Settings
 from .arguments import add_admission, add_place, with_admission
 
+STUDY = "study"
 UNPROTECTED = (
     "Codes and searches can be read on the way: put a proxy with a certificate in front and set "
     "https = true in veilsearch.toml. See: veilsearch doctor --deploy"
@@ -22,8 +25,12 @@ UNPROTECTED = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments to `parser`."""
+    parser.add_argument(
+        "folder", nargs="?", type=Path, metavar="FOLDER", help="mode study: its folder"
+    )
     add_place(parser)
-    add_admission(parser)
+    also = "; study: the study in FOLDER"
+    add_admission(parser, (*ACCESS, STUDY), also)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -33,6 +40,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..server.opening import Serving
     from ..web import Live
 
+    if (arguments.mode == STUDY) != (arguments.folder is not None):
+        raise UsageError("to serve a study: veilsearch serve --mode study FOLDER")
+    if arguments.mode == STUDY:
+        return _serve_study(arguments, settings)
     settings, loopback = with_admission(settings, arguments), is_loopback(arguments.host)
     serving = Serving(settings, console.say, loopback=loopback)
     serving.workspace.check()
@@ -43,6 +54,44 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             console.say(UNPROTECTED)
     with _leaving_on_sigterm():
         serve_live(serving, Live(serving.open()), arguments.host, arguments.port)
+    return 0
+
+
+def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Serve the study's folder in `arguments` by the workspace in `settings`; return 0."""
+    from ..accounts.admission import is_loopback, token_fault, token_remedy
+    from ..accounts.database import FILE as PEOPLE
+    from ..accounts.store import PeopleStore
+    from ..server.waitress import serve
+    from ..study.check import faults_of
+    from ..study.design import CODE, read_study
+    from ..study.rankings import open_rankings
+    from ..study.store import FILE, StudyStore
+    from ..web import ServedStudy, create_study_app
+
+    arguments.mode = None
+    settings, folder = with_admission(settings, arguments), arguments.folder
+    if faults := faults_of(folder, settings):
+        raise UsageError("\n".join(faults))
+    if settings.admin_token and (fault := token_fault(settings.admin_token)):
+        raise UsageError(f"{fault}; {token_remedy()}")
+    if not settings.admin_token:
+        console.say(f"Nobody can see the leader's page; {token_remedy()}")
+    if not (is_loopback(arguments.host) or settings.https):
+        console.say(UNPROTECTED)
+    study = read_study(folder)
+    people = PeopleStore(settings.workspace / PEOPLE) if study.profile == CODE else None
+    with _leaving_on_sigterm():
+        rankings = open_rankings(settings)
+        with closing(StudyStore(folder / FILE)) as store:
+            app = create_study_app(ServedStudy(study, store, rankings, settings, people))
+
+            def ready(address: str) -> None:
+                console.say(
+                    f"Serving the study {address}, its leader {address}leader (Ctrl+C stops)"
+                )
+
+            serve(app, arguments.host, arguments.port, ready, proxy=settings.proxy)
     return 0
 
 

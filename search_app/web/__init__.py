@@ -1,4 +1,4 @@
-"""The web application: joins the site and its layout with pages, API and sign-in."""
+"""The web applications: one serves a workspace's site with its pages and API, one a study."""
 
 from __future__ import annotations
 
@@ -33,6 +33,9 @@ from .pages import (
     search,
     why,
 )
+from .pages.study import leader, participant, serving
+from .pages.study.place import KEY as STUDY
+from .pages.study.place import ServedStudy
 from .parameters import LONGEST
 from .question import link
 from .site import KEY, Example, Live, Site, give_back_site, this_site
@@ -40,7 +43,7 @@ from .visitors import sign_in
 from .visitors.limits import limit
 from .wording import unparted
 
-__all__ = ["Example", "Live", "Site", "create_app"]
+__all__ = ["Example", "Live", "ServedStudy", "Site", "create_app", "create_study_app"]
 
 _PAGES = (search, compare, device, lecture, groups, log, experiments, me, about, health)
 _API = (api, api_device, api_profile, api_groups, api_experiments, docs)
@@ -49,24 +52,15 @@ _DOORS = (sign_in, admin, why, layout)
 
 def create_app(site: Site | Live) -> Flask:
     """Return the application that serves `site`, or whichever site a `Live` one has now."""
-    app = Flask(__name__, static_folder=None, template_folder=str(_templates()))
-    # Each route takes the methods that it names and no other.
-    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    # Merging slashes would answer //about with a redirect made from the request's own path.
-    app.url_map.merge_slashes = False
+    app = _bare("base.html", ("search.show", "To the search page"))
     app.extensions[KEY] = site if isinstance(site, Live) else Live(site)
     app.teardown_appcontext(give_back_site)
-    app.jinja_env.undefined = StrictUndefined
-    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.filters["two_decimals"] = two_decimals
     app.jinja_env.filters["unparted"] = unparted
     app.jinja_env.globals.update(
-        version=__version__,
         people_options=layout.chooser(app),
         navigation=layout.navigation,
-        url_for=link,
         drawer=layout.drawer,
-        longest=LONGEST,
         DEMO=DEMO,
         PRIVATE=PRIVATE,
         PLAIN=PLAIN,
@@ -79,6 +73,33 @@ def create_app(site: Site | Live) -> Flask:
         app.register_blueprint(module.pages)
     limit(app, settings.rate)
     show_faults(app)
+    return app
+
+
+def create_study_app(place: ServedStudy) -> Flask:
+    """Return the application that serves the study of `place`, and nothing else."""
+    app = _bare("study/frame.html", ("study.show", "Go on"))
+    app.extensions[STUDY] = place
+    app.jinja_env.globals.update(study=place.study, leads=serving.leads)
+    guard(app, place.settings)
+    for pages in (serving.pages, participant.pages, leader.pages, layout.pages):
+        app.register_blueprint(pages)
+    show_faults(app)
+    return app
+
+
+def _bare(frame: str, start: tuple[str, str]) -> Flask:
+    """Return an application without pages; `frame` is around each, `start` leads out of faults."""
+    app = Flask(__name__, static_folder=None, template_folder=str(_templates()))
+    # Each route takes the methods that it names and no other.
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
+    # Merging slashes would answer //about with a redirect made from the request's own path.
+    app.url_map.merge_slashes = False
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals.update(
+        version=__version__, url_for=link, longest=LONGEST, frame=frame, start=start
+    )
     return app
 
 

@@ -113,3 +113,18 @@ function fold(hit) {
   if (link) link.ariaExpanded = "false";
   return link;
 }
+
+// In a study, a form says when it was sent by the clock of the device.
+document.addEventListener("submit", ({ target }) => {
+  const time = target.querySelector("[name=client_time]");
+  if (time) time.value = Date.now();
+});
+
+// What a study's leader watches is fetched again and again: votes grow while an audience looks.
+for (const part of document.querySelectorAll("[data-live]")) {
+  setInterval(async () => {
+    if (document.hidden) return;
+    const answer = await fetch(part.dataset.live).catch(() => null);
+    if (answer?.ok && !answer.redirected) part.innerHTML = await answer.text();
+  }, 1500);
+}

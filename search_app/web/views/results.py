@@ -107,12 +107,13 @@ def cards(
     unordered = Ranking(rows, np.zeros(rows.size), np.zeros(rows.size, dtype=np.int64))
     documents = engine.documents(unordered, 0, rows.size)
     return {
-        row: _card(row, document, query, size)
+        row: card(row, document, query, size)
         for row, document in zip(rows.tolist(), documents, strict=True)
     }
 
 
-def _card(row: int, document: Document, query: str, size: int) -> DocumentCard:
+def card(row: int, document: Document, query: str, size: int = SIZE) -> DocumentCard:
+    """Return what is shown of `document` at `row` for `query`, with a snippet of about `size`."""
     link = web_address(document.url)
     title = document.title.strip() or document.id.strip() or "Untitled"
     source = f"{urlsplit(link).hostname} · {document.id}" if link else document.id

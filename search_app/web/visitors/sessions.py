@@ -53,7 +53,7 @@ class OperatorSessions:
 
 def begin(site: Site, operators: OperatorSessions, code: str) -> str | None:
     """Begin a session with `code` and return its token; None if the code is not valid."""
-    if site.admin_token and _same(code.strip(), site.admin_token):
+    if site.admin_token and same(code.strip(), site.admin_token):
         return operators.begin(site.clock())
     return site.store.sign_in(code, site.clock())
 
@@ -74,8 +74,8 @@ def end(site: Site, operators: OperatorSessions, token: str) -> None:
         site.store.sign_out(token)
 
 
-def _same(one: str, other: str) -> bool:
-    """Return whether both texts are equal, in a time that does not depend on them."""
+def same(one: str, other: str) -> bool:
+    """Return whether `one` equals `other`, in a time that does not depend on them."""
     # Digests have one length, so not even the lengths show in the time.
     digests = [hashlib.sha256(text.encode("utf-8", "replace")).digest() for text in (one, other)]
     return hmac.compare_digest(*digests)

@@ -93,6 +93,8 @@ class ToyIndex(Shelf):
 class ToyForward(Forward):
     """Stands for the forward index: a document has one of the two terms, with weight 1."""
 
+    documents = 40
+
     def __init__(self) -> None:
         rows = np.arange(DOCUMENTS)
         ones = np.ones(DOCUMENTS, dtype=np.int64)

@@ -1,0 +1,1 @@
+"""User studies: one file is the study; people are assigned, answer blind, and may withdraw."""

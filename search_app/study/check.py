@@ -1,0 +1,81 @@
+"""A study's file against the workspace that runs it, and a copy of the study to try it [I/O]."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from anonymizer.storage.profiles import fingerprint, read_profiles
+
+from ..errors import UsageError, plain_when_writing
+from ..search.modes import FURTHER, MODES
+from ..settings import Settings
+from ..workspace.folder import Workspace
+from ..workspace.opening import further_releases
+from .design import CODE, FILE, PERSONA, PRACTICE_TASK, SUFFIX, Study, read_study
+from .store import FILE as DATABASE
+from .store import StudyStore
+
+
+def conditions_in(workspace: Workspace) -> tuple[str, ...]:
+    """Return the conditions that `workspace` can answer."""
+    current = workspace.current()
+    able = (bool(current.index), bool(current.profiles), bool(current.release))
+    known = tuple(mode for mode, can in zip(MODES, able, strict=True) if can)
+    if not current.profiles:
+        return known
+    made_from = fingerprint(read_profiles(workspace.find("profiles")))
+    further = further_releases(workspace, made_from, lambda _damaged: None)
+    return known + tuple(f"{FURTHER}{name}" for name in further)
+
+
+def faults_of(folder: Path, settings: Settings) -> list[str]:
+    """Return all faults of the study in `folder`, with what the workspace lacks for it."""
+    workspace, faults = Workspace(settings.workspace), list[str]()
+    there: tuple[str, ...] | None = None
+    try:
+        workspace.check()
+        workspace.find("index")
+        there = conditions_in(workspace)
+    except UsageError as fault:
+        faults.append(str(fault))
+    try:
+        study = read_study(folder, there)
+    except UsageError as fault:
+        return [*str(fault).splitlines(), *faults]
+    if there is not None and study.profile == PERSONA and workspace.truth() is None:
+        faults.append(f'{folder / FILE}: profile = "{PERSONA}" needs invented people; take another')
+    if there is not None and study.profile == CODE and "own" not in there:
+        faults.append(f'{folder / FILE}: profile = "{CODE}" needs people with profiles; make some')
+    return [*faults, *_missing(study)]
+
+
+def _missing(study: Study) -> list[str]:
+    """Return which tasks and conditions people met already, and the file of `study` has no more."""
+    if not (study.folder / DATABASE).exists():
+        return []
+    with closing(StudyStore(study.folder / DATABASE)) as store:
+        trials = store.trials()
+    tasks = {task for _, task, *_ in trials} - {task.id for task in study.tasks} - {PRACTICE_TASK}
+    met = {one for _, _, shown, *_ in trials for one in shown["conditions"]}
+    gone = [f"task {name}" for name in sorted(tasks)]
+    gone += [f"condition {name}" for name in sorted(met - {*study.conditions})]
+    return [f"{study.folder / FILE}: people met {one} already; put it back" for one in gone]
+
+
+def rehearsal(study: Study, folder: Path) -> Study:
+    """Return a copy of `study` in `folder`, where people may take part for a trial.
+
+    If the study has changed since the last copy, those who took part in it are removed.
+    """
+    texts = [study.folder / FILE, *study.folder.rglob(f"*{SUFFIX}")]
+    files = {one.relative_to(study.folder): one for one in texts if folder not in one.parents}
+    content = {folder / name: path.read_bytes() for name, path in files.items()}
+    with plain_when_writing(folder):
+        if any(not path.exists() or path.read_bytes() != new for path, new in content.items()):
+            for path in folder.glob(f"{DATABASE}*"):
+                path.unlink()
+        for path, new in content.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(new)
+    return read_study(folder)

@@ -1,0 +1,154 @@
+"""The rankings that a study compares, for a participant of its own or a person of the workspace."""
+# A typed profile is laid over that of a user who is in no release. So mode own ranks by it, and
+# mode group by the row that is closest to it.
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from index.model import Document
+
+from ..errors import UsageError
+from ..search.engine import Ranking
+from ..search.modes import Modes
+from ..search.request import rule_of
+from ..settings import Settings
+from ..tasks.growth import Growth
+from ..tasks.profiling import choices_of
+from ..workspace.folder import Workspace
+from ..workspace.opening import as_of_one_moment, open_once, people_of
+
+if TYPE_CHECKING:
+    from ..town.subjects import Library
+
+# Stands for a person who searches with a profile of their own. One name serves all: what the modes
+# keep of a person is then that of the last one only. No user id has a line end.
+_PARTICIPANT = "a participant\n"
+DEPTH = 10  # documents of a ranking for each condition: what a draft of all of them needs
+
+
+class Rankings:
+    """Ranks queries in the conditions of a study; safe for many threads."""
+
+    def __init__(self, modes: Modes, growth: Growth, people: Mapping[str, str], settings: Settings):
+        self.people = people  # invented people that participants may play: labels
+        self._modes, self._growth, self._settings = modes, growth, settings
+        self._now, self._lock = threading.local(), threading.Lock()
+        before = modes.lay_over
+
+        def lay_over(user: str, past: Mapping[str, float]) -> Mapping[str, float]:
+            return self._now.profile if user == _PARTICIPANT else before(user, past)
+
+        modes.lay_over = lay_over
+
+    # -- profiles ------------------------------------------------------------------------------
+
+    def of_queries(self, queries: Iterable[str]) -> dict[str, float]:
+        """Return the profile that `queries` make, analysed as the log of the workspace was."""
+        counts: Counter[str] = Counter()
+        for query in queries:
+            counts.update(self._growth.counts(query))
+        return self._growth.profile(counts)
+
+    def of_interests(self, labels: Iterable[str]) -> dict[str, float]:
+        """Return the profile of somebody with the interests `labels`; see `interests`."""
+        from ..town.subjects import INTERESTS
+
+        wanted = {*labels}
+        if unknown := wanted - {interest.label for interest in INTERESTS}:
+            raise UsageError(f"{len(unknown)} of the interests are unknown; take those of the list")
+        chosen = [interest for interest in INTERESTS if interest.label in wanted]
+        with self._lock:
+            subjects = [self._library.subject(interest) for interest in chosen]
+        return self.of_queries(topic.phrase for subject in subjects for topic in subject.topics)
+
+    @staticmethod
+    def interests() -> tuple[str, ...]:
+        """Return the labels of all interests that participants may pick, in alphabetical order."""
+        from ..town.subjects import INTERESTS
+
+        return tuple(sorted(interest.label for interest in INTERESTS))
+
+    def is_known(self, person: str) -> bool:
+        """Return whether `person` has a profile in the workspace."""
+        return self._modes.has_profile(person)
+
+    # -- rankings ------------------------------------------------------------------------------
+
+    def faults(self, conditions: Sequence[str]) -> list[str]:
+        """Return for each of `conditions` that the workspace can't answer why, and the remedy."""
+        there = self._modes.modes
+        return [
+            f"condition {condition} is not in the workspace; there are {', '.join(there)}"
+            for condition in conditions
+            if condition not in there
+        ]
+
+    def of(
+        self, query: str, conditions: Sequence[str], person: str, profile: Mapping[str, float]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the ids of the best documents for `query` in each of `conditions`, best first.
+
+        `person` is one of the workspace; if empty, `profile` is the participant's own. All orders
+        are of one pool. Without a profile all are the plain order.
+        """
+        if not (person or profile):
+            answer = self._modes.answer(query, "none", None, pool=self._settings.pool)
+            return dict.fromkeys(conditions, self._ids(answer.ranking, conditions))
+        self._now.profile = dict(profile)
+        try:
+            user = person or _PARTICIPANT
+            pool, rule = self._settings.pool, rule_of(self._settings)
+            answers = self._modes.answers(query, conditions, user, pool=pool, rule=rule)
+        finally:
+            self._now.profile = {}
+        ranked = (self._ids(answer.ranking, conditions) for answer in answers)
+        return dict(zip(conditions, ranked, strict=True))
+
+    def _ids(self, ranking: Ranking, conditions: Sequence[str]) -> tuple[str, ...]:
+        best = ranking.rows[: DEPTH * len(conditions)]
+        return tuple(map(str, self._modes.engine.ids(best).tolist()))
+
+    def documents(self, ids: Sequence[str]) -> list[Document | None]:
+        """Return the documents with these `ids`; None for one that the index has no more."""
+        known = [self._row_of.get(name) for name in ids]
+        rows = np.array([row for row in known if row is not None], dtype=np.int64)
+        nothing = np.zeros(rows.size)
+        ranking = Ranking(rows, nothing, nothing.astype(np.int64))
+        read = iter(self._modes.engine.documents(ranking, 0, rows.size))
+        return [None if row is None else next(read) for row in known]
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        ids = self._modes.engine.ids(np.arange(self._modes.engine.size, dtype=np.int64))
+        return {str(name): row for row, name in enumerate(ids.tolist())}
+
+    @cached_property
+    def _library(self) -> Library:
+        from anonymizer.terms.wordnet import open_wordnet
+
+        from ..town.subjects import Library
+
+        return Library(open_wordnet(self._settings.cache))
+
+
+def open_rankings(settings: Settings) -> Rankings:
+    """Return the rankings of the workspace in `settings`, open until the process ends."""
+    workspace = Workspace(settings.workspace)
+    workspace.check()
+    opened = as_of_one_moment(
+        workspace,
+        lambda: open_once(workspace, settings, further=lambda _name: None),
+        lambda old: old.close(),
+    )
+    truth, choices = workspace.truth(), {}
+    if opened.modes.profiles is not None:
+        choices = choices_of(workspace.find("profiles"), opened.made_from)
+    people = people_of(truth, opened.modes) if truth else {}
+    return Rankings(opened.modes, Growth(choices, settings), people, settings)

@@ -1,0 +1,47 @@
+"""How a study stands: numbers, and what people prefer once the study ended."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import Any
+
+from .analysis import judgements, preferences
+from .design import Study
+from .flow import steps_of
+from .store import Event, StudyStore
+from .trials import Trial
+
+
+def status_of(study: Study, store: StudyStore, now: int, *, peek: bool = False) -> dict[str, Any]:
+    """Return how `study` in `store` stands at the second `now`.
+
+    Preferences are None until all planned people finished, or the study was closed: a leader who
+    looks earlier may stop early. `peek` shows them all the same.
+    """
+    standing = store.standing(len(study.cells), now, 60 * study.minutes)
+    closed, steps = store.is_closed(), steps_of(study)
+    begun = sum(number for step, number in standing.by_step.items() if step)
+    called = [f"{number} {step.kind} {step.name}".strip() for number, step in enumerate(steps)]
+    ended = closed or standing.finished >= study.participants
+    return {
+        "invited": standing.invited + begun,
+        "active": standing.active,
+        "silent": begun - standing.active - standing.finished,
+        "finished": standing.finished,
+        "planned": study.participants,
+        "withdrawn": standing.withdrawn,
+        "closed": closed,
+        "cells": list(standing.cells),
+        "at": {called[min(at, len(steps) - 1)]: n for at, n in sorted(standing.by_step.items())},
+        "preferences": preferences_in(study, store) if ended or peek else None,
+    }
+
+
+def preferences_in(study: Study, store: StudyStore) -> list[dict[str, Any]]:
+    """Return the preferences of all people in `store`; None stands for what too few people give."""
+    events = [(row[0], Event(*row[1:9])) for row in store.events()]
+    trials = {(who, task): Trial.of(shown) for who, task, shown, _, _ in store.trials()}
+    made = [one._asdict() for one in preferences(study, judgements(study, events, trials))]
+    for one in made:
+        one |= {name: None for name in ("mean", "low", "high", "p", "p_holm") if isnan(one[name])}
+    return made

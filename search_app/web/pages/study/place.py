@@ -1,0 +1,161 @@
+"""What all pages of a study share: the study as it is served, and who sends a request."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+from flask import Response, current_app, g, make_response, redirect, request, url_for
+from werkzeug.wrappers import Response as Answer
+
+from ....accounts.codes import SIGNS, public_part
+from ....accounts.store import PeopleStore
+from ....settings import Settings
+from ....study.design import Study
+from ....study.flow import Step, steps_of
+from ....study.rankings import Rankings
+from ....study.store import Participant, StudyStore
+from ....study.trials import Trial
+from ...visitors.limits import network
+from ...visitors.sessions import OperatorSessions
+from ...visitors.tries import Tries
+
+KEY = "veilsearch.study"
+COOKIE, LEADERS_COOKIE = "veilsearch-study", "veilsearch-leader"
+_SIGNS = 8  # of a completion code
+_PROOF = 26  # hexadecimal digits that prove a withdrawal link: 104 bits
+
+
+@dataclass(eq=False)
+class ServedStudy:
+    """A study that is served, with all that its pages need."""
+
+    study: Study
+    store: StudyStore
+    rankings: Rankings
+    settings: Settings
+    people: PeopleStore | None = None  # of the workspace; None unless its codes give the profiles
+    clock: Callable[[], float] = time.time
+    tries: Tries = field(default_factory=Tries)
+    operators: OperatorSessions = field(default_factory=OperatorSessions)
+    # In memory only. The query that a participant typed is needed as long as they see its results.
+    typed: dict[int, tuple[str, str]] = field(default_factory=dict)
+    # The grades that they have ticked when they open a document and come back.
+    ticked: dict[int, Mapping[str, str]] = field(default_factory=dict)
+    slides: dict[str, Trial] = field(default_factory=dict)  # by task, while everybody votes on it
+    open_door: bool = False  # whether people without a code may begin
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """Return the steps of the study."""
+        return steps_of(self.study)
+
+    def step_of(self, person: Participant) -> Step:
+        """Return the step at which `person` stands."""
+        return self.steps[min(person.step, len(self.steps) - 1)]
+
+    def seconds(self) -> int:
+        """Return the time in seconds since 1970."""
+        return int(self.clock())
+
+    def milliseconds(self) -> int:
+        """Return the time in milliseconds since 1970."""
+        return int(1000 * self.clock())
+
+    def forget(self, person: Participant) -> None:
+        """Erase `person`, in memory too."""
+        self.drop(person)
+        self.store.withdraw(person.id)
+
+    def drop(self, person: Participant) -> None:
+        """Keep in memory nothing of a task of `person`."""
+        self.typed.pop(person.id, None)
+        self.ticked.pop(person.id, None)
+
+
+def here() -> ServedStudy:
+    """Return the study that this application serves."""
+    return cast(ServedStudy, current_app.extensions[KEY])
+
+
+def visitor() -> Participant | None:
+    """Return the participant who sends this request; None if nobody has signed in."""
+    if "participant" not in g:
+        token = request.cookies.get(COOKIE, "")
+        g.participant = here().store.of_token(token) if token else None
+    return cast(Participant | None, g.participant)
+
+
+def leads() -> bool:
+    """Return whether the study's leader sends this request."""
+    place, token = here(), request.cookies.get(LEADERS_COOKIE, "")
+    return bool(place.settings.admin_token) and place.operators.holds(token, place.clock())
+
+
+def of_code(text: str) -> tuple[Participant | None, int]:
+    """Return the participant with the code `text`, and the seconds that wrong codes cost here."""
+    place, client, public = here(), network(request.remote_addr), public_part(text)
+    wait = place.tries.begin(client, public, place.clock())
+    person = place.store.of_code(text)
+    if person and not wait:
+        place.tries.take_back(client, public)
+    return person, wait
+
+
+def sign_in(person: Participant) -> Response:
+    """Begin a session of `person`, and return a redirection to their step; an older one ends."""
+    response = to("study.show")
+    set_cookie(response, COOKIE, here().store.sign_in(person.id))
+    return response
+
+
+def set_cookie(response: Answer, name: str, token: str) -> None:
+    """Set the cookie `name` in `response`; without `token`, delete it."""
+    # Closed to scripts and other sites, gone with the browser.
+    more: dict[str, Any] = {"secure": here().settings.https}
+    more |= {"httponly": True, "samesite": "Strict", "path": "/"}
+    if token:
+        response.set_cookie(name, token, **more)
+    else:
+        response.delete_cookie(name, **more)
+
+
+def to(endpoint: str, **values: Any) -> Response:
+    """Return a redirection to a page of ours: to `endpoint` with `values`."""
+    return make_response(redirect(url_for(endpoint, **values), 303))
+
+
+def completion_of(place: ServedStudy, person: Participant) -> tuple[str, bool]:
+    """Return the completion code of `person`, and whether it is an address to open."""
+    digest = _keyed(person, "completion")
+    signs = "".join(SIGNS[byte % len(SIGNS)] for byte in digest[:_SIGNS])
+    wanted = place.study.code
+    if "{code}" in wanted:
+        return wanted.replace("{code}", signs), True
+    return f"{wanted}-{signs}", False
+
+
+def withdrawal_of(person: Participant) -> str:
+    """Return what proves in a link, without the personal code, that `person` wants to withdraw."""
+    return f"{person.id:x}-{_keyed(person, 'withdrawal').hex()[:_PROOF]}"
+
+
+def of_withdrawal(place: ServedStudy, proof: str) -> Participant | None:
+    """Return the participant that `proof` of a withdrawal link names; None if it is wrong."""
+    return next(
+        (
+            person
+            for person in place.store.participants()
+            if hmac.compare_digest(withdrawal_of(person).encode(), proof.encode())
+        ),
+        None,
+    )
+
+
+def _keyed(person: Participant, purpose: str) -> bytes:
+    return hmac.digest(person.seed, purpose.encode(), hashlib.sha256)

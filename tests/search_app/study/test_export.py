@@ -1,0 +1,240 @@
+"""What leaves of a study, what does not, and whether the notebook says what the product says."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from pyarrow import parquet
+from scipy import stats
+
+from anonymizer.terms.wordnet import WordNet
+from search_app.errors import UsageError
+from search_app.settings import Settings
+from search_app.study.analysis import ANSWER, GRADE, QUERY, judgements, preferences, strengths
+from search_app.study.design import KEEP_QUERIES, OPT_INS, PUBLISH, Study
+from search_app.study.export import tables
+from search_app.study.export.writing import export
+from search_app.study.store import FILE, Event, StudyStore
+from search_app.study.trials import Trial
+
+from .conftest import BETWEEN, NOW, played, rows_of
+
+CANARIES = int(os.environ.get("VEILSEARCH_CANARIES", "9"))
+
+
+def everything_in(folder: Path) -> str:
+    """Return all that the files in `folder` hold, Parquet's values too."""
+    texts = [path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file()]
+    columns = (parquet.read_table(path).to_pydict() for path in folder.rglob("*.parquet"))
+    return "\n".join([*texts, *map(str, columns)])
+
+
+def plant(study: Study, store: StudyStore, opt_ins: tuple[str, ...], number: int) -> None:
+    """Let somebody take part who leaves a canary wherever a person can write or be seen."""
+    (code,) = store.invite(1)
+    person = store.of_code(str(code))
+    assert person is not None
+    store.consent(person.id, "v1", opt_ins, len(study.cells), NOW, 3600)
+    store.set_profile(person.id, 1, "", {f"canaryprofile{number}": 1.0}, 1000 * NOW)
+    query = f"canaryquery{number}" if KEEP_QUERIES in opt_ins else ""
+    own, given = (f"canary{what}document{number}" for what in ("free", "given"))
+    for task, document in (("own-search", own), ("crane", given)):
+        kind = study.task(task).kind
+        lists = ((document,),) if kind == "rate" else ((document,), (document,))
+        orders = ((document,),) * 3 if kind == "rate" else ()
+        shown = study.conditions[: len(orders or lists)]
+        trial = Trial(kind, shown, lists, orders=orders)
+        store.keep_trial(person.id, task, trial.as_record(), query, 1000 * NOW)
+    wrong = f"canaryvalue{number}"
+    events = [
+        Event("own-search", QUERY, value=f"canaryquery{number}"),
+        Event("own-search", "click", own, 1, wrong, wrong),
+        Event("crane", GRADE, given, 1, value="2"),
+        Event("practice", "click", f"canarypractice{number}", 1),
+        Event("end", ANSWER, "remarks", value=f"canarytext{number}"),
+        Event("start", ANSWER, "age", value=wrong),
+        Event("java", ANSWER, "satisfied", value=wrong),
+        Event("java", ANSWER, wrong, value=wrong),
+    ]
+    store.record(person.id, events, 1000 * NOW)
+
+
+@pytest.mark.parametrize(
+    ("opt_ins", "leave"),
+    [
+        ((), set()),
+        (("publish_texts",), {"text"}),
+        (("publish_results",), {"givendocument"}),
+        ((KEEP_QUERIES,), set()),
+        ((KEEP_QUERIES, "publish_results"), {"givendocument", "freedocument"}),
+        ((PUBLISH,), set()),  # there is no release: counts only
+    ],
+)
+def test_nothing_leaves_without_an_opt_in(
+    study: Study, store: StudyStore, tmp_path: Path, opt_ins: tuple[str, ...], leave: set[str]
+) -> None:
+    for number in range(CANARIES):
+        plant(study, store, opt_ins, number)
+    store.close_study()
+    made = export(study, store, tmp_path / "out", Settings(workspace=tmp_path / "none"))
+    text = everything_in(tmp_path / "out")
+    kinds = ("profile", "query", "freedocument", "givendocument", "practice", "text", "value")
+    there = {kind for kind in kinds if f"canary{kind}" in text}
+    assert there == leave
+    for kind in leave:
+        assert all(f"canary{kind}{number}" in text for number in range(CANARIES))
+    people = rows_of(tmp_path / "out" / "participants.csv")
+    kept = str(int(KEEP_QUERIES in opt_ins) * 2)
+    assert [(one["terms"], one["queries"]) for one in people] == [("1", kept)] * CANARIES
+    answers = rows_of(tmp_path / "out" / "answers.csv")
+    lengths = [int(one["characters"]) for one in answers if one["item"] == "remarks"]
+    assert sum(lengths) == sum(len(f"canarytext{number}") for number in range(CANARIES))
+    assert made["people"] == CANARIES
+
+
+def test_who_withdrew_is_in_no_export(study: Study, store: StudyStore, tmp_path: Path) -> None:
+    for number in range(3):
+        plant(study, store, tuple(OPT_INS), number)
+    whose = {row[0] for row in store.events() if row[6] == "canarytext1"}
+    for number in whose:
+        assert store.withdraw(number)
+    export(study, store, tmp_path / "out", Settings(workspace=tmp_path / "none"))
+    text = everything_in(tmp_path / "out")
+    assert "canarytext0" in text
+    assert "canarytext1" not in text
+    assert not any(str(number) in text for number in whose)
+
+
+def run_notebook(folder: Path) -> dict[str, Any]:
+    """Run the cells of the notebook in `folder` as Jupyter would; return its names."""
+    cells = json.loads((folder / "analysis.ipynb").read_text())["cells"]
+    names: dict[str, Any] = {}
+    here = Path.cwd()
+    os.chdir(folder)
+    try:
+        for cell in cells:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), names)  # noqa: S102 our own notebook
+    finally:
+        os.chdir(here)
+    return names
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_the_notebook_says_what_the_product_and_a_hand_computation_say(
+    changed: Callable[..., Study], store: StudyStore, tmp_path: Path, between: bool
+) -> None:
+    mpl.use("agg")
+    study = changed(*(BETWEEN if between else ()))
+    played(study, store, 14)
+    export(study, store, tmp_path / "out", Settings(workspace=tmp_path / "none"))
+    names = run_notebook(tmp_path / "out")
+    kept = tables.kept_in(study, store)
+    scored = judgements(study, kept.events, kept.trials)
+    for ours, theirs in zip(preferences(study, scored), names["preferences"], strict=True):
+        for name in ("first", "second", "people", "mean", "low", "high", "p", "p_holm"):
+            assert theirs[name] == pytest.approx(getattr(ours, name)), name
+    svg = (tmp_path / "out" / "preference.svg").read_text()
+    assert svg.count("</svg>") == 1
+    # By hand, from the rows alone.
+    rows = rows_of(tmp_path / "out" / "judgements.csv")
+
+    def means_of(first: str, second: str) -> list[float]:
+        own: dict[str, list[float]] = {}
+        for row in rows:
+            if (row["first"], row["second"]) == (first, second):
+                own.setdefault(row["participant"], []).append(float(row["score"]))
+        return [float(np.mean(scores)) for scores in own.values()]
+
+    if between:
+        test = stats.ttest_ind(means_of("none", ""), means_of("own", ""), equal_var=False)
+        assert names["bradley_terry"] == {}
+    else:
+        test = stats.ttest_1samp(means_of("none", "own"), 0.5)
+        shares = {one: share for one, (share, _, _) in strengths(study, scored).items()}
+        assert names["bradley_terry"] == pytest.approx(shares)
+    assert names["preferences"][0]["p"] == pytest.approx(test.pvalue)
+
+
+def test_tables_codebook_and_trec(study: Study, store: StudyStore, tmp_path: Path) -> None:
+    played(study, store, 6)
+    out = tmp_path / "out"
+    made = export(study, store, out, Settings(workspace=tmp_path / "none"))
+    coded: dict[str, list[str]] = {}
+    for row in rows_of(out / "codebook.csv"):
+        assert row["unit or coding"]
+        coded.setdefault(row["table"], []).append(row["column"])
+    assert coded.keys() == made["rows"].keys()
+    for name, columns in coded.items():
+        with (out / f"{name}.csv").open(newline="") as file:
+            head, *rows = csv.reader(file)
+        assert head == columns
+        assert len(rows) == made["rows"][name]
+        table = parquet.read_table(out / f"{name}.parquet").to_pylist()
+        plain = [["" if value is None else str(value) for value in row.values()] for row in table]
+        assert plain == rows
+    # Each graded document, and no other one: unjudged is not 0.
+    grades = [row for row in store.events() if row[2] == GRADE]
+    lines = [line.split() for line in (out / "qrels.txt").read_text().splitlines()]
+    assert sorted(lines) == sorted([f"crane.{one[0]}", "0", one[3], one[6]] for one in grades)
+    for condition in study.conditions:
+        run = [
+            line.split() for line in (out / "runs" / f"{condition}.run").read_text().splitlines()
+        ]
+        scores = [float(line[4]) for line in run if line[0] == run[0][0]]
+        assert scores == sorted({*scores}, reverse=True)
+        assert {line[5] for line in run} == {condition}
+        # All see all conditions in four tasks, and two of three in the other ones.
+        assert len({line[0] for line in run}) == 6 * 3 + 6 * 4 * 2 // 3
+    text = (out / "methods.md").read_text()
+    for fact in (study.consent_version, "6 of them finished; 40 were planned", "none>own>group"):
+        assert fact in text
+    for folder, fault in ((out, "there already"), (study.folder / "out", "in the study's folder")):
+        with pytest.raises(UsageError, match=fault):
+            export(study, store, folder, Settings())
+
+
+def test_profiles_leave_once_as_verified_rows(
+    study: Study, store: StudyStore, tmp_path: Path, workspace: Settings, wordnet: WordNet
+) -> None:
+    del wordnet  # is compiled
+    agrees: Mapping[int, tuple[str, ...]] = {at: (PUBLISH,) if at < 6 else () for at in range(8)}
+    for at, code in enumerate(store.invite(8)):
+        person = store.of_code(str(code))
+        assert person is not None
+        store.consent(person.id, "v1", agrees[at], 6, NOW, 3600)
+        profile = {"kitten": 1.0, f"own{at}": 1.0} if at < 6 else {"canaryprofile": 1.0}
+        store.set_profile(person.id, 1, "", profile, 1)
+    made = [export(study, store, tmp_path / f"out{at}", workspace) for at in range(1)]
+    assert made[0]["profiles"] == "none of 6 profiles before the study is closed"
+    store.close_study()
+    made += [export(study, store, tmp_path / f"out{at}", workspace) for at in (1, 2)]
+    assert "rows of 6 profiles by p-linkability, verified" in made[1]["profiles"], made
+    assert "leave once" in made[2]["profiles"]
+    first, *rows = (tmp_path / "out1" / "profiles.jsonl").read_text().splitlines()
+    assert json.loads(first)["method"] == "p-linkability"
+    assert sum(json.loads(row)["users"] for row in rows) == 6
+    assert "kitten" in rows[0]
+    assert not (tmp_path / "out2" / "profiles.jsonl").exists()
+    assert "canaryprofile" not in everything_in(tmp_path / "out1")
+
+
+def test_a_study_goes_on_elsewhere(study: Study, tmp_path: Path) -> None:
+    store = StudyStore(study.folder / FILE)
+    (code,) = store.invite(1)
+    plant(study, store, (), 1)
+    store.close()
+    shutil.copytree(study.folder, tmp_path / "elsewhere")
+    moved = StudyStore(tmp_path / "elsewhere" / FILE)
+    assert moved.of_code(str(code)) is not None
+    assert len(moved.events()) == 8
+    moved.close()
