@@ -119,6 +119,12 @@ class Engine:
             return self.by_profile(pool, request.profile, request.rule, request.among)
         return self.plain(pool)
 
+    def clear(self) -> None:
+        """Keep no interest, and no pool of a search."""
+        self._target.clear()
+        for rule in self._evidence.values():
+            rule.clear()
+
     def contributions(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
         """Return what each term of `interest` adds to each document's cosine: rows x terms."""
         return self._forward.contributions(rows, self._target(interest))

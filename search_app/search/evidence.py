@@ -178,6 +178,13 @@ class EvidenceRule:
         scores: Floats = np.round(logs + strength * (t + held) / 2, DECIMALS)
         return Scored(scores, t, held, stands, gate, strength)
 
+    def clear(self) -> None:
+        """Keep no interest, and no pool of a search."""
+        self.direction.clear()
+        self._away.clear()
+        self._pool.cache_clear()
+        self._near.cache_clear()
+
     def closeness_of(self, rows: Ints) -> Floats:
         """Return how close the population's rows are to the pool `rows`, ascending."""
         return self._pool(rows.tobytes()).closeness

@@ -121,6 +121,11 @@ class Modes:
         """Load what the first search by `rule` would wait for."""
         self.engine.warm_up(rule, self.among("group"))
 
+    def clear(self) -> None:
+        """Keep nothing in memory that was prepared for anybody's searches."""
+        self._closest.clear()
+        self.engine.clear()
+
     @property
     def modes(self) -> tuple[str, ...]:
         """Return all modes that can be answered here, further releases last."""

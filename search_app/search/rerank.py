@@ -37,6 +37,10 @@ class PreparedInterests(Generic[Prepared]):
             self._known[id(interest)] = known
         return known[1]
 
+    def clear(self) -> None:
+        """Keep no interest."""
+        self._known.clear()
+
 
 def order(values: Floats) -> Ints:
     """Return the positions of `values`, largest first; ties keep Lucene's order."""

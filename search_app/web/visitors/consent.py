@@ -38,16 +38,14 @@ def let_grow(site: Site, user: str, on: bool, *, keep: bool) -> None:
     if on and site.growth.fault:
         abort(400, f"Searches can’t be added to your profile: {site.growth.fault}.")
     _stored(lambda: site.store.choose(user, grow=on, keep=keep))
-    # The last requests hold the former profile.
     if not keep:
-        site.transcripts.drop(user)
+        _drop_requests(site, user)
 
 
 def forget_grown(site: Site, user: str, terms: Collection[str] | None) -> None:
     """Remove `terms`, or all if they are None, from what grew from searches of `user`."""
     _stored(lambda: site.store.forget_grown({user: terms}))
-    # The last requests hold the former profile.
-    site.transcripts.drop(user)
+    _drop_requests(site, user)
 
 
 def forget_search(site: Site, user: str, number: int | None) -> None:
@@ -63,15 +61,14 @@ def forget_terms(site: Site, user: str, terms: Collection[str]) -> ForgetReport:
     try:
         return _forgotten(lambda: site.forget(site.store, user, terms))
     finally:
-        # The last requests hold the former profile.
-        site.transcripts.clear()
+        _drop_requests(site)
 
 
 def leave_group(site: Site, user: str) -> ForgetReport:
     """Withdraw the row of `user` at `site`, who keeps profile and code; return what changed."""
     done = _forgotten(lambda: site.leave(user))
     # The row stands in the last requests of the other members, too.
-    site.transcripts.clear()
+    _drop_requests(site)
     return done
 
 
@@ -82,11 +79,21 @@ def forget_person(site: Site, user: str) -> ForgetReport:
     finally:
         # Their terms were part of rows in other people's requests. Clearing also starts a new
         # generation: a search that began before it notes nothing afterwards.
-        site.transcripts.clear()
+        _drop_requests(site)
         limits.forget(user)
     if done.left:
         _logger.warning("these files still name a forgotten person: %s", ", ".join(done.left))
     return done
+
+
+def _drop_requests(site: Site, user: str = "") -> None:
+    """Drop the last requests of `user`, or of everybody, and what was prepared for searches."""
+    # Both hold the former profile. What grew is in no file that a new site would be opened for.
+    if user:
+        site.transcripts.drop(user)
+    else:
+        site.transcripts.clear()
+    site.modes.clear()
 
 
 def _stored(change: Callable[[], object]) -> None:

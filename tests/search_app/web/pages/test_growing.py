@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 
 import pytest
@@ -178,3 +179,24 @@ def test_a_search_is_answered_where_it_can_not_be_added(
 
     monkeypatch.setattr(grows.store, "grow", fails)
     says(client, "/?q=java", "The words of this search could not be added to your profile.")
+
+
+@pytest.mark.parametrize("ranking", ["cosine", "evidence"])
+@pytest.mark.parametrize("page", ["/me/forget", "/me/grow"])
+def test_nothing_prepared_for_searches_holds_what_grew_and_was_forgotten(
+    grows: Site, page: str, ranking: str
+) -> None:
+    """It grew in the store alone, so the same engine goes on."""
+    client = person(grows, NEW)
+    client.post("/me/grow", data={"grow": "1"})
+    for _ in range(2):
+        assert client.get(f"/?q=zyxneedle java code&mode=own&ranking={ranking}").status_code == 200
+
+    def kept() -> bool:
+        gc.collect()
+        held = gc.get_referents(*gc.get_objects())
+        return any(type(one) is dict and "zyxneedle" in one for one in held)
+
+    assert kept()
+    client.post(page, data={"confirm": "yes", "grow": "0", "gathered": "remove"})
+    assert not kept()
