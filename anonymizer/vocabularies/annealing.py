@@ -31,7 +31,7 @@ def annealed(
     clusters: Sequence[Cluster],
     rng: np.random.Generator,
 ) -> list[Cluster]:
-    """Return clusters of the sizes of `clusters`, worth as much or more; `rng` decides who begins.
+    """Return clusters of the sizes of `clusters`, never worth less; `rng` decides who begins.
 
     In large populations people trade places only between clusters that were made about when theirs
     was. There no single exchange helps any more.
@@ -53,7 +53,7 @@ def worth(centre: Centre, costs: Costs) -> float:
 
 
 def _runs(clusters: Sequence[Cluster]) -> Iterator[list[Cluster]]:
-    """Yield runs of `clusters` with about as many vocabularies as are exchanged at once."""
+    """Yield runs of `clusters`, of at most _AT_ONCE vocabularies unless one cluster has more."""
     run, size = list[Cluster](), 0
     for cluster in clusters:
         if run and size + len(cluster.members) > _AT_ONCE:
@@ -108,7 +108,7 @@ class _Exchanges:
         ]
 
     def _best(self, one: int) -> int:
-        """Return with whom an exchange of `one` helps most; -1 if with nobody."""
+        """Return who helps most in exchange for `one`; -1 if nobody does."""
         most, known, of = self._most, self._known, self._of
         before = (self._worth[of[one]] + self._worth[of]) * (1 + _LEAST)
         before[of == of[one]] = np.inf
@@ -158,7 +158,7 @@ class _Exchanges:
         self._rests[one], self._rests[other] = self._rests[other], self._rests[one]
 
     def _renew(self, number: int) -> None:
-        """Find anew what the cluster of `number` is worth at most, with each other in place."""
+        """Find out again what the cluster of `number` is worth at most, with each other in place."""
         first, *others = (m for m in self._members[self._of[number]] if m != number)
         rest = opened(*self._own(first), self._distances)
         for other in others:
