@@ -158,7 +158,7 @@ class _Exchanges:
         self._rests[one], self._rests[other] = self._rests[other], self._rests[one]
 
     def _renew(self, number: int) -> None:
-        """Find out again what the cluster of `number` is worth at most, with each other in place."""
+        """Bound again what the cluster of `number` is worth with each other one in place."""
         first, *others = (m for m in self._members[self._of[number]] if m != number)
         rest = opened(*self._own(first), self._distances)
         for other in others:
