@@ -26,7 +26,7 @@ import numpy as np
 
 from ..model import Release
 from ..promise import Promise
-from .method import Inputs, Method, Options, option, rare, taxonomies, taxonomy_faults
+from .method import SWITCH, Inputs, Method, Options, option, rare, taxonomies, taxonomy_faults
 
 if TYPE_CHECKING:
     from ..rows.typical import Typical
@@ -84,6 +84,11 @@ class VocabularyK(Options):
     matchings: int | None = option(
         None, "the most vocabularies that a search matches, as an approximation", least=1
     )
+    anneal: str = option(
+        "false",
+        "exchange people between the finished clusters while more of their words match",
+        choices=SWITCH,
+    )
     min_users: int = rare()
 
     def effects(self) -> dict[str, bool]:
@@ -103,6 +108,7 @@ def run(inputs: Inputs, options: VocabularyK) -> Release:
     # Imported here, so that `--help` does not load the compiled loops.
     from ..rows.typical import slot_rows
     from ..similarity.term_distances import term_distances
+    from ..vocabularies.annealing import annealed
     from ..vocabularies.bags import bags_of, refuse_few
     from ..vocabularies.clustering import cluster, costs_of
 
@@ -115,15 +121,18 @@ def run(inputs: Inputs, options: VocabularyK) -> Release:
     order = np.arange(len(profiles))
     if options.order == "size":
         order = np.argsort(bags.sizes, kind="stable")
+    costs = costs_of(options.omega or options.eps or 1.0, most_pairs=options.model == 1)
     clusters = cluster(
         bags,
         distances,
-        costs_of(options.omega or options.eps or 1.0, most_pairs=options.model == 1),
+        costs,
         options.k,
         order,
         matchings=options.matchings,
         progress=inputs.progress,
     )
+    if options.anneal == "true":
+        clusters = annealed(bags, distances, costs, clusters, inputs.rng)
     name = _typical(inputs, options, distances)
     published = ((cluster.members, _slots(cluster, name)) for cluster in clusters)
     return METHOD.released_slots(options, inputs, slot_rows(profiles, published))

@@ -23,6 +23,7 @@ class Centre(NamedTuple):
     at: Ints
     near: Numbers  # classes close to bag b are near[at[b] : at[b + 1]], ascending
     sums: Ints  # the sum of their distances to its terms
+    within: Ints  # of each bag, the sum of the distances between its terms
 
 
 class Costs(NamedTuple):
@@ -31,6 +32,7 @@ class Costs(NamedTuple):
     omega: int  # of what stays unmatched, for each member of the centre
     scale: int  # a unit of distance
     most_pairs: bool  # model 1: the most pairs there can be, then the least distance
+    whole: bool = False  # what a bag saves counts for all pairs of its terms, not for the new one
 
 
 @compiled
@@ -46,7 +48,8 @@ def opened(terms: Any, counts: Any, distances: Any) -> Any:
         of = distances.class_of[terms[bag]]
         near[at[bag] : at[bag + 1]] = distances.near[distances.at[of] : distances.at[of + 1]]
         sums[at[bag] : at[bag + 1]] = distances.distance[distances.at[of] : distances.at[of + 1]]
-    return Centre(terms.copy().reshape(size, 1), counts.copy(), at, near, sums)
+    within = np.zeros(size, dtype=np.int64)
+    return Centre(terms.copy().reshape(size, 1), counts.copy(), at, near, sums, within)
 
 
 @compiled
@@ -56,6 +59,7 @@ def joined(centre: Any, flow: Any, bags: Any, columns: Any, terms: Any, distance
     size, members = rows.size, centre.terms.shape[1]
     joint = np.empty((size, members + 1), dtype=np.int32)
     stand, at = np.empty(size, dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
+    within = np.empty(size, dtype=np.int64)
     most = 0
     for bag in range(size):
         old = bags[rows[bag]]
@@ -67,6 +71,8 @@ def joined(centre: Any, flow: Any, bags: Any, columns: Any, terms: Any, distance
         joint[bag, :members], joint[bag, members] = centre.terms[old], term
         stand[bag] = flow[rows[bag], matched[bag]]
         of = distances.class_of[term]
+        here = centre.near[centre.at[old] : centre.at[old + 1]]
+        within[bag] = centre.within[old] + centre.sums[centre.at[old] + np.searchsorted(here, of)]
         place, stop = distances.at[of], distances.at[of + 1]
         for other in range(centre.at[old], centre.at[old + 1]):
             while place < stop and distances.near[place] < centre.near[other]:
@@ -76,7 +82,7 @@ def joined(centre: Any, flow: Any, bags: Any, columns: Any, terms: Any, distance
                 sums[end] = centre.sums[other] + distances.distance[place]
                 end += 1
         at[bag + 1] = end
-    return Centre(joint, stand, at, near[:end].copy(), sums[:end].copy())
+    return Centre(joint, stand, at, near[:end].copy(), sums[:end].copy(), within)
 
 
 @compiled
@@ -86,23 +92,29 @@ def savings_of(centre: Any, costs: Any, large: int, slot: Any) -> Any:
     `slot` is -1 for each class, and again after `cleared`. In model 1 a pair weighs `large`, less
     its distance.
     """
-    full = 2 * costs.omega * centre.terms.shape[1]
+    members = centre.terms.shape[1]
+    full = 2 * costs.omega * members
+    held = np.zeros(centre.stand.size, dtype=np.int64)
+    if costs.whole:
+        held += costs.omega * members * (members - 1) - costs.scale * centre.within
     classes, size = np.empty(centre.near.size, dtype=np.int32), 0
     sizes = np.zeros(centre.near.size + 1, dtype=np.int64)
-    for place in range(centre.near.size):
-        near, far = centre.near[place], centre.sums[place]
-        if costs.most_pairs or full > costs.scale * far:
-            if slot[near] < 0:
-                slot[near], classes[size] = size, near
-                size += 1
-            sizes[slot[near] + 1] += 1
+    for bag in range(centre.stand.size):
+        for place in range(centre.at[bag], centre.at[bag + 1]):
+            near = centre.near[place]
+            if costs.most_pairs or full + held[bag] > costs.scale * centre.sums[place]:
+                if slot[near] < 0:
+                    slot[near], classes[size] = size, near
+                    size += 1
+                sizes[slot[near] + 1] += 1
     at = np.cumsum(sizes[: size + 1])
     best, room = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     filled = at[:size].copy()
     bags, weights = np.empty(at[size], dtype=np.int32), np.empty(at[size], dtype=np.int64)
     for bag in range(centre.stand.size):
         for place in range(centre.at[bag], centre.at[bag + 1]):
-            saving, own = full - costs.scale * centre.sums[place], slot[centre.near[place]]
+            saving = full + held[bag] - costs.scale * centre.sums[place]
+            own = slot[centre.near[place]]
             if not costs.most_pairs and saving <= 0:
                 continue
             bags[filled[own]] = bag

@@ -59,7 +59,7 @@ def distance(one: int, other: int, bags: Bags, distances: TermDistances, costs: 
     centre = opened(bags.terms[cut], bags.counts[cut], distances)
     slot = np.full(distances.classes, -1, dtype=np.int32)
     number = np.array([other])
-    pool = _pool(bags, distances, number)
+    pool = pool_of(bags, distances, number)
     far = _distance_to(centre, pool, 0, costs, slot)
     return Fraction(far, costs.scale)
 
@@ -99,7 +99,7 @@ class _Unclustered:
         self._bags, self._distances, self._costs = bags, distances, costs
         self._slot = np.full(distances.classes, -1, dtype=np.int32)
         self._matchings = matchings
-        self._pool = _pool(bags, distances, order)
+        self._pool = pool_of(bags, distances, order)
         self._first, self._waiting = 0, order.size
         self._of_person = np.bincount(bags.person)
         self.people = int(np.count_nonzero(self._of_person))  # who have a vocabulary that waits
@@ -108,7 +108,7 @@ class _Unclustered:
     def grown(self, k: int) -> Cluster:
         """Return the next cluster, of `k` vocabularies."""
         if self._waiting < _CROWDED * self._pool.number.size:
-            self._pool = _pool(self._bags, self._distances, self._pool.number[self._pool.waits])
+            self._pool = pool_of(self._bags, self._distances, self._pool.number[self._pool.waits])
             self._first = 0
         while not self._pool.waits[self._first]:
             self._first += 1
@@ -132,7 +132,7 @@ class _Unclustered:
     def join_closest(self, number: int, clusters: list[Cluster]) -> None:
         """Let vocabulary `number` join the closest of `clusters` without its person, if any."""
         person = self._bags.person[number]
-        pool = _pool(self._bags, self._distances, np.array([number]))
+        pool = pool_of(self._bags, self._distances, np.array([number]))
         least: Fraction | None = None
         closest = -1
         for at, (members, centre) in enumerate(clusters):
@@ -174,7 +174,7 @@ class _Unclustered:
         return after
 
 
-def _pool(bags: Bags, distances: TermDistances, numbers: Ints) -> _Pool:
+def pool_of(bags: Bags, distances: TermDistances, numbers: Ints) -> _Pool:
     """Return the vocabularies `numbers` of `bags`, in this order."""
     sizes = np.diff(bags.at)[numbers]
     at = np.concatenate([[0], np.cumsum(sizes)])

@@ -23,6 +23,7 @@ MATCHED: dict[str, Any] = {
     "senses": "first",
     "count": "people",
     "matchings": None,
+    "anneal": "false",
     "min_users": 1,
 }
 GENERAL: dict[str, Any] = {

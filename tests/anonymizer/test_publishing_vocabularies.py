@@ -33,7 +33,7 @@ def test_what_is_published_is_read_again_and_holds_nothing_private(
     assert [read.rows.row(name) for name in read.rows.users] == [r["terms"] for r in release.rows]
     assert read.about["facts"] == {name: release.facts[name] for name in COUNTS}
     assert {*read.about["quoted"]["parameters"]} == (
-        {"matchings", "model", "omega", "order"} & release.parameters.keys()
+        {"anneal", "matchings", "model", "omega", "order"} & release.parameters.keys()
     )
     content = (tmp_path / "out").read_text()
     assert not any(user in content for user in EXAMPLE)

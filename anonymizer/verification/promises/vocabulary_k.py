@@ -35,6 +35,7 @@ _WORDS = {
     **WORDS,
     "typical": ("majority", "bags", "generalize"),
     "order": ("size", "input"),
+    "anneal": ("true", "false"),
 }
 _NUMBERS: Numbers = {
     **NUMBERS,
@@ -51,7 +52,7 @@ _NUMBERS: Numbers = {
     **MIN_USERS,
 }
 # How distances put people together, which no row shows.
-_QUOTED = {"omega", "model", "order", "matchings"}
+_QUOTED = {"omega", "model", "order", "matchings", "anneal"}
 
 
 def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:

@@ -24,7 +24,12 @@ from ..small_vocabulary import (
 from .faults import ANYWHERE, Fault, compared
 
 CASES = int(os.environ.get("VEILSEARCH_ORACLE_CASES", "1200"))
-WORDS = {"model": (1, 2), "order": ("size", "input"), "senses": ("first", "closest")}
+WORDS = {
+    "model": (1, 2),
+    "order": ("size", "input"),
+    "anneal": ("true", "false"),
+    "senses": ("first", "closest"),
+}
 NODES = "abcdefgh"
 Tree = Mapping[str, str]
 
@@ -344,6 +349,7 @@ def change_parameter(release: SmallRelease, rng: random.Random) -> None:
     }
     values |= {"eps": (0.0, 1.0, 2.0, 4.0), "typical": ("majority", "bags", "generalize")}
     values |= {"omega": (0.0, 2.0, None), "min_users": (1, 2), "model": (1, 2, 3)}
+    values |= {"anneal": ("true", "false", "maybe")}
     name = rng.choice([name for name in values if name in release.parameters])
     release.parameters[name] = rng.choice(values[name])
 
