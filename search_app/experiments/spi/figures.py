@@ -15,7 +15,7 @@ from ..report.making import ends_of, figure, line, made
 from ..report.report import Figure, FigurePoint, Report, Table
 from ..report.summaries import SummedUp
 from .claims import claims
-from .series import WEIGHT_NAMES, OfTerms, by_k, by_method, by_strategy, log_facts, spi_names
+from .series import WEIGHT_NAMES, OfTerms, by_k, by_method, by_strategy, log_facts
 
 INDICES = (
     "SPI and JSD are 0 if a person's release is like the original, and 1 if nothing is left. They "
@@ -30,6 +30,7 @@ INDICES = (
     "queries in one drawn order. A share is reached if the impressions differ by 2 points at most. "
     "The third strategy of the paper is lost in our copy; random is our guess.",
 )
+_PEL = tuple(f"PEL, {channel}" for channel in CHANNELS)
 LEVELS = (0.65, 0.7, 0.72, 0.75, 0.8)  # of AP
 
 
@@ -63,7 +64,8 @@ def _notes(outcomes: Outcomes) -> Iterator[str]:
 def indices_by_k(outcomes: Outcomes) -> Figure:
     """Return figure 1: the indices of `outcomes` and the impressions by k."""
     points = by_k(outcomes)
-    names = (*spi_names(), ("jsd", "JSD"), ("impressions", "impressions"))
+    spi = ((f"spi_{which}", f"SPI, {name}") for which, name in WEIGHT_NAMES.items())
+    names = (*spi, ("jsd", "JSD"), ("impressions", "impressions"))
     lines = [
         line(name, (FigurePoint(float(k), facts[f"log_{fact}"]) for k, facts in points))
         for fact, name in names
@@ -129,8 +131,7 @@ def table_by_k(outcomes: Outcomes) -> Table:
         "People without have no release."
     )
     starred = ("SPI, paper*", "SPI, released*", "JSD*")
-    pel = (f"PEL, {channel}" for channel in CHANNELS)
-    return Table("figure-1", "By k", about, (*head, *starred, *pel), rows)
+    return Table("figure-1", "By k", about, (*head, *starred, *_PEL), rows)
 
 
 def table_by_share(outcomes: Outcomes) -> Table:
@@ -147,8 +148,7 @@ def table_by_share(outcomes: Outcomes) -> Table:
         for name, some in by_strategy(outcomes).items()
         for share, facts in some.items()
     )
-    pel = (f"PEL, {channel}" for channel in CHANNELS)
-    head = ("released", "share", "impressions", "SPI, paper", "SPI, released", "JSD", *pel)
+    head = ("released", "share", "impressions", "SPI, paper", "SPI, released", "JSD", *_PEL)
     about = "Sensitive: the share of released queries that are more likely sensitive than not."
     return Table("figure-2", "By strategy", about, (*head, "sensitive"), rows)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
-
-from anonymizer.measures.indices.divergence import WEIGHTS
 
 from ..design import Variant
 from ..outcomes import Outcomes
@@ -75,9 +73,3 @@ def by_method(summed: SummedUp) -> dict[str, list[OfTerms]]:
             if ap is not None:
                 methods.setdefault(variant.method, []).append(OfTerms(variant, ap.mean, facts))
     return {name: sorted(some, key=lambda one: one.ap) for name, some in methods.items()}
-
-
-def spi_names() -> Iterator[tuple[str, str]]:
-    """Yield the fact and the name of SPI by each kind of weights."""
-    for which in WEIGHTS:
-        yield f"spi_{which}", f"SPI, {WEIGHT_NAMES[which]}"

@@ -13,7 +13,13 @@ from anonymizer.arrays import Marks
 from anonymizer.errors import BadInput
 from anonymizer.sensitivity import classifier
 from anonymizer.sensitivity.classifier import SensitivityModel, bags_of, half_lexicon_auc, train
-from anonymizer.sensitivity.files import probabilities_csv, read_labels, read_model, write_model
+from anonymizer.sensitivity.files import (
+    probabilities_csv,
+    read_labels,
+    read_model,
+    read_probabilities,
+    write_model,
+)
 from anonymizer.sensitivity.lexicon import Lexicon, build_lexicon, read_list
 from anonymizer.terms.wordnet import WordNet
 
@@ -93,25 +99,41 @@ def test_a_damaged_model_is_refused_in_one_line(tmp_path: Path) -> None:
             read_model(path)
 
 
+LABELS, PROBABILITIES = b"text,label\n", b"text,probability\n"
+
+
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        (b"", "header must be text,label"),
-        (b"my secret,1\n", "header must be text,label"),
-        (b"text,label\nsecret,2\n", "line 2: the label must be 0 or 1"),
-        (b"text,label\nsecret,1\nsecret\n", "line 3: there must be two columns"),
-        (b'text,label\n"secret,1\n', "line 2: unexpected end"),
-        (b"text,label\nsecret\xff,1\n", "not UTF-8"),
+        (b"", "line 1: the header must be text,"),
+        (b"my secret,1\n", "line 1: the header must be text,"),
+        (LABELS + b"secret,2\n", "line 2: the label must be 0 or 1"),
+        (LABELS + b"secret,1\nsecret\n", "line 3: there must be two columns"),
+        (LABELS + b'"secret,1\n', "line 2: unexpected end of data; quote it as CSV"),
+        (LABELS + b"secret\xff,1\n", "not UTF-8"),
+        *(
+            (PROBABILITIES + b"secret," + wrong, "line 2: the probability must be a number")
+            for wrong in (b"1.01", b"-0.1", b"nan", b"inf", b"", b"x")
+        ),
+        (PROBABILITIES + b"secret,.5\nSecret,.4\n", "line 3: this text has another"),
     ],
 )
-def test_faulty_labels_are_refused_without_their_text(
+def test_faulty_labels_and_probabilities_are_refused_without_their_text(
     tmp_path: Path, content: bytes, fault: str
 ) -> None:
     path = tmp_path / "labels.csv"
     path.write_bytes(content)
+    read = read_probabilities if content.startswith(PROBABILITIES) else read_labels
     with pytest.raises(BadInput, match=fault) as refusal:
-        read_labels(path)
+        read(path)
     assert "secret" not in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_probabilities_are_of_normalized_texts(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text('\ufefftext,probability\r\n"New,  York",.25\r\nb,1\r\n', encoding="utf-8")
+    assert read_probabilities(path) == {"new, york": 0.25, "b": 1.0}
 
 
 def test_labels_of_one_class_or_without_words_are_refused() -> None:

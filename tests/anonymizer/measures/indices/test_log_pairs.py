@@ -16,7 +16,6 @@ from anonymizer.measures.indices.log_pairs import LogIndices, LogPair, log_indic
 from anonymizer.model import QueryLog
 from anonymizer.querylog.files import form_in_pair
 from anonymizer.querylog.reading import read_log
-from anonymizer.sensitivity.files import read_probabilities
 
 Events = Sequence[tuple[str, str]]
 SENSITIVE = {"a": 0.8, "b": 0.1, "c": 0.5}
@@ -254,39 +253,3 @@ def test_pel_of_each_channel_is_what_the_paper_says_or_not() -> None:
 
 def test_a_mean_of_nothing_is_none() -> None:
     assert mean(np.array([np.nan])) is None
-
-
-# -- probabilities ---------------------------------------------------------------------------------
-
-
-def test_probabilities_are_of_normalized_texts(tmp_path: Path) -> None:
-    path = tmp_path / "s.csv"
-    path.write_text('text,probability\n"New,  York",.25\nnew, york,1\n', encoding="utf-8")
-    with pytest.raises(BadInput, match=r"s\.csv, line 3: there must be two columns"):
-        read_probabilities(path)
-    path.write_text('\ufefftext,probability\r\n"New,  York",.25\r\nb,1\r\n', encoding="utf-8")
-    assert read_probabilities(path) == {"new, york": 0.25, "b": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("lines", "why"),
-    [
-        ("secret,0.5\n", "line 1: the header must be text,probability"),
-        ("", "line 1: the header must be text,probability"),
-        *(
-            (f"text,probability\na,1\nsecret,{wrong}\n", "line 3: the probability must be a number")
-            for wrong in ("1.01", "-0.1", "nan", "inf", "", "x")
-        ),
-        ("text,probability\nsecret,0.5\nSecret,0.4\n", "line 3: this text has another"),
-        ("text,probability\nsecret\n", "line 2: there must be two columns"),
-        ('text,probability\n"secret,1\n', "quote it as CSV"),
-        ("text,probability\nsecret\udcff,1\n", "it is not UTF-8"),
-    ],
-)
-def test_a_wrong_file_of_probabilities_is_one_line(tmp_path: Path, lines: str, why: str) -> None:
-    path = tmp_path / "s.csv"
-    path.write_bytes(lines.encode(errors="surrogateescape"))
-    with pytest.raises(BadInput, match=why) as wrong:
-        read_probabilities(path)
-    assert "secret" not in str(wrong.value)
-    assert "\n" not in str(wrong.value)
