@@ -20,7 +20,7 @@ from search_app.web.visitors.limits import ORDERS
 from .served import DOCUMENTS, WORDS, Served, served, texts
 from .watching import NOISE, Get
 
-SEARCH = f"/api/v1/search?q=java&mode=group&pool={DOCUMENTS}"
+SEARCH = "/api/v1/search?q=java&mode=group"
 
 
 @pytest.fixture
@@ -82,14 +82,15 @@ def test_by_scores_a_row_can_be_computed_so_those_of_a_foreign_row_are_not_shown
     assert "not shown" in page
 
 
-def test_a_foreign_row_orders_by_the_usual_rule_only(server: Served) -> None:
-    """Two orders of one pool tell more of the row than one."""
+@pytest.mark.parametrize("other", ["ranking=cosine", f"pool={DOCUMENTS - 9}"])
+def test_a_foreign_row_orders_by_the_usual_rule_only(server: Served, other: str) -> None:
+    """Two orders of the same documents tell more of the row than one."""
     user = next(iter(server.world.members()))
     get = server.get(user)
     server.does(user, "/me/leave")
-    usual, other = json.loads(get(SEARCH)[1]), json.loads(get(f"{SEARCH}&ranking=cosine")[1])
-    assert (usual["mode"], other["mode"]) == ("group", "none")
-    assert "usual rule only" in " ".join(other["notices"])
+    usual, changed = json.loads(get(SEARCH)[1]), json.loads(get(f"{SEARCH}&{other}")[1])
+    assert (usual["mode"], changed["mode"]) == ("group", "none")
+    assert "usual rule only" in " ".join(changed["notices"])
 
 
 def test_a_foreign_row_orders_so_many_results_a_day(server: Served) -> None:

@@ -15,6 +15,7 @@ from index.model import TooSlow
 
 from ...evaluation.log import Entry
 from ...search.modes import FURTHER, MODES, Answer
+from ...search.request import COSINE
 from ..question import Question
 from ..site import Site, generation
 from ..visitors.limits import may_probe
@@ -43,8 +44,8 @@ CLOSEST = (
     "it only interests of your profile, without those gathered from searches here."
 )
 OWN_RULE = (
-    "The row of a group that you are not in orders results by the usual rule only. So this is the "
-    "plain order."
+    "The row of a group that you are not in orders results by the usual rule only, and a pool of "
+    "the usual size where the rows are not published. So this is the plain order."
 )
 ENOUGH = (
     "The row of a group that you are not in ordered enough results today: "
@@ -131,8 +132,10 @@ def _refused(site: Site, question: Question) -> str:
     """Return why the row of another group must not order the results; empty if it may."""
     if not site.modes.stands_outside(question.user):
         return ""
-    # Two orders of one pool by one row tell more of it than one.
-    if question.rule != site.rule:
+    # Two orders of the same documents by one row tell more of it than one. By evidence these depend
+    # on the pool's size, too.
+    usual = question.rule.ranking == COSINE or question.pool == site.settings.pool
+    if question.rule != site.rule or (site.modes.withheld() and not usual):
         return OWN_RULE
     # A published row is no secret.
     known = not site.modes.withheld() or may_probe(question.user, site.clock())
