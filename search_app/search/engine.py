@@ -103,6 +103,10 @@ class Engine:
         """Return the vectors of the documents `rows`, for a device that compares them itself."""
         return self._forward.vectors(rows, self._vectors)
 
+    def forget(self) -> None:
+        """Keep in memory no interests that were prepared."""
+        self._known.clear()
+
     def warm_up(self) -> None:
         """Load what the first search would wait for: Lucene's classes and the compiled loops."""
         for term in self._forward.terms[:1]:

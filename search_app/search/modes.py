@@ -110,6 +110,11 @@ class Modes:
         known = self.profiles is not None and user in self.profiles.row_of
         return self._past(user) if known else {}
 
+    def forget(self) -> None:
+        """Keep in memory nothing that was prepared of profiles."""
+        self._closest.clear()
+        self.engine.forget()
+
     def has_profile(self, user: str | None) -> bool:
         """Return whether `user` has a profile: of the workspace, or one that grew."""
         return self.profiles is not None and bool(user and self.lay_over(user, self.past(user)))

@@ -114,6 +114,10 @@ class Rankings:
         best = ranking.rows[: DEPTH * len(conditions)]
         return tuple(map(str, self._modes.engine.ids(best).tolist()))
 
+    def forget(self) -> None:
+        """Keep no profile in memory: somebody's may have to go."""
+        self._modes.forget()
+
     def documents(self, ids: Sequence[str]) -> list[Document | None]:
         """Return the documents with these `ids`; None for one that the index has no more."""
         known = [self._row_of.get(name) for name in ids]
