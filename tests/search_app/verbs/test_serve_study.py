@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from search_app.settings import load_settings
+from search_app.study.check import faults_of
+from search_app.study.rankings import open_rankings
 from search_app.study.sample import write_sample
 
 from ..conftest import Run
@@ -28,3 +32,19 @@ def test_what_the_workspace_lacks_is_said(
     refused = run.refused("serve", "--mode", "study", tmp_path / "study")
     assert "line" in refused
     assert "group:none-such is not in the workspace" in refused
+
+
+def test_real_people_get_one_row_each_and_nothing_made_of_all(
+    run: Run, three_people: Path, tmp_path: Path
+) -> None:
+    run.workspace = Path(shutil.copytree(three_people, tmp_path / "workspace"))
+    run("anonymize", "--set", "p=0.5", "-o", run.workspace / "second", "--seed", 1)
+    settings = load_settings(run.workspace, {})
+    assert open_rankings(settings)._modes.withheld()
+    write_sample(tmp_path / "study")
+    path = tmp_path / "study" / "study.toml"
+    text = path.read_text().replace('"group"]', '"group", "group:second"]')
+    for profile, fault in (("code", "real people have one row each"), ("queries", "")):
+        path.write_text(text.replace('profile = "interests"', f'profile = "{profile}"'))
+        assert fault in "".join(faults_of(path.parent, settings))
+        assert bool(fault) == bool(faults_of(path.parent, settings))
