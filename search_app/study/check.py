@@ -47,6 +47,11 @@ def faults_of(folder: Path, settings: Settings) -> list[str]:
         faults.append(f'{folder / FILE}: profile = "{PERSONA}" needs invented people; take another')
     if there is not None and study.profile == CODE and "own" not in there:
         faults.append(f'{folder / FILE}: profile = "{CODE}" needs people with profiles; make some')
+    # Who sees orders by two rows of a real person learns more than of either.
+    groups = [one for one in study.conditions if one.partition(":")[0] == "group"]
+    if study.profile == CODE and len(groups) > 1 and workspace.truth() is None:
+        text = "real people have one row each; compare one group, or take another profile"
+        faults.append(f'{folder / FILE}: profile = "{CODE}" with {", ".join(groups)}: {text}')
     return [*faults, *_missing(study)]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from index.model import Document
 
+from ..disclosure.withholding import published
 from ..errors import UsageError
 from ..search.engine import Ranking
 from ..search.modes import Modes
@@ -22,6 +23,7 @@ from ..settings import Settings
 from ..tasks.growth import Growth
 from ..tasks.profiling import choices_of
 from ..workspace.folder import Workspace
+from ..workspace.ledger import LastLedger
 from ..workspace.opening import as_of_one_moment, open_once, people_of
 
 if TYPE_CHECKING:
@@ -115,6 +117,10 @@ class Rankings:
         best = ranking.rows[: DEPTH * len(conditions)]
         return tuple(map(str, self._modes.engine.ids(best).tolist()))
 
+    def forget(self) -> None:
+        """Keep no profile in memory: somebody's may have to go."""
+        self._modes.clear()
+
     def documents(self, ids: Sequence[str]) -> list[Document | None]:
         """Return the documents with these `ids`; None for one that the index has no more."""
         known = [self._row_of.get(name) for name in ids]
@@ -138,6 +144,13 @@ class Rankings:
         return Library(open_wordnet(self._settings.cache))
 
 
+def _withhold(modes: Modes, shown: Callable[[], bool]) -> None:
+    """Let `modes` make nothing of all rows of real people, unless each row is `shown` to all."""
+    modes.withheld = lambda: not shown()
+    if modes.withheld():
+        modes.smoothed = {}
+
+
 def open_rankings(settings: Settings) -> Rankings:
     """Return the rankings of the workspace in `settings`, open until the process ends."""
     workspace = Workspace(settings.workspace)
@@ -151,4 +164,6 @@ def open_rankings(settings: Settings) -> Rankings:
     if opened.modes.profiles is not None:
         choices = choices_of(workspace.find("profiles"), opened.made_from)
     people = people_of(truth, opened.modes) if truth else {}
+    if truth is None and opened.modes.release is not None:
+        _withhold(opened.modes, published(LastLedger(workspace), workspace.find("release")))
     return Rankings(opened.modes, Growth(choices, settings), people, settings)

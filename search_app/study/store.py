@@ -196,6 +196,10 @@ class StudyStore:
         digest = hashlib.sha256(token.encode()).digest()
         return self._durable(lambda: self._participant("session = ?", digest))
 
+    def of_number(self, number: int) -> Participant | None:
+        """Return the participant with this `number`; None if nobody has it."""
+        return self._durable(lambda: self._participant("id = ?", number))
+
     def consent(
         self, number: int, version: str, opt_ins: Sequence[str], cells: int, now: int, patience: int
     ) -> None:

@@ -248,7 +248,7 @@ def document(column: int, at: int) -> str | Response:
         "study/document.html",
         person,
         step,
-        title=chosen.title.strip() or chosen.id,
+        title=chosen.title.strip() or chosen.id.strip() or "Untitled",
         text=text_of(chosen),
         address=web_address(chosen.url),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from ...visitors.tries import Tries
 KEY = "veilsearch.study"
 COOKIE, LEADERS_COOKIE = "veilsearch-study", "veilsearch-leader"
 _SIGNS = 8  # of a completion code
+_NUMBER = re.compile("[0-9a-f]{1,14}")
 _PROOF = 26  # hexadecimal digits that prove a withdrawal link: 104 bits
 
 
@@ -71,6 +73,7 @@ class ServedStudy:
         """Erase `person`, in memory too."""
         self.drop(person)
         self.store.withdraw(person.id)
+        self.rankings.forget()
 
     def drop(self, person: Participant) -> None:
         """Keep in memory nothing of a task of `person`."""
@@ -147,14 +150,11 @@ def withdrawal_of(person: Participant) -> str:
 
 def of_withdrawal(place: ServedStudy, proof: str) -> Participant | None:
     """Return the participant that `proof` of a withdrawal link names; None if it is wrong."""
-    return next(
-        (
-            person
-            for person in place.store.participants()
-            if hmac.compare_digest(withdrawal_of(person).encode(), proof.encode())
-        ),
-        None,
-    )
+    number, _, _ = proof.partition("-")
+    person = place.store.of_number(int(number, 16)) if _NUMBER.fullmatch(number) else None
+    if person and hmac.compare_digest(withdrawal_of(person).encode(), proof.encode()):
+        return person
+    return None
 
 
 def _keyed(person: Participant, purpose: str) -> bytes:

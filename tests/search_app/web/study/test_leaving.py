@@ -30,6 +30,12 @@ def remains(folder: Path, needles: list[str]) -> list[tuple[str, str]]:
     ]
 
 
+def prepared_of(place: ServedStudy) -> tuple[list[object], list[object]]:
+    """Return the profiles that are in memory, prepared for searches."""
+    modes = place.rankings._modes
+    return [*modes._closest.values()], [*modes.engine._known.values()]
+
+
 def link_of(phone: Phone, place: ServedStudy) -> str:
     """Return what the link for later has in it."""
     person = place.store.of_code(phone.code)
@@ -52,6 +58,7 @@ def test_whoever_withdraws_leaves_nothing(
     assert [tag for tag in page.all("a") if tag.get("href") == "/withdraw"]
     person = place.store.of_code(phone.code)
     assert person is not None
+    assert any(prepared_of(place)) == (steps > 1)  # practice was the first search
     named = [*NEEDLES, phone.code[:5], person.seed.hex(), str(person.id)]
     way = {"cookie": {}, "code": {"code": phone.code}, "link": {"proof": link_of(phone, place)}}
     by = BY[steps % 3]
@@ -61,7 +68,7 @@ def test_whoever_withdraws_leaves_nothing(
     assert "Nothing of you" in sender.get("/withdrawn").text
     assert remains(place.study.folder, named) == []
     assert person.seed not in b"".join(p.read_bytes() for p in place.study.folder.glob("study.s*"))
-    assert (place.typed, place.ticked) == ({}, {})
+    assert (place.typed, place.ticked, prepared_of(place)) == ({}, {}, ([], []))
     assert place.store.standing(6, place.seconds(), 3600).cells == before
     # The code, the link and the cookie lead nowhere, and a form that was open does nothing.
     assert phone.client.get(f"/join/{phone.code}").status_code == 403

@@ -10,9 +10,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from index.model import Document
 from search_app.study.store import FILE, Participant
 from search_app.web import ServedStudy
 
+from ..conftest import ToyIndex
 from .conftest import TASKS, Clock, Phone
 
 KINDS = ["/answer", "/form"]
@@ -238,6 +240,23 @@ def test_grades_outlast_a_look_at_a_document(phone: Phone, place: ServedStudy) -
     assert [(tag["name"], tag["value"]) for tag in ticked] == [("grade-2", "3")]
     phone.post("/answer", step=phone.step, **{"grade-1": "1", "grade-2": "3"})
     assert place.ticked == {}
+
+
+def test_hostile_documents_stay_texts(phone: Phone, index: ToyIndex) -> None:
+    evil = "<script>alert(1)</script>"
+    for row in range(0, 40, 2):  # the profile likes these
+        index.stored[row] = Document(f"d{row}", evil, f"{evil} java {evil}", "javascript:alert(1)")
+    phone.agree()
+    while phone.go_on() != "/answer":
+        pass
+    page = phone.get()
+    answer = phone.post("/open", step=phone.step, open="1-1")
+    document = phone.get(answer.headers["Location"])
+    for html in (page.html, document.html):
+        assert evil not in html
+        assert "javascript:" not in html
+        assert "&lt;script&gt;alert" in html or "Title" in html
+    assert "&lt;script&gt;alert" in page.html
 
 
 # -- codes -----------------------------------------------------------------------------------------
