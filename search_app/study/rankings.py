@@ -14,7 +14,6 @@ import numpy as np
 
 from index.model import Document
 
-from ..disclosure.withholding import published
 from ..errors import UsageError
 from ..search.engine import Ranking
 from ..search.modes import Modes
@@ -25,6 +24,7 @@ from ..tasks.profiling import choices_of
 from ..workspace.folder import Workspace
 from ..workspace.ledger import LastLedger
 from ..workspace.opening import as_of_one_moment, open_once, people_of
+from ..workspace.withholding import published
 
 if TYPE_CHECKING:
     from ..town.subjects import Library
