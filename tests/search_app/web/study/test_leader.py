@@ -31,7 +31,7 @@ def test_the_board_counts_and_hides_the_preference(
     people[1].go_on()
     people[2].post("/withdraw")
     text = numbers(leader)
-    counted = ("Invited 3 of 12", "Active 1 in", "Finished 1 to", "Withdrawn 1 nothing")
+    counted = ("Invited 3 have", "Active 1 in", "Finished 1 of 12 planned", "Withdrawn 1 nothing")
     assert [part for part in counted if part not in text] == []
     assert "Hidden until 12 people have finished" in text
     assert "95 %" not in text
