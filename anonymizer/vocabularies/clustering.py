@@ -107,6 +107,7 @@ class _Unclustered:
 
     def grown(self, k: int) -> Cluster:
         """Return the next cluster, of `k` vocabularies."""
+        # Those who are taken would still be looked at in every search.
         if self._waiting < _CROWDED * self._pool.number.size:
             self._pool = pool_of(self._bags, self._distances, self._pool.number[self._pool.waits])
             self._first = 0
@@ -136,6 +137,7 @@ class _Unclustered:
         least: Fraction | None = None
         closest = -1
         for at, (members, centre) in enumerate(clusters):
+            # Two sessions of a person in one row would hide one person less.
             if person in self._bags.person[members]:
                 continue
             # An empty centre still costs, for each member, what stays unmatched.

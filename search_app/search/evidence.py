@@ -171,6 +171,7 @@ class EvidenceRule:
         else:
             place = self._others[0].get(name)
             stands = standing(near, pool.closeness, None if place is None else pool.close[place])
+        # Where others fit as well, the interest says nothing of this search.
         gate = gate_of(stands, care)
         # Likeness costs most, and the plain order needs none.
         held = support(t, self.neighbours(rows)) if gate else np.zeros(rows.size)
@@ -395,6 +396,7 @@ def standing(own: float, others: Floats, among: float | None = None) -> float:
     compared = others.size
     if among is not None:
         compared -= 1
+        # An interest is not compared with itself.
         smaller -= among < own
     return smaller / compared if compared else 0.0
 

@@ -101,8 +101,10 @@ def scores(trial: Trial, own: Sequence[Event]) -> list[tuple[str, str, float]]:
         return [(shown[0], shown[1], TIE if value == SAME else float(value == shown[0]))]
     if kind == CHOOSE and VOTE in by_action:
         value = by_action[VOTE].value
+        # A vote for none says that no pair differs.
         if value == SAME:
             return [(one, other, TIE) for one, other in combinations(shown, 2)]
+        # Between two that lost the vote says nothing.
         return [(value, other, 1.0) for other in shown if other != value]
     if kind == INTERLEAVED and ANSWER in by_action:
         clicked = [event.object_id for event in own if event.action_name == CLICK]
@@ -153,6 +155,7 @@ def preferences(study: Study, scored: Sequence[Judgement]) -> list[Preference]:
         wins, losses = (sum(sign * (one.score - TIE) > 0 for one in own) for sign in (1, -1))
         counts = (means.size, wins, losses, len(own) - wins - losses)
         made.append(Preference(first, second, *counts, mean, low, high, p, p))
+    # Each further pair is another chance to find something where nothing is.
     corrected = holm([one.p for one in made])
     return [one._replace(p_holm=p) for one, p in zip(made, corrected, strict=True)]
 
@@ -184,6 +187,7 @@ def student(scores: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     with np.errstate(invalid="ignore"):  # nobody
         error = np.sqrt(variance / people)
     mean, low, high, p = _intervals(mean, error, people - 1)
+    # Student's t needs a spread; the sign test does not.
     agreed = np.where(mean == TIE, 1.0, 2.0 ** (1 - people))
     return mean, low, high, np.where((error > 0) | (people < 2), p, agreed)
 
@@ -242,6 +246,7 @@ def strengths(
             who, a, b = number[one.participant], place[one.first], place[one.second]
             wins[who, a, b] += one.score
             wins[who, b, a] += 1 - one.score
+    # People are drawn, not judgements: those of one person are alike.
     drawn = np.random.default_rng(seed).integers(people, size=(RESAMPLES, people))
     counts = np.stack([np.bincount(row, minlength=people) for row in drawn]).astype(float)
     whole = _fitted(wins.sum(0)[None])[0]

@@ -196,6 +196,7 @@ def read_study(folder: Path, there: Sequence[str] | None = None) -> Study:
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of study.toml, with which editors complete it."""
     return {
+        # Editors look for this key to know which kind of schema it is.
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A user study of veilsearch",
         **_schema_of(_STUDY),
@@ -305,6 +306,7 @@ class _StudyReading:
 
     def _file(self, name: str, place: str) -> str:
         """Return the content of the study's file `name`, which `place` of the file names."""
+        # A study folder is given to others, so it must not reach outside of itself.
         inside = Path(name)
         if not name:
             return ""
@@ -365,6 +367,7 @@ class _StudyReading:
 
     def _fault(self, place: str, text: str) -> None:
         # The nearest table that is there stands for what is missing.
+        # tomllib tells no lines, so the text is searched for its keys.
         while place and place not in self._lines:
             place = place.rpartition(".")[0]
         line = self._lines.get(place)

@@ -35,6 +35,7 @@ def team_draft(rankings: Sequence[Sequence[str]], length: int, rng: np.random.Ge
     taken: dict[str, int] = {}
     upcoming = [iter(ranking) for ranking in rankings]
     while len(taken) < length:
+        # A new order in each round: else one ranking would always stand a place higher.
         for team in rng.permutation(len(rankings)).tolist():
             best = next((document for document in upcoming[team] if document not in taken), None)
             if best is None or len(taken) == length:

@@ -103,6 +103,7 @@ class Rankings:
         if not (person or profile):
             answer = self._modes.answer(query, "none", None, pool=self._settings.pool)
             return dict.fromkeys(conditions, self._ids(answer.ranking, conditions))
+        # In this thread only: other participants search at the same time.
         self._now.profile = dict(profile)
         try:
             user = person or _PARTICIPANT
@@ -114,6 +115,7 @@ class Rankings:
         return dict(zip(conditions, ranked, strict=True))
 
     def _ids(self, ranking: Ranking, conditions: Sequence[str]) -> tuple[str, ...]:
+        # A draft takes documents that other rankings have not brought, so it may look further down.
         best = ranking.rows[: DEPTH * len(conditions)]
         return tuple(map(str, self._modes.engine.ids(best).tolist()))
 

@@ -79,6 +79,7 @@ class Chances(NamedTuple):
 
 def likings(conditions: Sequence[str], favourite: str, effect: float) -> Floats:
     """Return how much each of `conditions` is liked: a choice of two follows their shares."""
+    # Nothing shown is the favourite, so any choice is as good.
     if favourite not in conditions:
         return np.ones(len(conditions))
     effect = min(max(effect, _LEAST), 1 - _LEAST)
@@ -90,6 +91,7 @@ def decided(
 ) -> list[Event]:
     """Return what a person does in `task`, who prefers `favourite` with the chance `effect`."""
     shown = trial.conditions
+    # Ties of real people lower the power, so simulated people are undecided at times, too.
     liked = likings(shown, favourite, effect)
     if trial.kind in (SIDE_BY_SIDE, CHOOSE):
         neither = rng.random() < NEITHER
@@ -121,6 +123,7 @@ def _graded(
         zip(trial.lists[0], rng.choice(GRADES, len(trial.lists[0])).tolist(), strict=True)
     )
     likes = rng.random() < (effect if favourite in trial.conditions else 1 - effect)
+    # Turning all grades round keeps how often each is given.
     lead = _lead(trial, grades, favourite)
     if lead and likes != (lead > 0):
         return {document: GRADES[-1] - grade for document, grade in grades.items()}
@@ -161,6 +164,7 @@ def play(
         person = store.of_code(str(code))
         if person is None:
             continue
+        # The way of a real participant, so that cells are dealt as they will be.
         patience = 60 * study.minutes
         store.consent(person.id, study.consent_version, study.opt_ins, len(cells), now, patience)
         joined = store.of_code(str(code))

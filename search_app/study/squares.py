@@ -18,6 +18,7 @@ def williams(conditions: int) -> tuple[tuple[int, ...], ...]:
         (place + 1) // 2 * (1 if place % 2 else -1) % conditions for place in range(conditions)
     ]
     rows = [tuple((number + step) % conditions for number in first) for step in range(conditions)]
+    # With an odd number, rows alone favour one order of neighbours; mirrored ones even it out.
     if conditions % 2 and conditions > 1:
         rows += [row[::-1] for row in rows]
     return tuple(rows)

@@ -380,6 +380,7 @@ class StudyStore:
 
     # -- SQLite --------------------------------------------------------------------------------
 
+    # Who is silent for too long counts no more, so that their cell is dealt again.
     def _cells(self, cells: int, since: int) -> list[int]:
         counted = dict(
             self._run(
@@ -418,6 +419,7 @@ class StudyStore:
     def _write(self) -> None:
         while True:
             jobs = [self._jobs.get()]
+            # All that wait share one sync of the disk, which is what takes the time.
             with suppress(queue.Empty):
                 while jobs[-1] is not None:
                     jobs.append(self._jobs.get_nowait())
@@ -446,6 +448,7 @@ class StudyStore:
         try:
             self._run("BEGIN IMMEDIATE")
             for job, future in batch:
+                # A job that fails must not take the others of its batch with it.
                 self._run("SAVEPOINT job")
                 try:
                     done.append((future, job(), None))

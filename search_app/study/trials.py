@@ -73,6 +73,7 @@ def shown_conditions(kind: str, order: Sequence[str], place: int) -> tuple[str, 
     `order` is the participant's order of conditions. The task at `place` begins there in the order.
     """
     turned = [order[(place + step) % len(order)] for step in range(len(order))]
+    # Three columns are what fits on a slide and in a look.
     most = {SIDE_BY_SIDE: 2, CHOOSE: COLUMNS}.get(kind, len(turned))
     return tuple(turned[:most])
 

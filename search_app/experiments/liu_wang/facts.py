@@ -48,6 +48,7 @@ def facts_of_vocabularies(
     The lists of patterns are those by LENGTHS.
     """
     counts, taxonomy = occurrences(profiles, release), taxonomy_for(release, wordnet)
+    # Several sessions of a person in a row are one person.
     pairs = {*zip(release.row_of_user.tolist(), persons_of(release.users), strict=True)}
     people = Counter(row for row, _ in pairs)
     few = [count < (release.number("k") or 1) for count in people.values()]
@@ -67,6 +68,7 @@ def facts_of_vocabularies(
     if not patterns_are_defined(release):
         return facts
     for least, before in zip(LENGTHS, patterns, strict=True):
+        # A rival has no eps of its own; it is compared at those of SSC.
         for eps in EVERY_EPS if own is None else (own,):
             given = eps if own is None else None
             shared, away = retrieved(before, release, taxonomy, least, given)
@@ -79,6 +81,7 @@ def _equal_distances(profiles: Profiles, release: Release, taxonomy: Taxonomy) -
     bags, eps = bags_of(profiles), release.number("eps") or 0
     distances = term_distances(profiles.terms, taxonomy, eps, every_sense=False)
     rng = np.random.default_rng(0)
+    # All pairs would take minutes, and the share needs no more digits.
     drawn = [rng.choice(len(profiles), 2, replace=False) for _ in range(_PAIRS)]
     costs = [costs_of(release.number("omega") or eps, most_pairs=most) for most in (False, True)]
     equal = [

@@ -63,6 +63,7 @@ def common_by_share(people: LoggedPeople, options: ShareOfLog, _rng: Drawn) -> M
     """
     wanted = options.share * people.impressions.sum()
     by_k = np.bincount(people.people_of, weights=people.impressions)
+    # A query of n people is released by every k up to n.
     from_k = by_k[::-1].cumsum()[::-1]
     k = 2 + int(np.argmin(np.abs(np.append(from_k, 0)[2:] - wanted)))
     return common(people, PeopleOfQuery(k), _rng)
@@ -72,6 +73,7 @@ def _among(inside: Callable[[LoggedPeople], Marks]) -> Callable[..., Marks]:
     """Return a choice of queries that are `inside`, up to a share of all impressions."""
 
     def choose(people: LoggedPeople, options: ShareOfLog, rng: Drawn) -> Marks:
+        # Drawn over all queries, so that a query keeps its turn whatever the strategy lets in.
         order = rng.permutation(inside(people).size)
         order = order[inside(people)[order]]
         done = people.impressions[order].cumsum()

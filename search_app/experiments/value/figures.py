@@ -90,6 +90,7 @@ def tradeoff(summed: SummedUp, pool: int) -> Figure:
         ends += [point.value for point in lines[-1].points]
     low, high = min(ends, default=0.0), max(ends, default=0.0)
     for rule, limit in LIMITS.items():
+        # The goal is a limit of harm at any gain, thus an upright line.
         goal = (FigurePoint(limit, low), FigurePoint(limit, high))
         lines.append(FigureLine(f"goal, {rule}: at most {limit:.0%}", goal))
     return figure(
@@ -128,6 +129,7 @@ def by_kind(summed: SummedUp, pool: int) -> Figure:
 
 def _main(outcomes: Outcomes, pool: int) -> list[Way]:
     """Return the rows of the first kind of release that protect least, by each rule."""
+    # One line a rule: more could not be told apart.
     by_rule = [released(outcomes, rule, pool) for rule in RULES]
     return [
         max((way for way in some if way.whose == some[0].whose), key=_by_p)
@@ -184,6 +186,7 @@ def by_standing(summed: SummedUp, pool: int) -> Figure:
         for what in ("gain", "harmed"):
             values = [
                 (float(start), outcomes.fact(way.variant, f"{what}_at_standing_{start}"))
+                # By standing the gate is open at any value: else nothing below 0.6 would be seen.
                 for start in BINS
             ]
             points = (FigurePoint(at, value) for at, value in values if value is not None)
@@ -243,6 +246,7 @@ def _row(summed: SummedUp, way: Way, pool: int) -> tuple[str, ...]:
     lost, harmed, gain = (
         summed.find(way.variant, way.mode, pool, name) for name in (LOST, HARM, GAIN)
     )
+    # The measure is 0 for queries that were not harmed, so its mean is over all queries.
     loss = lost.mean / harmed.mean if lost and harmed and harmed.mean else 0.0
     return (
         way.whose if way.p is None else f"{way.whose} p = {way.p:g}",

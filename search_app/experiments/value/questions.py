@@ -28,11 +28,13 @@ def labelled_questions(
 ) -> Questions:
     """Return the queries of `users` that tell orders apart, with pools of `depth` documents."""
     row_of = {user: row for row, user in enumerate(users)}
+    # A person without a profile can only see the plain order.
     known = [query for query in labelled.relevance.queries if query.topic.user in row_of]
     taken: list[Taken] = []
     pools = search([query.topic.query for query in known], depth)
     for query, pool in zip(known, pools, strict=True):
         relevant = labelled.relevance.relevant(query, labelled.ids(pool.rows))
+        # Where all documents are relevant, or hardly any is, all orders are judged alike.
         if is_kept(relevant[None], np.array([len(pool)]))[0]:
             user, kind = row_of[query.topic.user], KINDS.index(query.kind)
             taken.append(Taken(user, pool.rows, pool.scores, relevant, kind))
