@@ -54,7 +54,7 @@ def walk(page: Page, address: str, code: str, look: Callable[[], None]) -> list[
         for one in page.locator("input[type=text]").all():
             one.fill("7")
         for group in page.locator("fieldset").all():
-            group.locator("input").first.check(force=True)
+            group.locator("input").first.check()
         if page.locator("#q").count():
             page.locator("#q").fill("java")
         if page.locator("button.title").count():
