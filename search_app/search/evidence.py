@@ -80,7 +80,7 @@ class Scored(NamedTuple):
     strength: float  # beta times gate
 
 
-class _Pool(NamedTuple):
+class _OfPool(NamedTuple):
     """What all interests share of one pool."""
 
     common: Floats  # each document's product with what is common
@@ -291,15 +291,15 @@ class EvidenceRule:
         products: Floats = (own - made.factor * common) / made.length
         return products
 
-    def _pool_of(self, key: bytes) -> _Pool:
+    def _pool_of(self, key: bytes) -> _OfPool:
         rows = np.frombuffer(key, np.int64)
         common = self._forward.projections(rows, self._common_vector, self._vectors)
         if self._population is None:
-            return _Pool(common, np.zeros(0), np.zeros(0))
+            return _OfPool(common, np.zeros(0), np.zeros(0))
         _, units, lengths = self._others
         products = self._forward.projections_of_many(rows[:SEEN], units, self._vectors)
         close = closeness(products - np.outer(lengths, common[:SEEN]))
-        return _Pool(common, close, np.sort(close))
+        return _OfPool(common, close, np.sort(close))
 
     def _near_of(self, key: bytes) -> Neighbours:
         return self._forward.neighbours(np.frombuffer(key, np.int64), NEAR)
