@@ -49,7 +49,7 @@ class Engine:
         self._forward = forward
         self._vectors = vectors
         self._deadline = deadline  # seconds for a query
-        self._target = rerank.PreparedInterests(self._target_of)
+        self._targets = rerank.PreparedInterests[Target]()
         self._evidence: dict[str, EvidenceRule] = {}
 
     @property
@@ -121,13 +121,13 @@ class Engine:
 
     def clear(self) -> None:
         """Keep no interest, and no pool of a search."""
-        self._target.clear()
+        self._targets.clear()
         for rule in self._evidence.values():
             rule.clear()
 
     def contributions(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
         """Return what each term of `interest` adds to each document's cosine: rows x terms."""
-        return self._forward.contributions(rows, self._target(interest))
+        return self._forward.contributions(rows, self._targets.of(interest, self._target_of))
 
     def vectors(self, rows: Ints) -> DocumentVectors:
         """Return the vectors of the documents `rows`, for a device that compares them itself."""
@@ -158,7 +158,7 @@ class Engine:
             scored = made.scored(pool.rows, pool.scores, interest, name if among else "", care)
             values = scored.scores
         else:
-            values = self._forward.cosines(pool.rows, self._target(interest))
+            values = self._forward.cosines(pool.rows, self._targets.of(interest, self._target_of))
         order = rerank.order(values)
         return Ranking(pool.rows[order], values[order], order + 1, scored)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ from anonymizer.model import Profiles
 from index.forward.products import column_products, means_around
 from index.forward.reading import DocumentVectors, Forward, Neighbours, Target
 
-from .rerank import DECIMALS, PreparedInterests
+from .rerank import DECIMALS, PreparedInterests, PreparedPools
 
 NEAR = 8  # documents that support one
 BEST, SEEN = 10, 100  # closeness: the mean of the BEST largest products among the first SEEN
@@ -80,7 +80,7 @@ class Scored(NamedTuple):
     strength: float  # beta times gate
 
 
-class _PoolOfRows(NamedTuple):
+class _OfPool(NamedTuple):
     """What all interests share of one pool."""
 
     common: Floats  # each document's product with what is common
@@ -104,10 +104,10 @@ class EvidenceRule:
         self, population: RowPopulation | None, forward: Forward, vectors: str = "tfidf"
     ) -> None:
         self._population, self._forward, self._vectors = population, forward, vectors
-        self._pool = lru_cache(_POOLS)(self._pool_of)
-        self._near = lru_cache(_POOLS)(self._near_of)
-        self.direction = PreparedInterests(self._direction)
-        self._away = PreparedInterests(self._away_of)
+        self._pools = PreparedPools[_OfPool](_POOLS)
+        self._neighbours = PreparedPools[Neighbours](_POOLS)
+        self._directions = PreparedInterests[Direction]()
+        self._targets = PreparedInterests[Target]()
 
     @property
     def of_rows(self) -> bool:
@@ -162,7 +162,7 @@ class EvidenceRule:
         if not direction.spread or not rows.size:
             nothing = np.zeros(rows.size)
             return Scored(np.round(logs, DECIMALS), nothing, nothing, 0.0, 0.0, 0.0)
-        pool = self._pool(rows.tobytes())
+        pool = self._pools.of(rows, self._pool_of)
         products = self._products(rows, direction, pool.common)
         t: Floats = (products - direction.mean) / direction.spread
         near = float(closeness(products[None])[0])
@@ -181,22 +181,20 @@ class EvidenceRule:
 
     def clear(self) -> None:
         """Keep no interest, and no pool of a search."""
-        self.direction.clear()
-        self._away.clear()
-        self._pool.cache_clear()
-        self._near.cache_clear()
+        for kept in (self._directions, self._targets, self._pools, self._neighbours):
+            kept.clear()
 
     def closeness_of(self, rows: Ints) -> Floats:
         """Return how close the population's rows are to the pool `rows`, ascending."""
-        return self._pool(rows.tobytes()).closeness
+        return self._pools.of(rows, self._pool_of).closeness
 
     def neighbours(self, rows: Ints) -> Neighbours:
         """Return the documents of the pool `rows` that support each of them."""
-        return self._near(rows.tobytes())
+        return self._neighbours.of(rows, self._near_of)
 
     def shares(self, rows: Ints, interest: Mapping[str, float]) -> Floats:
         """Return what each term of `interest` adds to t of each document: rows x terms."""
-        return self._forward.contributions(rows, self._away(interest))
+        return self._forward.contributions(rows, self._targets.of(interest, self._away_of))
 
     def _away_of(self, interest: Mapping[str, float]) -> Target:
         """Return the weights of `interest` beyond what is common, in units of t."""
@@ -208,6 +206,10 @@ class EvidenceRule:
         away = (weights - made.factor * common) / (made.length * made.spread or 1)
         factors = away[places] * self._forward.idf_at(columns[places], self._vectors)
         return Target(len(interest), places, columns[places], factors, 1.0, self._vectors)
+
+    def direction(self, interest: Mapping[str, float]) -> Direction:
+        """Return the direction of `interest`; the same mapping object is prepared only once."""
+        return self._directions.of(interest, self._direction)
 
     def _direction(self, interest: Mapping[str, float]) -> Direction:
         common, factor = self.common, 1.0
@@ -292,18 +294,17 @@ class EvidenceRule:
         products: Floats = (own - made.factor * common) / made.length
         return products
 
-    def _pool_of(self, key: bytes) -> _PoolOfRows:
-        rows = np.frombuffer(key, np.int64)
+    def _pool_of(self, rows: Ints) -> _OfPool:
         common = self._forward.projections(rows, self._common_vector, self._vectors)
         if self._population is None:
-            return _PoolOfRows(common, np.zeros(0), np.zeros(0))
+            return _OfPool(common, np.zeros(0), np.zeros(0))
         _, units, lengths = self._others
         products = self._forward.projections_of_many(rows[:SEEN], units, self._vectors)
         close = closeness(products - np.outer(lengths, common[:SEEN]))
-        return _PoolOfRows(common, close, np.sort(close))
+        return _OfPool(common, close, np.sort(close))
 
-    def _near_of(self, key: bytes) -> Neighbours:
-        return self._forward.neighbours(np.frombuffer(key, np.int64), NEAR)
+    def _near_of(self, rows: Ints) -> Neighbours:
+        return self._forward.neighbours(rows, NEAR)
 
     @cached_property
     def _others(self) -> tuple[dict[str, int], csc_matrix, Floats]:

@@ -19,19 +19,22 @@ KEPT = 1024  # prepared interests in memory
 Prepared = TypeVar("Prepared")
 
 
+# These hold no function. A method of their owner would keep the owner, and the files of an index
+# that was replaced, until Python looks for cycles.
 class PreparedInterests(Generic[Prepared]):
-    """What `prepare` returns for interests; the same mapping object is prepared only once."""
+    """What was prepared for interests; the same mapping object is prepared only once."""
 
-    def __init__(self, prepare: Callable[[Mapping[str, float]], Prepared]) -> None:
-        self._prepare = prepare
+    def __init__(self) -> None:
         # Each mapping is kept: as long as it lives, no other object gets its id.
         self._known: dict[int, tuple[Mapping[str, float], Prepared]] = {}
 
-    def __call__(self, interest: Mapping[str, float]) -> Prepared:
-        """Return `interest`, prepared."""
+    def of(
+        self, interest: Mapping[str, float], prepare: Callable[[Mapping[str, float]], Prepared]
+    ) -> Prepared:
+        """Return what `prepare` returns for `interest`."""
         known = self._known.get(id(interest))
         if known is None or known[0] is not interest:
-            known = interest, self._prepare(interest)
+            known = interest, prepare(interest)
             if len(self._known) >= KEPT:
                 self._known.clear()
             self._known[id(interest)] = known
@@ -39,6 +42,29 @@ class PreparedInterests(Generic[Prepared]):
 
     def clear(self) -> None:
         """Keep no interest."""
+        self._known.clear()
+
+
+class PreparedPools(Generic[Prepared]):
+    """What was prepared for the last pools, `most` of them at most."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: dict[bytes, Prepared] = {}
+
+    def of(self, rows: Ints, prepare: Callable[[Ints], Prepared]) -> Prepared:
+        """Return what `prepare` returns for the pool of the documents `rows`."""
+        key = rows.tobytes()
+        known = self._known.get(key)
+        if known is None:
+            known = prepare(rows)
+            if len(self._known) >= self._most:
+                self._known.clear()
+            self._known[key] = known
+        return known
+
+    def clear(self) -> None:
+        """Keep no pool."""
         self._known.clear()
 
 

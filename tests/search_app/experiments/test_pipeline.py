@@ -280,7 +280,7 @@ def test_questions_with_labels_are_judged_by_them(toy: Toy) -> None:
     labels = {name: frozenset(text.split()) for name, text in texts.items()}
     labelled = Labelled(Relevance(queries, labels), toy.lucene.ids)
     (unit,) = units_of([variant(modes=("none", "own", "group-evidence"), pools=(60,))])
-    data = prepare(toy.log, toy.counter, toy.search, INPUTS, (unit,), None, labelled)
+    data = prepare(toy.log, toy.counter, toy.search, INPUTS, (unit,), labelled=labelled)
     assert (
         data.digest()
         != replace(data, questions=replace(data.questions, relevant=None, kind=None)).digest()
