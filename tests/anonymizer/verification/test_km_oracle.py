@@ -191,7 +191,6 @@ FAULTS: list[Fault] = [
 
 def hide(patch: pytest.MonkeyPatch, rng: random.Random) -> None:
     """Let deletions be read, not foreseen; let combinations fit into no block."""
-    promises = "anonymizer.verification.promises"
     if rng.random() < 0.3:
         patch.setattr("anonymizer.verification.deletions._foreseen", lambda *_: None)
     if rng.random() < 0.3:
