@@ -58,7 +58,8 @@ def read_probabilities(path: Path) -> dict[str, float]:
 
 def _lines(path: Path, head: list[str]) -> Iterator[tuple[str, str, str]]:
     """Yield the place and the two cells of each line of the CSV file at `path` after its `head`."""
-    csv.field_size_limit(LONGEST_LINE)  # --apply writes queries of any length that a log may have
+    # `--apply` writes queries of any length that a log may have. The limit is that of all readers.
+    before = csv.field_size_limit(LONGEST_LINE)
     with plain_errors(path, "read"), path.open(encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(file, strict=True)
         try:
@@ -73,6 +74,8 @@ def _lines(path: Path, head: list[str]) -> Iterator[tuple[str, str, str]]:
             raise BadInput(f"{path}, line {lines.line_num}: {fault}; quote it as CSV") from fault
         except UnicodeDecodeError as fault:
             raise BadInput(f"{path}: it is not UTF-8; convert it") from fault
+        finally:
+            csv.field_size_limit(before)
 
 
 def probabilities_csv(texts: Sequence[str], probabilities: Floats) -> str:

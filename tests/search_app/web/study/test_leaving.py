@@ -33,7 +33,7 @@ def remains(folder: Path, needles: list[str]) -> list[tuple[str, str]]:
 def prepared_of(place: ServedStudy) -> tuple[list[object], list[object]]:
     """Return the profiles that are in memory, prepared for searches."""
     modes = place.rankings._modes
-    return [*modes._closest.values()], [*modes.engine._known.values()]
+    return [*modes._closest.values()], [*modes.engine._targets._known.values()]
 
 
 def link_of(phone: Phone, place: ServedStudy) -> str:
