@@ -81,6 +81,11 @@ class Rankings:
         """Return whether `person` has a profile in the workspace."""
         return self._modes.has_profile(person)
 
+    @property
+    def withheld(self) -> bool:
+        """Return whether the workspace has rows of real people that are not published."""
+        return self._modes.withheld()
+
     # -- rankings ------------------------------------------------------------------------------
 
     def faults(self, conditions: Sequence[str]) -> list[str]:

@@ -101,7 +101,10 @@ def numbers() -> str:
 @pages.post("/leader/door")
 def door() -> Response:
     """Let people without a code begin, or no more of them; return to the board."""
-    here().open_door = request.form.get("open") == "1"
+    place = here()
+    if place.guarded:
+        abort(403, "Rows of real people that are not published order results here: give codes.")
+    place.open_door = request.form.get("open") == "1"
     return to("leader.show")
 
 

@@ -52,6 +52,13 @@ class ServedStudy:
     slides: dict[str, Trial] = field(default_factory=dict)  # by task, while everybody votes on it
     open_door: bool = False  # whether people without a code may begin
 
+    @property
+    def guarded(self) -> bool:
+        """Return whether only people with a code may ever begin."""
+        # Strangers without number could read the rows of real people off the orders they make.
+        by_rows = any(name.startswith("group") for name in self.study.conditions)
+        return by_rows and self.rankings.withheld
+
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """Return the steps of the study."""

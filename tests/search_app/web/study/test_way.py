@@ -11,6 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from index.model import Document
+from search_app.search.modes import Modes
 from search_app.study.store import FILE, Participant
 from search_app.web import ServedStudy
 
@@ -369,3 +370,12 @@ def test_an_open_door_needs_no_code(app: Flask, place: ServedStudy, leader: Flas
     assert phone.to_the_end() == WAY
     leader.post("/leader/door", data={"open": "0"})
     Phone(app).post("/consent", 403, code="", version=version)
+
+
+def test_no_door_opens_to_rows_of_real_people(
+    app: Flask, place: ServedStudy, leader: FlaskClient, modes: Modes
+) -> None:
+    modes.withheld = lambda: True
+    assert leader.post("/leader/door", data={"open": "1"}).status_code == 403
+    assert "Let everybody begin" not in leader.get("/leader").get_data(as_text=True)
+    Phone(app).post("/consent", 403, code="", version=place.study.consent_version)
