@@ -96,8 +96,9 @@ def test_people_take_part_through_the_store(study: Study, store: StudyStore) -> 
     assert (status["finished"], status["invited"], status["cells"]) == (12, 12, [2] * 6)
     assert {one.step for one in store.participants()} == {len(steps_of(study)) - 1}
     assert steps_of(study)[-1].kind == END
-    for one in status["preferences"]:  # they are sure of the first condition
-        assert (one["mean"] > 0.8) == (one["first"] == "none"), one
+    # They are sure of the first condition, but for ties. Both bounds are five deviations away.
+    for one in status["preferences"]:
+        assert one["mean"] > 0.65 if one["first"] == "none" else one["mean"] < 0.8, one
     assert status_of(study, store, NOW)["preferences"] is None
     store.close_study()
     assert status_of(study, store, NOW)["preferences"] == status["preferences"]

@@ -443,6 +443,7 @@ def test_damaged_storage_is_an_empty_profile(page: Page, address: str) -> None:
 def test_print_has_the_results_alone(page: Page, address: str) -> None:
     page.goto(f"{address}/device?q=java")
     take(page, line_of(PEOPLE["2000"]))
+    page.locator(".hit").first.wait_for()  # the address alone searches, and that takes a moment
     page.locator("body").press("j")
     assert page.evaluate("document.activeElement.dataset.key") == shown(page)[0]
     page.emulate_media(media="print")
