@@ -67,9 +67,6 @@ class FormItem:
     required: bool
 
 
-Item = FormItem
-
-
 @dataclass(frozen=True)
 class Form:
     """Questions that follow the start, each task or the end."""

@@ -27,9 +27,6 @@ class StudyStep(NamedTuple):
     name: str = ""  # under which answers are kept
 
 
-Step = StudyStep
-
-
 def steps_of(study: Study) -> tuple[StudyStep, ...]:
     """Return all steps of `study`, from the consent to the end."""
     steps = [StudyStep(CONSENT), StudyStep(PROFILE)]

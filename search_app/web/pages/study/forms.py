@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ....study.analysis import ANSWER
-from ....study.design import CHOICE, LIKERT, NUMBER, Item
+from ....study.design import CHOICE, LIKERT, NUMBER, FormItem
 from ....study.store import LONGEST, Event
 
 REQUIRED = "Please answer this question."
@@ -32,7 +32,7 @@ def clean(text: str) -> str:
 
 
 def read_answers(
-    name: str, items: Sequence[Item], form: Mapping[str, str], client: int | None
+    name: str, items: Sequence[FormItem], form: Mapping[str, str], client: int | None
 ) -> Answers:
     """Return the answers to `items` in `form`; their events go by `name`.
 
@@ -48,16 +48,16 @@ def read_answers(
     return Answers(events, given, faults)
 
 
-def field_of(item: Item) -> str:
+def field_of(item: FormItem) -> str:
     """Return the name of the field for `item`."""
     return f"answer-{item.id}"
 
 
-def _value(item: Item, text: str) -> str:
+def _value(item: FormItem, text: str) -> str:
     return text.replace(",", ".") if item.type == NUMBER else text
 
 
-def _fault(item: Item, text: str) -> str:
+def _fault(item: FormItem, text: str) -> str:
     if not text:
         return REQUIRED if item.required else ""
     if len(text) > LONGEST:

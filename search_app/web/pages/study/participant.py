@@ -9,7 +9,7 @@ from flask import Blueprint, Response, abort, make_response, render_template, re
 
 from ....accounts.codes import LONGEST as LONGEST_CODE
 from ....study.design import CODE, INTERESTS, OPT_INS, PERSONA, QUERIES, RATE
-from ....study.flow import CONSENT, END, FORM, PRACTICE, PROFILE, TASK, Step
+from ....study.flow import CONSENT, END, FORM, PRACTICE, PROFILE, TASK, StudyStep
 from ....study.store import Participant
 from ....study.trials import GRADES, SHOWN
 from ...parameters import LONGEST
@@ -181,7 +181,7 @@ _PROFILES: Mapping[str, Callable[[ServedStudy], _Given]] = {
 }
 
 
-def _profile_page(place: ServedStudy, person: Participant, step: Step, fault: str = "") -> str:
+def _profile_page(place: ServedStudy, person: Participant, step: StudyStep, fault: str = "") -> str:
     kind = place.study.profile
     return _page(
         "study/profile.html",
@@ -285,7 +285,7 @@ def form() -> str | Response:
     return to("study.show")
 
 
-def _task_page(place: ServedStudy, person: Participant, step: Step, fault: str = "") -> str:
+def _task_page(place: ServedStudy, person: Participant, step: StudyStep, fault: str = "") -> str:
     shown = shown_to(place, person, step)
     if shown is None:
         return _page("study/query.html", person, step, typed="", fault=fault)
@@ -307,7 +307,7 @@ def _task_page(place: ServedStudy, person: Participant, step: Step, fault: str =
 def _form_page(
     place: ServedStudy,
     person: Participant,
-    step: Step,
+    step: StudyStep,
     given: Mapping[str, str] = {},
     faults: Mapping[str, str] = {},
 ) -> str:
@@ -323,7 +323,7 @@ def _form_page(
     )
 
 
-def _end_page(place: ServedStudy, person: Participant, step: Step) -> str:
+def _end_page(place: ServedStudy, person: Participant, step: StudyStep) -> str:
     completion, is_address = completion_of(place, person)
     return _page(
         "study/end.html",
@@ -336,7 +336,7 @@ def _end_page(place: ServedStudy, person: Participant, step: Step) -> str:
     )
 
 
-_SHOW: Mapping[str, Callable[[ServedStudy, Participant, Step], str]] = {
+_SHOW: Mapping[str, Callable[[ServedStudy, Participant, StudyStep], str]] = {
     PROFILE: _profile_page,
     FORM: _form_page,
     PRACTICE: _task_page,
@@ -389,7 +389,7 @@ def erased() -> str:
 # -- parts -----------------------------------------------------------------------------------------
 
 
-def _at(*kinds: str) -> tuple[ServedStudy, Participant | None, Step]:
+def _at(*kinds: str) -> tuple[ServedStudy, Participant | None, StudyStep]:
     """Return the place, who sends this form and their step; nobody if it is of another step.
 
     The step is one of `kinds`. A form of another step comes from an old tab or by the back button.
@@ -413,7 +413,7 @@ def _client_time() -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST_TIME else None
 
 
-def _page(template: str, person: Participant, step: Step, **values: Any) -> str:
+def _page(template: str, person: Participant, step: StudyStep, **values: Any) -> str:
     place = here()
     task = step.task if step.kind in (TASK, PRACTICE) else None
     return render_template(

@@ -18,7 +18,7 @@ from ....accounts.codes import SIGNS, public_part
 from ....accounts.store import PeopleStore
 from ....settings import Settings
 from ....study.design import Study
-from ....study.flow import Step, steps_of
+from ....study.flow import StudyStep, steps_of
 from ....study.rankings import Rankings
 from ....study.store import Participant, StudyStore
 from ....study.trials import Trial
@@ -60,11 +60,11 @@ class ServedStudy:
         return by_rows and self.rankings.withheld
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[StudyStep, ...]:
         """Return the steps of the study."""
         return steps_of(self.study)
 
-    def step_of(self, person: Participant) -> Step:
+    def step_of(self, person: Participant) -> StudyStep:
         """Return the step at which `person` stands."""
         return self.steps[min(person.step, len(self.steps) - 1)]
 

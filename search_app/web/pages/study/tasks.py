@@ -11,7 +11,7 @@ from index.model import Document
 
 from ....study.analysis import ANSWER, CLICK, GRADE, PREFER, QUERY, SAME, VOTE
 from ....study.design import CHOOSE, INTERLEAVED, KEEP_QUERIES, RATE, SIDE_BY_SIDE, Task
-from ....study.flow import PRACTICE, Step
+from ....study.flow import PRACTICE, StudyStep
 from ....study.store import Event, Participant
 from ....study.trials import GRADES, Trial, generator, make_trial, shown_conditions
 from ...views.results import DocumentCard, card
@@ -37,7 +37,7 @@ class PlacedCard(NamedTuple):
     card: DocumentCard | None
 
 
-def shown_to(place: ServedStudy, person: Participant, step: Step) -> Shown | None:
+def shown_to(place: ServedStudy, person: Participant, step: StudyStep) -> Shown | None:
     """Return what `person` sees at `step`; None if they have to type a query first."""
     task = _task(step)
     kept = place.store.trial(person.id, step.name)
@@ -54,7 +54,7 @@ def shown_to(place: ServedStudy, person: Participant, step: Step) -> Shown | Non
     return Shown(Trial.of(record), task.query or text or typed, since)
 
 
-def begin(place: ServedStudy, person: Participant, step: Step, query: str) -> bool:
+def begin(place: ServedStudy, person: Participant, step: StudyStep, query: str) -> bool:
     """Let `person` begin `step` with `query`; return whether it has results."""
     study, task, now = place.study, _task(step), place.milliseconds()
     # The rankings of all conditions are made for every task: the time shows no condition.
@@ -95,7 +95,7 @@ def document_of(place: ServedStudy, shown: Shown, column: int, at: int) -> Docum
     return place.rankings.documents([lists[column - 1][at - 1]])[0]
 
 
-def click(step: Step, shown: Shown, column: int, at: int, now: int) -> Event | None:
+def click(step: StudyStep, shown: Shown, column: int, at: int, now: int) -> Event | None:
     """Return the click on the place `at` of the list `column` of `shown`; None if nothing is there.
 
     `now` is in milliseconds.
@@ -110,7 +110,7 @@ def click(step: Step, shown: Shown, column: int, at: int, now: int) -> Event | N
 
 
 def decision(
-    step: Step, shown: Shown, form: Mapping[str, str], now: int, client: int | None
+    step: StudyStep, shown: Shown, form: Mapping[str, str], now: int, client: int | None
 ) -> list[Event] | str:
     """Return the events by which `form` answers what is `shown`, or a sentence on what it lacks.
 
@@ -150,11 +150,11 @@ def text_of(document: Document, longest: int = 20_000) -> Markup:
     return Markup("\n").join(Markup("<p>%s</p>") % part for part in parts if part)
 
 
-def _is_late(step: Step, shown: Shown, now: int) -> bool:
+def _is_late(step: StudyStep, shown: Shown, now: int) -> bool:
     return now > shown.since + 1000 * _task(step).seconds
 
 
-def _task(step: Step) -> Task:
+def _task(step: StudyStep) -> Task:
     if step.task is None:
         raise TypeError("only a task shows results")
     return step.task

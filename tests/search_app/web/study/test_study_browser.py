@@ -8,7 +8,7 @@ from itertools import cycle
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from flask import Flask
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from search_app.study.store import Event
 from search_app.web import ServedStudy
@@ -31,7 +31,7 @@ def on_phone(browser: Browser) -> Iterator[Callable[[bool], Page]]:
     def opened(script: bool) -> Page:
         contexts.append(browser.new_context(viewport=PHONE, java_script_enabled=script))  # type: ignore[arg-type]
         page = contexts[-1].new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(60_000)
         return page
 
     yield opened
@@ -39,12 +39,18 @@ def on_phone(browser: Browser) -> Iterator[Callable[[bool], Page]]:
         context.close()
 
 
+def follow(page: Page, target: Locator) -> None:
+    """Click `target` and wait for the page to which it leads: a click alone may return before."""
+    with page.expect_navigation():
+        target.click()
+
+
 def walk(page: Page, address: str, code: str, look: Callable[[], None]) -> list[str]:
     """Go from the invitation to the end as a person does; `look` at every page."""
     heads = []
     page.goto(f"{address}/join/{code}")
     look()
-    page.get_by_role("button", name="I agree").click()
+    follow(page, page.get_by_role("button", name="I agree"))
     while (head := page.locator("h1").inner_text()) != "Thank you":
         heads.append(head)
         assert len(heads) <= STEPS, heads
@@ -58,11 +64,10 @@ def walk(page: Page, address: str, code: str, look: Callable[[], None]) -> list[
         if page.locator("#q").count():
             page.locator("#q").fill("java")
         if page.locator("button.title").count():
-            page.locator("button.title").nth(1).click()
+            follow(page, page.locator("button.title").nth(1))
             look()
-            page.get_by_role("link", name="Back to the results").first.click()
-        choice = page.locator(".decide button, .go button, .entry button").first
-        choice.click()
+            follow(page, page.get_by_role("link", name="Back to the results").first)
+        follow(page, page.locator(".decide button, .go button, .entry button").first)
     look()
     return heads
 
@@ -78,8 +83,8 @@ def test_on_a_phone_without_script_from_the_invitation_to_the_end(
     heads = walk(page, address, str(place.store.invite(1)[0]), fits)
     assert len(heads) == STEPS
     assert [one.client_timestamp for one in _events(place)] == [None] * len(_events(place))
-    page.get_by_role("link", name="Withdraw from").click()
-    page.get_by_role("button", name="Erase").click()
+    follow(page, page.get_by_role("link", name="Withdraw from"))
+    follow(page, page.get_by_role("button", name="Erase"))
     assert page.locator("h1").inner_text() == "Nothing of you is kept any more"
     assert place.store.participants() == []
     assert page.context.cookies() == []
