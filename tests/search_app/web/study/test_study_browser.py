@@ -124,7 +124,7 @@ def test_axe_finds_nothing_on_any_page_in_light_and_dark(
 def sign_in(page: Page, address: str) -> None:
     page.goto(f"{address}/leader")
     page.locator("#token").fill(ADMIN_TOKEN)
-    page.get_by_role("button", name="Sign in").click()
+    follow(page, page.get_by_role("button", name="Sign in"))
 
 
 def test_votes_grow_on_the_projector(
@@ -134,7 +134,7 @@ def test_votes_grow_on_the_projector(
     page = context.new_page()
     sign_in(page, address)
     page.locator("#searches-vote").fill("code")
-    page.get_by_role("button", name="Open the slide").click()
+    follow(page, page.get_by_role("button", name="Open the slide"))
     for side, most in (("Height", 720), ("Width", 1280)):
         assert page.evaluate(f"document.documentElement.scroll{side}") <= most
     assert Axe().run(page).response["violations"] == []
