@@ -47,6 +47,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (name in SLOW and config.getoption("--quick")) or None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let a failed test of a browser run once more; the summary names it, so that none hides."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def quickly(pytestconfig: pytest.Config) -> Iterator[None]:
     """Let no test of the quick run start Java or a process."""

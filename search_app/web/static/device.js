@@ -71,9 +71,14 @@ function request({ q, pool, operators, ranking }) {
   return { method: "GET", url, headers: { Accept: "application/json" } };
 }
 
+// Text typed before this script was ready stays in the field.
+function typed() {
+  return !turn && find("q").value !== find("q").defaultValue;
+}
+
 async function search() {
   const current = question();
-  find("q").value = current.q;
+  if (!typed()) find("q").value = current.q;
   find("pool").value = current.pool;
   const mine = ++turn;
   const empty = !current.q.trim();

@@ -24,6 +24,12 @@ in_browser = [
 ]
 
 
+def device(page: Page, url: str) -> None:
+    """Open the page of the device; its script is ready some time after the page has loaded."""
+    page.goto(url)
+    page.locator("#here").wait_for()
+
+
 def take(page: Page, text: str) -> None:
     """Have the page of the device take a profile."""
     page.locator("#more").fill(text)

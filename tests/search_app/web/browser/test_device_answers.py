@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from search_app.web import Site, create_app
 
-from .chromium import in_browser, search, take
+from .chromium import device, in_browser, search, take
 
 pytestmark = in_browser
 NO_RESULTS = "There are no results to show."
@@ -45,7 +45,7 @@ def nothing_stands(page: Page) -> None:
 def test_a_failed_search_leaves_nothing_of_the_one_before(
     page: Page, address: str, index: Any, broken: str
 ) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, "coffee")
     search(page, "java")
     expect(page.locator(".hit")).to_have_count(10)
@@ -74,13 +74,13 @@ def test_a_first_search_that_fails_leaves_no_plain_order_either(
         route.continue_()
 
     page.route("**/api/v1/candidates?*", answer_late)
-    page.goto(f"{address}/device?q=java")
+    device(page, f"{address}/device?q=java")
     expect(page.locator("#told")).to_contain_text(NO_RESULTS)
     nothing_stands(page)
 
 
 def test_while_the_server_is_asked_no_older_answer_is_ordered(page: Page, address: str) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, "coffee")
     search(page, "java")
     waiting = held(page)
@@ -95,7 +95,7 @@ def test_while_the_server_is_asked_no_older_answer_is_ordered(page: Page, addres
 
 
 def test_going_back_to_the_empty_page_clears_it(page: Page, address: str) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, "coffee")
     expect(page.locator("#how")).to_be_visible()
     search(page, "java")
@@ -124,7 +124,7 @@ def test_an_empty_query_clears_the_page(page: Page, address: str, path: str) -> 
 def test_an_answer_that_comes_after_the_field_was_emptied_is_not_shown(
     page: Page, address: str
 ) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     waiting = held(page)
     page.locator("#q").fill("java")
     page.locator("#q").press("Enter")
@@ -134,6 +134,16 @@ def test_an_answer_that_comes_after_the_field_was_emptied_is_not_shown(
     waiting[0].continue_()
     page.locator("#seen pre").wait_for()
     nothing_stands(page)
+
+
+def test_text_typed_before_the_script_is_ready_stays(page: Page, address: str) -> None:
+    waiting: list[Route] = []
+    page.route("**/static/ranking.js*", lambda route: waiting.append(route))  # noqa: PLW0108
+    page.goto(f"{address}/device")
+    page.locator("#q").fill("java")
+    waiting[0].continue_()
+    page.locator("#here").wait_for()
+    expect(page.locator("#q")).to_have_value("java")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +164,7 @@ def test_an_answer_that_comes_after_the_field_was_emptied_is_not_shown(
 def test_terms_that_were_typed_are_found_whatever_their_punctuation(
     page: Page, address: str, terms: str, query: str, typed: str
 ) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, terms)
     search(page, query)
     end = f", except those you typed: {typed}." if typed else "."
@@ -162,7 +172,7 @@ def test_terms_that_were_typed_are_found_whatever_their_punctuation(
 
 
 def test_what_was_true_of_a_request_stays_said_of_it(page: Page, address: str) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     search(page, "java tea")
     take(page, "coffee, code")
     search(page, "java")
@@ -178,7 +188,7 @@ def test_what_was_true_of_a_request_stays_said_of_it(page: Page, address: str) -
 def test_of_an_erased_profile_nothing_stays_said_in_any_tab(page: Page, address: str) -> None:
     other = page.context.new_page()
     for tab in (page, other):
-        tab.goto(f"{address}/device")
+        device(tab, f"{address}/device")
         take(tab, "tea, cocoa")
         search(tab, "java tea")
         assert "None of your 2 interests is in it" in panel(tab)[0]
@@ -190,7 +200,7 @@ def test_of_an_erased_profile_nothing_stays_said_in_any_tab(page: Page, address:
 
 
 def set_stages(page: Page, address: str, row: str) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, "tea")
     page.locator("#row").fill(row)
     page.locator("#stages").check()
@@ -249,7 +259,7 @@ class TestOfSeven:
         return create_app(replace(site, settings=replace(site.settings, top=7)))
 
     def test_a_page_has_as_many_results_as_the_site_sets(self, page: Page, address: str) -> None:
-        page.goto(f"{address}/device?q=java&pool=40")
+        device(page, f"{address}/device?q=java&pool=40")
         take(page, "coffee")
         expect(page.locator(".hit")).to_have_count(7)
         expect(page.locator("#told")).to_contain_text("1–7 of 40")

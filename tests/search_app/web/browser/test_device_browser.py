@@ -27,7 +27,7 @@ from search_app.search.request import Request as Asked
 from search_app.web import Site, create_app
 
 from ...evaluation.ranked_texts import forward_of, fractional_profile, shelf_of, texts
-from .chromium import in_browser, search, take
+from .chromium import device, in_browser, search, take
 
 pytestmark = in_browser
 DOCUMENTS = 1200
@@ -114,7 +114,7 @@ def own_order(engine: Engine, profile: Mapping[str, float], pool: int) -> list[t
 def test_the_order_is_the_servers_own_to_the_last_bit(
     page: Page, address: str, client: FlaskClient, engine: Engine, user: str, pool: int
 ) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     profile = PEOPLE[user]
     answer = client.get(f"/api/v1/candidates?q=java&pool={pool}").get_json()
     found = page.evaluate(ORDER, [answer, list(profile.items())[::-1]])
@@ -146,14 +146,14 @@ def test_products_are_added_up_in_four_sums(page: Page, address: str) -> None:
     ]
     vocabulary = [f"t{at}" for at in range(terms)]
     answer = {"vocabulary": vocabulary, "weights": weights.tolist()}
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     made = [{**answer, "documents": documents}, [[term, 1.0] for term in vocabulary]]
     found = [each["value"] for each in page.evaluate(ORDER, made)]
     assert found == sorted(values[some].tolist(), reverse=True)
 
 
 def test_what_is_shown_is_that_order(page: Page, address: str, engine: Engine) -> None:
-    page.goto(f"{address}/device?q=java&pool=40")
+    device(page, f"{address}/device?q=java&pool=40")
     take(page, line_of(PEOPLE["2000"]))
     expected = [name for name, _ in own_order(engine, PEOPLE["2000"], 40)]
     for first in (0, 10, 20, 30):
@@ -179,7 +179,7 @@ def test_by_evidence_the_order_is_the_servers_too(
     answer = client.get(f"/api/v1/candidates?q=java&pool={pool}&ranking=evidence").get_json()
     reference = client.get("/api/v1/reference").get_json()
     assert (answer["closeness"] == []) is (reference["rows"] is False) is (not published)
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     for profile in [fractional_profile(seed, 90) for seed in range(60, 72)]:
         made = page.evaluate(EVIDENCE, [answer, reference, list(profile.items())[::-1]])
         among = "group" if published else ""
@@ -196,7 +196,7 @@ def test_by_evidence_the_order_is_the_servers_too(
 
 
 def test_by_evidence_the_page_says_how_well_the_search_fits(page: Page, address: str) -> None:
-    page.goto(f"{address}/device?q=java&pool=40&ranking=evidence")
+    device(page, f"{address}/device?q=java&pool=40&ranking=evidence")
     take(page, line_of(PEOPLE["2000"]))
     expect(page.locator("#told")).to_contain_text("this search")
     expect(page.locator("#seen")).to_contain_text("/api/v1/reference")
@@ -211,7 +211,7 @@ def test_the_closest_row_is_found_here_as_the_library_finds_it(
     lines += [{"row": name, "users": 5, "terms": terms} for name, terms in rows.items()]
     (tmp_path / "published").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     choice = closest_row(PEOPLE["2003"], Profiles.from_rows(rows))
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, line_of(PEOPLE["2003"]))
     before = len(sent)
     page.locator("#rows").set_input_files(tmp_path / "published")
@@ -227,7 +227,7 @@ def test_the_closest_row_is_found_here_as_the_library_finds_it(
 def test_two_stages_are_the_rows_first_in_the_own_order(
     page: Page, address: str, engine: Engine, sent: list[Request]
 ) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, line_of(PEOPLE["2001"]))
     page.locator("#row").fill("g0001")
     page.locator("#keep").fill("60")
@@ -252,7 +252,7 @@ def test_no_request_carries_a_term_of_the_profile(
 
     What is refused, searched for in vain or left by going back, too.
     """
-    page.goto(f"{address}/device?q=java")
+    device(page, f"{address}/device?q=java")
     take(page, "zyxsentinel0, zyxsentinel1 = 1.5\nzyxsentinel2")
     take(page, "zyxsentinel0 = 1 = 2")
     take(page, line_of({"zyxsentinel3": 2.0, "zyxsentinel4": 1.0}))
@@ -294,7 +294,7 @@ def test_no_request_carries_a_term_of_the_profile(
 def test_the_panel_shows_what_was_sent_byte_for_byte(
     page: Page, address: str, sent: list[Request]
 ) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, "coffee")
     search(page, "java & \u00e9t\u00e9 #1")
     search(page, "java")
@@ -313,7 +313,7 @@ def test_the_panel_shows_what_was_sent_byte_for_byte(
 def test_the_query_of_a_search_is_not_in_the_pages_own_requests(
     page: Page, address: str, sent: list[Request]
 ) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, "coffee")
     search(page, "java")
     assert page.url == f"{address}/device#q=java"
@@ -337,12 +337,12 @@ EVERYTHING = """async () => ({
 
 
 def test_erase_leaves_nothing_in_any_tab(page: Page, context: BrowserContext, address: str) -> None:
-    page.goto(f"{address}/device?q=java")
+    device(page, f"{address}/device?q=java")
     take(page, "zyxsentinel0, zyxsentinel1 = 3")
     page.locator("#row").fill("g0001")
     page.locator("#stages").check()
     other = context.new_page()
-    other.goto(f"{address}/device")
+    device(other, f"{address}/device")
     expect(other.locator("#terms li")).to_have_count(2)
     assert page.evaluate(EVERYTHING)["local"] == ["veilsearch.device"]
     page.locator("#more").fill("zyxsentinel2")
@@ -362,7 +362,7 @@ def test_erase_leaves_nothing_in_any_tab(page: Page, context: BrowserContext, ad
 def test_a_profile_is_listed_by_weight_and_one_term_goes_at_a_time(
     page: Page, address: str
 ) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, "tea, Coffee = 2.5; programming language")
     items = page.locator("#terms li")
     spans = [item.split("\n")[:2] for item in items.all_inner_texts()]
@@ -374,7 +374,7 @@ def test_a_profile_is_listed_by_weight_and_one_term_goes_at_a_time(
 
 
 def test_an_export_comes_back_the_same(page: Page, address: str, tmp_path: Path) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     profile = {**fractional_profile(3), "__proto__": 0.25, "été": 1e-7}
     take(page, json.dumps({"user": "u1", "terms": profile}))
     with page.expect_download() as download:
@@ -394,7 +394,7 @@ def test_the_own_pages_download_is_taken_with_its_row(
 ) -> None:
     answer = create_app(site).test_client().get("/me/download?user=2002")
     (tmp_path / "me.json").write_bytes(answer.data)
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     page.locator("#file").set_input_files(tmp_path / "me.json")
     page.locator("#terms li").first.wait_for()
     assert page.locator("#row").input_value() == "g0001"
@@ -422,7 +422,7 @@ def test_the_own_pages_download_is_taken_with_its_row(
 def test_what_is_no_profile_is_told_and_changes_nothing(
     page: Page, address: str, text: str, said: str
 ) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, "tea")
     take(page, text)
     assert said in page.locator("#done").inner_text()
@@ -431,7 +431,7 @@ def test_what_is_no_profile_is_told_and_changes_nothing(
 
 
 def test_damaged_storage_is_an_empty_profile(page: Page, address: str) -> None:
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     for damage in ("{", "5", '{"terms": 5}', '{"terms": [["a", -1]]}'):
         page.evaluate("damage => { localStorage['veilsearch.device'] = damage; }", damage)
         page.reload()
@@ -441,7 +441,7 @@ def test_damaged_storage_is_an_empty_profile(page: Page, address: str) -> None:
 
 
 def test_print_has_the_results_alone(page: Page, address: str) -> None:
-    page.goto(f"{address}/device?q=java")
+    device(page, f"{address}/device?q=java")
     take(page, line_of(PEOPLE["2000"]))
     page.locator(".hit").first.wait_for()  # the address alone searches, and that takes a moment
     page.locator("body").press("j")
@@ -462,7 +462,7 @@ def test_axe_finds_nothing_and_it_fits_with_all_of_it_there(
 ) -> None:
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
-    page.goto(f"{address}/device")
+    device(page, f"{address}/device")
     take(page, line_of({**PEOPLE["2000"], "a" * 900: 2.0}))
     page.locator("#row").fill("g0001")
     page.locator("#stages").check()
@@ -488,14 +488,14 @@ class TestPrivate:
     def test_no_session_is_needed_and_none_goes_along(
         self, page: Page, address: str, site: Site, sent: list[Request]
     ) -> None:
-        page.goto(f"{address}/device")
+        device(page, f"{address}/device")
         take(page, line_of(PEOPLE["2000"]))
         search(page, "java")
         nobody = shown(page)
         page.goto(f"{address}/sign-in")
         page.locator("input[name=code]").fill(site.store.new_code("2001"))
         page.locator("main form button").click()
-        page.goto(f"{address}/device")
+        device(page, f"{address}/device")
         search(page, "java")
         assert shown(page) == nobody
         cookies = {

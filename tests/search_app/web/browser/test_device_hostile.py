@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from index.model import Document
 
 from ..hostile_texts import HOSTILE
-from .chromium import in_browser
+from .chromium import device, in_browser
 
 pytestmark = in_browser
 SHOWN = 40  # documents of the toy index
@@ -18,7 +18,7 @@ READY = "#told:has-text('on this device in')"
 
 
 def test_documents_run_nothing(watched: Page, address: str, index: Any) -> None:
-    watched.goto(f"{address}/device")
+    device(watched, f"{address}/device")
     watched.locator("#more").fill("coffee")
     watched.get_by_role("button", name="Add", exact=True).click()
     seen = 0
@@ -27,7 +27,7 @@ def test_documents_run_nothing(watched: Page, address: str, index: Any) -> None:
             Document(f"{text}{row}", text, f"java {text}", text)
             for row, text in enumerate(HOSTILE[first : first + SHOWN])
         ]
-        watched.goto(f"{address}/device?q=java")
+        device(watched, f"{address}/device?q=java")
         watched.locator(READY).wait_for()
         while True:
             seen += watched.locator(".hit").count()
@@ -41,13 +41,13 @@ def test_documents_run_nothing(watched: Page, address: str, index: Any) -> None:
 
 
 def test_terms_run_nothing(watched: Page, address: str) -> None:
-    watched.goto(f"{address}/device")
+    device(watched, f"{address}/device")
     line = json.dumps({"user": HOSTILE[0], "terms": {"coffee": 2.0, **dict.fromkeys(HOSTILE, 1.0)}})
     watched.locator("#more").fill(line)
     watched.get_by_role("button", name="Add", exact=True).click()
     assert watched.locator("#terms li").count() == len(HOSTILE) + 1
     watched.locator("#row").fill(HOSTILE[3])
-    watched.goto(f"{address}/device?q=java")  # which reads all of it again
+    device(watched, f"{address}/device?q=java")  # which reads all of it again
     watched.locator(READY).wait_for()
     watched.locator("#terms button").nth(1).click()
     assert watched.evaluate("window.ran") is None
@@ -56,7 +56,7 @@ def test_terms_run_nothing(watched: Page, address: str) -> None:
 
 def test_addresses_of_the_page_run_nothing(watched: Page, address: str) -> None:
     for text in HOSTILE[::7]:
-        watched.goto(f"{address}/device")
+        device(watched, f"{address}/device")
         watched.evaluate("text => { location.hash = new URLSearchParams({ q: text }); }", text)
         watched.locator("#seen pre").wait_for()
         assert watched.evaluate("window.ran") is None
