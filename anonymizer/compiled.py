@@ -29,7 +29,7 @@ try:  # names that numba keeps to itself
     from numba.core.codegen import JITCPUCodegen
     from numba.core.compiler import CompileResult
     from numba.core.dispatcher import Dispatcher
-    from numba.core.runtime import rtsys
+    from numba.core.runtime.nrt import rtsys
 
     _OWN: Any = (IndexDataCacheFile, CompileResult._rebuild, JITCPUCodegen.magic_tuple)
 except (ImportError, AttributeError):  # another numba: no machine code is kept
