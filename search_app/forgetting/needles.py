@@ -90,14 +90,6 @@ def _is_whole(block: bytes, start: int, form: bytes) -> bool:
     return start >= 0 and block.startswith(form, start) and not any(map(_WORD.match, around))
 
 
-@compiled
-def _hash_of(text: Ints, low: int, high: int) -> int:
-    number = 0
-    for at in range(low, high):
-        number = (31 * number + text[at]) & _MOST
-    return number
-
-
 # Most bytes are looked at by comparisons alone, as the processor makes many of them at a time.
 @compiled
 def _mark_letters(block: Ints, letters: Marks) -> None:
@@ -133,24 +125,6 @@ def _hash_of(text: Ints, low: int, high: int) -> int:
 
 
 @compiled
-def _mark_letters(block: Ints, letters: Marks) -> None:
-    """Mark in `letters` which bytes of `block` are those of words, which `_WORD` says, too."""
-    # Comparisons alone: the processor does many at a time.
-    for at in range(block.size):
-        byte = block[at]
-        digit, large = (byte >= 48) & (byte <= 57), (byte >= 65) & (byte <= 90)
-        letters[at] = digit | large | ((byte >= 97) & (byte <= 122)) | (byte == 95)
-
-
-@compiled
-def _hash_of(text: Ints, low: int, high: int) -> int:
-    number = 0
-    for at in range(low, high):
-        number = (31 * number + text[at]) & _MOST
-    return number
-
-
-@compiled
 def _known_words(block: Ints, letters: Marks, starts: Ints, sizes: Marks, hashes: Marks) -> int:
     """Move the `starts` of words of a known size and hash to the front; return their count."""
     count = 0
@@ -158,10 +132,10 @@ def _known_words(block: Ints, letters: Marks, starts: Ints, sizes: Marks, hashes
         end = start
         while letters[end] and end - start < sizes.size:
             end += 1
-        if end - start < sizes.size and sizes[end - start]:  # noqa: SIM102
-            if hashes[_hash_of(block, start, end)]:
-                starts[count] = start
-                count += 1
+        known = end - start < sizes.size and sizes[end - start]
+        if known and hashes[_hash_of(block, start, end)]:
+            starts[count] = start
+            count += 1
     return count
 
 
