@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from .parts import (
     SLOTS,
     WITHDRAWN,
     Cohort,
+    rows_named,
     write_cohorts,
 )
 from .records import Record, as_json, check_record, read_object, rounded
@@ -35,7 +37,6 @@ _CHANGES: Record = {
     "stood": ["u1"],  # people with a profile whose row was withdrawn
     "edited": ["g0001"],  # rows with a member whose profile has changed
 }
-_MEMBER = re.compile(r'\{"user": "([^"\\]+)", "row": "([^"\\]+)"\}\n')
 _HEAD = re.compile(rb'\{"row": "([^"\\]+)", "users": ([0-9]+), ')
 
 
@@ -73,7 +74,7 @@ def _without_rows(
 ) -> tuple[Cohort, Withdrawal]:
     """Return `cohort` without the rows of `leaving`, and what is left of it."""
     manifest, parts = dict(cohort.manifest), cohort.parts
-    served, fallback = _served(parts[MEMBERS]), _fallback_row(cohort)
+    served, fallback = cohort.served, _fallback_row(cohort)
     gone = {row for user, row in served.items() if user in leaving}
     # It holds nothing of those it serves. So it goes with the last of them, and else stays with its
     # number of people: who leaves then takes nothing away.
@@ -91,7 +92,7 @@ def _without_rows(
     changes = _changes(cohort)
     stood = {user for user, row in served.items() if row in gone} | {*changes["stood"]}
     deletions, slots = parts.get(DELETIONS, b""), parts.get(SLOTS, b"")
-    deleted = _served(deletions)
+    deleted = rows_named(deletions)
     if not known:
         changes["left"] += len(leaving & {*served, *stood, *deleted})
     changes["stood"] = sorted(stood if known else stood - leaving)
@@ -110,7 +111,7 @@ def _without_rows(
     }
     if LOG in parts:
         changed[LOG] = lines_without(parts[LOG], gone)
-    return _noted(cohort._replace(manifest=manifest), changed, changes), done
+    return _noted(replace(cohort, manifest=manifest), changed, changes), done
 
 
 def with_edited(
@@ -128,7 +129,7 @@ def with_edited(
     """
     edited, count = list[Cohort](), 0
     for cohort in cohorts:
-        served, changes = _served(cohort.parts[MEMBERS]), _changes(cohort)
+        served, changes = cohort.served, _changes(cohort)
         rows = {served[one] for one in owners if one in served}
         changes["edited"] = sorted(rows.union(changes["edited"]))
         deletions = _without_terms(cohort.parts.get(DELETIONS, b""), owners, terms)
@@ -151,14 +152,16 @@ def _noted(cohort: Cohort, changed: Mapping[str, bytes], changes: Record) -> Coh
     for name in (DELETIONS, SLOTS):
         if not parts[name]:
             del parts[name]
-    return cohort._replace(parts=parts)
+    same_parts = {name for name, content in parts.items() if content == cohort.parts.get(name)}
+    sums = {name: sha for name, sha in cohort.sums.items() if name in same_parts}
+    return replace(cohort, parts=parts, sums=sums)
 
 
 def people_named(cohorts: Sequence[Cohort]) -> set[str]:
     """Return who the private parts of `cohorts` name."""
     named = people_who_stood(cohorts)
     for cohort in cohorts:
-        named |= {*_served(cohort.parts[MEMBERS]), *_served(cohort.parts.get(DELETIONS, b""))}
+        named |= {*cohort.served, *rows_named(cohort.parts.get(DELETIONS, b""))}
     return named
 
 
@@ -185,14 +188,6 @@ def counts_of(facts: Mapping[str, Any], sizes: list[int], mean_rows: int) -> Rec
         "largest_group": max(groups, default=0),
     }
     return {name: value for name, value in counts.items() if name in facts}
-
-
-def _served(lines: bytes) -> dict[str, str]:
-    """Return the row of each user that `lines` name, in order; "" in lines without rows."""
-    pairs = _MEMBER.findall(lines.decode())  # faster than a reader of JSON
-    if len(pairs) < lines.count(b"\n"):
-        pairs = [(record["user"], record.get("row", "")) for record in written_records(lines)]
-    return dict(pairs)
 
 
 def _fallback_row(cohort: Cohort) -> str:

@@ -238,13 +238,18 @@ def hash_of_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
 
+def _hash_of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def write_choices(
     profiles: Path, fingerprint: str, choices: Mapping[str, Any], held_out: str = ""
 ) -> None:
     """Write the `choices` that made `profiles`, their `fingerprint` and a hash of `held_out`."""
     made = {
         "sha256": fingerprint,
-        "file": hashlib.sha256(profiles.read_bytes()).hexdigest(),
+        "file": _hash_of_file(profiles),
         "choices": dict(choices),
         "held_out": held_out,
     }
@@ -266,8 +271,8 @@ def noted_fingerprint(profiles: Path) -> str:
     with suppress(OSError, ValueError, RecursionError):
         content = choices_path(profiles).read_bytes()
         made = read_object(content)
-        sha256 = hashlib.sha256(profiles.read_bytes()).hexdigest()
-        if with_check(made).encode() == content and made.get("file") == sha256:
+        same = made.get("file") == _hash_of_file(profiles)
+        if with_check(made).encode() == content and same:
             return str(made["sha256"])
     return ""
 
