@@ -89,10 +89,10 @@ def read_others(path: Path, users: Collection[str]) -> Profiles | None:
     if _suffix(path) == ".npz":
         profiles = read_profiles(path)
     else:
-        with plain_errors(path, "read"):
-            lines = path.read_bytes().splitlines(keepends=True)
-        heads = ((line, _HEAD.match(line)) for line in lines)
-        others = [line for line, head in heads if not head or head[1].decode() not in users]
+        known = {user.encode() for user in users}
+        with plain_errors(path, "read"), path.open("rb", AT_ONCE) as lines:
+            heads = ((line, _HEAD.match(line)) for line in lines)
+            others = [line for line, head in heads if not head or head[1] not in known]
         if not others:
             return None
         profiles = read_rows(BytesIO(b"".join(others)), path, _PROFILE)[0]

@@ -76,7 +76,7 @@ def leave_releases(
                 done.dropped.append(folder)
             continue
         change = changed.get(manifest["input_hash"])
-        owners = owners_of(people, [*names], manifest["profiles"])
+        owners = owners_of(people, names, manifest["profiles"])
         if change is None and (terms is not None or not owners):
             continue
         input_hash = change.fingerprint if change else manifest["input_hash"]
