@@ -34,7 +34,6 @@ import numpy as np
 
 from .arrays import Ints
 from .errors import BadInput
-from .methods import parameters_of
 from .model import ROW_NAME, Profiles, is_short
 from .storage.changes import counts_of
 from .storage.files import replaced_whole, sync, write_file
@@ -373,6 +372,8 @@ def _numbers_named(manifest: Mapping[str, Any], ids: _Ids) -> list[str]:
 
     Facts are no such numbers, as the judge recounts them, nor are defaults.
     """
+    from .methods import parameters_of
+
     method, given = manifest["method"], manifest["parameters"]
     usual, quoted = parameters_of(method), _judges()[method].quoted
     named = [name for name, value in manifest["profiles"].items() if _shows(value, ids.ids)]

@@ -19,7 +19,12 @@ from search_app.workspace.folder import Workspace
 from .benchmark.inputs.aol import write_log
 from .benchmark.processes import process, veilsearch
 
-METHODS = {"p-linkability": ("p=0.4", "k=2"), "pooled": ("p=0.1",)}
+METHODS = {
+    "p-linkability": ("p=0.4", "k=2"),
+    "pooled": ("p=0.1",),
+    "km-anonymity": ("k=2", "m=2"),
+    "vocabulary-k": ("k=5", "eps=4"),
+}
 WARM_UP = 500  # people
 
 

@@ -34,7 +34,6 @@ from ..disclosure.numbers import count
 from ..errors import UsageError, plain_when_writing
 from ..settings import Settings, kinds_of
 from ..workspace.folder import Workspace, with_check, write_whole
-from .serving import changes, served_release
 from .town import truth_path
 
 
@@ -117,6 +116,8 @@ def write_profiles_of(
     origins: bool = True,
 ) -> dict[str, Any]:
     """Read `logs`, write profiles to `output`, and return what was read and made."""
+    from .serving import changes, served_release
+
     workspace = Workspace(settings.workspace)
     check_outputs(logs, output, rejects)
     built = build_from(logs, settings, choices, form=form, rejects=rejects, origins=origins)
