@@ -38,6 +38,8 @@ def main() -> None:
     parser.add_argument("--index", type=Path, help="of a corpus; pooled needs one")
     parser.add_argument("--keep", type=Path, help="keep logs and workspaces here")
     given = parser.parse_args()
+    # As where it is installed: Python keeps the bytecode that a first run compiles.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with TemporaryDirectory() as temporary:
         folder = given.keep or Path(temporary)
         folder.mkdir(exist_ok=True)
