@@ -29,6 +29,7 @@ try:  # names that numba keeps to itself
     from numba.core.codegen import JITCPUCodegen
     from numba.core.compiler import CompileResult
     from numba.core.dispatcher import Dispatcher
+    from numba.core.runtime.nrt import rtsys
 
     _OWN: Any = (IndexDataCacheFile, CompileResult._rebuild, JITCPUCodegen.magic_tuple)
 except (ImportError, AttributeError):  # another numba: no machine code is kept
@@ -37,6 +38,7 @@ except (ImportError, AttributeError):  # another numba: no machine code is kept
 T = TypeVar("T")
 R = TypeVar("R")
 
+_HASHES = b"_numba_hashsecret_"  # what machine code that hashes texts names
 _VERSIONS = 8  # of each loop: the newest whose machine code is kept
 
 
@@ -62,11 +64,16 @@ class _KeptCode:
         folder = _folder()
         if folder is None:
             return None
-        target_context.refresh()
         files = self._files(folder, sig, target_context.codegen())
         # Where nothing is kept, or a file is broken, the loop is compiled again.
         with suppress(Exception):
-            return _OWN[1](target_context, *files.load(None))
+            kept = files.load(None)
+            # To load all that compiling needs takes a quarter of a second. Machine code needs the
+            # runtime only, unless it hashes texts.
+            if _HASHES in kept[0][-1][0]:
+                target_context.refresh()
+            rtsys.initialize(target_context)
+            return _OWN[1](target_context, *kept)
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

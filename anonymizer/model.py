@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from operator import lt
 from typing import NamedTuple
 
 import numpy as np
@@ -150,9 +151,12 @@ class Profiles:
     def in_order(self) -> Profiles:
         """Return the profiles with their terms in sorted order, without terms that nobody has."""
         used = np.bincount(self.weights.indices, minlength=len(self.terms)) > 0
-        if used.all() and all(one < other for one, other in pairwise(self.terms)):
+        in_order = all(map(lt, self.terms, self.terms[1:]))
+        if in_order and used.all():
             return self
-        by_name = sorted(np.flatnonzero(used).tolist(), key=self.terms.__getitem__)
+        by_name = np.flatnonzero(used).tolist()
+        if not in_order:
+            by_name.sort(key=self.terms.__getitem__)
         column = np.zeros(len(self.terms), dtype=np.int32)
         column[by_name] = np.arange(len(by_name))
         entries = (self.weights.data, column[self.weights.indices], self.weights.indptr)

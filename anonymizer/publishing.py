@@ -28,24 +28,24 @@ from decimal import Decimal
 from io import BytesIO
 from itertools import accumulate, combinations
 from pathlib import Path
-from typing import Any, NamedTuple, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict, cast
 
 import numpy as np
 
 from .arrays import Ints
 from .errors import BadInput
-from .methods import parameters_of
 from .model import ROW_NAME, Profiles, is_short
 from .storage.changes import counts_of
 from .storage.files import replaced_whole, sync, write_file
 from .storage.json_lines import read_rows
 from .storage.parts import COHORTS, FIRST_ROW, LOG, ROWS, WITHDRAWN, read_cohorts, row_hash
 from .storage.records import Record, as_json, check_record, plain_errors, read_object
-from .verification.case import Case, CohortCase
 from .verification.choices import choice_faults, person_of, persons_of
-from .verification.facts import COUNTS
 from .verification.finding import Finding, Verdict, row_findings
-from .verification.judge import JUDGES, examine
+
+if TYPE_CHECKING:
+    from .verification.case import Case, CohortCase
+    from .verification.promises.record import Judge
 
 _FORMATS = "veilsearch published release "
 FORMAT = f"{_FORMATS}2"
@@ -118,6 +118,8 @@ Others = Callable[[Candidate], Iterable[Finding]]
 
 def publish(release: Path, profiles: Path, output: Path, others: Others = lambda _: ()) -> Verdict:
     """Return the verdict on `release`; write it to `output` unless it or `others` has a breach."""
+    from .verification.judge import examine
+
     _refuse_foreign(output, release)
     case = examine(release, profiles)
     ids = _ids(case)
@@ -163,10 +165,18 @@ def log_next_to(published: Path) -> Path:
 _Cohort = tuple[Mapping[str, Any], Mapping[str, bytes]]  # what release.json says, and all parts
 
 
+def _judges() -> Mapping[str, Judge]:
+    """Return the judges by method."""
+    # Loaded where there is a published file: who only looks for one needs no judge.
+    from .verification.judge import JUDGES
+
+    return JUDGES
+
+
 def _content(cohorts: Sequence[_Cohort]) -> tuple[bytes, str]:
     """Return the published file of `cohorts`, and the SHA-256 of its rows."""
     (first, _), *later = cohorts
-    given, quoted = first["parameters"], JUDGES[first["method"]].quoted
+    given, quoted = first["parameters"], _judges()[first["method"]].quoted
     about = {
         "format": FORMAT,
         "method": first["method"],
@@ -204,6 +214,8 @@ def _in_order(value: Any) -> Any:
 
 def _of_cohort(manifest: Mapping[str, Any]) -> Record:
     """Return what is public of a cohort alone: of its facts those that its rows show."""
+    from .verification.facts import COUNTS
+
     facts = {name: value for name, value in manifest["facts"].items() if name in COUNTS}
     gone = {WITHDRAWN: manifest[WITHDRAWN]} if WITHDRAWN in manifest else {}
     return {"facts": facts, **gone}
@@ -360,8 +372,10 @@ def _numbers_named(manifest: Mapping[str, Any], ids: _Ids) -> list[str]:
 
     Facts are no such numbers, as the judge recounts them, nor are defaults.
     """
+    from .methods import parameters_of
+
     method, given = manifest["method"], manifest["parameters"]
-    usual, quoted = parameters_of(method), JUDGES[method].quoted
+    usual, quoted = parameters_of(method), _judges()[method].quoted
     named = [name for name, value in manifest["profiles"].items() if _shows(value, ids.ids)]
     for name, value in {**given, WITHDRAWN: manifest.get(WITHDRAWN, {}).get("rows")}.items():
         if value != usual.get(name) and _shows(value, ids.ids if name in quoted else ids.long):
@@ -417,7 +431,7 @@ def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], p
 
     Refuse also `facts` that count its rows wrongly.
     """
-    judge = JUDGES[about["method"]]
+    judge = _judges()[about["method"]]
     means = int(bool(users) and judge.promise.hides_members and _has_fallback(np.array(users)))
     if judge.single_rows is None:
         if min(users[: len(users) - means], default=2) < 2:
@@ -470,9 +484,11 @@ def _read_about(line: bytes, path: Path) -> FirstLine:
 
 def _faults(about: Record) -> Iterator[str]:
     """Yield what no first line says that is written by this program: it could be a message."""
-    judge, quoted = JUDGES.get(about["method"]), about[QUOTED]
+    from .verification.facts import COUNTS
+
+    judge, quoted = _judges().get(about["method"]), about[QUOTED]
     if judge is None:
-        yield f"its method is none of {', '.join(JUDGES)}"
+        yield f"its method is none of {', '.join(_judges())}"
         return
     check_record(quoted, {"parameters": {}, "profiles": {}})
     if about["parameters"].keys() & judge.quoted or quoted["parameters"].keys() - judge.quoted:

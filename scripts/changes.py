@@ -19,7 +19,12 @@ from search_app.workspace.folder import Workspace
 from .benchmark.inputs.aol import write_log
 from .benchmark.processes import process, veilsearch
 
-METHODS = {"p-linkability": ("p=0.4", "k=2"), "pooled": ("p=0.1",)}
+METHODS = {
+    "p-linkability": ("p=0.4", "k=2"),
+    "pooled": ("p=0.1",),
+    "km-anonymity": ("k=2", "m=2"),
+    "vocabulary-k": ("k=5", "eps=4"),
+}
 WARM_UP = 500  # people
 
 
@@ -33,6 +38,8 @@ def main() -> None:
     parser.add_argument("--index", type=Path, help="of a corpus; pooled needs one")
     parser.add_argument("--keep", type=Path, help="keep logs and workspaces here")
     given = parser.parse_args()
+    # As where it is installed: Python keeps the bytecode that a first run compiles.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with TemporaryDirectory() as temporary:
         folder = given.keep or Path(temporary)
         folder.mkdir(exist_ok=True)

@@ -9,7 +9,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from pathlib import Path
 from typing import NoReturn
 
@@ -59,7 +59,8 @@ def finish(work: Callable[[], int]) -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the verb that `arguments` name; return its exit code."""
-    parsed = parser().parse_args(arguments)
+    # Only of a verb that is named the arguments are needed, so no other one is loaded.
+    parsed = parser(VERBS.keys() & set(arguments)).parse_args(arguments)
     # Imported late, as the verbs' own modules are: `--help` must answer within half a second.
     from .settings import load_settings
 
@@ -67,8 +68,8 @@ def run(arguments: Sequence[str]) -> int:
     return int(importlib.import_module(f".verbs.{parsed.verb}", __package__).run(parsed, settings))
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all verbs."""
+def parser(with_arguments: Set[str] = VERBS.keys()) -> argparse.ArgumentParser:
+    """Return the parser of all verbs; it knows the arguments of those `with_arguments`."""
     top = Parser(
         prog="veilsearch",
         description="Personalized search with a privacy layer.",
@@ -86,7 +87,8 @@ def parser() -> argparse.ArgumentParser:
         verb = verbs.add_parser(
             name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}."
         )
-        importlib.import_module(f".verbs.{name}", __package__).add_arguments(verb)
+        if name in with_arguments:
+            importlib.import_module(f".verbs.{name}", __package__).add_arguments(verb)
     return top
 
 

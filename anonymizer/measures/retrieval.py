@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from ..arrays import Ints
 from ..model import Profiles, Release
@@ -73,6 +72,9 @@ class _Costs:
 
     def distance(self, one: TermSet, other: TermSet) -> float:
         """Return the distance of the vocabularies `one` and `other`, by model 2."""
+        # It takes a quarter of a second to load, and most commands measure nothing.
+        from scipy.optimize import linear_sum_assignment
+
         whole = self.omega * (len(one) + len(other))
         saved = np.array([[self._saved(term, another) for another in other] for term in one])
         return whole - float(saved[linear_sum_assignment(-saved)].sum()) if saved.any() else whole

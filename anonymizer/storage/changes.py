@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from .parts import (
     SLOTS,
     WITHDRAWN,
     Cohort,
+    rows_named,
     write_cohorts,
 )
 from .records import Record, as_json, check_record, read_object, rounded
@@ -35,7 +37,6 @@ _CHANGES: Record = {
     "stood": ["u1"],  # people with a profile whose row was withdrawn
     "edited": ["g0001"],  # rows with a member whose profile has changed
 }
-_MEMBER = re.compile(r'\{"user": "([^"\\]+)", "row": "([^"\\]+)"\}\n')
 _HEAD = re.compile(rb'\{"row": "([^"\\]+)", "users": ([0-9]+), ')
 
 
@@ -73,25 +74,26 @@ def _without_rows(
 ) -> tuple[Cohort, Withdrawal]:
     """Return `cohort` without the rows of `leaving`, and what is left of it."""
     manifest, parts = dict(cohort.manifest), cohort.parts
-    served, fallback = _served(parts[MEMBERS]), _fallback_row(cohort)
+    served, fallback = cohort.served, _fallback_row(cohort)
     gone = {row for user, row in served.items() if user in leaving}
     # It holds nothing of those it serves. So it goes with the last of them, and else stays with its
     # number of people: who leaves then takes nothing away.
     if any(row == fallback and (known or user not in leaving) for user, row in served.items()):
         gone.discard(fallback)
-    lines = parts[ROWS].splitlines(keepends=True)
-    heads = [_head(line, cohort) for line in lines]
+    places = _places_of_lines(parts[ROWS])
+    heads = [_head(cohort, low) for low, _ in places]
     mean_rows = int(bool(fallback) and fallback not in gone)
     # A mean over groups stands for nobody when all groups are gone.
     if sum(row not in gone for row, _ in heads) == mean_rows:
         mean_rows, gone = 0, {row for row, _ in heads}
-    kept = [(line, size) for line, (row, size) in zip(lines, heads, strict=True) if row not in gone]
-    lost_lines = frozenset(line for line, (row, _) in zip(lines, heads, strict=True) if row in gone)
-    done = Withdrawal(len(lost_lines), len(kept) - mean_rows, lost_lines)
+    sizes = [size for row, size in heads if row not in gone]
+    lost_places = [at for at, (row, _) in zip(places, heads, strict=True) if row in gone]
+    lost_lines = frozenset(parts[ROWS][low:high] for low, high in lost_places)
+    done = Withdrawal(len(lost_lines), len(sizes) - mean_rows, lost_lines)
     changes = _changes(cohort)
     stood = {user for user, row in served.items() if row in gone} | {*changes["stood"]}
     deletions, slots = parts.get(DELETIONS, b""), parts.get(SLOTS, b"")
-    deleted = _served(deletions)
+    deleted = rows_named(deletions)
     if not known:
         changes["left"] += len(leaving & {*served, *stood, *deleted})
     changes["stood"] = sorted(stood if known else stood - leaving)
@@ -99,18 +101,18 @@ def _without_rows(
     if done.withdrawn:
         changes["withdrawn"] += done.withdrawn
         facts = manifest["facts"]
-        manifest["facts"] = {**facts, **counts_of(facts, [size for _, size in kept], mean_rows)}
+        manifest["facts"] = {**facts, **counts_of(facts, sizes, mean_rows)}
         manifest[WITHDRAWN] = {"rows": changes["withdrawn"]}
     lost = stood if known else leaving
     changed = {
-        ROWS: b"".join(line for line, _ in kept),
+        ROWS: _without_places(parts[ROWS], lost_places),
         MEMBERS: _without(parts[MEMBERS], served, lost | stood),
         DELETIONS: _without(deletions, deleted, lost | stood),
         SLOTS: _without(slots, (record["row"] for record in written_records(slots)), gone),
     }
     if LOG in parts:
         changed[LOG] = lines_without(parts[LOG], gone)
-    return _noted(cohort._replace(manifest=manifest), changed, changes), done
+    return _noted(replace(cohort, manifest=manifest), changed, changes), done
 
 
 def with_edited(
@@ -128,7 +130,7 @@ def with_edited(
     """
     edited, count = list[Cohort](), 0
     for cohort in cohorts:
-        served, changes = _served(cohort.parts[MEMBERS]), _changes(cohort)
+        served, changes = cohort.served, _changes(cohort)
         rows = {served[one] for one in owners if one in served}
         changes["edited"] = sorted(rows.union(changes["edited"]))
         deletions = _without_terms(cohort.parts.get(DELETIONS, b""), owners, terms)
@@ -151,14 +153,16 @@ def _noted(cohort: Cohort, changed: Mapping[str, bytes], changes: Record) -> Coh
     for name in (DELETIONS, SLOTS):
         if not parts[name]:
             del parts[name]
-    return cohort._replace(parts=parts)
+    same_parts = {name for name, content in parts.items() if content == cohort.parts.get(name)}
+    sums = {name: sha for name, sha in cohort.sums.items() if name in same_parts}
+    return replace(cohort, parts=parts, sums=sums)
 
 
 def people_named(cohorts: Sequence[Cohort]) -> set[str]:
     """Return who the private parts of `cohorts` name."""
     named = people_who_stood(cohorts)
     for cohort in cohorts:
-        named |= {*_served(cohort.parts[MEMBERS]), *_served(cohort.parts.get(DELETIONS, b""))}
+        named |= {*cohort.served, *rows_named(cohort.parts.get(DELETIONS, b""))}
     return named
 
 
@@ -187,24 +191,34 @@ def counts_of(facts: Mapping[str, Any], sizes: list[int], mean_rows: int) -> Rec
     return {name: value for name, value in counts.items() if name in facts}
 
 
-def _served(lines: bytes) -> dict[str, str]:
-    """Return the row of each user that `lines` name, in order; "" in lines without rows."""
-    pairs = _MEMBER.findall(lines.decode())  # faster than a reader of JSON
-    if len(pairs) < lines.count(b"\n"):
-        pairs = [(record["user"], record.get("row", "")) for record in written_records(lines)]
-    return dict(pairs)
-
-
 def _fallback_row(cohort: Cohort) -> str:
     """Return the name of the fallback row of `cohort`, which is its last one; "" if it has none."""
-    lines = cohort.parts[ROWS].splitlines(keepends=True)
-    groups = cohort.manifest["facts"].get("groups", len(lines))
-    return _head(lines[-1], cohort)[0] if groups < len(lines) else ""
+    rows = cohort.parts[ROWS]
+    count = rows.count(b"\n")
+    groups = cohort.manifest["facts"].get("groups", count)
+    return _head(cohort, rows.rfind(b"\n", 0, -1) + 1)[0] if groups < count else ""
 
 
-def _head(line: bytes, cohort: Cohort) -> tuple[str, int]:
-    """Return the name of a row and its number of people, from its `line` in rows.jsonl."""
-    head = _HEAD.match(line)
+def _places_of_lines(content: bytes) -> list[tuple[int, int]]:
+    """Return where each line of `content` begins and ends."""
+    # Rows are long, so no line is copied that can stay where it is.
+    places, low = [], 0
+    while high := content.find(b"\n", low) + 1:
+        places.append((low, high))
+        low = high
+    return places
+
+
+def _without_places(content: bytes, gone: Sequence[tuple[int, int]]) -> bytes:
+    """Return `content` without what is between each two places that are `gone`."""
+    whole = memoryview(content)
+    begins, ends = [0, *(high for _, high in gone)], [*(low for low, _ in gone), len(content)]
+    return b"".join(whole[low:high] for low, high in zip(begins, ends, strict=True))
+
+
+def _head(cohort: Cohort, place: int) -> tuple[str, int]:
+    """Return the name of the row of `cohort` that begins at `place`, and its number of people."""
+    head = _HEAD.match(cohort.parts[ROWS], place)
     if head is None:
         raise BadInput(f"{cohort.folder / ROWS}: a row can't be read; make the release again")
     return head[1].decode(), int(head[2])

@@ -17,13 +17,14 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from io import BufferedIOBase, BufferedWriter
+from io import BufferedIOBase, BufferedWriter, FileIO
 from pathlib import Path
 from typing import IO
 
 from ..errors import BadInput
 
 KEY = "veil[0-9a-f]{4}"  # pattern of the end of an unfinished file's name
+AT_ONCE = 1 << 20  # bytes that the system reads or writes in one call
 _LONGEST = 240  # bytes of a name; disks take 255
 _LOCK = "lock"
 _TRIES = 9  # to make an unfinished file before another process's sweep takes it
@@ -42,7 +43,9 @@ def replaced_whole(
     with plain(path):
         sweep_for(path, folders=False)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        temporary, file = _own(path, lambda new: os.fdopen(os.open(new, flags, mode), "wb"))
+        temporary, file = _own(
+            path, lambda new: BufferedWriter(FileIO(os.open(new, flags, mode), "w"), AT_ONCE)
+        )
     try:
         yield file
         with plain(path):

@@ -7,12 +7,16 @@ on, so no two rows of a release ever have the same name.
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from ..errors import BadInput
 from .files import sync_folder, write_file
+from .json_lines import written_records
 from .records import Record, as_json, check_record, plain_errors, read_object
 
 FORMAT = 3
@@ -43,22 +47,39 @@ _MANIFEST: Record = {
     "facts": {},
     "sha256": {},
 }
+_MEMBER = re.compile(r'\{"user": "([^"\\]+)", "row": "([^"\\]+)"\}\n')
 PUBLISHED = (ROWS, LOG)  # of these release.json has the hash
 _ALIKE = ("method", "parameters", "profiles", "input_hash")  # what the cohorts of a release share
 
 
-class Cohort(NamedTuple):
+@dataclass(frozen=True)
+class Cohort:
     """A release, or a later cohort of one: the content of release.json, and all parts' bytes."""
 
     folder: Path
     manifest: Record
     parts: dict[str, bytes]
+    # Of the parts that stand in `folder` as they are here, the SHA-256.
+    sums: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def served(self) -> dict[str, str]:
+        """Return the row of each user, in order."""
+        return rows_named(self.parts[MEMBERS])
 
     @property
     def end(self) -> int:
         """Return the number that the first row of the next cohort has."""
         there, gone = self.parts[ROWS].count(b"\n"), self.manifest.get(WITHDRAWN, {}).get("rows", 0)
         return int(self.manifest.get(FIRST_ROW, 1)) + there + int(gone)
+
+
+def rows_named(lines: bytes) -> dict[str, str]:
+    """Return the row of each user that `lines` name, in order; "" in lines without rows."""
+    pairs = _MEMBER.findall(lines.decode())  # faster than a reader of JSON
+    if len(pairs) < lines.count(b"\n"):
+        pairs = [(record["user"], record.get("row", "")) for record in written_records(lines)]
+    return dict(pairs)
 
 
 def row_hash(line: bytes) -> bytes:
@@ -109,7 +130,7 @@ def _read_cohort(folder: Path) -> Cohort:
             f"{part}: changed since it was written; restore it from a copy, or make the release "
             "again if it was never published"
         )
-    return Cohort(folder, manifest, parts)
+    return Cohort(folder, manifest, parts, sums)
 
 
 def read_manifest(folder: Path) -> Record:
@@ -136,18 +157,39 @@ def write_cohorts(cohorts: Sequence[Cohort], output: Path, input_hash: str) -> N
         for number, cohort in enumerate(cohorts, 1):
             new = cohort_folder(output, number)
             new.mkdir(parents=True)
+            (new / PRIVATE).mkdir(mode=0o700)
+            kept = {name: sha for name, sha in cohort.sums.items() if _linked(cohort, new, name)}
             names = (ROWS, MEMBERS, *OPTIONAL)
             parts = {name: [cohort.parts[name]] for name in names if name in cohort.parts}
-            write_parts(new, parts, {**cohort.manifest, "input_hash": input_hash})
+            write_parts(new, parts, {**cohort.manifest, "input_hash": input_hash}, kept)
             sync_folder(new)
             sync_folder(new.parent)
 
 
-def write_parts(new: Path, parts: Mapping[str, Iterable[bytes]], manifest: Record) -> None:
-    """Write the lines of `parts`, the `manifest` and all checksums to the empty folder `new`."""
-    (new / PRIVATE).mkdir(mode=0o700)
+def _linked(cohort: Cohort, new: Path, name: str) -> bool:
+    """Give the part `name` of `cohort` a second name in the folder `new`; return whether it has."""
+    # No part is ever written in its place. So one that stays as it is, as nearly all rows do when
+    # people join, need not be written again. Its content is on the disk since it was made.
+    source = cohort.folder / name
+    try:
+        if name == MANIFEST or source.is_symlink():
+            return False
+        os.link(source, new / name)
+    except OSError:  # another disk, or one without links
+        return False
+    return True
+
+
+def write_parts(
+    new: Path, parts: Mapping[str, Iterable[bytes]], manifest: Record, there: Mapping[str, str]
+) -> None:
+    """Write the lines of `parts`, the `manifest` and all checksums to the folder `new`.
+
+    Parts that are `there` already, by their SHA-256, are not written again.
+    """
     sums = {
-        name: write_file(new / name, lines, 0o666 if name in PUBLISHED else 0o600)
+        name: there.get(name)
+        or write_file(new / name, lines, 0o666 if name in PUBLISHED else 0o600)
         for name, lines in parts.items()
     }
     whole = as_json({**manifest, "sha256": _published(sums)}, indent=1)

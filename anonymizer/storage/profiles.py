@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from ..errors import BadInput, BadParameter
 from ..model import Profiles
 from .arrays import hash_of
-from .files import replaced_whole
+from .files import AT_ONCE, replaced_whole
 from .json_lines import read_rows, row_lines
 from .records import Record, as_json, names_of, plain_errors
 
@@ -48,7 +48,11 @@ def write_rest(
     if _suffix(path) == ".npz":
         write_profiles(rest, output)
         return
-    with plain_errors(output, "written"), replaced_whole(output) as file, path.open("rb") as lines:
+    with (
+        plain_errors(output, "written"),
+        replaced_whole(output) as file,
+        path.open("rb", AT_ONCE) as lines,
+    ):
         for user, line in zip(users, lines, strict=True):
             if user not in owners:
                 file.write(line)
@@ -85,10 +89,10 @@ def read_others(path: Path, users: Collection[str]) -> Profiles | None:
     if _suffix(path) == ".npz":
         profiles = read_profiles(path)
     else:
-        with plain_errors(path, "read"):
-            lines = path.read_bytes().splitlines(keepends=True)
-        heads = ((line, _HEAD.match(line)) for line in lines)
-        others = [line for line, head in heads if not head or head[1].decode() not in users]
+        known = {user.encode() for user in users}
+        with plain_errors(path, "read"), path.open("rb", AT_ONCE) as lines:
+            heads = ((line, _HEAD.match(line)) for line in lines)
+            others = [line for line, head in heads if not head or head[1] not in known]
         if not others:
             return None
         profiles = read_rows(BytesIO(b"".join(others)), path, _PROFILE)[0]

@@ -104,6 +104,6 @@ def plain_errors(path: Path, done: str) -> Iterator[None]:
 def names_of(content: bytes) -> tuple[str, ...]:
     """Return the users or terms that `content` lists in JSON: texts, at least one, none empty."""
     names = json.loads(content)
-    if not names or not all(isinstance(name, str) and name for name in names):
+    if not names or {*map(type, names)} != {str} or "" in names:
         raise ValueError("a name is empty or no text, or there is none")
     return tuple(names)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -89,15 +89,18 @@ def write_release(
         if os.path.lexists(folder) and not ours:
             raise BadInput(f"{folder}: exists and is no release; remove it or name another folder")
         with replaced_folder(folder) as new:
-            write_parts(new, _parts_of(release), manifest)
+            (new / PRIVATE).mkdir(mode=0o700)
+            write_parts(new, _parts_of(release), manifest, {})
 
 
-def add_cohort(folder: Path, output: Path, release: Release, *, seed: int, input_hash: str) -> None:
-    """Write the release in `folder` to the new folder `output`, with `release` as its last cohort.
+def add_cohort(
+    cohorts: Sequence[Cohort], output: Path, release: Release, *, seed: int, input_hash: str
+) -> None:
+    """Write the release of `cohorts` to the new folder `output`, with `release` as its last one.
 
     All rows that are there stay byte for byte; those of `release` are numbered on.
     """
-    cohorts = read_cohorts(folder)
+    folder = cohorts[0].folder
     about, end = cohorts[0].manifest, cohorts[-1].end
     if (release.method, dict(release.parameters)) != (about["method"], about["parameters"]):
         raise BadInput(f"{folder}: has another method or other parameters than the new cohort")
@@ -129,7 +132,7 @@ def read_release(folder: Path, promise_of: PromiseOf) -> Release:
 
 def _release_of(cohort: Cohort, promise_of: PromiseOf) -> Release:
     """Return what `cohort` says, as a release by itself."""
-    folder, manifest, parts = cohort
+    folder, manifest, parts = cohort.folder, cohort.manifest, cohort.parts
     rows, sizes = read_rows(BytesIO(parts[ROWS]), folder / ROWS, _ROW)
     members = read_fields(BytesIO(parts[MEMBERS]), folder / MEMBERS, _MEMBER)
     row_of_user = np.array([rows.row_of.get(row, -1) for row in members["row"]], dtype=np.int64)

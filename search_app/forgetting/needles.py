@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from anonymizer.arrays import Ints
+from anonymizer.arrays import Ints, Marks
 from anonymizer.compiled import compiled
 
 from ..workspace.tables import is_database, texts_of
 
-_AT_ONCE = 1 << 22  # bytes
+_AT_ONCE = 1 << 16  # bytes: what fits the cache of a processor
 _NOT_HERE = "indexes"  # they hold documents and no searches
 _BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, NotImplementedError)
 _WORD = re.compile(rb"[0-9A-Za-z_]+")
@@ -50,15 +51,17 @@ class Needles:
             known = self._forms.setdefault(word[0] if word else b"", [])
             known.append((word.start() if word else 0, form))
         self._wordless = self._forms.pop(b"", [])
-        self._hashes = np.zeros(_MOST + 1, dtype=np.bool_)
+        self._hashes = np.zeros(_MOST + 1, np.bool_)
+        self._sizes = np.zeros(max(map(len, self._forms), default=0) + 1, np.bool_)
         for text in self._forms:
-            _mark(np.frombuffer(text, np.uint8), self._hashes)
+            self._sizes[len(text)] = True
+            self._hashes[_hash_of(np.frombuffer(text, np.uint8), 0, len(text))] = True
+        words = sorted(self._forms) or [b"0"]
+        self._bounds = words[0][0], words[-1][0], min(map(len, words))
 
     def places(self, block: bytes) -> Iterator[tuple[int, int]]:
         """Yield the beginning and the end of each text in `block`, in no order."""
-        starts = np.empty(len(block) // 2 + 1, dtype=np.int64)
-        count = _known_words(np.frombuffer(block, np.uint8), self._hashes, starts)
-        for start in starts[:count].tolist():
+        for start in self._known(np.frombuffer(block, np.uint8)):
             word: Any = _WORD.match(block, start)
             for offset, form in self._forms.get(word[0], ()):
                 if _is_whole(block, start - offset, form):
@@ -70,6 +73,15 @@ class Needles:
                     yield start, start + len(form)
                 start = block.find(form, start + 1)
 
+    def _known(self, block: NDArray[np.uint8]) -> list[int]:
+        """Return where words begin in `block` that a form may begin with."""
+        letters, inside = np.zeros(block.size + 1, np.bool_), np.zeros(block.size, np.bool_)
+        _mark_letters(block, letters)  # the last one, which is none, ends a word
+        _mark_starts(block, letters, self._bounds, inside)
+        starts = np.flatnonzero(inside)
+        count = _known_words(block, letters, starts, self._sizes, self._hashes)
+        return list[int](starts[:count].tolist())
+
 
 def _is_whole(block: bytes, start: int, form: bytes) -> bool:
     """Return whether `form` stands at `start`, with no letter or digit next to it."""
@@ -78,34 +90,52 @@ def _is_whole(block: bytes, start: int, form: bytes) -> bool:
     return start >= 0 and block.startswith(form, start) and not any(map(_WORD.match, around))
 
 
+# Most bytes are looked at by comparisons alone, as the processor makes many of them at a time.
 @compiled
-def _is_letter(byte: int) -> bool:
-    return 48 <= byte <= 57 or 65 <= byte <= 90 or byte == 95 or 97 <= byte <= 122
+def _mark_letters(block: Ints, letters: Marks) -> None:
+    """Mark in `letters` which bytes of `block` stand in words, as `_WORD` says, too."""
+    for at in range(block.size):
+        byte = block[at]
+        digit, large = (byte >= 48) & (byte <= 57), (byte >= 65) & (byte <= 90)
+        letters[at] = digit | large | ((byte >= 97) & (byte <= 122)) | (byte == 95)
 
 
 @compiled
-def _mark(word: Ints, hashes: Ints) -> None:
-    """Mark the hash of `word` in `hashes`."""
+def _mark_starts(block: Ints, letters: Marks, bounds: tuple[int, int, int], starts: Marks) -> None:
+    """Mark in `starts` where words begin, as `letters` mark them.
+
+    They have a first byte within the first two `bounds`, and at least the third's number of bytes.
+    """
+    low, high, least = np.uint8(bounds[0]), np.uint8(bounds[1]), bounds[2]
+    for at in range(1, block.size):
+        first = (block[at] >= low) & (block[at] <= high)
+        starts[at] = letters[at] & (not letters[at - 1]) & first
+    starts[:1] = letters[:1]
+    for further in range(1, least):
+        for at in range(block.size + 1 - further):
+            starts[at] &= letters[at + further]
+
+
+@compiled
+def _hash_of(text: Ints, low: int, high: int) -> int:
     number = 0
-    for byte in word:
-        number = (31 * number + byte) & _MOST
-    hashes[number] = True
+    for at in range(low, high):
+        number = (31 * number + text[at]) & _MOST
+    return number
 
 
 @compiled
-def _known_words(block: Ints, hashes: Ints, starts: Ints) -> int:
-    """Write where words begin whose hash is marked in `hashes` to `starts`; return their count."""
-    count, number, start = 0, 0, -1
-    for at in range(block.size + 1):
-        if at < block.size and _is_letter(block[at]):
-            if start < 0:
-                start, number = at, 0
-            number = (31 * number + block[at]) & _MOST
-        elif start >= 0:
-            if hashes[number]:
-                starts[count] = start
-                count += 1
-            start = -1
+def _known_words(block: Ints, letters: Marks, starts: Ints, sizes: Marks, hashes: Marks) -> int:
+    """Move the `starts` of words of a known size and hash to the front; return their count."""
+    count = 0
+    for start in starts:
+        end = start
+        while letters[end] and end - start < sizes.size:
+            end += 1
+        known = end - start < sizes.size and sizes[end - start]
+        if known and hashes[_hash_of(block, start, end)]:
+            starts[count] = start
+            count += 1
     return count
 
 

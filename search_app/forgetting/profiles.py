@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,11 +80,11 @@ def _read(path: Path) -> tuple[Profiles, str, Origins | None]:
 
 
 def owners_of(
-    people: Set[str], users: Sequence[str], choices: Mapping[str, object]
+    people: Set[str], users: Collection[str], choices: Mapping[str, object]
 ) -> frozenset[str]:
     """Return which of `users` are one of `people`: the users themselves, and their sessions."""
     if choices.get("granularity") == "user":
-        return frozenset(people & {*users})
+        return frozenset(people).intersection(users)
     return frozenset(user for user in users if user in people or person_of(user) in people)
 
 

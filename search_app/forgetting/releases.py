@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from anonymizer.errors import AnonymizerError
-from anonymizer.methods import promise_of
 from anonymizer.publishing import log_next_to, published_rows, write_successor
 from anonymizer.storage.changes import people_named, with_edited, without_rows
 from anonymizer.storage.parts import read_cohorts, read_manifest, row_hash
@@ -76,7 +75,7 @@ def leave_releases(
                 done.dropped.append(folder)
             continue
         change = changed.get(manifest["input_hash"])
-        owners = owners_of(people, [*names], manifest["profiles"])
+        owners = owners_of(people, names, manifest["profiles"])
         if change is None and (terms is not None or not owners):
             continue
         input_hash = change.fingerprint if change else manifest["input_hash"]
@@ -170,5 +169,7 @@ def _first(public: Collection[Noted], sha256: str, rows: Collection[bytes]) -> i
 
 
 def _is_of_groups(release: Path) -> bool:
+    from anonymizer.methods import promise_of
+
     manifest = read_manifest(release)
     return not promise_of(manifest["method"], manifest["parameters"]).single_person

@@ -22,7 +22,8 @@ from anonymizer.measures.group_counts import published_counts
 from anonymizer.measures.linkability import readings
 from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release, stacked
-from anonymizer.storage.parts import TAXONOMY, cohort_folders, read_manifest
+from anonymizer.storage.changes import people_named
+from anonymizer.storage.parts import TAXONOMY, read_cohorts, read_manifest
 from anonymizer.storage.profiles import fingerprint, read_others, read_profiles, write_profiles
 from anonymizer.storage.releases import add_cohort, people_of, read_input_hash, read_release
 from anonymizer.storage.uniting import united
@@ -101,7 +102,9 @@ def admit(workspace: Workspace, settings: Settings, *, dry_run: bool = False) ->
             "the served release was made of a log, so nobody can be admitted to it; make a new one "
             "of a log that has everybody"
         )
-    who = _who_waits(workspace, settings, made_from)
+    # Read and checked once: the rows of a release are many.
+    cohorts = read_cohorts(folder)
+    who = _who_waits(workspace, settings, made_from, people_named(cohorts))
     # A further row of theirs could not be published, and with it nobody else's of the release.
     barred = people_published(workspace, who.names)
     everyone, who = who.number, who.without(barred)
@@ -113,7 +116,7 @@ def admit(workspace: Workspace, settings: Settings, *, dry_run: bool = False) ->
     if manifest["parameters"].get("taxonomy") == "given":
         manifest["parameters"]["taxonomy"] = str(folder / TAXONOMY)  # the release has kept it
     cohort = _cohort(waiting, manifest, seed, settings)
-    number = len(cohort_folders(folder)) + 1
+    number = len(cohorts) + 1
     counts = everyone, len(cohort.users), len(cohort.rows), number
     grow = who.gathering, who.needed
     done = Admission(str(folder), *counts, *grow, _against_all(folder, cohort), len(barred))
@@ -125,7 +128,7 @@ def admit(workspace: Workspace, settings: Settings, *, dry_run: bool = False) ->
             everybody = stacked([read_profiles(path), added])
             now = write_more(path, made_from, everybody, replacement)
             follow_profiles(workspace, made_from, now, replacement, but=folder)
-        add_cohort(folder, staged, cohort, seed=seed, input_hash=now)
+        add_cohort(cohorts, staged, cohort, seed=seed, input_hash=now)
         _refuse_breach(staged, waiting, now, replacement.scratch)
         with _moving(workspace, who):
             replacement.carry_out()
@@ -157,8 +160,9 @@ def _without(profiles: Profiles | None, people: Set[str]) -> Profiles | None:
 
 def count_waiting(workspace: Workspace, settings: Settings) -> int:
     """Return how many people in `workspace` wait to be admitted."""
-    made_from = _made_from(workspace.find("release"), workspace.find("profiles"))
-    return _who_waits(workspace, settings, made_from).number
+    folder = workspace.find("release")
+    made_from = _made_from(folder, workspace.find("profiles"))
+    return _who_waits(workspace, settings, made_from, people_of(folder)).number
 
 
 def _made_from(release: Path, profiles: Path) -> str:
@@ -171,11 +175,16 @@ def _made_from(release: Path, profiles: Path) -> str:
     return made_from
 
 
-def _who_waits(workspace: Workspace, settings: Settings, made_from: str) -> _Waiting:
-    """Return who waits in `workspace`, whose profiles have the fingerprint `made_from`."""
-    path, there = workspace.find("profiles"), people_of(workspace.find("release"))
+def _who_waits(
+    workspace: Workspace, settings: Settings, made_from: str, there: Set[str]
+) -> _Waiting:
+    """Return who waits in `workspace`, whose profiles have the fingerprint `made_from`.
+
+    Those who are `there` have a row of its release, or had one.
+    """
+    path = workspace.find("profiles")
     others = read_others(path, there)
-    known = there.union(others.users if others else ())
+    known = frozenset(there).union(others.users if others else ())
     if not (workspace.root / FILE).exists():
         return _Waiting(others, None, {}, known)
     with closing(PeopleStore(workspace.root / FILE)) as store:

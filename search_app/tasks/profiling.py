@@ -34,7 +34,6 @@ from ..disclosure.numbers import count
 from ..errors import UsageError, plain_when_writing
 from ..settings import Settings, kinds_of
 from ..workspace.folder import Workspace, with_check, write_whole
-from .serving import changes, served_release
 from .town import truth_path
 
 
@@ -117,6 +116,8 @@ def write_profiles_of(
     origins: bool = True,
 ) -> dict[str, Any]:
     """Read `logs`, write profiles to `output`, and return what was read and made."""
+    from .serving import changes, served_release
+
     workspace = Workspace(settings.workspace)
     check_outputs(logs, output, rejects)
     built = build_from(logs, settings, choices, form=form, rejects=rejects, origins=origins)
@@ -238,13 +239,18 @@ def hash_of_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest() if text else ""
 
 
+def _hash_of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def write_choices(
     profiles: Path, fingerprint: str, choices: Mapping[str, Any], held_out: str = ""
 ) -> None:
     """Write the `choices` that made `profiles`, their `fingerprint` and a hash of `held_out`."""
     made = {
         "sha256": fingerprint,
-        "file": hashlib.sha256(profiles.read_bytes()).hexdigest(),
+        "file": _hash_of_file(profiles),
         "choices": dict(choices),
         "held_out": held_out,
     }
@@ -266,8 +272,8 @@ def noted_fingerprint(profiles: Path) -> str:
     with suppress(OSError, ValueError, RecursionError):
         content = choices_path(profiles).read_bytes()
         made = read_object(content)
-        sha256 = hashlib.sha256(profiles.read_bytes()).hexdigest()
-        if with_check(made).encode() == content and made.get("file") == sha256:
+        same = made.get("file") == _hash_of_file(profiles)
+        if with_check(made).encode() == content and same:
             return str(made["sha256"])
     return ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -19,23 +19,23 @@ from anonymizer.model import Profiles, QueryLog, Release
 from anonymizer.profiles.building import build_profiles
 from anonymizer.querylog.files import may_be_log
 from anonymizer.rows.secret_order import fresh_key
-from anonymizer.similarity.cooccurrence import Network, learn
 from anonymizer.similarity.documents import Documents
 from anonymizer.storage.profiles import fingerprint, read_profiles
 from anonymizer.storage.releases import write_release
 from anonymizer.terms.counting import TermCounter
 from anonymizer.terms.taxonomy import read_taxonomy
 from anonymizer.terms.wordnet import open_wordnet
-from index.forward.reading import Forward
-from index.opening import open_forward
 
 from .. import console
 from ..errors import UsageError
-from ..search.smoothing import documents_by_terms
 from ..settings import Settings
 from ..workspace.folder import Workspace
 from ..workspace.ledger import note_made
 from .profiling import ProfilingChoices, analysis, analysis_of, choices_of, log_at
+
+if TYPE_CHECKING:
+    from anonymizer.similarity.cooccurrence import Network
+    from index.forward.reading import Forward
 
 Contexts = tuple[csr_matrix, list[str]]  # queries x terms, and these terms
 OF_LOG = "letters-digits"  # the terms of a method that takes a log: every word of a query
@@ -113,6 +113,10 @@ def _links(
     queries: Callable[[], Contexts] | None,
 ) -> Network:
     """Learn which terms meet in the index's documents, or in the queries of a log."""
+    from anonymizer.similarity.cooccurrence import learn
+
+    from ..search.smoothing import documents_by_terms
+
     count = values["neighbours"]
     if values["network"] == "index":
         index = forward()
@@ -239,4 +243,6 @@ def queries_by_terms(log: QueryLog, counter: TermCounter) -> csr_matrix:
 
 
 def _forward(settings: Settings) -> Forward:
+    from index.opening import open_forward
+
     return open_forward(Workspace(settings.workspace).find("index"))

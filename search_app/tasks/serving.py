@@ -16,7 +16,6 @@ from anonymizer.storage.parts import MEMBERS, ROWS, read_cohorts, row_hash
 from anonymizer.storage.profiles import fingerprint
 from anonymizer.storage.releases import read_hash, read_release
 
-from ..disclosure.kinds import in_short
 from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..workspace.folder import RELEASE, Workspace
@@ -48,6 +47,8 @@ def served_release(workspace: Workspace) -> Release | None:
 
 def changes(before: Release | None, after: Release | None) -> list[RowChange]:
     """Return for how many people what changes if `after` is served where `before` was."""
+    from ..disclosure.kinds import in_short
+
     if before is not None and after is not None and _equal(before, after):
         return []
     (old, had), (new, has) = (

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anonymizer.terms.wordnet import WordNet, open_wordnet
 
 from .. import console
-from .. import town as towns
 from ..errors import UsageError
-from ..evaluation.relevance import Relevance, read_relevance
 from ..settings import Settings
-from ..town.relevance import truth_relevance
 from ..workspace.folder import Workspace, with_check, write_whole
+
+if TYPE_CHECKING:
+    from ..evaluation.relevance import Relevance
 
 TRUTH = "truth"
 
@@ -30,6 +30,8 @@ def write_town(
     wordnet: WordNet, log: Path, *, users: int | None, queries: int | None, seed: int
 ) -> dict[str, Any]:
     """Build a town of `users`, write its `log` and truth, and return what was made."""
+    from .. import town as towns
+
     if not log.name or log.is_dir():
         raise UsageError(f"-o {log} must be a file, like town.tsv")
     sizes = {"users": users, "queries": queries}
@@ -64,6 +66,9 @@ def town_log(workspace: Workspace) -> Path:
 
 def relevance_for(source: str, labels: Path | None, settings: Settings) -> Relevance:
     """Return the relevance in the file `source` and `labels`; for "truth", by the town's truth."""
+    from ..evaluation.relevance import read_relevance
+    from ..town.relevance import truth_relevance
+
     if source != TRUTH:
         if labels is None:
             raise UsageError(f"{source} needs labels of documents, too; give --labels LABELS")

@@ -57,6 +57,7 @@ _EXAMPLE = {
 _KEY = re.compile(
     rb"([0-9a-f]{64})\n(?:([1-9][0-9]{0,8}) ([0-9a-f]{64})\n)?"
 )  # lines, hash of the last
+_AT_ONCE = 1 << 20  # bytes
 _DAY = "%d %b %Y, %H:%M UTC"
 
 
@@ -90,12 +91,14 @@ def note_made(workspace: Workspace, release: Path, event: str = MADE) -> None:
     from anonymizer.storage.parts import MEMBERS, ROWS, cohort_folders, read_manifest
 
     manifest, folders = read_manifest(release), cohort_folders(release)
-    members, rows = (
-        b"".join((one / name).read_bytes() for one in folders) for name in (MEMBERS, ROWS)
-    )
-    counts = members.count(b"\n"), rows.count(b"\n")
-    sha256 = hashlib.sha256(rows).hexdigest()
-    about = (manifest["method"], manifest["parameters"], *counts, sha256)
+    members = sum((one / MEMBERS).read_bytes().count(b"\n") for one in folders)
+    rows, digest = 0, hashlib.sha256()
+    for one in folders:
+        with (one / ROWS).open("rb") as file:
+            while block := file.read(_AT_ONCE):
+                rows += block.count(b"\n")
+                digest.update(block)
+    about = (manifest["method"], manifest["parameters"], members, rows, digest.hexdigest())
     line = as_json(Noted(int(time.time()), event, *about)._asdict())
     workspace.create()
     path = ledger_path(workspace)

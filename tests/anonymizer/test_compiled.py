@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import pytest
 from numba.core.codegen import JITCPUCodegen
+from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
 
 from anonymizer import compiled as machine
@@ -140,6 +141,18 @@ def test_a_truncated_file_heals(folder: Path, ending: str) -> None:
         path.write_bytes(path.read_bytes()[:30])
     assert call() == (32, True)
     assert call() == (32, False)
+
+
+@pytest.mark.parametrize(("text", "needs"), [("number", False), ("len({'a': number})", True)])
+def test_kept_code_loads_what_compiling_needs_only_where_it_hashes_texts(
+    monkeypatch: pytest.MonkeyPatch, text: str, needs: bool
+) -> None:
+    loop = f"@compiled\ndef inner(number):\n    return {text}\n"
+    answer, _ = call(loop)
+    loaded: list[bool] = []
+    monkeypatch.setattr(CPUContext, "refresh", lambda _context: loaded.append(True))
+    assert call(loop) == (answer, False)
+    assert bool(loaded) == needs
 
 
 def test_a_record_s_fields_count_not_only_their_types() -> None:

@@ -164,7 +164,7 @@ def test_the_bytes_judged_are_the_bytes_written_whatever_happens_between(
         (release / "rows.jsonl").write_bytes(good.replace(b"0.", b"0.9"))
         return case
 
-    monkeypatch.setattr("anonymizer.publishing.examine", examined)
+    monkeypatch.setattr("anonymizer.verification.judge.examine", examined)
     assert publish_at(place).holds
     assert (place / "out/f").read_bytes().endswith(b"\n" + good)
 

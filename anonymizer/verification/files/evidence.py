@@ -77,6 +77,7 @@ _CHANGES: Record = {
 }
 FORMAT_WORDS = {*_MANIFEST, ROWS, LOG, WITHDRAWN, FIRST_ROW, "rows"}
 _MEMBER_LINE = re.compile(r'\{"user": "([^"\\\x00-\x1f]+)", "row": "([^"\\\x00-\x1f]+)"\}\n')
+_MEMBER_REST = len('{"user": "", "row": ""}\n')
 _DELETIONS_OF = re.compile(rb'^\{"user": ("(?:[^"\\]|\\.)*"), ', re.MULTILINE)
 _HASH = re.compile(r"[0-9a-f]{64}")
 _TIME = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?:\d\d")
@@ -422,10 +423,12 @@ def _read_members(content: bytes) -> tuple[list[str], list[str]]:
     """Return the users in `content`, and the row of each."""
     try:
         # Faster than parsing; anything but the usual form is then read strictly.
-        lines = _MEMBER_LINE.findall(content.decode())
+        text = content.decode()
+        lines = _MEMBER_LINE.findall(text)
         users, rows = [user for user, _ in lines], [row for _, row in lines]
-        usual = "".join(f'{{"user": "{user}", "row": "{row}"}}\n' for user, row in lines)
-        if len({*users}) < len(users) or usual.encode() != content:
+        # Matches don't overlap. So there is nothing else if they are as long as all together.
+        usual = len(text) == sum(map(len, (*users, *rows))) + _MEMBER_REST * len(lines)
+        if len({*users}) < len(users) or not usual:
             records = [*read_lines(BytesIO(content), _MEMBER)]
             users, rows = ([record[name] for record in records] for name in _MEMBER)
     except LineFault as fault:

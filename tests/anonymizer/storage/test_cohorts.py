@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -62,7 +64,7 @@ def written(folder: Path, *cohorts: Release) -> Path:
     write_release(cohorts[0], place, seed=1, input_hash="0a1b", profiles={"size": 3})
     for number, cohort in enumerate(cohorts[1:], 2):
         before, place = place, folder / str(number)
-        add_cohort(before, place, cohort, seed=number, input_hash=f"0a{number}b")
+        add_cohort(read_cohorts(before), place, cohort, seed=number, input_hash=f"0a{number}b")
     return place
 
 
@@ -160,7 +162,7 @@ def test_rows_of_any_cohort_are_withdrawn_and_numbers_never_come_back(tmp_path: 
     assert people_of(none) == people_of(folder)
     assert json.loads((none / "cohorts/0002/release.json").read_text())["facts"]["groups"] == 0
     third = release([["k", "l"]], method="pooled")
-    add_cohort(none, more, third, seed=3, input_hash="0a9b")
+    add_cohort(read_cohorts(none), more, third, seed=3, input_hash="0a9b")
     assert read_release(more, promise_of).rows.users == ("g0002", "g0006", "g0003")
     assert leave(more, tmp_path / "last", {"d", "k"})[:2] == (3, 0)
     assert not (tmp_path / "last").exists()
@@ -214,9 +216,31 @@ def test_rows_are_named_like_nobody(tmp_path: Path) -> None:
     assert read_release(folder, promise_of).rows.users == ("g0001", "g0002", "gg0003", "g0004")
 
 
+@pytest.mark.parametrize("links", [True, False])
+def test_a_part_that_stays_is_written_again_only_where_it_cannot_be_linked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    folder = written(tmp_path, *TWO)
+    if not links:
+
+        def link(*_paths: Path) -> None:
+            raise OSError(errno.EXDEV, "another disk")
+
+        monkeypatch.setattr(os, "link", link)
+    with_edited(folder, tmp_path / "edited", {"a"}, {"of a"}, "0a9b")
+    without_rows(folder, tmp_path / "less", {"a"}, known=True, input_hash="0a1b")
+    old, edited, less = map(contents, (folder, tmp_path / "edited", tmp_path / "less"))
+    for name in ("rows.jsonl", "private/members.jsonl", "cohorts/0002/rows.jsonl"):
+        assert edited[name] == old[name]
+        assert (folder / name).samefile(tmp_path / "edited" / name) == links
+    assert (folder / "rows.jsonl").samefile(tmp_path / "less" / "rows.jsonl") is False
+    assert less["rows.jsonl"] != old["rows.jsonl"] == contents(folder)["rows.jsonl"]
+    assert len(read_cohorts(tmp_path / "edited")) == len(read_cohorts(tmp_path / "less")) == 2
+
+
 def test_who_stands_in_a_release_and_other_methods_are_refused(tmp_path: Path) -> None:
     folder = written(tmp_path, *TWO)
-    add = partial(add_cohort, folder, tmp_path / "new", seed=1, input_hash="0a1b")
+    add = partial(add_cohort, read_cohorts(folder), tmp_path / "new", seed=1, input_hash="0a1b")
     with_left = without_rows(folder, tmp_path / "l", {"a"}, known=True, input_hash="0a1b")
     assert with_left.withdrawn == 1
     assert "2 of the new people stand in it already" in refusal(
@@ -224,7 +248,12 @@ def test_who_stands_in_a_release_and_other_methods_are_refused(tmp_path: Path) -
     )
     assert "1 of the new people stand in it already" in refusal(
         partial(
-            add_cohort, tmp_path / "l", tmp_path / "new", release([["a"]]), seed=1, input_hash="0"
+            add_cohort,
+            read_cohorts(tmp_path / "l"),
+            tmp_path / "new",
+            release([["a"]]),
+            seed=1,
+            input_hash="0",
         )
     )
     for other in (

@@ -80,7 +80,7 @@ def test_slots_of_a_cohort_are_of_its_own_rows(tmp_path: Path) -> None:
         users=("eva", "fritz", "gerd", "hans"),
         slots=(Slot(0, "wine", (("eva", "wine"), ("fritz", "wine"))),),
     )
-    add_cohort(written(tmp_path / "r"), tmp_path / "n", later, seed=2, input_hash="0")
+    add_cohort(read_cohorts(written(tmp_path / "r")), tmp_path / "n", later, seed=2, input_hash="0")
     release = read_release(tmp_path / "n", promise_of)
     of_eva = [slot for slot in release.slots if slot.occurrences[0][0] == "eva"]
     assert [release.rows.users[slot.row] for slot in of_eva] == ["g0003"]

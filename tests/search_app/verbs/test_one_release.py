@@ -18,6 +18,7 @@ from anonymizer.methods.method import Inputs
 from anonymizer.model import Profiles, Release
 from anonymizer.publishing import read_published
 from anonymizer.similarity.documents import Documents
+from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.profiles import fingerprint, read_profiles, write_profiles
 from anonymizer.storage.releases import add_cohort, read_release
 from anonymizer.terms.wordnet import WordNet
@@ -58,7 +59,7 @@ class World(Run):
         write_profiles(everybody, path)
         place.rename(old := place.with_name("earlier"))
         cohort = self._made(method, key, profiles)
-        add_cohort(old, place, cohort, seed=0, input_hash=fingerprint(everybody))
+        add_cohort(read_cohorts(old), place, cohort, seed=0, input_hash=fingerprint(everybody))
         shutil.rmtree(old)
 
     def _made(self, method: str, key: bytes, profiles: Profiles) -> Release:
