@@ -333,7 +333,9 @@ def _lines(
     wide = max(map(len, names)) + 2
     yield f"{'difference':<{wide}}{'AP [95 %]':<{_AP + 3}}{'P':>8}"
     for name, pair in zip(names, pairs, strict=True):
-        yield f"{name:<{wide}}{_shown(pair.by, '+'):<{_AP + 3}}{_chance(pair.p):>8}"
+        # Ten thousand random trials give no finer value.
+        chance = "< 0.001" if pair.p < 0.001 else _number(pair.p)
+        yield f"{name:<{wide}}{_shown(pair.by, '+'):<{_AP + 3}}{chance:>8}"
     yield "paired by person; bootstrap intervals, randomization tests, P corrected by Holm"
 
 
@@ -343,12 +345,6 @@ def _cells(texts: list[str]) -> str:
 
 def _number(value: float, digits: int = 3, sign: str = "") -> str:
     return "-" if math.isnan(value) else f"{value:{sign}.{digits}f}"
-
-
-def _chance(p: float) -> str:
-    """Return the P-value `p` as text."""
-    # Ten thousand random trials give no finer value.
-    return "< 0.001" if p < 0.001 else _number(p)
 
 
 def _shown(value: Interval, sign: str = "") -> str:
