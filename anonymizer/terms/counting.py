@@ -18,7 +18,7 @@ from ..arrays import Ints, Marks, Numbers
 from ..compiled import compiled
 from ..model import Texts
 from ..numbering import no_names, number, with_room
-from .phrases import Phrases, joined
+from .phrases import Phrases
 
 ROOM = 1 << 15  # runs that the table holds at first
 # A full table of this size is emptied: a corpus of typos or endless words must not fill the memory.
@@ -50,10 +50,9 @@ class TermCounter:
     """Counts terms of texts; terms are numbered as they are met, those of phrases before all."""
 
     def __init__(self, analysis: RunAnalysis, phrases: Phrases | None = None) -> None:
-        self._number: defaultdict[str, int] = defaultdict(count().__next__)
         self._phrases = phrases or Phrases({})
-        numbers = [self._number[term] for term in self._phrases.terms]
-        self._phrase_numbers = np.array(numbers, dtype=np.int32)
+        known = {term: number for number, term in enumerate(self._phrases.terms)}
+        self._number = defaultdict(count(len(known)).__next__, known)
         self._term = analysis.term
         self._names, self._size = with_room(no_names(np.uint32), 0, ROOM, 16 * ROOM), 0
         self._run_terms = np.full(self._names.at.size, -1, dtype=np.int64)  # -1: none
@@ -90,7 +89,7 @@ class TermCounter:
         terms, words, starts = self._terms_of(points)
         ends = np.searchsorted(starts, text_ends)
         if self._phrases.terms:
-            terms, ends = joined(self._phrases.tree, self._phrase_numbers, terms, words, ends)
+            terms, ends = self._phrases.joined(terms, words, ends)
         if len(self._number) > self._place.size:
             self._last_row = _longer(self._last_row, 2 * len(self._number), -1)
             self._place = _longer(self._place, 2 * len(self._number), 0)
