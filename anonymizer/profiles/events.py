@@ -60,7 +60,7 @@ class OwnerTerms(NamedTuple):
     events: Events
 
 
-class _Cells(NamedTuple):
+class _PairCells(NamedTuple):
     """The terms of some spans' events, those of one pair of a span and a term together."""
 
     row: Ints  # of each pair: which of the spans
@@ -173,7 +173,7 @@ def _parts(owned: OwnedEvents, spans: Ints) -> Iterator[Ints]:
     yield from (part for part in np.split(spans, np.unique(marks)) if part.size)
 
 
-def _cells(owned: OwnedEvents, spans: Ints) -> _Cells:
+def _cells(owned: OwnedEvents, spans: Ints) -> _PairCells:
     """Return the terms of the events of `spans` that are not held out."""
     (order, at), queries = owned.spans, owned.queries
     row, place = _ranges(at[spans], at[spans + 1])
@@ -187,7 +187,7 @@ def _cells(owned: OwnedEvents, spans: Ints) -> _Cells:
     keys = keys[by_pair]
     start = np.flatnonzero(np.diff(keys, prepend=-1))
     pairs = np.divmod(keys[start], owned.terms)
-    return _Cells(*pairs, start, by_pair, queries.counts[cell[by_pair]], event[of[by_pair]])
+    return _PairCells(*pairs, start, by_pair, queries.counts[cell[by_pair]], event[of[by_pair]])
 
 
 def _ranges(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
