@@ -23,7 +23,7 @@ from ..search.engine import Ranking
 from ..search.modes import Modes
 from ..search.request import Request
 from .batch import SearchOptions
-from .judging import NO_HITS, NO_PROFILE, NOT_TELLING, JudgedQueries, why_not_judged
+from .judging import NO_HITS, NO_PROFILE, NOT_TELLING, JudgedByMode, why_not_judged
 from .relevance import LabelledQuery, Relevance
 
 PLAIN, STRANGER, AVERAGE = "none", "stranger", "global-average"
@@ -32,7 +32,7 @@ HEAD = "mode,pool,person,query,kind"  # the measures follow
 
 
 @dataclass(frozen=True)
-class Helped(JudgedQueries):
+class Helped(JudgedByMode):
     """Queries judged by relevance of their own."""
 
     kind: Ints  # query -> its place in KINDS

@@ -60,7 +60,7 @@ class Answered(NamedTuple):
 
 
 @dataclass(frozen=True)
-class JudgedQueries:
+class JudgedByMode:
     """All measures of the judged queries in each mode, and how many queries were not judged."""
 
     qids: tuple[str, ...]
@@ -92,7 +92,7 @@ def _cell(value: float) -> float | str:
 
 
 @dataclass(frozen=True)
-class Judged(JudgedQueries):
+class Judged(JudgedByMode):
     """Queries judged by the own-profile order."""
 
     hits: Ints  # query -> documents in its pool
@@ -188,7 +188,7 @@ def _measured(answers: Sequence[Answered], mode: str) -> dict[str, Floats]:
     return measured_by_size(lambda some: np.stack([orders[at] for at in some.tolist()]), sizes)
 
 
-def summaries(judged: JudgedQueries, seed: int, worst: str = "AP") -> list[ModeSummary]:
+def summaries(judged: JudgedByMode, seed: int, worst: str = "AP") -> list[ModeSummary]:
     """Return each mode's means over people, with bootstrap intervals drawn from `seed`.
 
     Who is served worst is said by the measure `worst`.
