@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import cache
 from itertools import count, pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -58,9 +56,6 @@ class TermCounter:
         self._run_terms = np.full(self._names.at.size, -1, dtype=np.int64)  # -1: none
         self._run_words = self._run_terms.copy()  # in phrases
         self._letter = analysis.characters
-        self._last_row = np.full(ROOM, -1, dtype=np.int64)  # term -> the last row that has it
-        self._place = np.zeros(ROOM, dtype=np.int64)  # term -> where that row counts it
-        self._rows = 0
 
     @property
     def terms(self) -> list[str]:
@@ -75,30 +70,21 @@ class TermCounter:
         return self._counts(np.frombuffer(packed, dtype=np.uint32), np.cumsum(lengths))
 
     def count_packed(self, texts: Texts, numbers: Ints) -> Counts:
-        """Return the counts for the texts with these `numbers`; no string is made for each."""
-        lengths = texts.at[numbers + 1] - texts.at[numbers]
-        points = np.empty(int(lengths.sum()) + numbers.size, dtype=np.uint32)
-        ends = np.empty(numbers.size, dtype=np.int64)
-        used = _spread(texts.blob, texts.at, numbers, points, ends)
-        # Normalized queries are in lower case, so this slow way is rarely taken.
-        if _changes_in_lower_case()[points[:used]].any():
-            return self.count([texts.text(number) for number in numbers.tolist()])
-        return self._counts(points[:used], ends)
+        """Return the counts for those of `texts` with these `numbers`."""
+        return self.count([texts.text(number) for number in numbers.tolist()])
 
     def _counts(self, points: NDArray[np.uint32], text_ends: Ints) -> Counts:
         terms, words, starts = self._terms_of(points)
         ends = np.searchsorted(starts, text_ends)
         if self._phrases.terms:
             terms, ends = self._phrases.joined(terms, words, ends)
-        if len(self._number) > self._place.size:
-            self._last_row = _longer(self._last_row, 2 * len(self._number), -1)
-            self._place = _longer(self._place, 2 * len(self._number), 0)
-        columns, tf = np.empty_like(terms), np.empty_like(terms)
-        counted = np.zeros(ends.size, dtype=np.int64)
-        _count(terms, ends, self._rows, self._last_row, self._place, columns, tf, counted)
-        self._rows += ends.size
-        used = int(counted[-1]) if counted.size else 0
-        return Counts(columns[:used].copy(), tf[:used].copy(), counted)
+        text = np.repeat(np.arange(ends.size), np.diff(ends, prepend=0))
+        text, terms = text[terms >= 0], terms[terms >= 0]
+        keys = text * max(len(self._number), 1) + terms
+        _, first, tf = np.unique(keys, return_index=True, return_counts=True)
+        in_order = np.argsort(first)
+        counted = np.cumsum(np.bincount(text[first], minlength=ends.size))
+        return Counts(terms[first[in_order]], tf[in_order].astype(np.int32), counted)
 
     def _terms_of(self, points: NDArray[np.uint32]) -> tuple[Numbers, Numbers, Ints]:
         """Return the term of each run, its word in phrases (-1: none), and where the run starts."""
@@ -143,33 +129,6 @@ class TermCounter:
         self._run_words = _longer(self._run_words, self._names.at.size, -1)
 
 
-@cache
-def _changes_in_lower_case() -> Marks:
-    """Return a table of all code points: True for those that change in lower case."""
-    return np.array([chr(point).lower() != chr(point) for point in range(sys.maxunicode + 1)])
-
-
-@compiled
-def _spread(blob: Any, at: Any, numbers: Any, points: Any, ends: Any) -> Any:
-    """Decode texts to code points, with a 0 behind each; return the number of code points."""
-    used = 0
-    for i in range(numbers.size):
-        byte, end = at[numbers[i]], at[numbers[i] + 1]
-        while byte < end:
-            first = np.uint32(blob[byte])
-            more = (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
-            point = first if more == 0 else first & np.uint32(0x3F >> more)
-            for follower in range(byte + 1, byte + 1 + more):
-                point = (point << np.uint32(6)) | np.uint32(blob[follower] & 0x3F)
-            points[used] = point
-            used += 1
-            byte += 1 + more
-        points[used] = 0
-        used += 1
-        ends[i] = used
-    return used
-
-
 def _longer(array: Ints, size: int, value: int) -> Ints:
     return np.concatenate([array[:size], np.full(max(size - array.size, 0), value, np.int64)])
 
@@ -194,23 +153,3 @@ def _find(
             size += 1
         runs[done], starts[done] = run, start
         done += 1
-
-
-@compiled
-def _count(
-    terms: Any, ends: Any, row: int, last_row: Any, place: Any, columns: Any, tf: Any, counted: Any
-) -> None:
-    """Count the terms of each row; a term's count stands where the row has the term first."""
-    at = used = 0
-    for i in range(ends.size):
-        while at < ends[i]:
-            term = terms[at]
-            at += 1
-            if term < 0:
-                continue
-            if last_row[term] != row + i:
-                last_row[term], place[term] = row + i, used
-                columns[used], tf[used] = term, 0
-                used += 1
-            tf[place[term]] += 1
-        counted[i] = used
