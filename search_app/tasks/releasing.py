@@ -200,7 +200,7 @@ def released(
             method,
             inputs,
             values,
-            forward=lambda: open_forward(Workspace(settings.workspace).find("index")),
+            forward=lambda: _forward(settings),
             queries=contexts,
         )
     return replace(release, facts=facts(profiles, release))
@@ -236,3 +236,7 @@ def queries_by_terms(log: QueryLog, counter: TermCounter) -> csr_matrix:
     starts = np.concatenate([[0], counts.ends])
     shape = (counts.ends.size, len(counter.terms))
     return csr_matrix((counts.tf.astype(np.float64), counts.columns, starts), shape=shape)
+
+
+def _forward(settings: Settings) -> Forward:
+    return open_forward(Workspace(settings.workspace).find("index"))
