@@ -20,13 +20,13 @@ class Names(NamedTuple):
     """A hash table of texts (open addressing): a slot holds a text's hash above its number + 1."""
 
     slots: NDArray[np.uint64]
-    blob: NDArray[np.uint8]
+    blob: NDArray[Any]
     at: Ints
 
 
-def no_names() -> Names:
-    """Return a table without any text."""
-    slots, blob = np.zeros(2 * _ROOM, dtype=np.uint64), np.empty(0, dtype=np.uint8)
+def no_names(letters: type[np.unsignedinteger[Any]] = np.uint8) -> Names:
+    """Return a table without any text; texts are of `letters`: bytes, or whole code points."""
+    slots, blob = np.zeros(2 * _ROOM, dtype=np.uint64), np.empty(0, dtype=letters)
     return Names(slots, blob, np.zeros(1, dtype=np.int64))
 
 

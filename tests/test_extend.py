@@ -57,7 +57,7 @@ from search_app.server.opening import Serving
 from search_app.settings import load_settings
 from search_app.web import create_app
 workspace, user, *paths = sys.argv[1:]
-site = Serving(load_settings(Path(workspace)), print, lasting=False).open()
+site = Serving(load_settings(Path(workspace)), print).open()
 client = create_app(site).test_client()
 assert client.post("/sign-in", data={"code": site.store.new_code(user)}).status_code == 303
 pages = {path: client.get(path).text for path in paths}

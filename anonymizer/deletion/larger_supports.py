@@ -208,7 +208,10 @@ def count_star(
     size = gather(user, i, low, count, rules.k, work, log, star)
     if size < 2:
         return
-    _sort(size, star.partner, star.pair, log.support)
+    if size > WORD:
+        # The rarest partners first: those with long lists come last, where few words are left.
+        order = np.argsort(log.support[star.pair[:size]])
+        star.partner[:size], star.pair[:size] = star.partner[order], star.pair[order]
     words, sign = -(-size // WORD), -1 if visit else 1
     work.counted_terms[0] = log.terms[work.cells[i]]
     spread(size, begin, log, star)
@@ -224,21 +227,6 @@ def count_star(
             if rules.m > 3:
                 _count_fours(x, start, end, words, work, log, rules, sign)
     clear(user, size, begin, log, star)
-
-
-@compiled
-def _sort(size: int, partner: Any, pair: Any, support: Any) -> None:
-    """Sort partners, the rarest first (Shell 1959)."""
-    # So the partners with long lists come last, where few words are left to be counted.
-    gap = size // 2 if size > WORD else 0
-    while gap > 0:
-        for i in range(gap, size):
-            one, other, j = partner[i], pair[i], i
-            while j >= gap and support[pair[j - gap]] > support[other]:
-                partner[j], pair[j] = partner[j - gap], pair[j - gap]
-                j -= gap
-            partner[j], pair[j] = one, other
-        gap = 1 if gap == 2 else gap * 5 // 11
 
 
 @compiled

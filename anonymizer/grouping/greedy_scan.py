@@ -8,10 +8,9 @@ of the number of users.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from ..arrays import Floats, Ints
@@ -20,76 +19,35 @@ from ..model import Grouping, Profiles, Progress, silent
 from ..similarity.wordnet import DECIMALS
 from .bounds import Bounds, holds, overall
 from .growing import ASSIGNED, MEMBERS, TERMS, finish, join, new_state, scaled_weights, settle
-
-
-class Vectors(Protocol):
-    """Rows of length 1, one for each user."""
-
-    def row(self, number: int) -> Floats:
-        """Return the row with this number."""
-
-    def products(self, target: Floats) -> Floats:
-        """Return the product of every row with `target`."""
-
-
-class SparseVectors:
-    """Unit rows of a sparse matrix."""
-
-    def __init__(self, unit: csr_matrix) -> None:
-        self._unit = unit
-
-    def row(self, number: int) -> Floats:
-        """Return the row with this number as a dense vector."""
-        row = np.zeros(self._unit.shape[1])
-        low, high = self._unit.indptr[number], self._unit.indptr[number + 1]
-        row[self._unit.indices[low:high]] = self._unit.data[low:high]
-        return row
-
-    def products(self, target: Floats) -> Floats:
-        """Return the product of every row with `target`."""
-        products: Floats = np.asarray(self._unit @ target, dtype=np.float64)
-        return products
-
-
-class DenseVectors:
-    """Unit rows of an array."""
-
-    def __init__(self, unit: NDArray[np.floating[Any]]) -> None:
-        self._unit = unit
-
-    def row(self, number: int) -> Floats:
-        """Return the row with this number."""
-        row: Floats = self._unit[number].astype(np.float64)
-        return row
-
-    def products(self, target: Floats) -> Floats:
-        """Return the product of every row with `target`."""
-        products = np.empty(len(self._unit))
-        # In a loop of ours, sums run in one order; in a library's, that depends on the cores.
-        _products(self._unit, target, products)
-        return products
+from .vectors import add, dot, rows_of
 
 
 def scan(
     profiles: Profiles,
-    vectors: Vectors,
+    unit: csr_matrix | Floats,
     bounds: Bounds,
     first_seed: int,
     *,
     linkage: str = "seed",
     progress: Progress = silent,
 ) -> Grouping:
-    """Return algorithm 1's groups of `profiles` with either `linkage`."""
-    return _Scan(profiles, vectors, bounds, linkage, progress).grouping(first_seed)
+    """Return algorithm 1's groups of `profiles`, by their `unit` rows, with either `linkage`."""
+    return _Scan(profiles, unit, bounds, linkage, progress).grouping(first_seed)
 
 
 class _Scan:
     """One run of the algorithm."""
 
     def __init__(
-        self, profiles: Profiles, vectors: Vectors, bounds: Bounds, linkage: str, progress: Progress
+        self,
+        profiles: Profiles,
+        unit: csr_matrix | Floats,
+        bounds: Bounds,
+        linkage: str,
+        progress: Progress,
     ) -> None:
-        self._vectors, self._bounds, self._linkage = vectors, bounds, linkage
+        self._rows, self._width = rows_of(unit), unit.shape[1]
+        self._bounds, self._linkage = bounds, linkage
         self._terms, self._overall = scaled_weights(profiles), overall(profiles)
         self._state = new_state(len(profiles), len(profiles.terms), 0)
         self._lengths: list[float] = []  # of the groups' summed vectors
@@ -111,20 +69,27 @@ class _Scan:
 
     def _complete(self, seed: int) -> Floats:
         """Let the closest join `seed` until the bounds hold; return all users' likeness to it."""
-        total = self._vectors.row(seed)
-        to_seed = alike = np.round(self._vectors.products(total), DECIMALS)
+        total = np.zeros(self._width)
+        add(self._rows, seed, total)
+        to_seed = alike = np.round(self._products(total), DECIMALS)
         join(seed, self._terms, self._state)
         while not (fit := self._fits()) and not self._everybody():
             row = _best(alike, self._state.group_of)
             join(row, self._terms, self._state)
             if self._linkage == "centroid":
-                total += self._vectors.row(row)
-                alike = np.round(self._vectors.products(total / _length(total)), DECIMALS)
+                add(self._rows, row, total)
+                alike = np.round(self._products(total / _length(total)), DECIMALS)
             self._progress(int(self._state.counts[ASSIGNED]))
         if fit:
             self._lengths.append(_length(total))
             finish(seed, self._state)
         return to_seed
+
+    def _products(self, target: Floats) -> Floats:
+        """Return the product of every row with `target`."""
+        products = np.empty(self._state.group_of.size)
+        _multiply(self._rows, target, products)
+        return products
 
     def _everybody(self) -> bool:
         return bool(self._state.counts[ASSIGNED] == self._state.group_of.size)
@@ -135,7 +100,9 @@ class _Scan:
         return bool(holds(self._bounds, members, state.terms, state.weights, size, self._overall))
 
     def _like_groups(self, row: int) -> Any:
-        products, groups = self._vectors.products(self._vectors.row(row)), len(self._lengths)
+        own, groups = np.zeros(self._width), len(self._lengths)
+        add(self._rows, row, own)
+        products = self._products(own)
         if self._linkage == "seed":
             return np.round(products[self._state.seeds[:groups]], DECIMALS)
         assigned = self._complete_of >= 0
@@ -155,9 +122,7 @@ def _length(vector: Floats) -> float:
 
 
 @compiled
-def _products(unit: Any, target: Any, products: Any) -> None:
-    for row in range(unit.shape[0]):
-        total = 0.0
-        for i in range(unit.shape[1]):
-            total += unit[row, i] * target[i]
-        products[row] = total
+def _multiply(rows: Any, target: Any, products: Any) -> None:
+    # In a loop of ours, sums run in one order; in a library's, that depends on the cores.
+    for row in range(products.size):
+        products[row] = dot(rows, row, target)

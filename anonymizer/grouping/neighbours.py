@@ -353,34 +353,7 @@ def _push(heap: Any, size: int, value: Any) -> Any:
 @compiled
 def _keep_first(entries: Any, count: int, kept: Any) -> Any:
     """Sort `count` entries and keep the first ones; return how many these are."""
-    _sort(entries, count)
+    entries[:count].sort()
     size = min(count, kept.size)
-    for place in range(size):
-        kept[place] = entries[place]
+    kept[:size] = entries[:size]
     return size
-
-
-@compiled
-def _sort(values: Any, size: int) -> None:
-    """Sort the first `size` values by a heap."""
-    # numba takes a second or two to compile numpy's own sort.
-    for start in range(size // 2 - 1, -1, -1):
-        _sink(values, start, size)
-    for end in range(size - 1, 0, -1):
-        values[0], values[end] = values[end], values[0]
-        _sink(values, 0, end)
-
-
-@compiled
-def _sink(values: Any, at: int, size: int) -> None:
-    """Let a value sink until no child of it is larger."""
-    value = values[at]
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
-        if child + 1 < size and values[child + 1] > values[child]:
-            child += 1
-        if values[child] <= value:
-            break
-        values[at] = values[child]
-        at = child
-    values[at] = value

@@ -12,7 +12,6 @@ invented.py invents one. Its numbers are synthetic, and every place that shows t
 from __future__ import annotations
 
 import csv
-import io
 import math
 import re
 from collections.abc import Collection, Sequence
@@ -25,7 +24,7 @@ from ..arrays import Floats
 from ..errors import BadInput, BadParameter
 from ..model import Profiles
 from ..storage.files import replaced_whole
-from ..storage.records import plain_errors
+from ..storage.records import csv_text, plain_errors
 from .invented import drawn
 
 NUMBERS = ("bid", "impressions", "clicks")
@@ -123,15 +122,11 @@ def synthetic_table_of(profiles: Profiles, seed: int = 0) -> MarketingTable:
 
 def write_table(table: MarketingTable, path: Path) -> None:
     """Write `table` to `path` as CSV, for its owner only, as its terms are those of a log."""
-    text = io.StringIO(newline="")
-    if table.synthetic:
-        text.write(f"{SYNTHETIC}: invented by veilsearch marketing, not measured\n")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    text = f"{SYNTHETIC}: invented by veilsearch marketing, not measured\n" * table.synthetic
     columns = [map(_cell, getattr(table, name).tolist()) for name in NUMBERS]
-    writer.writerows(zip(table.terms, *columns, strict=True))
+    text += csv_text([COLUMNS, *zip(table.terms, *columns, strict=True)])
     with plain_errors(path, "written"), replaced_whole(path) as file:
-        file.write(text.getvalue().encode())
+        file.write(text.encode())
 
 
 def _cell(value: float) -> str:

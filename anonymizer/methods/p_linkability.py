@@ -30,7 +30,6 @@ from .method import Inputs, Method, Options, option, rare
 
 if TYPE_CHECKING:
     from ..grouping.bounds import Bounds
-    from ..grouping.greedy_scan import Vectors
 
 MOST_SCORES = 500_000_000  # users x documents; their scores take 4 GB
 
@@ -214,14 +213,11 @@ def _grouped(
 ) -> Grouping:
     """Run algorithm 1, with an index of profiles where one is possible."""
     from ..grouping.greedy import cluster
-    from ..grouping.greedy_scan import DenseVectors, SparseVectors, scan
+    from ..grouping.greedy_scan import scan
 
     if isinstance(vectors, csr_matrix) and linkage == "seed":
         return cluster(profiles, vectors, bounds, first, progress=progress)
-    rows: Vectors = (
-        SparseVectors(vectors) if isinstance(vectors, csr_matrix) else DenseVectors(vectors)
-    )
-    return scan(profiles, rows, bounds, first, linkage=linkage, progress=progress)
+    return scan(profiles, vectors, bounds, first, linkage=linkage, progress=progress)
 
 
 METHOD = Method(

@@ -16,18 +16,15 @@ the pair met more often comes first, then the term whose name comes first.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, eye
 
-from ..arrays import Numbers
-from ..compiled import compiled, in_parallel
+from ..arrays import Floats, Ints, Numbers
+from ..compiled import in_parallel
 from ..errors import BadInput, BadParameter
 from ..model import Profiles
 from .wordnet import COMBINE, DECIMALS, spread
@@ -79,25 +76,29 @@ def learn(
     holds &= count[contexts.indices] >= least
     ends = np.concatenate([[0], np.cumsum(holds)])[contexts.indptr]
     columns = contexts.indices[holds].astype(np.int32)
-    present = csr_matrix((np.ones(columns.size, np.int8), columns, ends), shape=contexts.shape)
+    present = csr_matrix((np.ones(columns.size, np.int64), columns, ends), shape=contexts.shape)
     rank = np.empty(len(terms), dtype=np.int32)
     rank[sorted(range(len(terms)), key=terms.__getitem__)] = np.arange(len(terms))
-    turned = present.tocsc()
-    layout = (turned.indptr, turned.indices, present.indptr, present.indices)
+    turned, own = csr_matrix(present.T), np.bincount(columns, minlength=len(terms))
     # Cut the terms into runs of about equal work: frequent terms often stand together at the front.
-    count = np.diff(turned.indptr)
-    work = np.cumsum(count + count.sum() / max(count.size, 1))
-    cuts = np.searchsorted(work, 2 * count.sum() * np.arange(1, _SHARES) / _SHARES)
-    runs = list(pairwise(np.unique([0, *cuts.tolist(), count.size]).tolist()))
+    work = np.cumsum(own + own.sum() / max(own.size, 1))
+    cuts = np.searchsorted(work, 2 * own.sum() * np.arange(1, _SHARES) / _SHARES)
+    runs = list(pairwise(np.unique([0, *cuts.tolist(), own.size]).tolist()))
 
-    def links(run: tuple[int, int]) -> tuple[NDArray[np.int64], Numbers, NDArray[Any]]:
+    def links(run: tuple[int, int]) -> tuple[Ints, Numbers, Floats]:
         """Return the number of neighbours of each term in `run`, these neighbours and strengths."""
-        room = (run[1] - run[0], min(neighbours, rank.size))
-        kept = np.zeros(room[0], dtype=np.int64)
-        columns, strengths = np.empty(room, dtype=np.int32), np.empty(room)
-        _find(*run, layout, rank, least, kept, columns, strengths)
-        used = np.arange(room[1]) < kept[:, None]
-        return kept, columns[used], strengths[used]
+        together = (turned[slice(*run)] @ present).tocoo()
+        term, other, both = together.row + run[0], together.col, together.data
+        # Without terms that meet no more often than by chance.
+        met = (term != other) & (both >= least)
+        met &= contexts.shape[0] * both > own[term] * own[other]
+        term, other, both = term[met], other[met], both[met]
+        information = np.log(contexts.shape[0] * both / (own[term] * own[other]))
+        strength = np.round(information / -np.log(both / contexts.shape[0]), DECIMALS)
+        order = np.lexsort((rank[other], -both, -strength, term))
+        size = np.bincount(term - run[0], minlength=run[1] - run[0])
+        order = order[np.arange(order.size) - np.repeat(np.cumsum(size) - size, size) < neighbours]
+        return np.minimum(size, neighbours), other[order], strength[order]
 
     if not runs:
         return Network((), csr_matrix((0, 0)))
@@ -125,63 +126,3 @@ def augment_by_network(profiles: Profiles, network: Network, *, combine: str = "
     cells = (links.data, (known[links.row], column_of[links.col]))
     brought = csr_matrix(csr_matrix(cells, shape=shape) + eye(*shape, format="csr"))
     return spread(profiles.weights, brought, combine)
-
-
-@compiled
-def _find(
-    low: int, high: int, layout: Any, rank: Any, least: int, kept: Any, columns: Any, strengths: Any
-) -> None:
-    """Count the terms that each term meets in contexts, and keep the strongest links."""
-    contexts_at, contexts, terms_at, terms = layout
-    together = np.zeros(rank.size, dtype=np.int32)
-    met = np.empty(rank.size, dtype=np.int32)
-    for term in range(low, high):
-        size = 0
-        for i in range(contexts_at[term], contexts_at[term + 1]):
-            for j in range(terms_at[contexts[i]], terms_at[contexts[i] + 1]):
-                if together[terms[j]] == 0:
-                    met[size] = terms[j]
-                    size += 1
-                together[terms[j]] += 1
-        own, row = contexts_at[term + 1] - contexts_at[term], term - low
-        for i in range(size):
-            other = met[i]
-            both = together[other]
-            if other != term and both >= least:
-                count = contexts_at[other + 1] - contexts_at[other]
-                strength = _strength(terms_at.size - 1, own, count, both)
-                if strength > 0:
-                    kept[row] = _insert(
-                        other, strength, together, rank, columns[row], strengths[row], kept[row]
-                    )
-        together[met[:size]] = 0
-
-
-@compiled
-def _strength(n: int, own: int, other: int, both: int) -> float:
-    """Return the normalised PPMI of two terms, rounded; 0 if they meet no more than by chance."""
-    if n * both <= own * other:
-        return 0.0
-    information = math.log((n * both) / (own * other)) / -math.log(both / n)
-    return float(np.rint(information * 10.0**DECIMALS) / 10.0**DECIMALS)
-
-
-@compiled
-def _insert(
-    term: int, strength: float, together: Any, rank: Any, columns: Any, strengths: Any, size: int
-) -> Any:
-    """Insert a neighbour among the strongest in order, and return how many there are."""
-    place = size
-    while place > 0:
-        one = columns[place - 1]
-        if strength < strengths[place - 1] or (
-            strength == strengths[place - 1]
-            and (-together[one], rank[one]) < (-together[term], rank[term])
-        ):
-            break
-        place -= 1
-        if place + 1 < columns.size:
-            columns[place + 1], strengths[place + 1] = one, strengths[place]
-    if place < columns.size:
-        columns[place], strengths[place] = term, strength
-    return min(size + 1, columns.size)

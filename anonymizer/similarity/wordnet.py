@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from ..arrays import Numbers
+from ..arrays import Floats, Ints, Numbers
 from ..compiled import compiled, in_parallel
 from ..errors import BadInput, BadParameter
 from ..model import Profiles, Progress, silent
@@ -185,69 +185,37 @@ def _closest(
 
 def spread(carriers: csr_matrix, brings: csr_matrix, combine: str) -> csr_matrix:
     """Return `carriers` @ `brings`; values on the same cell `combine` by sum or by max."""
-    rows, columns = carriers.shape[0], brings.shape[1]
-    parts = (carriers.indptr, carriers.indices, carriers.data)
-    brought = (brings.indptr, brings.indices, brings.data)
-    indptr = np.zeros(rows + 1, dtype=np.int64)
+    columns = brings.shape[1]
 
-    def count(share: tuple[int, int]) -> None:
-        seen = np.full(columns, -1, dtype=np.int32)
-        _count(*share, *parts[:2], *brought[:2], seen, indptr)
+    def spread_rows(share: tuple[int, int]) -> tuple[Ints, Numbers, Floats]:
+        some = carriers[slice(*share)]
+        brought, ends = _part(brings.indices, brings.indptr, some.indices)
+        factors, _ = _part(brings.data, brings.indptr, some.indices)
+        sizes = np.diff(ends)
+        row = np.repeat(np.arange(some.shape[0]), np.diff(some.indptr))
+        keys = np.repeat(row, sizes) * columns + brought
+        values = np.repeat(some.data, sizes) * factors
+        order = np.argsort(keys, kind="stable")
+        keys, values = keys[order], values[order]
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        row, column = np.divmod(keys[starts], columns)
+        if combine == "max":
+            values = np.maximum.reduceat(values, starts) if starts.size else values
+        else:
+            cell = np.repeat(np.arange(starts.size), np.diff(starts, append=keys.size))
+            values = np.bincount(cell, values)
+        return np.bincount(row, minlength=some.shape[0]), column.astype(np.int32), values
 
-    def fill(share: tuple[int, int]) -> None:
-        cells = np.full(columns, -1.0)
-        _fill(*share, parts, brought, combine == "sum", cells, (indptr, indices, data))
-
-    # Cells are counted first, so that each thread knows where its rows go.
-    in_parallel(count, shares(rows))
-    np.cumsum(indptr, out=indptr)
-    indices, data = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
-    in_parallel(fill, shares(rows))
-    return csr_matrix((data, indices, indptr), shape=(rows, columns))
+    parts = in_parallel(spread_rows, shares(carriers.shape[0]))
+    cells, indices, data = (np.concatenate(part) for part in zip(*parts, strict=True))
+    indptr = np.concatenate([[0], np.cumsum(cells)])
+    return csr_matrix((data, indices, indptr), shape=(carriers.shape[0], columns))
 
 
 def shares(rows: int) -> list[tuple[int, int]]:
     """Return the number of `rows` cut into runs for threads; no result may depend on the cut."""
     step = max(1, -(-rows // _SHARES))
     return [(low, min(low + step, rows)) for low in range(0, rows, step)]
-
-
-@compiled
-def _count(
-    low: int, high: int, indptr: Any, carriers: Any, at: Any, columns: Any, seen: Any, counts: Any
-) -> None:
-    """Count the distinct columns of each row, one place further on."""
-    for row in range(low, high):
-        for cell in range(indptr[row], indptr[row + 1]):
-            for i in range(at[carriers[cell]], at[carriers[cell] + 1]):
-                if seen[columns[i]] != row:
-                    seen[columns[i]] = row
-                    counts[row + 1] += 1
-
-
-@compiled
-def _fill(low: int, high: int, parts: Any, brought: Any, adds: bool, cells: Any, made: Any) -> None:
-    """Write the rows with ascending columns; `cells` is one row, -1 where it has nothing yet."""
-    indptr, carriers, weights = parts
-    at, columns, factors = brought
-    starts, indices, data = made
-    for row in range(low, high):
-        end = starts[row]
-        for cell in range(indptr[row], indptr[row + 1]):
-            for i in range(at[carriers[cell]], at[carriers[cell] + 1]):
-                column, weight = columns[i], weights[cell] * factors[i]
-                if cells[column] < 0:
-                    cells[column] = weight
-                    indices[end] = column
-                    end += 1
-                elif adds:
-                    cells[column] += weight
-                else:
-                    cells[column] = max(cells[column], weight)
-        indices[starts[row] : end].sort()
-        for place in range(starts[row], end):
-            data[place] = cells[indices[place]]
-            cells[indices[place]] = -1.0
 
 
 def unit_rows(matrix: csr_matrix) -> csr_matrix:

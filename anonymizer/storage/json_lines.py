@@ -1,55 +1,62 @@
 """Lines of JSON, one record per line: read strictly, and written as `as_json` writes them.
 
-orjson reads whole blocks of lines fast, but it is less strict: of a name that occurs twice, it
-drops the first. A compiled loop reads the terms, and knows one form only. So a block that is not
-clearly right goes through the strict reader line by line. That reader accepts it after all, or says
-what is wrong with which line.
+orjson reads a line fast, but it is less strict: of a name that occurs twice, it drops the first. So
+a line that is not clearly right goes through the strict reader. That reader accepts it after all,
+or says what is wrong with it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from io import BufferedIOBase, BytesIO
+import sys
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BufferedIOBase
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from ..arrays import Floats, Ints, Numbers
+from ..arrays import Floats, Ints
 from ..errors import BadInput
 from ..model import Profiles
 from .records import Record, check_record, read_object
 
-# Bytes read and cells written at once: larger blocks don't fit the processor's cache.
-BLOCK = 1 << 17
+# Cells written at once: larger blocks don't fit the processor's cache.
 CELLS = 1 << 14
 
 Fields = dict[str, list[Any]]  # a record's names -> the values of all records
 
 
-class Scanned(NamedTuple):
-    """The terms of some lines: their numbers and weights, and how many each line has."""
-
-    columns: Numbers
-    weights: Floats
-    sizes: Ints
-
-
 def read_fields(file: BufferedIOBase, path: Path, example: Record) -> Fields:
-    """Return the values of all records in `file` by name, without terms."""
-    return _read(file, path, example).fields
+    """Return the values of all records in `file` by name; the records have no terms."""
+    records = [*_records(file, path, example)]
+    return {name: [record[name] for record in records] for name in example}
 
 
 def read_rows(file: BufferedIOBase, path: Path, example: Record) -> tuple[Profiles, list[int]]:
     """Return the rows in `file` by name, and the number of users that each stands for."""
-    reading = _read(file, path, example)
-    names = reading.fields[next(iter(example))]
-    return reading.rows(names), reading.fields.get("users", [1] * len(names))
+    first = next(iter(example))
+    names, users = list[str](), list[int]()
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__  # a new term gets the next number
+    columns, weights, ends = array("i"), array("d"), array("q", [0])
+    for record in _records(file, path, example):
+        names.append(record[first])
+        users.append(record.get("users", 1))
+        columns.extend(map(numbers.__getitem__, record["terms"]))
+        weights.extend(record["terms"].values())
+        ends.append(len(columns))
+    terms = sorted(numbers)
+    rank = np.empty(len(terms), dtype=np.int32)
+    rank[[numbers[term] for term in terms]] = np.arange(len(terms), dtype=np.int32)
+    entries = (np.frombuffer(weights), rank[np.frombuffer(columns, np.int32)], np.array(ends))
+    matrix = csr_matrix(entries, (len(names), len(terms)))
+    return Profiles(tuple(names), tuple(terms), matrix), users
 
 
 def written_records(content: bytes) -> Iterator[Record]:
@@ -57,12 +64,45 @@ def written_records(content: bytes) -> Iterator[Record]:
     return map(orjson.loads, content.splitlines())
 
 
-def _read(file: BufferedIOBase, path: Path, example: Record) -> _Reading:
-    reading = _Reading(path, example)
-    while block := file.read(BLOCK) + file.readline():
-        reading.read(block)
-    reading.strict.finish()
-    return reading
+def _records(file: Iterable[bytes], path: Path, example: Record) -> Iterator[Record]:
+    """Yield the record of each line of `file`, or raise BadInput; `path` names the file."""
+    strict = StrictReader(path, example)
+    kinds = {name: type(value) for name, value in example.items()}
+    first, texts = next(iter(example)), [*kinds.values()].count(str)
+    for line in file:
+        record = _plain_record(line, kinds, texts)
+        if record is None or record[first] in strict.seen:
+            record = strict.read(line)
+        else:
+            strict.skip(record[first])
+        yield record
+    strict.finish()
+
+
+def _plain_record(line: bytes, kinds: Mapping[str, type], texts: int) -> Record | None:
+    """Return the record in `line` if its values are of `kinds`, `texts` of them texts; else None.
+
+    None says that the line is not clearly right.
+    """
+    if b"\\" in line or b'""' in line:  # an escape, or an empty text
+        return None
+    try:
+        record: Record = orjson.loads(line)
+        if any(type(record[name]) is not kind for name, kind in kinds.items()):
+            return None
+    except (ValueError, TypeError, LookupError):
+        return None
+    terms: Mapping[str, float] = record.get("terms", {})
+    if "terms" in kinds:
+        weights = terms.values()
+        if not terms or not {*map(type, weights)} <= {int, float}:
+            return None
+        # orjson rounds a whole number above the largest float down to it.
+        if not 0 < min(weights) <= max(weights) < sys.float_info.max:
+            return None
+    # Without escapes, each text has two quotation marks. Of a doubled name orjson returns one, so
+    # the line has more marks than the texts that are returned.
+    return record if line.count(b'"') == 2 * (len(kinds) + texts + len(terms)) else None
 
 
 class StrictReader:
@@ -88,95 +128,15 @@ class StrictReader:
         self.seen.add(record[first])
         return record
 
-    def skip(self, first_values: Sequence[str]) -> None:
-        """Count lines with these `first_values`, which are known to be right."""
-        self._lines += len(first_values)
-        self.seen.update(first_values)
+    def skip(self, first_value: str) -> None:
+        """Count a line with this `first_value`, which is known to be right."""
+        self._lines += 1
+        self.seen.add(first_value)
 
     def finish(self) -> None:
         """Raise if there was no line."""
         if not self.seen:
             raise BadInput(f"{self._path}: there is no line; {self._remedy}")
-
-
-class _Reading:
-    """The records that were read so far."""
-
-    def __init__(self, path: Path, example: Record) -> None:
-        self.strict = StrictReader(path, example)
-        self.fields: Fields = {name: [] for name in example if name != "terms"}
-        self._example = example
-        # Imported here: what only opens a workspace loads no compiled loops.
-        from .scanning import TermScanner
-
-        self._scanner = TermScanner()
-        self._columns: list[Numbers] = []
-        self._weights: list[Floats] = []
-        self._sizes: list[Ints] = []
-
-    def read(self, block: bytes) -> None:
-        """Read the whole lines of `block`."""
-        lines = BytesIO(block).readlines()
-        scanned = self._scanner.scanned(block, lines) if "terms" in self._example else (lines, None)
-        columns = self._at_once(scanned[0]) if scanned else None
-        if scanned and columns:
-            self.strict.skip(columns[next(iter(columns))])
-            self._add(columns, scanned[1])
-            return
-        records = [self.strict.read(line) for line in lines]
-        terms: list[dict[str, float]] = [record.pop("terms", {}) for record in records]
-        numbers = [self._scanner.number(term) for row in terms for term in row]
-        weights = np.array([weight for row in terms for weight in row.values()], dtype=np.float64)
-        cells = Scanned(np.array(numbers, dtype=np.int32), weights, np.array([*map(len, terms)]))
-        self._add({name: [record[name] for record in records] for name in self.fields}, cells)
-
-    def _add(self, columns: Fields, cells: Scanned | None) -> None:
-        """Add lines by their `columns` and the `cells` of their terms."""
-        if cells:
-            self._columns.append(cells.columns)
-            self._weights.append(cells.weights)
-            self._sizes.append(cells.sizes)
-        for name, known in self.fields.items():
-            known.extend(columns[name])
-
-    def _at_once(self, lines: Sequence[bytes]) -> Fields | None:
-        """Return the values of `lines` without terms by name; None if unclear."""
-        # Without escapes, each text has two quotation marks. Of a doubled name orjson returns one,
-        # so the lines have more marks than the texts that are returned.
-        block = b"".join(lines)
-        if b"\\" in block or b'""' in block:  # an escape, or an empty text
-            return None
-        try:
-            records = [*map(orjson.loads, lines)]
-            columns = {name: [record[name] for record in records] for name in self.fields}
-        except (ValueError, TypeError, LookupError):
-            return None
-        kinds = {name: type(self._example[name]) for name in self.fields}
-        if any({*map(type, columns[name])} != {kind} for name, kind in kinds.items()):
-            return None
-        first = {*columns[next(iter(columns))]}
-        texts = (len(kinds) + [*kinds.values()].count(str)) * len(lines)
-        alone = len(first) == len(lines) and first.isdisjoint(self.strict.seen)
-        return columns if alone and block.count(b'"') == 2 * texts else None
-
-    def rows(self, names: Sequence[str]) -> Profiles:
-        """Return the rows, their terms in sorted order."""
-        ends = np.concatenate([[0], np.cumsum(_taken(self._sizes))])
-        terms, columns = self._scanner.terms(), _taken(self._columns)
-        used = np.flatnonzero(np.bincount(columns, minlength=len(terms))).tolist()
-        by_name = sorted(used, key=terms.__getitem__)
-        rank = np.empty(len(terms), dtype=np.int32)
-        rank[by_name] = np.arange(len(by_name), dtype=np.int32)
-        entries = (_taken(self._weights), rank[columns], ends)
-        matrix = csr_matrix(entries, (len(names), len(by_name)))
-        return Profiles(tuple(names), tuple(terms[number] for number in by_name), matrix)
-
-
-def _taken(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """Return the parts as one array, and free them."""
-    whole = np.concatenate(parts)
-    parts.clear()
-    return whole
 
 
 def record_lines(columns: Mapping[str, Sequence[object]]) -> Iterator[bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from anonymizer.errors import AnonymizerError
 from anonymizer.model import Progress
+from index.model import Pool
 
 from ..errors import UsageError
 from ..search.modes import Modes
@@ -28,6 +29,13 @@ class SearchOptions(NamedTuple):
     rule: RankingRule = COSINES
     operators: bool = False
     threads: int = 1
+
+    def pools(self, modes: Modes, topics: Iterable[Topic]) -> Iterator[Pool]:
+        """Yield the pool of each of `topics`, found in the index of `modes`."""
+        queries = [topic.query for topic in topics]
+        return modes.engine.pools(
+            queries, self.pool, threads=self.threads, operators=self.operators
+        )
 
 
 class RunReport(NamedTuple):
@@ -53,11 +61,7 @@ def run_topics(
     in_groups = [t for t in topics if (mode or modes.usual_mode(t.user)) == "group"]
     report = RunReport([], [], [t.qid for t in in_groups if modes.lacks_row(t.user)], 0.0)
     began = time.perf_counter()
-    queries = [topic.query for topic in topics]
-    pools = modes.engine.pools(
-        queries, search.pool, threads=search.threads, operators=search.operators
-    )
-    pairs = zip(topics, pools, strict=True)
+    pairs = zip(topics, search.pools(modes, topics), strict=True)
     while block := list(islice(pairs, BLOCK)):
         rankings = [
             modes.ranking(pool, mode or modes.usual_mode(topic.user), topic.user, search.rule)

@@ -7,13 +7,9 @@ gains.
 
 from __future__ import annotations
 
-import csv
-import io
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,55 +18,24 @@ from anonymizer.model import Progress, Release, ReleasedRow
 from index.model import Pool
 
 from ..errors import UsageError
-from ..measures.relevance import BY_KIND, GAIN, HARM, KINDS, LOST, RELEVANCE, is_kept, judged
-from ..measures.significance import Interval, by_person, intervals, worst_decile
+from ..measures.relevance import KINDS, is_kept, judged
 from ..search.engine import Ranking
 from ..search.modes import Modes
 from ..search.request import Request
 from .batch import SearchOptions
-from .judging import NO_HITS, NO_PROFILE
+from .judging import NO_HITS, NO_PROFILE, NOT_TELLING, JudgedByMode, why_not_judged
 from .relevance import LabelledQuery, Relevance
 
 PLAIN, STRANGER, AVERAGE = "none", "stranger", "global-average"
 CONTROLS = (STRANGER, AVERAGE)
-NOT_TELLING = "not telling"
-WHY = {
-    NO_PROFILE: "of people without a profile",
-    NO_HITS: "that find nothing",
-    NOT_TELLING: "with fewer than 2 relevant documents among the first 100, or more than 90 %",
-}
 HEAD = "mode,pool,person,query,kind"  # the measures follow
 
 
 @dataclass(frozen=True)
-class Helped:
-    """All measures by relevance of the kept queries in each mode; people by number."""
+class Helped(JudgedByMode):
+    """Queries judged by relevance of their own."""
 
-    qids: tuple[str, ...]
-    person: Ints  # query -> number of its person, from 1
     kind: Ints  # query -> its place in KINDS
-    values: Mapping[str, Mapping[str, Floats]]  # mode -> measure -> values, query by query
-    left_out: Mapping[str, int]  # why -> queries
-    unserved: int  # queries of people without a row, in the plain order
-
-    @property
-    def people(self) -> int:
-        """Return the number of people with kept queries."""
-        return int(self.person.max(initial=0))
-
-
-class HelpedSummary(NamedTuple):
-    """A mode's means over people, by the measures of RELEVANCE."""
-
-    mode: str
-    means: Mapping[str, Interval]
-    worst_decile: float  # mean gain of the tenth of the people who gain least
-
-    @property
-    def loss(self) -> float:
-        """Return the mean fall of AP where a query is harmed; 0 if none is."""
-        harmed = self.means[HARM].mean
-        return self.means[LOST].mean / harmed if harmed else 0.0
 
 
 class Controls:
@@ -116,7 +81,8 @@ def help_in(
     ways = _ways(modes, names, search, seed)
     kept, marks = list[LabelledQuery](), list[Marks]()
     places: dict[str, list[Ints]] = {name: [] for name in ways}
-    for number, (query, pool) in enumerate(_pools(modes, known, search), 1):
+    pools = search.pools(modes, [query.topic for query in known])
+    for number, (query, pool) in enumerate(zip(known, pools, strict=True), 1):
         progress(number)
         relevant = relevance.relevant(query, modes.engine.ids(pool.rows))
         if not is_kept(relevant[None], np.array([len(pool)]))[0]:
@@ -136,21 +102,11 @@ def help_in(
     return Helped(
         tuple(query.topic.qid for query in kept),
         np.array([number_of[user] for user in users], dtype=np.int64),
-        kind,
         {name: _measured(marks, some, kind) for name, some in places.items()},
         left_out,
         sum(any(modes.lacks_row(user, name) for name in names) for user in users),
+        kind,
     )
-
-
-def _pools(
-    modes: Modes, known: Sequence[LabelledQuery], search: SearchOptions
-) -> Iterator[tuple[LabelledQuery, Pool]]:
-    texts = [query.topic.query for query in known]
-    pools = modes.engine.pools(
-        texts, search.pool, threads=search.threads, operators=search.operators
-    )
-    return zip(known, pools, strict=True)
 
 
 def _ways(
@@ -186,41 +142,3 @@ def _measured(marks: Sequence[Marks], places: Sequence[Ints], kind: Ints) -> Map
     relevant = np.stack([np.pad(some, (0, wide - some.size)) for some in marks])
     orders = np.stack([np.concatenate((some, np.arange(some.size, wide))) for some in places])
     return judged(relevant, orders, kind)
-
-
-def summaries_of(helped: Helped, seed: int) -> list[HelpedSummary]:
-    """Return each mode's means over people, with bootstrap intervals drawn from `seed`."""
-    table = np.stack([[values[name] for name in RELEVANCE] for values in helped.values.values()])
-    people = by_person(table, helped.person)
-    # In one call: each interval is drawn from the same people, so modes are comparable.
-    drawn = intervals(people.reshape(-1, people.shape[-1]), seed=seed)
-    size, gain = len(RELEVANCE), RELEVANCE.index(GAIN)
-    return [
-        HelpedSummary(
-            mode,
-            dict(zip(RELEVANCE, drawn[at * size : (at + 1) * size], strict=True)),
-            worst_decile(people[at, gain]),
-        )
-        for at, mode in enumerate(helped.values)
-    ]
-
-
-def why_not_judged(left_out: Mapping[str, int]) -> str:
-    """Return how many queries are not judged, and why, from the counts `left_out`."""
-    counts = [f"{count:,} {WHY[why]}" for why, count in left_out.items() if count]
-    return "not judged: " + (", ".join(counts) or "none")
-
-
-def rows_of(helped: Helped, pool: int) -> str:
-    """Return `helped` as CSV, a line for each query and mode; NaN is empty."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    shown = [name for name in RELEVANCE if name not in BY_KIND]
-    writer.writerow((*HEAD.split(","), *shown))
-    for mode, values in helped.values.items():
-        columns = [values[name].tolist() for name in shown]
-        about = zip(helped.person.tolist(), helped.qids, helped.kind.tolist(), strict=True)
-        for (person, qid, kind), *measured in zip(about, *columns, strict=True):
-            cells = ["" if math.isnan(value) else value for value in measured]
-            writer.writerow((mode, pool, person, qid, KINDS[kind], *cells))
-    return text.getvalue()

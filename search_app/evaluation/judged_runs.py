@@ -59,7 +59,7 @@ def judge_into(
         judged = judge(modes, topics, names, search, on_answer)
         # Raised inside the block: then no runs are written.
         if not judged.qids:
-            why = why_not_judged(judged)
+            why = why_not_judged(judged.left_out)
             raise UsageError(f"none of {len(topics):,} queries can be judged; {why}")
         return judged
 

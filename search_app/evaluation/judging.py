@@ -5,18 +5,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations, islice, repeat
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from anonymizer.arrays import Floats, Ints
+from anonymizer.storage.records import csv_text
 from index.model import Pool
 
 from ..measures.precision import (
@@ -42,6 +41,13 @@ from .topics import Topic
 BLOCK = 256  # topics measured at once
 HEAD = "mode,pool,person,query,hits"  # the measures follow
 NO_PROFILE, NO_HITS, FEW_HITS = "no profile", "no hits", "few hits"
+NOT_TELLING = "not telling"
+_WHY = {
+    NO_PROFILE: "of people without a profile",
+    NO_HITS: "that find nothing",
+    FEW_HITS: f"that find {DEPTH} documents or fewer, for which every order has AP 1",
+    NOT_TELLING: "with fewer than 2 relevant documents among the first 100, or more than 90 %",
+}
 
 
 class Answered(NamedTuple):
@@ -54,21 +60,43 @@ class Answered(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judged:
-    """All measures of the judged topics in each mode, and how many topics were not judged."""
+class JudgedByMode:
+    """All measures of the judged queries in each mode, and how many queries were not judged."""
 
     qids: tuple[str, ...]
     person: Ints  # query -> number of its person, from 1
-    hits: Ints  # query -> documents in its pool
     values: Mapping[str, Mapping[str, Floats]]  # mode -> measure -> values, query by query
-    not_judged: Mapping[str, int]  # why -> queries
-    cut: int  # queries of which only the beginning was searched
-    unserved: int = 0  # queries of people without a row, judged in the plain order
+    left_out: Mapping[str, int]  # why -> queries
+    unserved: int  # queries of people without a row, judged in the plain order
 
     @property
     def people(self) -> int:
         """Return the number of people with judged queries."""
         return int(self.person.max(initial=0))
+
+    def rows(self, pool: int, head: str, last: Iterable[object], measures: Sequence[str]) -> str:
+        """Return CSV with a line for each query and mode, over a `pool`; NaN is empty.
+
+        The columns are those of `head`, whose last one has the values `last`, then `measures`.
+        """
+        lines: list[tuple[object, ...]] = [(*head.split(","), *measures)]
+        about = (self.person.tolist(), self.qids, [*last])
+        for mode, values in self.values.items():
+            columns = ([_cell(value) for value in values[name].tolist()] for name in measures)
+            lines += zip(repeat(mode), repeat(pool), *about, *columns, strict=False)
+        return csv_text(lines)
+
+
+def _cell(value: float) -> float | str:
+    return "" if math.isnan(value) else round(value, 12)
+
+
+@dataclass(frozen=True)
+class Judged(JudgedByMode):
+    """Queries judged by the own-profile order."""
+
+    hits: Ints  # query -> documents in its pool
+    cut: int  # queries of which only the beginning was searched
 
 
 class ModeSummary(NamedTuple):
@@ -76,7 +104,7 @@ class ModeSummary(NamedTuple):
 
     mode: str
     means: Mapping[str, Interval]  # by measure
-    worst_decile: float  # mean AP of the tenth of the people with the lowest AP
+    worst_decile: float  # mean of the tenth of the people who are served worst
 
 
 class ModeDifference(NamedTuple):
@@ -114,14 +142,14 @@ def judge(
     return Judged(
         tuple(qids),
         np.array(person, dtype=np.int64),
-        np.array(hits, dtype=np.int64),
         {
             mode: {n: np.concatenate([np.empty(0), *(p[mode][n] for p in parts)]) for n in MEASURES}
             for mode in names
         },
         not_judged,
-        cut,
         sum(any(modes.lacks_row(user, mode) for mode in names) for user in users),
+        np.array(hits, dtype=np.int64),
+        cut,
     )
 
 
@@ -141,11 +169,7 @@ def _answers(
     not_judged: dict[str, int],
 ) -> Iterator[Answered]:
     """Answer `topics` in their order; count in `not_judged` those that find too few documents."""
-    queries = [topic.query for topic in topics]
-    pools = modes.engine.pools(
-        queries, search.pool, threads=search.threads, operators=search.operators
-    )
-    for topic, pool in zip(topics, pools, strict=True):
+    for topic, pool in zip(topics, search.pools(modes, topics), strict=True):
         if len(pool) <= DEPTH:
             not_judged[FEW_HITS if len(pool) else NO_HITS] += 1
             continue
@@ -164,18 +188,22 @@ def _measured(answers: Sequence[Answered], mode: str) -> dict[str, Floats]:
     return measured_by_size(lambda some: np.stack([orders[at] for at in some.tolist()]), sizes)
 
 
-def summaries(judged: Judged, seed: int) -> list[ModeSummary]:
-    """Return each mode's means over people, with bootstrap intervals drawn from `seed`."""
-    measures, names = list(MEASURES), list(judged.values)
+def summaries(judged: JudgedByMode, seed: int, worst: str = "AP") -> list[ModeSummary]:
+    """Return each mode's means over people, with bootstrap intervals drawn from `seed`.
+
+    Who is served worst is said by the measure `worst`.
+    """
+    names = list(judged.values)
+    measures = list(judged.values[names[0]])
     values = np.stack([[judged.values[mode][name] for name in measures] for mode in names])
     people = by_person(values, judged.person)
     # In one call: each interval is drawn from the same people, so modes are comparable.
     drawn = iter(intervals(people.reshape(-1, people.shape[-1]), seed=seed))
     return [
         ModeSummary(
-            mode, dict(zip(measures, islice(drawn, len(measures)), strict=True)), worst_decile(ap)
+            mode, dict(zip(measures, islice(drawn, len(measures)), strict=True)), worst_decile(by)
         )
-        for mode, ap in zip(names, people[:, measures.index("AP")], strict=True)
+        for mode, by in zip(names, people[:, measures.index(worst)], strict=True)
     ]
 
 
@@ -199,29 +227,10 @@ def expected_at_random(judged: Judged) -> float:
     return float(by_person(chance, judged.person).mean())
 
 
-def why_not_judged(judged: Judged) -> str:
-    """Return how many queries were not judged, and why."""
-    words = {
-        NO_PROFILE: "of people without a profile",
-        NO_HITS: "that find nothing",
-        FEW_HITS: f"that find {DEPTH} documents or fewer, for which every order has AP 1",
-    }
-    counts = [f"{count:,} {words[why]}" for why, count in judged.not_judged.items() if count]
+def why_not_judged(left_out: Mapping[str, int]) -> str:
+    """Return how many queries were not judged, and why, from the counts `left_out`."""
+    counts = [f"{count:,} {_WHY[why]}" for why, count in left_out.items() if count]
     return "not judged: " + (", ".join(counts) or "none")
-
-
-def as_csv(judged: Judged, pool: int) -> str:
-    """Return `judged` as CSV, a line for each query and mode; people are numbers, NaN is empty."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*HEAD.split(","), *MEASURES))
-    for mode, values in judged.values.items():
-        columns = [values[name].tolist() for name in MEASURES]
-        about = zip(judged.person.tolist(), judged.qids, judged.hits.tolist(), strict=True)
-        for (person, qid, hits), *measured in zip(about, *columns, strict=True):
-            cells = ["" if math.isnan(value) else round(value, 12) for value in measured]
-            writer.writerow((mode, pool, person, qid, hits, *cells))
-    return text.getvalue()
 
 
 def is_ours(output: Path, head: str = HEAD) -> bool:

@@ -13,13 +13,10 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
 from anonymizer.arrays import Floats, Ints
-from anonymizer.grouping.shares import fraction_of
-from anonymizer.measures.inference import Columns
 from anonymizer.model import Grouping, Profiles, Release
 from anonymizer.rows.representative import REPRESENTATIVES, represent
 from index.forward.reading import Forward
 
-from ..errors import UsageError
 from ..search.rerank import DECIMALS
 from ..search.smoothing import (
     document_vectors_over,
@@ -189,43 +186,6 @@ def _smoothed(situation: Situation) -> Interests:
     return Interests(csr_matrix(vectors), rows.terms, _row_of(situation))
 
 
-def clipped_rows(situation: Situation) -> Interests:
-    """Return the released rows of `situation`, each share (0 too) moved within p of the prior."""
-    release, rows = situation.released, situation.released.rows
-    p = _bound_on_shares(release, "clipped")
-    prior = prior_of(rows.weights, release.grouping.sizes)
-    near = np.clip(rows.weights.toarray(), prior - p, prior + p)
-    return Interests(csr_matrix(near), rows.terms, _row_of(situation))
-
-
-def suppressed_rows(situation: Situation) -> Interests:
-    """Return the paper's rows of `situation` without shares more than p off the prior."""
-    release, rows = situation.released, situation.released.rows
-    if release.promise.bounds != "average":
-        raise UsageError(
-            "mode suppressed needs a release that bounds linkability on average; set "
-            "guarantee=average"
-        )
-    p = fraction_of(_bound_on_shares(release, "suppressed"))
-    cells = Columns(situation.profiles, release)
-    sizes, users = cells.sizes[cells.row], cells.users
-    # In whole numbers, as all is times sizes and users: a share at p exactly must stay.
-    off = np.abs(cells.members * users - cells.having[cells.term] * sizes)
-    weights = csr_matrix(rows.weights, copy=True)
-    weights.data[off * p.denominator > p.numerator * sizes * users] = 0
-    weights.eliminate_zeros()
-    return Interests(weights, rows.terms, _row_of(situation))
-
-
-def _bound_on_shares(release: Release, mode: str) -> float:
-    """Return the p of `release`; refuse a release without p, or whose rows are no shares."""
-    refuse_unlike_shares(release.promise, release.parameters, release.rows.weights)
-    p = release.number("p")
-    if p is None:
-        raise UsageError(f"mode {mode} needs a release with a p; set p")
-    return p
-
-
 def _stranger(situation: Situation) -> Interests:
     """Serve each asker by the row of another group, drawn at random."""
     release = situation.released
@@ -298,8 +258,6 @@ MODES: dict[str, Mode] = {
     "group": Mode(_by(_group), needs_release=True),
     "left-out": Mode(_by(_left_out), needs_release=True),
     "smoothed": Mode(_by(_smoothed), needs_release=True),
-    "clipped": Mode(_by(clipped_rows), needs_release=True),
-    "suppressed": Mode(_by(suppressed_rows), needs_release=True),
     "stranger": Mode(_by(_stranger), needs_release=True),
     "own-evidence": Mode(by_evidence(_own, "default", of_rows=False), needs_release=True),
     "own-careful": Mode(by_evidence(_own, "careful", of_rows=False), needs_release=True),

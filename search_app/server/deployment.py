@@ -13,7 +13,6 @@ from ..accounts.database import FILE as PEOPLE
 from ..settings import FILE, PRIVATE, Settings
 from ..workspace.folder import Workspace
 from .checkup import Check, FailedCheck, guarded
-from .strangers import behaviour
 
 _PRIVATE_FILES = (  # of a workspace: who searched for what
     *("profiles*", "*.held-out.tsv", "*.made.json", "*.origins.npz", "town.*", "*.tsv"),
@@ -46,7 +45,6 @@ def deployment(settings: Settings, host: str) -> Iterator[Check]:
     people = sorted(workspace.root.glob(f"{PEOPLE}*"))
     yield guarded("people", partial(_owners_only, people), "correct their permissions")
     yield guarded("verify", partial(_verify, workspace), "make the release again")
-    yield from behaviour(settings, host)
 
 
 def _mode(settings: Settings, workspace: Workspace, host: str) -> str:

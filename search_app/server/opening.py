@@ -50,15 +50,12 @@ Say = Callable[[str], object]
 class Serving:
     """Opens the sites of a workspace, one after the other."""
 
-    def __init__(
-        self, settings: Settings, say: Say, *, loopback: bool = True, lasting: bool = True
-    ):
+    def __init__(self, settings: Settings, say: Say, *, loopback: bool = True):
         self.workspace = Workspace(settings.workspace)
         self.settings = settings
         self.follow: Callable[[], object] = lambda: None  # serves the current state at once
         self._say = say
         self._loopback = loopback
-        self._lasting = lasting  # False: what the server keeps stays in memory
         self._messages: set[str] = set()
         self._transcripts = Transcripts()
         self._ledger = LastLedger(self.workspace)
@@ -67,7 +64,7 @@ class Serving:
     def _log(self) -> PrecisionLog:
         """Open the log; if that fails, serve all the same and keep the log in memory."""
         try:
-            return PrecisionLog(self.workspace.log if self._lasting else None)
+            return PrecisionLog(self.workspace.log)
         except UsageError as fault:
             self._say(f"{fault}. Until then, average precision is kept in memory only.")
             return PrecisionLog(None)
@@ -82,7 +79,7 @@ class Serving:
 
     def _store(self, access: str) -> PeopleStore:
         """Return where people's codes and choices are kept."""
-        if access == PLAIN or not self._lasting:
+        if access == PLAIN:
             return self._people_in_memory
         try:
             return self._people_file

@@ -8,17 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..evaluation.batch import SearchOptions
-from ..evaluation.helped import CONTROLS, Helped, HelpedSummary, why_not_judged
-from ..measures.relevance import (
-    AP,
-    GAIN,
-    HARM,
-    HARM_MUCH,
-    HARMED,
-    KINDS,
-    MUCH,
-    NDCG,
-)
+from ..evaluation.helped import CONTROLS, Helped
+from ..evaluation.judging import ModeSummary, why_not_judged
+from ..measures.relevance import AP, GAIN, HARM, HARM_MUCH, HARMED, KINDS, LOST, MUCH, NDCG
 from ..measures.significance import Interval
 
 _NAMES = {"AP": AP, "nDCG@10": NDCG, "gain": GAIN, "harmed": HARM, "harmed_much": HARM_MUCH}
@@ -29,7 +21,7 @@ def as_json(
     arguments: argparse.Namespace,
     search: SearchOptions,
     helped: Helped,
-    modes: Sequence[HelpedSummary],
+    modes: Sequence[ModeSummary],
 ) -> dict[str, Any]:
     """Return `helped`, found by `search`, and the summaries of its `modes` as objects for JSON."""
     return {
@@ -46,9 +38,12 @@ def as_json(
                 "mode": summary.mode,
                 "control": summary.mode in CONTROLS,
                 **{name: ends(summary.means[key]) for name, key in _NAMES.items()},
-                "mean_loss_where_harmed": summary.loss,
+                "mean_loss_where_harmed": _loss(summary.means),
                 "worst_decile_gain": summary.worst_decile,
-                **{kind: _of_kind(summary.means, kind) for kind in KINDS},
+                **{
+                    kind: {name: ends(summary.means[f"{name} {kind}"]) for name in (GAIN, HARM)}
+                    for kind in KINDS
+                },
             }
             for summary in modes
         ],
@@ -56,8 +51,9 @@ def as_json(
     }
 
 
-def _of_kind(means: Mapping[str, Interval], kind: str) -> dict[str, Any]:
-    return {name: ends(means[f"{name} {kind}"]) for name in (GAIN, HARM)}
+def _loss(means: Mapping[str, Interval]) -> float:
+    """Return the mean fall of AP where a query is harmed; 0 if none is."""
+    return means[LOST].mean / means[HARM].mean if means[HARM].mean else 0.0
 
 
 def ends(value: Interval) -> dict[str, float | None]:
@@ -65,7 +61,7 @@ def ends(value: Interval) -> dict[str, float | None]:
     return {name: None if math.isnan(v) else v for name, v in value._asdict().items()}
 
 
-def lines(search: SearchOptions, helped: Helped, modes: Sequence[HelpedSummary]) -> Iterator[str]:
+def lines(search: SearchOptions, helped: Helped, modes: Sequence[ModeSummary]) -> Iterator[str]:
     """Yield `helped`, found by `search`, and the summaries of its `modes` as lines."""
     yield (
         f"{len(helped.qids):,} queries of {helped.people:,} people over pools of "
@@ -82,7 +78,7 @@ def lines(search: SearchOptions, helped: Helped, modes: Sequence[HelpedSummary])
         means = summary.means
         shares = [f"{means[name].mean:.1%}" for name in (HARM, HARM_MUCH)]
         signed = [summary.worst_decile, *(means[f"{GAIN} {kind}"].mean for kind in KINDS)]
-        cells = [f"{means[NDCG].mean:.3f}", *shares, f"{summary.loss:.3f}", *map(_signed, signed)]
+        cells = [f"{means[NDCG].mean:.3f}", *shares, f"{_loss(means):.3f}", *map(_signed, signed)]
         gain, low, high = map(_signed, means[GAIN])
         text = f"{gain} [{low}, {high}]"
         yield f"{summary.mode:<{wide}}{means[AP].mean:<8.3f}{text:<{_WIDE}}{_cells(cells)}"

@@ -81,7 +81,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _by_relevance(arguments: argparse.Namespace, settings: Settings) -> int:
     """Judge queries by relevance of its own, and return 0."""
-    from ..evaluation.helped import HEAD, help_in, rows_of, summaries_of
+    from ..evaluation.helped import HEAD, help_in
+    from ..evaluation.judging import summaries
+    from ..measures.relevance import BY_KIND, GAIN, KINDS, RELEVANCE
     from ..tasks.town import TRUTH, relevance_for
     from .by_relevance import as_json, lines
 
@@ -95,8 +97,10 @@ def _by_relevance(arguments: argparse.Namespace, settings: Settings) -> int:
     with console.progress("judge", len(relevance.queries)) as progress:
         helped = help_in(modes, relevance, chosen, search, arguments.seed, progress)
     if arguments.output:
-        write_whole(arguments.output, rows_of(helped, settings.pool))
-    figures = summaries_of(helped, arguments.seed)
+        kinds = (KINDS[kind] for kind in helped.kind.tolist())
+        shown = [name for name in RELEVANCE if name not in BY_KIND]
+        write_whole(arguments.output, helped.rows(settings.pool, HEAD, kinds, shown))
+    figures = summaries(helped, arguments.seed, GAIN)
     result = as_json(arguments, search, helped, figures)
     console.answer(result, lines(search, helped, figures), as_json=arguments.json)
     return 0
@@ -127,8 +131,9 @@ def _opened(
 def _by_own_order(arguments: argparse.Namespace, settings: Settings) -> int:
     """Judge queries by the own-profile order, the gold standard, and return 0."""
     from ..evaluation.judged_runs import judge_into
-    from ..evaluation.judging import as_csv, differences, summaries
+    from ..evaluation.judging import HEAD, differences, summaries
     from ..evaluation.topics import read_personal_topics
+    from ..measures.precision import MEASURES
 
     source = _source(arguments, settings)
     _check_use(arguments, settings, source)
@@ -137,7 +142,8 @@ def _by_own_order(arguments: argparse.Namespace, settings: Settings) -> int:
     with console.progress("judge", len(topics)) as progress:
         judged = judge_into(modes, topics, chosen, search, arguments.run_dir, progress)
     if arguments.output:
-        write_whole(arguments.output, as_csv(judged, settings.pool))
+        rows = judged.rows(settings.pool, HEAD, judged.hits.tolist(), list(MEASURES))
+        write_whole(arguments.output, rows)
     if judged.cut:
         console.say(f"only the beginning was searched of {judged.cut:,} very long queries")
     if arguments.queries != HELD_OUT:
@@ -243,11 +249,12 @@ def _as_json(
     pairs: list[ModeDifference],
 ) -> dict[str, Any]:
     from ..evaluation.judging import expected_at_random
+    from .by_relevance import ends
 
     return {
         "queries": len(judged.qids),
         "people": judged.people,
-        "left_out": dict(judged.not_judged),
+        "left_out": dict(judged.left_out),
         "unserved": judged.unserved,
         "pool": settings.pool,
         "smaller_pools": _smaller(judged, settings),
@@ -257,24 +264,19 @@ def _as_json(
         "modes": [
             {
                 "mode": summary.mode,
-                **{name: _interval(value) for name, value in summary.means.items()},
+                **{name: ends(value) for name, value in summary.means.items()},
                 "worst_decile_AP": summary.worst_decile,
                 "AP_over_queries": _over_queries(judged, summary.mode),
             }
             for summary in modes
         ],
         "differences_of_AP": [
-            {"mode": pair.mode, "above": pair.above, **_interval(pair.by), "p_holm": pair.p}
+            {"mode": pair.mode, "above": pair.above, **ends(pair.by), "p_holm": pair.p}
             for pair in pairs
         ],
         "run_dir": str(arguments.run_dir) if arguments.run_dir else None,
         "output": str(arguments.output) if arguments.output else None,
     }
-
-
-def _interval(value: Interval) -> dict[str, float | None]:
-    # JSON has no NaN, which stands for an interval that too few people leave undefined.
-    return {k: None if math.isnan(v) else v for k, v in value._asdict().items()}
 
 
 def _over_queries(judged: Judged, mode: str) -> float:
@@ -306,7 +308,7 @@ def _lines(
         f"{settings.pool:,} documents; in {_smaller(judged, settings):,} the pool is smaller"
         + ("" if settings.ranking in ("", "cosine") else f"; ranking {settings.ranking}")
     )
-    yield why_not_judged(judged)
+    yield why_not_judged(judged.left_out)
     if judged.unserved:
         yield (
             f"judged in the plain order: {judged.unserved:,} of people without a row in a release"
@@ -331,7 +333,9 @@ def _lines(
     wide = max(map(len, names)) + 2
     yield f"{'difference':<{wide}}{'AP [95 %]':<{_AP + 3}}{'P':>8}"
     for name, pair in zip(names, pairs, strict=True):
-        yield f"{name:<{wide}}{_shown(pair.by, '+'):<{_AP + 3}}{_chance(pair.p):>8}"
+        # Ten thousand random trials give no finer value.
+        chance = "< 0.001" if pair.p < 0.001 else _number(pair.p)
+        yield f"{name:<{wide}}{_shown(pair.by, '+'):<{_AP + 3}}{chance:>8}"
     yield "paired by person; bootstrap intervals, randomization tests, P corrected by Holm"
 
 
@@ -341,12 +345,6 @@ def _cells(texts: list[str]) -> str:
 
 def _number(value: float, digits: int = 3, sign: str = "") -> str:
     return "-" if math.isnan(value) else f"{value:{sign}.{digits}f}"
-
-
-def _chance(p: float) -> str:
-    """Return the P-value `p` as text."""
-    # Ten thousand random trials give no finer value.
-    return "< 0.001" if p < 0.001 else _number(p)
 
 
 def _shown(value: Interval, sign: str = "") -> str:

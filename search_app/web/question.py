@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from flask import Request, abort, current_app, request, url_for
@@ -18,6 +18,7 @@ from .parameters import LONGEST, MODE, OPERATORS, PAGE, POOL, RANKING, read_para
 from .site import Site
 from .visitors.access import NOBODY_HERE, person
 
+Item = TypeVar("Item")
 _OPERATOR = re.compile(r'(?<!\S)(?:[+-]?"[^"]*[^\W_][^"]*"|[+-][^\W_])')  # a phrase, +must, -not
 # A page has dozens of addresses, so each is built once.
 _KEPT, _MOST = "veilsearch addresses", 4096
@@ -93,6 +94,23 @@ def link(endpoint: str, **values: Any) -> str:
             known.clear()
         known[key] = url_for(endpoint, **values)
     return known[key]
+
+
+def paging(page: int, last: int, address_of: Callable[[int], str]) -> dict[str, str]:
+    """Return the addresses of the pages before and after `page` that there are, up to `last`."""
+    wanted = {"first": 1, "previous": page - 1, "next": page + 1, "last": last}
+    return {name: address_of(at) for name, at in wanted.items() if 1 <= at <= last and at != page}
+
+
+def part_of(items: Sequence[Item], page: int, size: int, what: str) -> tuple[Sequence[Item], int]:
+    """Return the `page` of `items`, of `size` each, and the number of the last one.
+
+    A page after the last one is refused, as a page of `what`.
+    """
+    last = max(1, -(-len(items) // size))
+    if page > last:
+        abort(404, f"There is no such page of {what}; the last one is {last}.")
+    return items[size * (page - 1) : size * page], last
 
 
 def address(endpoint: str, question: Question, site: Site) -> str:

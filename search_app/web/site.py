@@ -57,10 +57,6 @@ class Truth(NamedTuple):
     interests: Mapping[str, frozenset[str]]  # user -> labels
 
 
-def _no_truth() -> Truth | None:
-    return None
-
-
 @dataclass(frozen=True, eq=False)
 class Site:
     """The open workspace, with all that pages need of it."""
@@ -91,7 +87,7 @@ class Site:
     forget: Callable[[PeopleStore, str, Collection[str] | None], ForgetReport] = _no_forgetting
     leave: Callable[[str], ForgetReport] = _no_forgetting
     prepared: Callable[[], Lecture] = Lecture  # the lecture's searches now
-    truth: Callable[[], Truth | None] = _no_truth  # where people are invented
+    truth: Callable[[], Truth | None] = lambda: None  # where people are invented
     _shown: dict[tuple[str, bool], Disclosure] = field(default_factory=dict, init=False, repr=False)
 
     def grown(self, user: str) -> Mapping[str, int]:

@@ -54,8 +54,6 @@ class Series(NamedTuple):
 
 PAPER = Series("the paper's rows", "paper", "group")
 EVERY_TERM = Series("every-term rows", "every-term", "group")
-CLIPPED = Series("clipped rows", "paper", "clipped")
-SUPPRESSED = Series("suppressed rows", "paper", "suppressed")
 COMPOSITION = Series("composition", "composition", "group")
 POOLED = Series("pooled", "pooled", "group")
 POOLED_SMOOTHED = Series("pooled, smoothed", "pooled", "smoothed")
@@ -63,7 +61,7 @@ RANDOM = Series("random groups", "paper", "random-groups")
 TWO_STAGES = Series("pooled, two stages", "two-stages", "two-stages")
 TWO_SMOOTHED = Series("pooled, smoothed, two stages", "two-stages", "two-stages-smoothed")
 ALL = (
-    *(PAPER, EVERY_TERM, CLIPPED, SUPPRESSED, RANDOM),
+    *(PAPER, EVERY_TERM, RANDOM),
     *(COMPOSITION, POOLED, POOLED_SMOOTHED, TWO_STAGES, TWO_SMOOTHED),
 )
 

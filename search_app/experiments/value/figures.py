@@ -48,7 +48,8 @@ PAPERS_SAID = (
 
 def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     """Return the report of `summed`; it is empty without relevance of its own."""
-    some = pools(summed.outcomes) if _has_relevance(summed.outcomes) else []
+    relevant = any(AP in block.values for block in summed.outcomes.blocks.values())
+    some = pools(summed.outcomes) if relevant else []
     makers = (tradeoff, by_kind, by_query, by_person, by_standing, papers)
     return made(
         summed.outcomes,
@@ -58,10 +59,6 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
         claims=claims(summed.outcomes) if some else (),
         questions=who_asked,
     )
-
-
-def _has_relevance(outcomes: Outcomes) -> bool:
-    return any(AP in block.values for block in outcomes.blocks.values())
 
 
 def who_asked(outcomes: Outcomes) -> Iterator[str]:

@@ -14,6 +14,7 @@ from flask.blueprints import BlueprintSetupState
 from ...settings import PRIVATE
 from ...workspace.folder import EXPERIMENTS
 from ..parameters import LARGEST_POOL, PAGE, Parameter, read_parameters
+from ..question import paging, part_of
 from ..runs.comparison import claims_beside, settings_beside
 from ..runs.files import RunFolder, UnfitError, folders_in
 from ..runs.means import MeanPair, side_by_side
@@ -145,27 +146,20 @@ def _means(means: list[MeanPair], values: dict[str, Any]) -> dict[str, Any]:
         for mean in means
         if chosen in (ALL, mean.of.measure) and values["pool"] in (0, mean.of.pool)
     ]
-    last = max(1, -(-len(matching) // ROWS))
     page = values["page"]
-    if page > last:
-        abort(404, f"There is no such page of the means; the last one is {last}.")
+    shown, last = part_of(matching, page, ROWS, "the means")
     kept = {"one": values["one"], "other": values["other"], "measure": chosen}
     kept |= {"pool": values["pool"]} if values["pool"] else {}
-    wanted = {"first": 1, "previous": page - 1, "next": page + 1, "last": last}
     return {
         "measures": [*measures, ALL],
         "measure": chosen,
         "pools": sorted({mean.of.pool for mean in means}),
         "pool": values["pool"],
-        "means": matching[(page - 1) * ROWS : page * ROWS],
+        "means": shown,
         "found": len(matching),
         "page": page,
         "pages": last,
-        "paging": {
-            name: url_for("experiments.compare", **kept, page=at)
-            for name, at in wanted.items()
-            if 1 <= at <= last and at != page
-        },
+        "paging": paging(page, last, lambda at: url_for("experiments.compare", **kept, page=at)),
     }
 
 

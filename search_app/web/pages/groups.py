@@ -16,6 +16,7 @@ from ...settings import DEFAULT_METHOD, DEMO
 from ..charts.histograms import drawn
 from ..charts.histograms import numbers as numbers_of
 from ..parameters import GROUP_SORT, PAGE, RELEASE, read_parameters
+from ..question import paging, part_of
 from ..site import Site, this_site
 from ..views.csv_file import download
 from ..visitors.access import person
@@ -182,23 +183,17 @@ def counted(site: Site, release: str = "") -> Disclosure | None:
 
 def list_rows(shown: Disclosure, sort: str, page: int) -> Listed:
     """Return a `page` of the list of the rows that `shown` has, in the order of `sort`."""
-    groups = len(shown.figures.people)
-    last = max(1, -(-groups // SHOWN))
-    if page > last:
-        abort(404, f"There is no such page of the list; the last one is {last}.")
-    listed = shown.figures.orders[sort][(page - 1) * SHOWN : page * SHOWN]
-    return Listed([shown.line(row) for row in listed.tolist()], page, last, groups)
+    order = shown.figures.orders[sort].tolist()
+    listed, last = part_of(order, page, SHOWN, "the list")
+    return Listed([shown.line(row) for row in listed], page, last, len(order))
 
 
 def row_of(shown: Disclosure, name: str, page: int = 1) -> Row:
     """Return the row `name` of `shown`, with a `page` of its terms."""
     number = _number(shown, name)
     weights = _weights(shown, number)
-    last = max(1, -(-len(weights) // SHOWN))
-    if page > last:
-        abort(404, f"There is no such page of the terms; the last one is {last}.")
+    terms, last = part_of(list(weights.items()), page, SHOWN, "the terms")
     top = max(weights.values(), default=1.0)
-    terms = list(weights.items())[(page - 1) * SHOWN : page * SHOWN]
     more = shown.term_cells(number)
     listed = [
         Term(term, weight, round(100 * weight / top), more.get(term, ())) for term, weight in terms
@@ -227,12 +222,7 @@ def _cell(value: float | None) -> str:
 
 def _links(to: str, choice: ListingChoice, page: int, last: int, **place: Any) -> dict[str, str]:
     """Return the addresses of those pages before and after `page` that there are."""
-    wanted = {"first": 1, "previous": page - 1, "next": page + 1, "last": last}
-    return {
-        name: url_for(to, **place, **choice.parameters(page=number))
-        for name, number in wanted.items()
-        if 1 <= number <= last and number != page
-    }
+    return paging(page, last, lambda at: url_for(to, **place, **choice.parameters(page=at)))
 
 
 def _number(shown: Disclosure, row: str) -> int:

@@ -16,7 +16,7 @@ from anonymizer.grouping import greedy as clustering
 from anonymizer.grouping import neighbours
 from anonymizer.grouping.bounds import Bounds
 from anonymizer.grouping.greedy import cluster
-from anonymizer.grouping.greedy_scan import DenseVectors, SparseVectors, scan
+from anonymizer.grouping.greedy_scan import scan
 from anonymizer.model import Grouping, Profiles
 from anonymizer.similarity.wordnet import unit_rows
 
@@ -107,8 +107,8 @@ def test_groups_equal_the_naive_twin(rows: list[Row], need: int, members: int, s
     unit_, first = unit_rows(profiles.weights), start % len(rows)
     expected = outcome(lambda: naive(rows, bounds, first))
     assert outcome(lambda: cluster(profiles, unit_, bounds, first)) == expected
-    assert outcome(lambda: scan(profiles, SparseVectors(unit_), bounds, first)) == expected
-    dense = DenseVectors(unit_.toarray())
+    assert outcome(lambda: scan(profiles, unit_, bounds, first)) == expected
+    dense = unit_.toarray()
     assert outcome(lambda: scan(profiles, dense, bounds, first)) == expected
 
 
@@ -132,7 +132,7 @@ def test_groups_with_bounds_that_may_be_lost(
 @given(rows=ROWS, need=st.integers(1, 8), start=st.integers(0, 50))
 def test_centroid_linkage_equals_the_naive_twin(rows: list[Row], need: int, start: int) -> None:
     profiles, bounds = profiles_of(rows), Bounds(need)
-    vectors, first = SparseVectors(unit_rows(profiles.weights)), start % len(rows)
+    vectors, first = unit_rows(profiles.weights), start % len(rows)
     expected = outcome(lambda: naive(rows, bounds, first, "centroid"))
     assert outcome(lambda: scan(profiles, vectors, bounds, first, linkage="centroid")) == expected
 
@@ -149,9 +149,7 @@ def crowd(users: int, seed: int, terms: int = 400) -> Profiles:
 
 
 def whole_scan(profiles: Profiles, bounds: Bounds, first: int) -> list[int]:
-    return scan(
-        profiles, SparseVectors(unit_rows(profiles.weights)), bounds, first
-    ).group_of.tolist()
+    return scan(profiles, unit_rows(profiles.weights), bounds, first).group_of.tolist()
 
 
 @pytest.mark.usefixtures("limits")

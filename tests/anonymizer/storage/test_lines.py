@@ -40,7 +40,6 @@ ROWS = st.lists(st.dictionaries(NAMES, WEIGHTS, min_size=1, max_size=6), min_siz
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a few lines be several blocks."""
-    monkeypatch.setattr(json_lines, "BLOCK", 40)
     monkeypatch.setattr(json_lines, "CELLS", 5)
 
 

@@ -53,7 +53,7 @@ from . import toy_world
 
 POOLS = (35, 60, 120)
 INPUTS = ExperimentInputs(size=8, users=12, queries_per_user=3, least_hits=100)
-OF_SHARES = ("smoothed", "clipped", "suppressed")  # of rows that are shares of members
+OF_SHARES = ("smoothed",)  # of rows that are shares of members
 BY_EVIDENCE = {  # whose interests, with which care
     "own-evidence": ("own", "default"),
     "own-careful": ("own", "careful"),

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from flask import Flask, Response
 
 from search_app.accounts.database import FILE as PEOPLE
 from search_app.server import deployment
-from search_app.server import strangers as behaviour
 from search_app.server.checkup import Check
-from search_app.server.opening import Serving
 from search_app.settings import load_settings
 
 from ..conftest import Run
@@ -50,17 +47,14 @@ def look(root: Path) -> Callable[..., dict[str, Check]]:
 
 
 Look = Callable[..., dict[str, Check]]
-Damage = Callable[[Flask], object]
-Broken = Callable[[Damage], dict[str, Check]]
 NAMES = ["mode", "token", "https", "hosts", "proxy", "rate", "device", "account", "folder", "files"]
-NAMES += ["people", "verify", "sites", "names", "headers", "bodies", "nobody", "cookies"]
+NAMES += ["people", "verify"]
 
 
 def test_a_workspace_that_is_ready_is_told_so(look: Look) -> None:
     checks = look()
     assert list(checks) == NAMES
     assert {name: check.remedy for name, check in checks.items() if not check.good} == {}
-    assert checks["cookies"].found == "one, and it is httponly, path=/, samesite=strict, secure"
     assert TOKEN not in str(checks)
 
 
@@ -124,93 +118,6 @@ def test_a_release_that_does_not_hold_is_told(root: Path, look: Look) -> None:
     check = look()["verify"]
     assert "the release is refused" in check.found
     assert check.remedy.startswith("see: veilsearch verify")
-
-
-def test_what_cant_be_opened_is_told_and_the_rest_looked_at(root: Path, look: Look) -> None:
-    shutil.rmtree(root / "indexes")
-    checks = look()
-    assert checks["pages"].remedy == "build one with: veilsearch index CORPUS"
-    assert checks["verify"].good
-
-
-# -- an application that is broken on purpose: each guard taken away is noticed ------------------
-
-
-@pytest.fixture
-def broken(root: Path) -> Iterator[Broken]:
-    """Ask an application of which something was broken."""
-    settings = replace(load_settings(root, {}), admin_token=TOKEN)
-    site = Serving(settings, print, lasting=False).open()
-
-    def ask(damage: Damage) -> dict[str, Check]:
-        free = replace(site, settings=replace(settings, rate=0))
-        app = behaviour.create_app(free)
-        damage(app)
-        case = behaviour._Case(app, free, app.test_client(use_cookies=False))
-        return {
-            name: behaviour.guarded(name, lambda look=look: look(case), "tell us")
-            for name, look in behaviour._LOOKS.items()
-        }
-
-    yield ask
-    site.close()
-
-
-def without(name: str) -> Damage:
-    """Take a guard away."""
-
-    def damage(app: Flask) -> None:
-        guards = app.before_request_funcs[None]
-        assert [guard.__name__ for guard in guards].count(name) == 1
-        app.before_request_funcs[None] = [g for g in guards if g.__name__ != name]
-
-    return damage
-
-
-def saying(name: str, value: str | None) -> Damage:
-    """Change a header of all answers, or take it away."""
-
-    def change(response: Response) -> Response:
-        if value is None:
-            response.headers.pop(name)
-        else:
-            response.headers[name] = value
-        return response
-
-    return lambda app: app.after_request_funcs[None].insert(0, change)
-
-
-def unsafe_cookie(app: Flask) -> None:
-    def change(response: Response) -> Response:
-        cookie = response.headers.get("Set-Cookie", "")
-        if cookie:
-            response.headers["Set-Cookie"] = cookie.replace(" HttpOnly;", "")
-        return response
-
-    app.after_request(change)
-
-
-@pytest.mark.parametrize(
-    ("damage", "noticed"),
-    [
-        (without("_refuse_foreign_site"), {"sites", "headers"}),
-        (without("_refuse_foreign_host"), {"names", "headers"}),
-        (without("_refuse_body"), {"bodies"}),
-        (saying("X-Frame-Options", None), {"headers"}),
-        (saying("Access-Control-Allow-Origin", "*"), {"headers"}),
-        (saying("Cache-Control", "max-age=600"), {"headers"}),
-        (unsafe_cookie, {"cookies"}),
-    ],
-)
-def test_each_guard_that_is_missing_is_noticed(
-    broken: Broken, damage: Damage, noticed: set[str]
-) -> None:
-    assert {name for name, check in broken(damage).items() if not check.good} == noticed
-
-
-def test_a_page_for_everybody_is_noticed(broken: Broken) -> None:
-    check = broken(without("_know_visitor"))["nobody"]
-    assert "without being signed in" in check.found
 
 
 def test_doctor_tells_all_of_it(

@@ -20,7 +20,7 @@ from search_app.experiments.report.summaries import sum_up
 MakeOutcomes = Callable[..., Outcomes]
 PS = (0.1, 0.2, 0.3, 0.4)
 KINDS = {  # by table: the method, the modes and the pools
-    "paper": ("p-linkability", "group random-groups clipped suppressed", (100, 1000)),
+    "paper": ("p-linkability", "group random-groups", (100, 1000)),
     "every-term": ("p-linkability", "group", (100, 1000)),
     "composition": ("composition", "group", (100, 1000)),
     "pooled": ("pooled", "group smoothed", (100, 1000)),
@@ -48,7 +48,7 @@ def level(unit: Unit, mode: str, pool: int) -> float:
         return _PLAIN[mode] - less
     p = float(unit.parameters["p"])
     base = _BASE[unit.parameters["table"]] + p / 2 - less
-    more = {"random-groups": -0.05, "clipped": -0.01, "suppressed": -0.02}
+    more = {"random-groups": -0.05}
     more["smoothed"] = 0.03 if p <= 0.2 else 0.0
     return base + more.get(mode, 0.0)
 
@@ -59,7 +59,7 @@ def facts(unit: Unit) -> dict[str, float]:
     p, table = float(unit.parameters["p"]), unit.parameters["table"]
     keeps = table in ("composition", "pooled", "two-stages")
     found = {"users": 24.0, "mean_group": 1 / p}
-    for mode in ("group", "random-groups", "clipped", "suppressed"):
+    for mode in ("group", "random-groups"):
         found[largest(mode)] = p if keeps else p + 0.25
         found[beyond(mode)] = 0.0 if keeps else 0.01
     return found
@@ -85,7 +85,7 @@ def test_every_kind_of_rows_stands_beside_the_others(make_outcomes: MakeOutcomes
     assert [each.name for each in found.tables] == ["promise-100", "promise-1000"]
     table = found.tables[0]
     rows = {row[:2]: dict(zip(table.head, row, strict=True)) for row in table.rows}
-    assert len(rows) == 8 * len(PS) + 2
+    assert len(rows) == 6 * len(PS) + 2
     paper = rows["the paper's rows", "0.1"]
     assert paper["AP"] == "0.650"  # 0.6 + 0.1 / 2
     assert (paper["belief"], paper["cells beyond p"]) == ("0.350", "1.0000%")
@@ -93,16 +93,13 @@ def test_every_kind_of_rows_stands_beside_the_others(make_outcomes: MakeOutcomes
     smoothed = rows["pooled, smoothed", "0.2"]
     assert smoothed["AP"] == "0.740"  # 0.61 + 0.2 / 2 + 0.03
     assert (smoothed["belief"], smoothed["cells beyond p"]) == ("0.200", "0")
-    assert rows["clipped rows", "0.4"]["AP"] == "0.790"
-    assert rows["suppressed rows", "0.4"]["AP"] == "0.780"
-    assert rows["suppressed rows", "0.4"]["belief"] == "0.650"
     assert rows["random groups", "0.4"]["AP"] == "0.750"
     average = rows["global average", "any"]
     assert (average["AP"], average["belief"]) == ("0.500", "0.000")
     assert rows["no personalization", "any"]["AP"] == "0.300"
     assert from_record(as_record(found)) == found
     large = {row[:2]: dict(zip(table.head, row, strict=True)) for row in found.tables[1].rows}
-    assert len(large) == 10 * len(PS) + 3
+    assert len(large) == 8 * len(PS) + 3
     staged = large["pooled, two stages", "0.2"]
     assert staged["AP"] == "0.750"  # 0.75 + 0.2 / 2 - 0.1
     assert (staged["belief"], staged["cells beyond p"]) == ("0.200", "0")
@@ -239,7 +236,7 @@ def test_the_experiment_asks_the_people_and_questions_of_zhu_xiong() -> None:
     assert made.pop("baselines") == {None}
     assert all(found == set(PS) for found in made.values())
     assert set(made) == {"paper", "every-term", "composition", "pooled", "two-stages"}
-    modes = {"group", "random-groups", "clipped", "suppressed"}
+    modes = {"group", "random-groups"}
     assert all(set(each.modes) == modes for each in ours.named("paper"))
     strict = ours.named("every-term")[0]
     assert strict.complete["guarantee"] == "every-term"

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from flask import Flask, request
 from flask.testing import FlaskClient
+from werkzeug.routing import AnyConverter, Rule
+from werkzeug.routing.converters import NumberConverter
 
-from search_app.server.strangers import address
 from search_app.settings import Settings
 from search_app.web import Site, create_app
 from search_app.web.headers import LARGEST_BODY
@@ -93,6 +94,17 @@ def test_foreign_hosts_are_refused(client: FlaskClient, host: str, path: str) ->
 
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
+
+
+def address(rule: Rule) -> str:
+    """Return an address that the route answers."""
+    values: dict[str, Any] = {}
+    for name, kind in rule._converters.items():
+        values[name] = 1 if isinstance(kind, NumberConverter) else "g0001"
+        if isinstance(kind, AnyConverter):
+            values[name] = min(kind.items)
+    built = rule.build(values)
+    return built[1] if built else rule.rule
 
 
 def taken(app: Flask) -> dict[str, set[str]]:
