@@ -248,6 +248,8 @@ def document(column: int, at: int) -> str | Response:
         "study/document.html",
         person,
         step,
+        column=column,
+        at=at,
         title=chosen.title.strip() or chosen.id.strip() or "Untitled",
         text=text_of(chosen),
         address=web_address(chosen.url),

@@ -61,9 +61,11 @@ ROWS = {
     "POST /leader/sign-in": Row((403, 403, 403, 403), form={"token": "wrong"}),
     "POST /leader/sign-out": Row((IN, IN, IN, IN)),
     "POST /leader/door": DOES,
-    "POST /leader/close": DOES,
+    "POST /leader/close": replace(DOES, form={"sure": "1"}),
     "GET /leader/slide/<name>": Row((IN, IN, IN, 404), "/leader/slide/vote"),
-    "POST /leader/slide/<name>": Row((IN, IN, IN, "/leader/slide/vote"), "/leader/slide/vote"),
+    "POST /leader/slide/<name>": Row(
+        (IN, IN, IN, "/leader/slide/vote"), "/leader/slide/vote", {"searches": "code"}
+    ),  # fmt: skip
     "GET /leader/slide/<name>/bars": Row((IN, IN, IN, 404), "/leader/slide/vote/bars"),
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": FOR_ALL,
