@@ -289,6 +289,11 @@ def _withdraw(arguments: argparse.Namespace, _settings: Settings) -> int:
         if person is None:
             raise UsageError("nobody here has this code; it is mistyped, or they withdrew already")
         store.withdraw(person.id)
+        if store.remains:
+            console.say(
+                "Another program reads the study's file just now. The last bytes go when it has "
+                "ended: the server sees to it, or the next command on the study."
+            )
     line = "erased from the study; exports made before hold them still: delete these"
     console.answer({"withdrawn": 1}, [line], as_json=arguments.json)
     return 0

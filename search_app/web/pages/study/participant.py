@@ -385,7 +385,7 @@ def withdraw() -> Response:
 @pages.get("/withdrawn")
 def erased() -> str:
     """Return the page for somebody who has withdrawn."""
-    return render_template("study/withdrawn.html")
+    return render_template("study/withdrawn.html", remains=here().store.remains)
 
 
 # -- parts -----------------------------------------------------------------------------------------
