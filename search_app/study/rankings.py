@@ -27,7 +27,7 @@ from ..workspace.opening import as_of_one_moment, open_once, people_of
 from ..workspace.withholding import published
 
 if TYPE_CHECKING:
-    from ..town.subjects import Library
+    from ..town.subjects import Interest, Library
 
 # Stands for a person who searches with a profile of their own. One name serves all: what the modes
 # keep of a person is then that of the last one only. No user id has a line end.
@@ -42,6 +42,7 @@ class Rankings:
         self.people = people  # invented people that participants may play: labels
         self._modes, self._growth, self._settings = modes, growth, settings
         self._now, self._lock = threading.local(), threading.Lock()
+        self._counted: dict[str, Counter[str]] = {}  # by the label of an interest
         before = modes.lay_over
 
         def lay_over(user: str, past: Mapping[str, float]) -> Mapping[str, float]:
@@ -65,10 +66,20 @@ class Rankings:
         wanted = {*labels}
         if unknown := wanted - {interest.label for interest in INTERESTS}:
             raise UsageError(f"{len(unknown)} of the interests are unknown; take those of the list")
-        chosen = [interest for interest in INTERESTS if interest.label in wanted]
+        counts: Counter[str] = Counter()
+        for interest in INTERESTS:
+            if interest.label in wanted:
+                counts.update(self._counts_of(interest))
+        return self._growth.profile(counts)
+
+    def _counts_of(self, interest: Interest) -> Counter[str]:
+        """Return how often each term is in the topics of `interest`; made once, as it takes long."""
         with self._lock:
-            subjects = [self._library.subject(interest) for interest in chosen]
-        return self.of_queries(topic.phrase for subject in subjects for topic in subject.topics)
+            if interest.label not in self._counted:
+                counts = self._counted[interest.label] = Counter[str]()
+                for topic in self._library.subject(interest).topics:
+                    counts.update(self._growth.counts(topic.phrase))
+            return self._counted[interest.label]
 
     @staticmethod
     def interests() -> tuple[str, ...]:
@@ -125,8 +136,9 @@ class Rankings:
         return tuple(map(str, self._modes.engine.ids(best).tolist()))
 
     def forget(self) -> None:
-        """Keep no profile in memory: somebody's may have to go."""
+        """Keep no profile and nothing typed in memory: somebody's may have to go."""
         self._modes.clear()
+        self._growth.clear()
 
     def documents(self, ids: Sequence[str]) -> list[Document | None]:
         """Return the documents with these `ids`; None for one that the index has no more."""
@@ -146,7 +158,7 @@ class Rankings:
     def _library(self) -> Library:
         from anonymizer.terms.wordnet import open_wordnet
 
-        from ..town.subjects import Library
+        from ..town.subjects import Interest, Library
 
         return Library(open_wordnet(self._settings.cache))
 

@@ -64,7 +64,7 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..accounts.store import PeopleStore
     from ..server.waitress import serve
     from ..study.check import faults_of
-    from ..study.design import CODE, read_study
+    from ..study.design import CODE, INTERESTS, read_study
     from ..study.rankings import open_rankings
     from ..study.store import FILE, StudyStore
     from ..web import ServedStudy, create_study_app
@@ -83,6 +83,8 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     people = PeopleStore(settings.workspace / PEOPLE) if study.profile == CODE else None
     with _leaving_on_sigterm():
         rankings = open_rankings(settings)
+        if study.profile == INTERESTS:
+            rankings.of_interests(rankings.interests())  # the first participant need not wait
         with closing(StudyStore(folder / FILE)) as store:
             app = create_study_app(ServedStudy(study, store, rankings, settings, people))
 

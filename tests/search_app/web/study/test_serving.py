@@ -65,7 +65,7 @@ ROWS = {
     "GET /leader/slide/<name>": Row((IN, IN, IN, 404), "/leader/slide/vote"),
     "POST /leader/slide/<name>": Row(
         (IN, IN, IN, "/leader/slide/vote"), "/leader/slide/vote", {"searches": "code"}
-    ),  # fmt: skip
+    ),
     "GET /leader/slide/<name>/bars": Row((IN, IN, IN, 404), "/leader/slide/vote/bars"),
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": FOR_ALL,
