@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -23,7 +24,7 @@ from ..tasks.growth import Growth
 from ..tasks.profiling import choices_of
 from ..workspace.folder import Workspace
 from ..workspace.ledger import LastLedger
-from ..workspace.opening import as_of_one_moment, open_once, people_of
+from ..workspace.opening import as_of_one_moment, open_once, people_of, stamp
 from ..workspace.withholding import published
 
 if TYPE_CHECKING:
@@ -38,15 +39,26 @@ DEPTH = 10  # documents of a ranking for each condition: what a draft of all of 
 class Rankings:
     """Ranks queries in the conditions of a study; safe for many threads."""
 
-    def __init__(self, modes: Modes, growth: Growth, people: Mapping[str, str], settings: Settings):
+    def __init__(
+        self,
+        modes: Modes,
+        growth: Growth,
+        people: Mapping[str, str],
+        settings: Settings,
+        *,
+        state: object = None,
+        parts: str = "",
+    ):
         self.people = people  # invented people that participants may play: labels
+        self.state, self.parts = state, parts  # of the workspace when opened; its index
         self._modes, self._growth, self._settings = modes, growth, settings
         self._now, self._lock = threading.local(), threading.Lock()
         self._counted: dict[str, Counter[str]] = {}  # by the label of an interest
-        before = modes.lay_over
+        # It must not hold these rankings: they go, with their files, as soon as nobody uses them.
+        before, now = modes.lay_over, self._now
 
         def lay_over(user: str, past: Mapping[str, float]) -> Mapping[str, float]:
-            return self._now.profile if user == _PARTICIPANT else before(user, past)
+            return now.profile if user == _PARTICIPANT else before(user, past)
 
         modes.lay_over = lay_over
 
@@ -73,7 +85,7 @@ class Rankings:
         return self._growth.profile(counts)
 
     def _counts_of(self, interest: Interest) -> Counter[str]:
-        """Return how often each term is in the topics of `interest`; made once, as it takes long."""
+        """Return how often each term is in the topics of `interest`; made once, as it is slow."""
         with self._lock:
             if interest.label not in self._counted:
                 counts = self._counted[interest.label] = Counter[str]()
@@ -158,7 +170,7 @@ class Rankings:
     def _library(self) -> Library:
         from anonymizer.terms.wordnet import open_wordnet
 
-        from ..town.subjects import Interest, Library
+        from ..town.subjects import Library
 
         return Library(open_wordnet(self._settings.cache))
 
@@ -171,13 +183,13 @@ def _withhold(modes: Modes, shown: Callable[[], bool]) -> None:
 
 
 def open_rankings(settings: Settings) -> Rankings:
-    """Return the rankings of the workspace in `settings`, open until the process ends."""
+    """Return the rankings of the workspace in `settings`, open as long as somebody uses them."""
     workspace = Workspace(settings.workspace)
     workspace.check()
-    opened = as_of_one_moment(
+    opened, state = as_of_one_moment(
         workspace,
-        lambda: open_once(workspace, settings, further=lambda _name: None),
-        lambda old: old.close(),
+        lambda: (open_once(workspace, settings, further=lambda _name: None), stamp(workspace)),
+        lambda old: old[0].close(),
     )
     truth, choices = workspace.truth(), {}
     if opened.modes.profiles is not None:
@@ -185,4 +197,7 @@ def open_rankings(settings: Settings) -> Rankings:
     people = people_of(truth, opened.modes) if truth else {}
     if truth is None and opened.modes.release is not None:
         _withhold(opened.modes, published(LastLedger(workspace), workspace.find("release")))
-    return Rankings(opened.modes, Growth(choices, settings), people, settings)
+    growth, build = Growth(choices, settings), workspace.find("index").name
+    rankings = Rankings(opened.modes, growth, people, settings, state=state, parts=build)
+    weakref.finalize(rankings, opened.close).atexit = False
+    return rankings

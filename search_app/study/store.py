@@ -73,7 +73,7 @@ CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WI
 _SCHEMA = Schema(_TABLES, versions=range(1, 2), synchronous="FULL")
 _EMPTY = "PRAGMA wal_checkpoint(TRUNCATE)"
 _PAUSE, _WAIT = 0.5, 0.2  # seconds between two tries to empty the log, and of a try
-_WITHDRAWN, _CLOSED, _PUBLISHED = "withdrawn", "closed", "published"
+_WITHDRAWN, _CLOSED, _PUBLISHED, _ORIGIN = "withdrawn", "closed", "published", "origin"
 LONGEST = 10_000  # characters of a value
 _NUMBER = 53  # bits of a participant's number: exact in every program that reads it
 T = TypeVar("T")
@@ -392,6 +392,16 @@ class StudyStore:
             first = self._value(_PUBLISHED) is None
             self._set(_PUBLISHED, "1")
             return first
+
+        return self._durable(note)
+
+    def origin(self, now: Mapping[str, str] | None = None) -> Mapping[str, str]:
+        """Return what the study is of: what was noted, else `now`, which is then noted."""
+
+        def note() -> Mapping[str, str]:
+            if now is not None and self._value(_ORIGIN) is None:
+                self._set(_ORIGIN, json.dumps(dict(now)))
+            return json.loads(self._value(_ORIGIN) or "{}")  # type: ignore[no-any-return]
 
         return self._durable(note)
 
