@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from search_app.server import strangers as behaviour
 from search_app.server.checkup import Check
 from search_app.server.opening import Serving
 from search_app.settings import load_settings
+from search_app.study.sample import write_sample
+from search_app.study.store import FILE, StudyStore
 
 from ..conftest import Run
 
@@ -41,10 +44,12 @@ def root(three_people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def look(root: Path) -> Callable[..., dict[str, Check]]:
-    def checks(host: str = "127.0.0.1", **changes: object) -> dict[str, Check]:
+    def checks(
+        host: str = "127.0.0.1", study: Path | None = None, **changes: object
+    ) -> dict[str, Check]:
         settings = load_settings(root, {"VEILSEARCH_ADMIN_TOKEN": TOKEN})
         changed = replace(settings, **changes)  # type: ignore[arg-type]
-        return {check.name: check for check in deployment.deployment(changed, host)}
+        return {check.name: check for check in deployment.deployment(changed, host, study)}
 
     return checks
 
@@ -62,6 +67,32 @@ def test_a_workspace_that_is_ready_is_told_so(look: Look) -> None:
     assert {name: check.remedy for name, check in checks.items() if not check.good} == {}
     assert checks["cookies"].found == "one, and it is httponly, path=/, samesite=strict, secure"
     assert TOKEN not in str(checks)
+
+
+def test_a_study_is_looked_at_in_place_of_the_workspace(
+    look: Look, tmp_path: Path, root: Path
+) -> None:
+    folder = tmp_path / "study"
+    write_sample(folder)
+    with closing(StudyStore(folder / FILE)) as store:
+        store.invite(1)
+    checks = look(study=folder)
+    assert [*checks] == ["study", "consent", "database", *(set_apart(NAMES))]
+    assert [name for name, check in checks.items() if not check.good] == ["consent"]
+    assert checks["cookies"].found == "one, and it is httponly, path=/, samesite=strict, secure"
+    (folder / "consent.md").write_text("Responsible: Ada, ada@example.org")
+    (folder / FILE).chmod(0o644)
+    (root / "release" / "rows.jsonl").unlink()
+    (folder / "tasks" / "bass.md").unlink()
+    checks = look(study=folder, admin_token="")
+    bad = {name: check.found for name, check in checks.items() if not check.good}
+    assert {"study", "database", "token", "verify", "pages"} == {*bad}
+    assert "open to others: study.sqlite" in bad["database"]
+
+
+def set_apart(names: list[str]) -> list[str]:
+    """Return the checks of `names` that a study has, too."""
+    return [name for name in names if name not in ("mode", "device")]
 
 
 def test_nothing_is_written(root: Path, look: Look) -> None:
@@ -146,7 +177,7 @@ def broken(root: Path) -> Iterator[Broken]:
         free = replace(site, settings=replace(settings, rate=0))
         app = behaviour.create_app(free)
         damage(app)
-        case = behaviour._Case(app, free, app.test_client(use_cookies=False))
+        case = behaviour._case_of(app, free.settings, free.access)
         return {
             name: behaviour.guarded(name, lambda look=look: look(case), "tell us")
             for name, look in behaviour._LOOKS.items()
