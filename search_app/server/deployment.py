@@ -68,32 +68,26 @@ def _mode(settings: Settings, workspace: Workspace, host: str) -> str:
 
 
 def _study(folder: Path, settings: Settings) -> Iterator[Check]:
-    """Yield checks of the study in `folder`: its file, the consent text and the database."""
+    """Yield checks of the study in `folder`: its file with its texts, and the database."""
     check = f"run: veilsearch study check {shlex.quote(str(folder))}"
     yield guarded("study", partial(_study_file, folder, settings), check)
-    yield guarded("consent", partial(_consent, folder), check)
     yield guarded("database", partial(_database, folder), "restore it from a copy")
 
 
 def _study_file(folder: Path, settings: Settings) -> str:
     from ..study.check import faults_of
+    from ..study.design import read_study
+    from ..study.sample import RESPONSIBLE
 
     if faults := faults_of(folder, settings):
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
         remedy = f"see: veilsearch study check {shlex.quote(str(folder))}"
         raise FailedCheck(f"{faults[0]}{more}", remedy)
-    return f"{folder} can be run"
-
-
-def _consent(folder: Path) -> str:
-    from ..study.design import read_study
-    from ..study.sample import RESPONSIBLE
-
     study = read_study(folder)
     if RESPONSIBLE in study.consent:
         fault = "the consent text does not say who is responsible"
         raise FailedCheck(fault, f"replace {RESPONSIBLE} in it by your own")
-    return f"version {study.consent_version}"
+    return f"{folder} can be run"
 
 
 def _database(folder: Path) -> str:

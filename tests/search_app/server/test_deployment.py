@@ -77,8 +77,9 @@ def test_a_study_is_looked_at_in_place_of_the_workspace(
     with closing(StudyStore(folder / FILE)) as store:
         store.invite(1)
     checks = look(study=folder)
-    assert [*checks] == ["study", "consent", "database", *(set_apart(NAMES))]
-    assert [name for name, check in checks.items() if not check.good] == ["consent"]
+    assert [*checks] == ["study", "database", *(set_apart(NAMES))]
+    assert [name for name, check in checks.items() if not check.good] == ["study"]
+    assert "who is responsible" in checks["study"].found
     assert checks["cookies"].found == "one, and it is httponly, path=/, samesite=strict, secure"
     (folder / "consent.md").write_text("Responsible: Ada, ada@example.org")
     (folder / FILE).chmod(0o644)
