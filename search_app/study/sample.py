@@ -31,7 +31,8 @@ profile = "interests"
 
 consent = "consent.md"      # its hash is the version of the consent
 # Participants may tick each of these or none. What is not ticked leaves as counts only.
-opt_ins = ["keep_queries", "publish_anonymized", "publish_results", "publish_texts"]
+opt_ins = ["keep_queries", "publish_queries", "publish_anonymized", "publish_results",
+           "publish_texts"]
 code = "thanks"             # prefix of the completion code, or an address with {{code}} in it
 minutes = 60                # minutes of silence after which the place is free for somebody else
 practice = "bank"           # the query of a task for practice; "": none

@@ -385,12 +385,13 @@ class StudyStore:
         """Return whether the study was closed."""
         return self._durable(lambda: self._value(_CLOSED) == "1")
 
-    def publish_once(self) -> bool:
-        """Return whether nothing of profiles was published before; from now on, something was."""
+    def publish_once(self, what: str) -> bool:
+        """Return whether nothing of `what` was published before; from now on, something was."""
 
         def note() -> bool:
-            first = self._value(_PUBLISHED) is None
-            self._set(_PUBLISHED, "1")
+            name = f"{_PUBLISHED} {what}"
+            first = self._value(name) is None
+            self._set(name, "1")
             return first
 
         return self._durable(note)

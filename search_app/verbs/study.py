@@ -209,6 +209,7 @@ def _simulated_lines(made: Mapping[str, Any]) -> Iterator[str]:
 
 def _invite(arguments: argparse.Namespace, _settings: Settings) -> int:
     from ..study.design import read_study
+    from ..study.sample import RESPONSIBLE
 
     output: Path = arguments.output
     if output.resolve().is_relative_to(arguments.folder.resolve()):
@@ -216,6 +217,8 @@ def _invite(arguments: argparse.Namespace, _settings: Settings) -> int:
     if output.exists():
         raise UsageError(f"-o {output} is there already, and may hold codes; name another file")
     study = read_study(arguments.folder)
+    if RESPONSIBLE in study.consent:
+        console.say(f"The consent text does not say who is responsible: replace {RESPONSIBLE}.")
     with closing(_store(study.folder)) as store:
         if store.is_closed():
             raise UsageError(f"{study.folder} is closed, so nobody can begin")
@@ -273,7 +276,8 @@ def _export(arguments: argparse.Namespace, settings: Settings) -> int:
         made = export(study, store, arguments.output, settings)
     rows = ", ".join(f"{number:,} {name}" for name, number in made["rows"].items())
     lines = [f"{made['folder']}: {count(made['people'], 'person', 'people')}; rows: {rows}"]
-    lines.append(f"{made['topics']:,} topics of runs and grades; profiles: {made['profiles']}")
+    lines.append(f"{made['topics']:,} topics of runs and grades")
+    lines.append(f"published: {made['profiles']}; {made['queries']}")
     console.answer(made, lines, as_json=arguments.json)
     if not made["parquet"]:
         console.say("No Parquet: install pyarrow for it.")

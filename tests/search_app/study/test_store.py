@@ -194,7 +194,8 @@ def test_codes_are_hashed_at_rest(tmp_path: Path, store: StudyStore) -> None:
 
 
 def test_profiles_are_published_once(tmp_path: Path, store: StudyStore) -> None:
-    assert store.publish_once()
-    assert not store.publish_once()
+    assert store.publish_once("profiles")
+    assert not store.publish_once("profiles")
     with closing(StudyStore(tmp_path / FILE)) as again:
-        assert not again.publish_once()
+        assert not again.publish_once("profiles")
+        assert again.publish_once("queries")
