@@ -83,7 +83,7 @@ class Followed(Protocol[T_contra]):
         """Note that the next state can't be opened; return what is served until it can."""
 
     def close_unused(self) -> object:
-        """Close former states that nobody uses any more."""
+        """Close former states that nobody uses any more, and return anything."""
 
 
 class Follower(Generic[T]):

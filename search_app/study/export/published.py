@@ -24,7 +24,7 @@ from ..design import PUBLISH, PUBLISH_QUERIES
 from .tables import KeptStudy
 
 PROFILES, QUERIES = "profiles.jsonl", "queries.csv"
-_BY, _K = "query-k", 5  # as the opt-in says
+_K = 5  # people, as the opt-in says
 _HEAD, _TIME = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n", "2000-01-01 00:00:00"
 Once = Callable[[str], bool]  # whether nothing of a kind was published before
 
@@ -90,14 +90,17 @@ def _rows(own: dict[str, dict[str, float]], output: Path, settings: Settings, on
 
 def _common(typed: list[tuple[str, str]], output: Path, settings: Settings, once: Once) -> str:
     """Write which queries k people `typed`, and how many did; return what was done."""
-    from ...tasks.releasing import made_of_log, released
+    from anonymizer.methods import METHODS
 
+    from ...tasks.releasing import made_of_log, released, takes_log
+
+    by = next(filter(takes_log, METHODS))
     with tempfile.TemporaryDirectory() as name:
         source = Path(name) / "log.tsv"
         lines = (f"{who}\t{text}\t{_TIME}\t\t\n" for who, text in typed)
         source.write_text(_HEAD + "".join(lines), encoding="utf-8")
         log, profiles, choices = made_of_log(source, settings)
-        release = released(profiles, _BY, {"k": _K}, 0, settings, choices=choices, log=log)
+        release = released(profiles, by, {"k": _K}, 0, settings, choices=choices, log=log)
         breach = _judged(release, profiles, source, Path(name) / "queries.release", once)
     if breach or release.log is None:
         return f"none of {len(typed):,} queries: {breach}"
@@ -107,7 +110,7 @@ def _common(typed: list[tuple[str, str]], output: Path, settings: Settings, once
         table.writerow(["query", "people"])
         table.writerows(sorted(zip(release.log.terms, people.tolist(), strict=True)))
     made = count(people.size, "query", "queries")
-    return f"{made} of {_K} people or more by {_BY}, verified"
+    return f"{made} of {_K} people or more by {by}, verified"
 
 
 def _judged(release: Release, profiles: Profiles, source: Path, output: Path, once: Once) -> str:
