@@ -54,7 +54,7 @@ def origin_faults(study: Study, store: StudyStore, workspace: Workspace) -> list
     noted, now = store.origin(), origin_of(workspace, study.conditions)
     return [
         f"{study.folder}: {name} is not what the study began with; a study is of one release and "
-        "one corpus: put these back with veilsearch use or index, or begin a new study"
+        "one corpus: put them back (veilsearch use), or begin a new study"
         for name in sorted(noted.keys() & now.keys())
         if noted[name] != now[name]
     ]

@@ -114,10 +114,11 @@ def _check(arguments: argparse.Namespace, settings: Settings) -> int:
 def _simulate(arguments: argparse.Namespace, settings: Settings) -> int:
     import numpy as np
 
-    from ..study.check import rehearsal
+    from ..study.check import origin_faults, origin_of, rehearsal
     from ..study.design import read_study
     from ..study.rankings import open_rankings
     from ..study.simulation import play
+    from ..workspace.folder import Workspace
 
     if not 0 <= arguments.effect <= 1:
         raise UsageError(f"--effect {arguments.effect:g} must be from 0 to 1")
@@ -132,7 +133,11 @@ def _simulate(arguments: argparse.Namespace, settings: Settings) -> int:
             console.say(f"Task {task.id} finds nothing; take another query.")
     copy = rehearsal(study, arguments.folder / SIMULATED)
     rng, now = np.random.default_rng(seed), int(time.time())
+    workspace = Workspace(settings.workspace)
     with closing(_store(copy.folder)) as store, console.progress("people", people) as progress:
+        store.origin(origin_of(workspace, copy.conditions))
+        if faults := origin_faults(copy, store, workspace):
+            raise UsageError("; ".join(faults))
         done = 0
         for number in range(people):
             done += play(copy, store, 1, _ranker(copy, rankings), rng, now, arguments.effect)
@@ -217,8 +222,6 @@ def _invite(arguments: argparse.Namespace, _settings: Settings) -> int:
     if output.exists():
         raise UsageError(f"-o {output} is there already, and may hold codes; name another file")
     study = read_study(arguments.folder)
-    if RESPONSIBLE in study.consent:
-        console.say(f"The consent text does not say who is responsible: replace {RESPONSIBLE}.")
     with closing(_store(study.folder)) as store:
         if store.is_closed():
             raise UsageError(f"{study.folder} is closed, so nobody can begin")
@@ -231,6 +234,8 @@ def _invite(arguments: argparse.Namespace, _settings: Settings) -> int:
     made = {"written": str(output), "codes": len(codes)}
     line = f"{output}: {count(len(codes), 'code', 'codes')}, readable by you only"
     console.answer(made, [line], as_json=arguments.json)
+    if RESPONSIBLE in study.consent:
+        console.say(f"The consent text does not say who is responsible: replace {RESPONSIBLE}.")
     return 0
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import platform
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ def export(study: Study, store: StudyStore, folder: Path, settings: Settings) ->
     queries = publish_queries(kept, folder, settings, once)
     text = notebook(kept.study.title, kept.study.conditions, between=kept.study.design == BETWEEN)
     _write(folder / "analysis.ipynb", text)
-    _write(folder / "methods.md", methods(kept, profiles, queries))
+    _write(folder / "methods.md", methods(kept, store.origin(), profiles, queries))
     return {
         "folder": str(folder),
         "people": len(kept.people),
@@ -126,8 +127,11 @@ def _documents(lists: Sequence[Sequence[str]]) -> list[str]:
     return [document for documents in lists for document in documents]
 
 
-def methods(kept: KeptStudy, profiles: str, queries: str) -> str:
-    """Return a paragraph about how the study was done; `profiles` and `queries` say what left."""
+def methods(kept: KeptStudy, origin: Mapping[str, str], profiles: str, queries: str) -> str:
+    """Return a paragraph about how the study was done, by what was noted as its `origin`.
+
+    `profiles` and `queries` say what of them left.
+    """
     study, people = kept.study, kept.people.values()
     finished = sum(one.finished > 0 for one in people)
     versions = sorted({one.consent for one in people})
@@ -147,8 +151,10 @@ def methods(kept: KeptStudy, profiles: str, queries: str) -> str:
 {len(people)} people agreed to take part (consent version {", ".join(versions) or "none"}), and
 {finished} of them finished; {study.participants} were planned. The conditions were
 {", ".join(study.conditions)}. {dealt} Tasks: {kinds}. Time: {size}. Participants did not see
-which condition was which. Interleaved lists were made by team draft (Radlinski, Kurup & Joachims,
-CIKM 2008; for three rankings or more Schuth et al., CIKM 2014). A click counts for the team of the
+which condition was which. {_rows_of(origin)}
+
+Interleaved lists were made by team draft (Radlinski, Kurup & Joachims, CIKM 2008; for
+three rankings or more Schuth et al., CIKM 2014). A click counts for the team of the
 document, and equal credit is a tie. What chance decided follows from a seed of 128 random bits
 for each person, which study.sqlite keeps: the draws of a task begin with SHA-256 of seed and task.
 
@@ -164,3 +170,13 @@ saw, of those who agreed to publish_results.
 
 Made by veilsearch {__version__}, Python {platform.python_version()}, numpy {np.__version__}.
 """
+
+
+def _rows_of(origin: Mapping[str, str]) -> str:
+    """Return sentences on the corpus and the rows of `origin`."""
+    made = {name: json.loads(text) for name, text in origin.items() if name != "index"}
+    sentences = [f"The corpus was {origin['index']}."] if origin else []
+    for condition, one in made.items():
+        chosen = ", ".join(f"{name}={value}" for name, value in one["parameters"].items())
+        sentences.append(f"Rows of {condition} were made by {one['method']} ({chosen}).")
+    return " ".join(sentences)

@@ -33,7 +33,7 @@ STOPPED = (
     "What you answered is kept. Please try again later."
 )
 UNKNOWN = (
-    "The search engine has no more the profile by which your results are ordered. So the study "
+    "The search engine no longer has the profile by which your results are ordered. So the study "
     "can’t go on for you. You may withdraw."
 )
 _SIGNS = 8  # of a completion code
