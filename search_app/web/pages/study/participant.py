@@ -418,6 +418,7 @@ def _client_time() -> int | None:
 def _page(template: str, person: Participant, step: StudyStep, **values: Any) -> str:
     place = here()
     task = step.task if step.kind in (TASK, PRACTICE) else None
+    plays = place.study.profile == PERSONA
     return render_template(
         template,
         step=person.step,
@@ -426,6 +427,7 @@ def _page(template: str, person: Participant, step: StudyStep, **values: Any) ->
         task=task,
         text=values.pop("text", prose(task.text) if task else ""),
         number=step.place + 1,
+        played=place.rankings.people.get(person.person, "") if plays else "",
         **values,
     )
 

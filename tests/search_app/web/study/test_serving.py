@@ -187,6 +187,8 @@ def test_other_ways_to_a_profile(
     assert (person.step, person.person) == (2, "" if profile == "interests" else "1002")
     assert dict(person.profile) == (made if profile == "interests" else {})
     assert place.people.count_signed_in(place.clock()) == 0
+    phone.go_on()
+    assert ("You play Oren" in phone.get().text) == (profile == "persona")
     place.store.close()
 
 
