@@ -282,7 +282,7 @@ def _export(arguments: argparse.Namespace, settings: Settings) -> int:
     rows = ", ".join(f"{number:,} {name}" for name, number in made["rows"].items())
     lines = [f"{made['folder']}: {count(made['people'], 'person', 'people')}; rows: {rows}"]
     lines.append(f"{made['topics']:,} topics of runs and grades")
-    lines.append(f"published: {made['profiles']}; {made['queries']}")
+    lines.append(f"published profiles: {made['profiles']}; queries: {made['queries']}")
     console.answer(made, lines, as_json=arguments.json)
     if not made["parquet"]:
         console.say("No Parquet: install pyarrow for it.")

@@ -59,7 +59,7 @@ def publish_queries(kept: KeptStudy, folder: Path, settings: Settings, once: Onc
 
 def _tried(given: Sized, what: str, once: Once | None, write: Callable[[Once], str]) -> str:
     if not given:
-        return f"no {what}, as nobody gave any to publish"
+        return "none, as nobody gave any"
     if once is None:
         return f"none of {len(given):,} {what} before the study is closed"
     try:
