@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -21,18 +22,26 @@ _PRIVATE_FILES = (  # of a workspace: who searched for what
 _SHOWN = 3  # files named in one line
 
 
-def deployment(settings: Settings, host: str) -> Iterator[Check]:
-    """Yield checks of all that guards people from strangers, for a server on `host`."""
+def deployment(settings: Settings, host: str, study: Path | None = None) -> Iterator[Check]:
+    """Yield checks of all that guards people from strangers, for a server on `host`.
+
+    It serves the workspace, or the study in the folder `study`.
+    """
     workspace = Workspace(settings.workspace)
-    yield guarded("mode", partial(_mode, settings, workspace, host), "serve with --mode private")
+    if study is None:
+        look = partial(_mode, settings, workspace, host)
+        yield guarded("mode", look, "serve with --mode private")
+    else:
+        yield from _study(study, settings)
     fault, length = token_fault(settings.admin_token), len(settings.admin_token)
     state = fault or f"the operator's token has {length} characters"
     yield Check("token", state, token_remedy() if fault else "")
     yield from _reaching(settings, is_loopback(host))
-    # Neither is a fault: `device` lets people who have not signed in search from /device.
-    open_ = "open: anyone who can reach the server may search, plainly or by published rows"
-    closed = "closed: only people who sign in may search"
-    yield Check("device", open_ if settings.device else closed)
+    if study is None:
+        # Neither is a fault: `device` lets people who have not signed in search from /device.
+        open_ = "open: anyone who can reach the server may search, plainly or by published rows"
+        closed = "closed: only people who sign in may search"
+        yield Check("device", open_ if settings.device else closed)
     if os.geteuid() == 0:
         remedy = "make an account that owns the workspace, and run the server under it"
         risk = "root: an attacker who breaks the server would own the whole machine"
@@ -54,6 +63,43 @@ def _mode(settings: Settings, workspace: Workspace, host: str) -> str:
         remedy = f'set access = "{PRIVATE}" in {FILE}, or serve with --mode {PRIVATE}'
         raise FailedCheck(f"{access}: nobody signs in", remedy)
     return f"{PRIVATE}: people sign in and see their own pages only"
+
+
+def _study(folder: Path, settings: Settings) -> Iterator[Check]:
+    """Yield checks of the study in `folder`: its file with its texts, and the database."""
+    check = f"run: veilsearch study check {shlex.quote(str(folder))}"
+    yield guarded("study", partial(_study_file, folder, settings), check)
+    yield guarded("database", partial(_database, folder), "restore it from a copy")
+
+
+def _study_file(folder: Path, settings: Settings) -> str:
+    from ..study.check import faults_of
+    from ..study.design import read_study
+    from ..study.sample import RESPONSIBLE
+
+    if faults := faults_of(folder, settings):
+        more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
+        remedy = f"see: veilsearch study check {shlex.quote(str(folder))}"
+        raise FailedCheck(f"{faults[0]}{more}", remedy)
+    study = read_study(folder)
+    if RESPONSIBLE in study.consent:
+        fault = "the consent text does not say who is responsible"
+        raise FailedCheck(fault, f"replace {RESPONSIBLE} in it by your own")
+    return f"{folder} can be run"
+
+
+def _database(folder: Path) -> str:
+    from ..study.store import FILE as DATABASE
+    from ..study.store import StudyStore
+
+    path = folder / DATABASE
+    if not path.exists():
+        return "nobody was invited yet"
+    _owners_only(sorted(folder.glob(f"{DATABASE}*")))
+    with closing(StudyStore(path)) as store:
+        if fault := store.fault():
+            raise FailedCheck(f"{path}: {fault}", "restore it from a copy")
+        return f"{path}: every row as it was written, readable by its owner only"
 
 
 def _reaching(settings: Settings, loopback: bool) -> Iterator[Check]:

@@ -1,19 +1,20 @@
 """A server follows its workspace: it opens the new state while the old one is served [I/O].
 
 The old state answers until all of the new one is open and warm. If the new one can't be opened, it
-is tried again later, and the old one goes on answering.
+is tried again later. Until then a site answers as before, and a study orders nothing.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Generic, Protocol, TypeVar
 
 from .. import console
 from ..errors import UsageError
-from ..web import Live, Site, create_app
+from ..web import Live, create_app
 from ..workspace.folder import Workspace
 from ..workspace.opening import stamp
 from .opening import Serving
@@ -28,10 +29,8 @@ Say = Callable[[str], object]
 
 def serve_live(serving: Serving, live: Live, host: str, port: int) -> None:
     """Serve `live` on `host` and `port` until stopped, and follow updates of its workspace."""
-    follower = Follower(live, serving.workspace, serving.open, console.say)
-    serving.follow = follower.follow_now
-    follower.start()
-    try:
+    with following(live, serving.workspace, serving.open) as follower:
+        serving.follow = follower.follow_now
         serve(
             create_app(live),
             host,
@@ -39,19 +38,65 @@ def serve_live(serving: Serving, live: Live, host: str, port: int) -> None:
             lambda address: console.say(f"Serving {address} (Ctrl+C stops)"),
             proxy=serving.settings.proxy,
         )
+
+
+@contextmanager
+def following(
+    live: Followed[T], workspace: Workspace, open_state: Callable[[], T]
+) -> Iterator[Follower[T]]:
+    """Give a thread that keeps `live` at the state of `workspace`, which `open_state` opens."""
+    follower = Follower(live, workspace, open_state, console.say)
+    follower.start()
+    try:
+        yield follower
     finally:
         follower.stop()
 
 
-class Follower:
-    """A thread that keeps a live site at the state of its workspace."""
+class OpenedState(Protocol):
+    """What was opened of a workspace: its stamp then, and the names of what is in it."""
 
-    def __init__(self, live: Live, workspace: Workspace, open_site: Callable[[], Site], say: Say):
+    @property
+    def state(self) -> object:
+        """Return the stamp of the workspace when this was opened."""
+
+    @property
+    def parts(self) -> str:
+        """Return the names of what is served of it."""
+
+
+T = TypeVar("T", bound=OpenedState)
+T_contra = TypeVar("T_contra", bound=OpenedState, contravariant=True)
+
+
+class Followed(Protocol[T_contra]):
+    """What serves a state of a workspace, and can be switched to the next one."""
+
+    @property
+    def state(self) -> object:
+        """Return the stamp of the state that is served."""
+
+    def switch(self, now: T_contra, /) -> None:
+        """Serve the state `now` from now on."""
+
+    def fail(self) -> str:
+        """Note that the next state can't be opened; return what is served until it can."""
+
+    def close_unused(self) -> object:
+        """Close former states that nobody uses any more, and return anything."""
+
+
+class Follower(Generic[T]):
+    """A thread that keeps what is served at the state of its workspace."""
+
+    def __init__(
+        self, live: Followed[T], workspace: Workspace, open_state: Callable[[], T], say: Say
+    ):
         self._live = live
         self._workspace = workspace
-        self._open = open_site
+        self._open = open_state
         self._say = say
-        self._served = live.now.state
+        self._served = live.state
         self._failed: object = self._served
         self._pause = self._again = 0.0
         self._faults: set[str] = set()
@@ -112,17 +157,13 @@ class Follower:
             self._pause = min(2 * self._pause, LONGEST) if again else EVERY
             self._again = time.monotonic() + self._pause
             self._failed = state
-            # The update may have forgotten a person whose terms stand in the transcripts.
-            self._live.now.transcripts.clear()
+            until = self._live.fail()
             if not again:  # without the text of the fault, which may name people
-                self._try_to_say(
-                    f"The workspace was updated but can't be opened ({type(fault).__name__}). The "
-                    "old state is served until opening succeeds. See: veilsearch doctor"
-                )
+                kind = type(fault).__name__
+                self._try_to_say(f"The workspace was updated but can't be opened ({kind}). {until}")
             return
         if self._ended.is_set():
             return
         self._live.switch(site)
         self._served = self._failed = site.state
-        named = ", ".join(part for part in (site.build, site.release_name) if part)
-        self._try_to_say(f"The workspace was updated; served from now on: {named}")
+        self._try_to_say(f"The workspace was updated; served from now on: {site.parts}")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from anonymizer.storage.parts import read_manifest
 from anonymizer.storage.profiles import fingerprint, read_profiles
 
 from ..errors import UsageError, plain_when_writing
 from ..search.modes import FURTHER, MODES
 from ..settings import Settings
+from ..workspace.builds import name_of
 from ..workspace.folder import Workspace
 from ..workspace.opening import further_releases
 from .design import CODE, FILE, PERSONA, PRACTICE_TASK, SUFFIX, Study, read_study
@@ -27,6 +31,33 @@ def conditions_in(workspace: Workspace) -> tuple[str, ...]:
     made_from = fingerprint(read_profiles(workspace.find("profiles")))
     further = further_releases(workspace, made_from, lambda _damaged: None)
     return known + tuple(f"{FURTHER}{name}" for name in further)
+
+
+def origin_of(workspace: Workspace, conditions: Sequence[str]) -> dict[str, str]:
+    """Return what of `workspace` a study with these `conditions` is of: a corpus, and releases.
+
+    It stays the same when rows are withdrawn, people join or documents change. Nothing in it is
+    made of anybody's profile.
+    """
+    origin = {"index": name_of(workspace.find("index"))}
+    for condition in conditions:
+        mode, _, name = condition.partition(":")
+        if mode == "group":
+            made = read_manifest(workspace.root / name if name else workspace.find("release"))
+            chosen = {key: made[key] for key in ("method", "parameters", "seed", "profiles")}
+            origin[condition] = json.dumps(chosen, sort_keys=True)
+    return origin
+
+
+def origin_faults(study: Study, store: StudyStore, workspace: Workspace) -> list[str]:
+    """Return what `workspace` has that is not what `study` in `store` began with."""
+    noted, now = store.origin(), origin_of(workspace, study.conditions)
+    return [
+        f"{study.folder}: {name} is not what the study began with; a study is of one release and "
+        "one corpus: put them back (veilsearch use), or begin a new study"
+        for name in sorted(noted.keys() & now.keys())
+        if noted[name] != now[name]
+    ]
 
 
 def faults_of(folder: Path, settings: Settings) -> list[str]:
@@ -52,15 +83,21 @@ def faults_of(folder: Path, settings: Settings) -> list[str]:
     if study.profile == CODE and len(groups) > 1 and workspace.truth() is None:
         text = "real people have one row each; compare one group, or take another profile"
         faults.append(f'{folder / FILE}: profile = "{CODE}" with {", ".join(groups)}: {text}')
-    return [*faults, *_missing(study)]
+    return [*faults, *_against_what_was(study, workspace if there is not None else None)]
 
 
-def _missing(study: Study) -> list[str]:
-    """Return which tasks and conditions people met already, and the file of `study` has no more."""
+def _against_what_was(study: Study, workspace: Workspace | None) -> list[str]:
+    """Return what people met already, and `study` or `workspace` has no more."""
     if not (study.folder / DATABASE).exists():
         return []
     with closing(StudyStore(study.folder / DATABASE)) as store:
-        trials = store.trials()
+        faults = origin_faults(study, store, workspace) if workspace else []
+        return faults + _missing(study, store)
+
+
+def _missing(study: Study, store: StudyStore) -> list[str]:
+    """Return the tasks and conditions in `store` that the file of `study` has no more."""
+    trials = store.trials()
     tasks = {task for _, task, *_ in trials} - {task.id for task in study.tasks} - {PRACTICE_TASK}
     met = {one for _, _, shown, *_ in trials for one in shown["conditions"]}
     gone = [f"task {name}" for name in sorted(tasks)]

@@ -26,8 +26,10 @@ EACH_TASK = "each-task"
 LIKERT, CHOICE, TEXT, NUMBER = ITEMS = ("likert", "choice", "text", "number")
 KEEP_QUERIES, PUBLISH = "keep_queries", "publish_anonymized"
 PUBLISH_RESULTS, PUBLISH_TEXTS = "publish_results", "publish_texts"
+PUBLISH_QUERIES = "publish_queries"
 OPT_INS = {
     KEEP_QUERIES: "My queries may be kept with my answers.",
+    PUBLISH_QUERIES: "Those of my kept queries may be published that five people or more typed.",
     PUBLISH: "My anonymized profile may be published.",
     # An order made by a profile tells of the profile.
     PUBLISH_RESULTS: "It may be published which results I saw, chose and graded.",

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -23,11 +24,11 @@ from ..tasks.growth import Growth
 from ..tasks.profiling import choices_of
 from ..workspace.folder import Workspace
 from ..workspace.ledger import LastLedger
-from ..workspace.opening import as_of_one_moment, open_once, people_of
+from ..workspace.opening import as_of_one_moment, open_once, people_of, stamp
 from ..workspace.withholding import published
 
 if TYPE_CHECKING:
-    from ..town.subjects import Library
+    from ..town.subjects import Interest, Library
 
 # Stands for a person who searches with a profile of their own. One name serves all: what the modes
 # keep of a person is then that of the last one only. No user id has a line end.
@@ -38,14 +39,26 @@ DEPTH = 10  # documents of a ranking for each condition: what a draft of all of 
 class Rankings:
     """Ranks queries in the conditions of a study; safe for many threads."""
 
-    def __init__(self, modes: Modes, growth: Growth, people: Mapping[str, str], settings: Settings):
+    def __init__(
+        self,
+        modes: Modes,
+        growth: Growth,
+        people: Mapping[str, str],
+        settings: Settings,
+        *,
+        state: object = None,
+        parts: str = "",
+    ):
         self.people = people  # invented people that participants may play: labels
+        self.state, self.parts = state, parts  # of the workspace when opened; its index
         self._modes, self._growth, self._settings = modes, growth, settings
         self._now, self._lock = threading.local(), threading.Lock()
-        before = modes.lay_over
+        self._counted: dict[str, Counter[str]] = {}  # by the label of an interest
+        # It must not hold these rankings: they go, with their files, as soon as nobody uses them.
+        before, now = modes.lay_over, self._now
 
         def lay_over(user: str, past: Mapping[str, float]) -> Mapping[str, float]:
-            return self._now.profile if user == _PARTICIPANT else before(user, past)
+            return now.profile if user == _PARTICIPANT else before(user, past)
 
         modes.lay_over = lay_over
 
@@ -65,10 +78,20 @@ class Rankings:
         wanted = {*labels}
         if unknown := wanted - {interest.label for interest in INTERESTS}:
             raise UsageError(f"{len(unknown)} of the interests are unknown; take those of the list")
-        chosen = [interest for interest in INTERESTS if interest.label in wanted]
+        counts: Counter[str] = Counter()
+        for interest in INTERESTS:
+            if interest.label in wanted:
+                counts.update(self._counts_of(interest))
+        return self._growth.profile(counts)
+
+    def _counts_of(self, interest: Interest) -> Counter[str]:
+        """Return how often each term is in the topics of `interest`; made once, as it is slow."""
         with self._lock:
-            subjects = [self._library.subject(interest) for interest in chosen]
-        return self.of_queries(topic.phrase for subject in subjects for topic in subject.topics)
+            if interest.label not in self._counted:
+                counts = self._counted[interest.label] = Counter[str]()
+                for topic in self._library.subject(interest).topics:
+                    counts.update(self._growth.counts(topic.phrase))
+            return self._counted[interest.label]
 
     @staticmethod
     def interests() -> tuple[str, ...]:
@@ -125,8 +148,9 @@ class Rankings:
         return tuple(map(str, self._modes.engine.ids(best).tolist()))
 
     def forget(self) -> None:
-        """Keep no profile in memory: somebody's may have to go."""
+        """Keep no profile and nothing typed in memory: somebody's may have to go."""
         self._modes.clear()
+        self._growth.clear()
 
     def documents(self, ids: Sequence[str]) -> list[Document | None]:
         """Return the documents with these `ids`; None for one that the index has no more."""
@@ -159,13 +183,13 @@ def _withhold(modes: Modes, shown: Callable[[], bool]) -> None:
 
 
 def open_rankings(settings: Settings) -> Rankings:
-    """Return the rankings of the workspace in `settings`, open until the process ends."""
+    """Return the rankings of the workspace in `settings`, open as long as somebody uses them."""
     workspace = Workspace(settings.workspace)
     workspace.check()
-    opened = as_of_one_moment(
+    opened, state = as_of_one_moment(
         workspace,
-        lambda: open_once(workspace, settings, further=lambda _name: None),
-        lambda old: old.close(),
+        lambda: (open_once(workspace, settings, further=lambda _name: None), stamp(workspace)),
+        lambda old: old[0].close(),
     )
     truth, choices = workspace.truth(), {}
     if opened.modes.profiles is not None:
@@ -173,4 +197,7 @@ def open_rankings(settings: Settings) -> Rankings:
     people = people_of(truth, opened.modes) if truth else {}
     if truth is None and opened.modes.release is not None:
         _withhold(opened.modes, published(LastLedger(workspace), workspace.find("release")))
-    return Rankings(opened.modes, Growth(choices, settings), people, settings)
+    growth, build = Growth(choices, settings), workspace.find("index").name
+    rankings = Rankings(opened.modes, growth, people, settings, state=state, parts=build)
+    weakref.finalize(rankings, opened.close).atexit = False
+    return rankings

@@ -31,7 +31,8 @@ profile = "interests"
 
 consent = "consent.md"      # its hash is the version of the consent
 # Participants may tick each of these or none. What is not ticked leaves as counts only.
-opt_ins = ["keep_queries", "publish_anonymized", "publish_results", "publish_texts"]
+opt_ins = ["keep_queries", "publish_queries", "publish_anonymized", "publish_results",
+           "publish_texts"]
 code = "thanks"             # prefix of the completion code, or an address with {{code}} in it
 minutes = 60                # minutes of silence after which the place is free for somebody else
 practice = "bank"           # the query of a task for practice; "": none
@@ -78,7 +79,8 @@ text = "tasks/{id}.md"
 kind = "{kind}"
 seconds = {seconds}
 """
-_CONSENT = """\
+RESPONSIBLE = "NAME, ADDRESS"  # stands in the text until a leader writes their own
+_CONSENT = f"""\
 # What this study is about
 
 We compare several ways to order search results. You see lists of results, and say which you would
@@ -95,7 +97,7 @@ unless you tick it below.
 You may stop at any time, without a reason. You may withdraw at any time: there is a link on every
 page, and a link for later at the end. Then everything that is kept of you is erased.
 
-Responsible: NAME, ADDRESS. (The leader of the study writes this here.)
+Responsible: {RESPONSIBLE}. (The leader of the study writes this here.)
 """
 _SIDES = "You see two lists of results. Which one would you rather have?"
 _TASKS = (  # id, kind, seconds, text; all of them words of several meanings

@@ -3,7 +3,8 @@
 Everything is in one SQLite file in the study's folder. A change is acknowledged when it is
 durable: one thread writes, and all changes that wait are committed together. An answer and the step
 to the next page are one change, so no answer is lost and none counts twice. Withdrawal deletes
-every row of a participant and overwrites its bytes.
+every row of a participant and overwrites its bytes. Older versions of pages are in the log until
+no process reads them any more: then the log is emptied.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import queue
 import secrets
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -23,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..accounts.codes import SALT, Code, hash_secret, make_code, read_code
 from ..errors import UsageError
-from ..workspace.tables import Schema, fault_of, open_tables
+from ..workspace.tables import BUSY, Schema, fault_of, open_tables
 
 FILE = "study.sqlite"
 _TABLES = """
@@ -70,8 +72,8 @@ CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WI
 # "FULL": what was acknowledged survives a power failure.
 _SCHEMA = Schema(_TABLES, versions=range(1, 2), synchronous="FULL")
 _EMPTY = "PRAGMA wal_checkpoint(TRUNCATE)"
-_TRIES = 6  # to empty the log, each as long as SQLite waits for others
-_WITHDRAWN, _CLOSED, _PUBLISHED = "withdrawn", "closed", "published"
+_PAUSE, _WAIT = 0.5, 0.2  # seconds between two tries to empty the log, and of a try
+_WITHDRAWN, _CLOSED, _PUBLISHED, _ORIGIN = "withdrawn", "closed", "published", "origin"
 LONGEST = 10_000  # characters of a value
 _NUMBER = 53  # bits of a participant's number: exact in every program that reads it
 T = TypeVar("T")
@@ -123,6 +125,8 @@ class StudyStore:
     """The participants and events of a study; safe for many threads."""
 
     def __init__(self, path: Path | None):
+        self._remains = False  # whether the log may hold bytes of somebody who withdrew
+        self._again = 0.0  # when to try next to empty it, on the monotonic clock
         if path is not None:
             # Made before SQLite makes it, so that only its owner may read it.
             with suppress(FileExistsError):
@@ -130,7 +134,7 @@ class StudyStore:
         try:
             self._connection = open_tables(path, _SCHEMA)
             # If a process was killed while somebody withdrew, their data is still in the log.
-            self._connection.execute(_EMPTY).fetchall()
+            self._empty_log()
         except sqlite3.Error as fault:
             raise UsageError(f"{path} can't be opened ({fault}); restore it from a copy") from fault
         self._jobs: queue.Queue[tuple[Callable[[], Any], Future[Any]] | None] = queue.Queue()
@@ -297,7 +301,11 @@ class StudyStore:
     # -- leaving -------------------------------------------------------------------------------
 
     def withdraw(self, number: int) -> bool:
-        """Erase `number` to the last byte; return whether they were here."""
+        """Erase `number`; return whether they were here.
+
+        The last bytes go at once, or with the last process that reads an older state: see
+        `remains`.
+        """
 
         def erase() -> bool:
             gone = self._run("DELETE FROM participants WHERE id = ?", number).rowcount == 1
@@ -309,14 +317,23 @@ class StudyStore:
         self._durable(self._empty_log, whole=True)
         return gone
 
+    @property
+    def remains(self) -> bool:
+        """Return whether bytes of somebody who withdrew are left, because a process reads them."""
+        return self._remains
+
     def _empty_log(self) -> None:
-        # The log holds older versions of pages until it is emptied. A process that reads it now
-        # keeps it from that.
-        for _ in range(_TRIES):
-            (busy, *_pages), *_rest = self._connection.execute(_EMPTY).fetchall()
-            if not busy:
-                return
-        raise UsageError("the study's database is in use; stop what reads it, and try again")
+        # A process that reads an older state keeps the log from that. Nobody waits for it long:
+        # it is tried again until it works, also when the file is opened next.
+        self._connection.execute(f"PRAGMA busy_timeout={int(1000 * _WAIT)}")
+        try:
+            ((busy, *_pages),) = self._connection.execute(_EMPTY).fetchall()
+            self._remains = bool(busy)
+        except sqlite3.OperationalError:  # another process writes now
+            self._remains = True
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout={1000 * BUSY}")
+            self._again = time.monotonic() + _PAUSE
 
     # -- the leader's view ---------------------------------------------------------------------
 
@@ -368,13 +385,24 @@ class StudyStore:
         """Return whether the study was closed."""
         return self._durable(lambda: self._value(_CLOSED) == "1")
 
-    def publish_once(self) -> bool:
-        """Return whether nothing of profiles was published before; from now on, something was."""
+    def publish_once(self, what: str) -> bool:
+        """Return whether nothing of `what` was published before; from now on, something was."""
 
         def note() -> bool:
-            first = self._value(_PUBLISHED) is None
-            self._set(_PUBLISHED, "1")
+            name = f"{_PUBLISHED} {what}"
+            first = self._value(name) is None
+            self._set(name, "1")
             return first
+
+        return self._durable(note)
+
+    def origin(self, now: Mapping[str, str] | None = None) -> Mapping[str, str]:
+        """Return what the study is of: what was noted, else `now`, which is then noted."""
+
+        def note() -> Mapping[str, str]:
+            if now is not None and self._value(_ORIGIN) is None:
+                self._set(_ORIGIN, json.dumps(dict(now)))
+            return json.loads(self._value(_ORIGIN) or "{}")  # type: ignore[no-any-return]
 
         return self._durable(note)
 
@@ -418,7 +446,7 @@ class StudyStore:
 
     def _write(self) -> None:
         while True:
-            jobs = [self._jobs.get()]
+            jobs = [self._next()]
             # All that wait share one sync of the disk, which is what takes the time.
             with suppress(queue.Empty):
                 while jobs[-1] is not None:
@@ -427,6 +455,15 @@ class StudyStore:
             self._commit([job for job in jobs if job is not None])
             if ends:
                 return
+
+    def _next(self) -> tuple[Callable[[], Any], Future[Any]] | None:
+        """Return the next job; until it comes, try to empty a log that has to go."""
+        while self._remains:
+            if time.monotonic() >= self._again:
+                self._empty_log()
+            with suppress(queue.Empty):
+                return self._jobs.get(timeout=_PAUSE)
+        return self._jobs.get()
 
     def _commit(self, jobs: Sequence[tuple[Callable[[], Any], Future[Any]]]) -> None:
         """Run `jobs` in their order, in as few transactions as can be."""

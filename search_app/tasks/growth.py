@@ -24,6 +24,7 @@ from .profiling import analysis_of, choices_of, noted_fingerprint
 # Fewest terms of a profile that is admitted. A bound on the average divides the mean length of all
 # profiles of a cohort: very short ones would lower it, and let the groups of all others be smaller.
 LEAST = 5
+_MOST = 100_000  # terms of searches in memory: people can type without end
 _MEANINGLESS = {
     "tfidf": "they are weighted by how rare a term is among all people (tfidf)",
     "recency": "they are weighted by the age of each search (recency)",
@@ -48,8 +49,15 @@ class Growth:
             self._counter = self._counter or analysis_of(self._choices, self._settings)
             counted = self._counter.count([query])
             terms = self._counter.terms
+            if len(terms) > _MOST:
+                self._counter = None
         pairs = zip(counted.columns.tolist(), counted.tf.tolist(), strict=True)
         return {terms[column]: tf for column, tf in pairs}
+
+    def clear(self) -> None:
+        """Keep no term of any search in memory."""
+        with self._lock:
+            self._counter = None
 
     def over(self, profile: Mapping[str, float], grown: Mapping[str, int]) -> Mapping[str, float]:
         """Return `profile` with what has `grown` laid over it, weighted as profiles here are."""

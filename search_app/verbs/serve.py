@@ -62,12 +62,14 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..accounts.admission import is_loopback, token_fault, token_remedy
     from ..accounts.database import FILE as PEOPLE
     from ..accounts.store import PeopleStore
+    from ..server.following import following
     from ..server.waitress import serve
-    from ..study.check import faults_of
-    from ..study.design import CODE, read_study
-    from ..study.rankings import open_rankings
+    from ..study.check import faults_of, origin_faults, origin_of
+    from ..study.design import CODE, INTERESTS, read_study
+    from ..study.rankings import Rankings, open_rankings
     from ..study.store import FILE, StudyStore
     from ..web import ServedStudy, create_study_app
+    from ..workspace.folder import Workspace
 
     arguments.mode = None
     settings, folder = with_admission(settings, arguments), arguments.folder
@@ -83,15 +85,26 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     people = PeopleStore(settings.workspace / PEOPLE) if study.profile == CODE else None
     with _leaving_on_sigterm():
         rankings = open_rankings(settings)
+        if study.profile == INTERESTS:
+            rankings.of_interests(rankings.interests())  # the first participant need not wait
+        workspace = Workspace(settings.workspace)
         with closing(StudyStore(folder / FILE)) as store:
-            app = create_study_app(ServedStudy(study, store, rankings, settings, people))
+            store.origin(origin_of(workspace, study.conditions))
+            place = ServedStudy(study, store, rankings, settings, people)
 
             def ready(address: str) -> None:
                 console.say(
                     f"Serving the study {address}, its leader {address}leader (Ctrl+C stops)"
                 )
 
-            serve(app, arguments.host, arguments.port, ready, proxy=settings.proxy)
+            def reopen() -> Rankings:
+                if faults := origin_faults(study, store, workspace):
+                    raise UsageError("\n".join(faults))
+                return open_rankings(settings)
+
+            with following(place, workspace, reopen):
+                app = create_study_app(place)
+                serve(app, arguments.host, arguments.port, ready, proxy=settings.proxy)
     return 0
 
 

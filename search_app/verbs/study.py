@@ -114,10 +114,11 @@ def _check(arguments: argparse.Namespace, settings: Settings) -> int:
 def _simulate(arguments: argparse.Namespace, settings: Settings) -> int:
     import numpy as np
 
-    from ..study.check import rehearsal
+    from ..study.check import origin_faults, origin_of, rehearsal
     from ..study.design import read_study
     from ..study.rankings import open_rankings
     from ..study.simulation import play
+    from ..workspace.folder import Workspace
 
     if not 0 <= arguments.effect <= 1:
         raise UsageError(f"--effect {arguments.effect:g} must be from 0 to 1")
@@ -132,7 +133,11 @@ def _simulate(arguments: argparse.Namespace, settings: Settings) -> int:
             console.say(f"Task {task.id} finds nothing; take another query.")
     copy = rehearsal(study, arguments.folder / SIMULATED)
     rng, now = np.random.default_rng(seed), int(time.time())
+    workspace = Workspace(settings.workspace)
     with closing(_store(copy.folder)) as store, console.progress("people", people) as progress:
+        store.origin(origin_of(workspace, copy.conditions))
+        if faults := origin_faults(copy, store, workspace):
+            raise UsageError("; ".join(faults))
         done = 0
         for number in range(people):
             done += play(copy, store, 1, _ranker(copy, rankings), rng, now, arguments.effect)
@@ -209,6 +214,7 @@ def _simulated_lines(made: Mapping[str, Any]) -> Iterator[str]:
 
 def _invite(arguments: argparse.Namespace, _settings: Settings) -> int:
     from ..study.design import read_study
+    from ..study.sample import RESPONSIBLE
 
     output: Path = arguments.output
     if output.resolve().is_relative_to(arguments.folder.resolve()):
@@ -228,6 +234,8 @@ def _invite(arguments: argparse.Namespace, _settings: Settings) -> int:
     made = {"written": str(output), "codes": len(codes)}
     line = f"{output}: {count(len(codes), 'code', 'codes')}, readable by you only"
     console.answer(made, [line], as_json=arguments.json)
+    if RESPONSIBLE in study.consent:
+        console.say(f"The consent text does not say who is responsible: replace {RESPONSIBLE}.")
     return 0
 
 
@@ -273,7 +281,8 @@ def _export(arguments: argparse.Namespace, settings: Settings) -> int:
         made = export(study, store, arguments.output, settings)
     rows = ", ".join(f"{number:,} {name}" for name, number in made["rows"].items())
     lines = [f"{made['folder']}: {count(made['people'], 'person', 'people')}; rows: {rows}"]
-    lines.append(f"{made['topics']:,} topics of runs and grades; profiles: {made['profiles']}")
+    lines.append(f"{made['topics']:,} topics of runs and grades")
+    lines.append(f"published profiles: {made['profiles']}; queries: {made['queries']}")
     console.answer(made, lines, as_json=arguments.json)
     if not made["parquet"]:
         console.say("No Parquet: install pyarrow for it.")
@@ -289,6 +298,11 @@ def _withdraw(arguments: argparse.Namespace, _settings: Settings) -> int:
         if person is None:
             raise UsageError("nobody here has this code; it is mistyped, or they withdrew already")
         store.withdraw(person.id)
+        if store.remains:
+            console.say(
+                "Another program reads the study's file just now. The last bytes go when it has "
+                "ended: the server sees to it, or the next command on the study."
+            )
     line = "erased from the study; exports made before hold them still: delete these"
     console.answer({"withdrawn": 1}, [line], as_json=arguments.json)
     return 0

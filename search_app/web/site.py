@@ -118,6 +118,11 @@ class Site:
         return self.words_of("group")
 
     @property
+    def parts(self) -> str:
+        """Return the names of the index and the release."""
+        return ", ".join(part for part in (self.build, self.release_name) if part)
+
+    @property
     def rule(self) -> RankingRule:
         """Return the rule by which interests usually order pools here."""
         return rule_of(self.settings)
@@ -145,6 +150,17 @@ class Live:
         self.now = site  # to read only; requests borrow it
         self._users = {site: 0}
         self.switched: list[Callable[[Site], object]] = []  # called with the new site
+
+    @property
+    def state(self) -> object:
+        """Return the stamp of the workspace when the site that is served was opened."""
+        return self.now.state
+
+    def fail(self) -> str:
+        """Return a sentence on what is served as long as a new state can't be opened."""
+        # The update may have forgotten a person whose terms stand in the transcripts.
+        self.now.transcripts.clear()
+        return "The old state is served until opening succeeds. See: veilsearch doctor"
 
     def borrow(self) -> Site:
         """Return the site that is served now; it stays open until `give_back`."""

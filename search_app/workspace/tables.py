@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from ..errors import UsageError
 
-_BUSY = 10  # seconds to wait for another process
+BUSY = 10  # seconds to wait for another process
 _PRAGMAS = (
     "journal_mode=WAL",
     "secure_delete=ON",
@@ -55,7 +55,7 @@ def is_database(path: Path) -> bool:
 def texts_of(path: Path) -> Iterator[bytes]:
     """Yield the values of all rows of the SQLite file `path`, asked of SQLite."""
     try:
-        with closing(connect(f"file:{quote(str(path))}?mode=ro", _BUSY, uri=True)) as connection:
+        with closing(connect(f"file:{quote(str(path))}?mode=ro", BUSY, uri=True)) as connection:
             tables = _tables(connection)
             connection.text_factory = bytes
             for table, columns in tables:
@@ -84,7 +84,7 @@ def open_tables(path: Path | None, schema: Schema) -> Connection:
 
 def connect_to(path: Path | None) -> Connection:
     """Return a connection to `path` for any thread; it begins a transaction only when told to."""
-    return connect(path or ":memory:", _BUSY, check_same_thread=False, isolation_level=None)
+    return connect(path or ":memory:", BUSY, check_same_thread=False, isolation_level=None)
 
 
 def fault_of(connection: Connection) -> str:

@@ -36,8 +36,8 @@ class Run:
         self.talk = printed.err
         return printed.out
 
-    def json(self, *arguments: object) -> Any:
-        return json.loads(self(*arguments, "--json"))
+    def json(self, *arguments: object, code: int = 0) -> Any:
+        return json.loads(self(*arguments, "--json", code=code))
 
     def refused(self, *arguments: object) -> str:
         """Run `arguments` that must be refused by exit 2 and one line on stderr; return it."""

@@ -1,7 +1,8 @@
 """The tables of an export, each column with its unit and coding: what leaves, and what stays.
 
 Only values that are listed here leave. Which documents somebody saw tells of their profile, and
-texts may tell anything: both need an opt-in. Queries and profiles are counts here.
+texts may tell anything: both need an opt-in. Queries and profiles are counts here; `published`
+has the rest.
 """
 
 from __future__ import annotations

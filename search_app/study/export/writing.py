@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import platform
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import comb
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from anonymizer.errors import AnonymizerError
-from anonymizer.model import Profiles
-
 from ... import __version__
 from ...errors import UsageError, plain_when_writing
 from ...evaluation.runs import is_word, writing_run
 from ...settings import Settings
-from ...workspace.folder import Workspace
 from ..analysis import GRADE
-from ..design import BETWEEN, PUBLISH, Study
+from ..design import BETWEEN, Study
 from ..store import StudyStore
 from .notebook import notebook
+from .published import publish_profiles, publish_queries
 from .tables import ExportTable, KeptStudy, kept_in, may_name, tables_of
-
-PROFILES = "profiles.jsonl"
 
 
 def export(study: Study, store: StudyStore, folder: Path, settings: Settings) -> dict[str, Any]:
     """Write all of `study` in `store` that may leave to the new `folder`; return what was written.
 
-    Profiles leave once, when the study is closed: nobody stands in two sets of rows.
+    Profiles and queries leave once, when the study is closed: nobody stands in two sets of rows.
     """
     kept = kept_in(study, store)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -53,12 +48,12 @@ def export(study: Study, store: StudyStore, folder: Path, settings: Settings) ->
     coded = [(one.name, column, about) for one in tables for column, about in one.columns.items()]
     _write(folder / "codebook.csv", _as_csv(["table", "column", "unit or coding"], coded))
     topics = _write_trec(kept, folder)
-    profiles = _release_profiles(
-        kept, folder, settings, store.publish_once if store.is_closed() else None
-    )
+    once = store.publish_once if store.is_closed() else None
+    profiles = publish_profiles(kept, folder, settings, once)
+    queries = publish_queries(kept, folder, settings, once)
     text = notebook(kept.study.title, kept.study.conditions, between=kept.study.design == BETWEEN)
     _write(folder / "analysis.ipynb", text)
-    _write(folder / "methods.md", methods(kept, profiles))
+    _write(folder / "methods.md", methods(kept, store.origin(), profiles, queries))
     return {
         "folder": str(folder),
         "people": len(kept.people),
@@ -66,6 +61,7 @@ def export(study: Study, store: StudyStore, folder: Path, settings: Settings) ->
         "parquet": parquet is not None,
         "topics": topics,
         "profiles": profiles,
+        "queries": queries,
     }
 
 
@@ -131,58 +127,11 @@ def _documents(lists: Sequence[Sequence[str]]) -> list[str]:
     return [document for documents in lists for document in documents]
 
 
-def _release_profiles(
-    kept: KeptStudy, folder: Path, settings: Settings, publish_once: Callable[[], bool] | None
-) -> str:
-    """Publish rows of the profiles of people who agreed, if that can be; return what was done."""
-    own = {
-        str(one.id): dict(one.profile)
-        for one in kept.people.values()
-        if PUBLISH in one.opt_ins and one.profile
-    }
-    if not own:
-        return "nobody's profile"
-    if publish_once is None:
-        return f"none of {len(own):,} profiles before the study is closed"
-    try:
-        return _published(Profiles.from_rows(own), folder / PROFILES, settings, publish_once)
-    except (AnonymizerError, UsageError) as fault:
-        return f"no rows of {len(own):,} profiles: {fault}"
+def methods(kept: KeptStudy, origin: Mapping[str, str], profiles: str, queries: str) -> str:
+    """Return a paragraph about how the study was done, by what was noted as its `origin`.
 
-
-def _published(
-    profiles: Profiles, output: Path, settings: Settings, publish_once: Callable[[], bool]
-) -> str:
-    """Write rows of `profiles` to `output`, if they hold; return what was done.
-
-    They are made by the method of the served release. `publish_once` says whether nothing left yet.
+    `profiles` and `queries` say what of them left.
     """
-    from anonymizer.methods import promise_of
-    from anonymizer.publishing import publish
-    from anonymizer.storage.profiles import fingerprint, write_profiles
-    from anonymizer.storage.releases import read_release, write_release
-    from anonymizer.verification.finding import Finding
-
-    from ...tasks.releasing import released
-
-    served = read_release(Workspace(settings.workspace).find("release"), promise_of)
-    release = released(profiles, served.method, dict(served.parameters), 0, settings, choices={})
-    finding = Finding("one release", True, output.name, "")
-    again = finding._replace(holds=False, line="they left with an earlier export, and leave once")
-    with tempfile.TemporaryDirectory() as name:
-        folder, source = Path(name) / "release", Path(name) / "profiles.jsonl"
-        write_profiles(profiles, source)
-        write_release(release, folder, seed=0, input_hash=fingerprint(profiles))
-        # Noted before the file is there: a person must never stand in two sets of rows.
-        verdict = publish(folder, source, output, lambda _: [finding if publish_once() else again])
-    if not verdict.holds:
-        return f"no rows of {len(profiles):,} profiles: {verdict.breaches[0].line}"
-    rows = f"{verdict.checked['rows']:,} rows of {len(profiles):,} profiles"
-    return f"{rows} by {served.method}, verified"
-
-
-def methods(kept: KeptStudy, profiles: str) -> str:
-    """Return a paragraph about how the study was done; `profiles` says what of them left."""
     study, people = kept.study, kept.people.values()
     finished = sum(one.finished > 0 for one in people)
     versions = sorted({one.consent for one in people})
@@ -202,8 +151,10 @@ def methods(kept: KeptStudy, profiles: str) -> str:
 {len(people)} people agreed to take part (consent version {", ".join(versions) or "none"}), and
 {finished} of them finished; {study.participants} were planned. The conditions were
 {", ".join(study.conditions)}. {dealt} Tasks: {kinds}. Time: {size}. Participants did not see
-which condition was which. Interleaved lists were made by team draft (Radlinski, Kurup & Joachims,
-CIKM 2008; for three rankings or more Schuth et al., CIKM 2014). A click counts for the team of the
+which condition was which. {_rows_of(origin)}
+
+Interleaved lists were made by team draft (Radlinski, Kurup & Joachims, CIKM 2008; for
+three rankings or more Schuth et al., CIKM 2014). A click counts for the team of the
 document, and equal credit is a tie. What chance decided follows from a seed of 128 random bits
 for each person, which study.sqlite keeps: the draws of a task begin with SHA-256 of seed and task.
 
@@ -213,9 +164,19 @@ grades (weight 1 / log2(place + 1), only of graded documents). Intervals and P-v
 {"Welch's" if study.design == BETWEEN else "Student's"} t; Holm's correction is over
 {comb(len(study.conditions), 2)} pairs. Strengths are those of Bradley and Terry (1952).
 
-Opt-ins: {"; ".join(agreed) or "none"}. Of profiles there is here: {profiles}. Queries that people
-typed are counted in participants.csv, and none leaves. The text of forms leaves of people who
-agreed to publish_texts; which documents somebody saw, of those who agreed to publish_results.
+Opt-ins: {"; ".join(agreed) or "none"}. Published profiles: {profiles}. Published queries:
+{queries}. The text of forms leaves of people who agreed to publish_texts; which documents somebody
+saw, of those who agreed to publish_results.
 
 Made by veilsearch {__version__}, Python {platform.python_version()}, numpy {np.__version__}.
 """
+
+
+def _rows_of(origin: Mapping[str, str]) -> str:
+    """Return sentences on the corpus and the rows of `origin`."""
+    made = {name: json.loads(text) for name, text in origin.items() if name != "index"}
+    sentences = [f"The corpus was {origin['index']}."] if origin else []
+    for condition, one in made.items():
+        chosen = ", ".join(f"{name}={value}" for name, value in one["parameters"].items())
+        sentences.append(f"Rows of {condition} were made by {one['method']} ({chosen}).")
+    return " ".join(sentences)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from search_app.accounts.database import FILE as PEOPLE
 from search_app.server import deployment
 from search_app.server.checkup import Check
 from search_app.settings import load_settings
+from search_app.study.sample import write_sample
+from search_app.study.store import FILE, StudyStore
 
 from ..conftest import Run
 
@@ -38,10 +41,12 @@ def root(three_people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def look(root: Path) -> Callable[..., dict[str, Check]]:
-    def checks(host: str = "127.0.0.1", **changes: object) -> dict[str, Check]:
+    def checks(
+        host: str = "127.0.0.1", study: Path | None = None, **changes: object
+    ) -> dict[str, Check]:
         settings = load_settings(root, {"VEILSEARCH_ADMIN_TOKEN": TOKEN})
         changed = replace(settings, **changes)  # type: ignore[arg-type]
-        return {check.name: check for check in deployment.deployment(changed, host)}
+        return {check.name: check for check in deployment.deployment(changed, host, study)}
 
     return checks
 
@@ -56,6 +61,32 @@ def test_a_workspace_that_is_ready_is_told_so(look: Look) -> None:
     assert list(checks) == NAMES
     assert {name: check.remedy for name, check in checks.items() if not check.good} == {}
     assert TOKEN not in str(checks)
+
+
+def test_a_study_is_looked_at_in_place_of_the_workspace(
+    look: Look, tmp_path: Path, root: Path
+) -> None:
+    folder = tmp_path / "study"
+    write_sample(folder)
+    with closing(StudyStore(folder / FILE)) as store:
+        store.invite(1)
+    checks = look(study=folder)
+    assert [*checks] == ["study", "database", *(set_apart(NAMES))]
+    assert [name for name, check in checks.items() if not check.good] == ["study"]
+    assert "who is responsible" in checks["study"].found
+    (folder / "consent.md").write_text("Responsible: Ada, ada@example.org")
+    (folder / FILE).chmod(0o644)
+    (root / "release" / "rows.jsonl").unlink()
+    (folder / "tasks" / "bass.md").unlink()
+    checks = look(study=folder, admin_token="")
+    bad = {name: check.found for name, check in checks.items() if not check.good}
+    assert {"study", "database", "token", "verify"} == {*bad}
+    assert "open to others: study.sqlite" in bad["database"]
+
+
+def set_apart(names: list[str]) -> list[str]:
+    """Return the checks of `names` that a study has, too."""
+    return [name for name in names if name not in ("mode", "device")]
 
 
 def test_nothing_is_written(root: Path, look: Look) -> None:

@@ -228,6 +228,33 @@ def test_profiles_leave_once_as_verified_rows(
     assert "canaryprofile" not in everything_in(tmp_path / "out1")
 
 
+def test_queries_of_five_people_leave_once(
+    study: Study, store: StudyStore, tmp_path: Path, workspace: Settings, wordnet: WordNet
+) -> None:
+    """By hand: five typed tea by opt-in, four coffee, a fifth without one; one typed a canary."""
+    del wordnet
+    typed = ["Green  tea"] * 5 + ["coffee"] * 5 + ["canaryquery"]
+    for at, (code, query) in enumerate(zip(store.invite(11), typed, strict=True)):
+        person = store.of_code(str(code))
+        assert person is not None
+        agrees = (KEEP_QUERIES,) if at == 9 else (KEEP_QUERIES, "publish_queries")
+        store.consent(person.id, "v1", agrees, 6, NOW, 3600)
+        trial = Trial("side-by-side", study.conditions[:2], ((), ()))
+        store.keep_trial(person.id, "own-search", trial.as_record(), query, 1000 * NOW)
+    made = [export(study, store, tmp_path / "out0", workspace)["queries"]]
+    store.close_study()
+    made += [export(study, store, tmp_path / f"out{at}", workspace)["queries"] for at in (1, 2)]
+    assert made == [
+        "none of 10 queries before the study is closed",
+        "1 query of 5 people or more by query-k, verified",
+        "none of 10 queries: they left with an earlier export, and leave once",
+    ]
+    assert rows_of(tmp_path / "out1" / "queries.csv") == [{"query": "green tea", "people": "5"}]
+    for at in range(3):
+        assert "coffee" not in everything_in(tmp_path / f"out{at}")
+        assert "canary" not in everything_in(tmp_path / f"out{at}")
+
+
 def test_a_study_goes_on_elsewhere(study: Study, tmp_path: Path) -> None:
     store = StudyStore(study.folder / FILE)
     (code,) = store.invite(1)

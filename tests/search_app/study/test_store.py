@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -112,6 +113,31 @@ def test_withdrawal_leaves_no_byte(tmp_path: Path) -> None:
     assert again.standing(2, NOW, 3600).withdrawn == 1
 
 
+def test_who_reads_the_file_keeps_nobody_from_withdrawing(tmp_path: Path) -> None:
+    """The answer comes at once, and the last bytes go when the reader has ended."""
+    path = tmp_path / FILE
+    with closing(StudyStore(path)) as store, closing(sqlite3.connect(path)) as reader:
+        stays, leaves = (arrive(store, code, 2) for code in store.invite(2))
+        store.record(leaves, [Event("java", "click", "canaryclick", 1)], 1)
+        reader.execute("BEGIN")
+        assert len(reader.execute("SELECT * FROM events").fetchall()) == 1
+        assert store.withdraw(leaves)
+        assert store.remains
+        assert store.of_number(leaves) is None
+        store.record(stays, [Event("java", "click", "keptclick", 1)], 1)  # others go on
+        reader.rollback()
+        wait_until(lambda: not store.remains)
+        assert b"canary" not in b"".join(one.read_bytes() for one in tmp_path.iterdir())
+        assert len(store.events()) == 1
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def test_changes_that_wait_are_committed_together(store: StudyStore) -> None:
     number = arrive(store, store.invite(1)[0], 2)
     runs, hold = threading.Event(), threading.Event()
@@ -168,7 +194,8 @@ def test_codes_are_hashed_at_rest(tmp_path: Path, store: StudyStore) -> None:
 
 
 def test_profiles_are_published_once(tmp_path: Path, store: StudyStore) -> None:
-    assert store.publish_once()
-    assert not store.publish_once()
+    assert store.publish_once("profiles")
+    assert not store.publish_once("profiles")
     with closing(StudyStore(tmp_path / FILE)) as again:
-        assert not again.publish_once()
+        assert not again.publish_once("profiles")
+        assert again.publish_once("queries")

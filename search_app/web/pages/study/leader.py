@@ -111,6 +111,8 @@ def door() -> Response:
 @pages.post("/leader/close")
 def close() -> Response:
     """Let nobody begin any more; return to the board."""
+    if request.form.get("sure") != "1":
+        abort(400, "Closing can’t be undone: tick that you are sure.")
     here().store.close_study()
     return to("leader.show")
 
@@ -129,11 +131,13 @@ def open_slide(name: str) -> Response:
     if person and person not in place.rankings.people:
         abort(400, "There is no such person. Choose one from the list.")
     profile = {} if person else place.rankings.of_queries(wishes.splitlines())
+    if not (person or profile):
+        abort(400, "All lists would be the same: choose a person, or write some searches.")
     # The order is secret, and the same when the server starts again.
     seed = hmac.digest(place.settings.admin_token.encode(), name.encode(), hashlib.sha256)
     rng = np.random.default_rng(int.from_bytes(seed))
     order = rng.permutation(place.study.conditions).tolist()
-    ranked = place.rankings.of(task.query, place.study.conditions, person, profile)
+    ranked = place.rank(task.query, person, profile)
     place.slides[name] = make_trial(CHOOSE, shown_conditions(CHOOSE, order, 0), ranked, rng)
     return to("leader.slide", name=name)
 

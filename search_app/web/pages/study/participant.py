@@ -248,6 +248,8 @@ def document(column: int, at: int) -> str | Response:
         "study/document.html",
         person,
         step,
+        column=column,
+        at=at,
         title=chosen.title.strip() or chosen.id.strip() or "Untitled",
         text=text_of(chosen),
         address=web_address(chosen.url),
@@ -383,7 +385,7 @@ def withdraw() -> Response:
 @pages.get("/withdrawn")
 def erased() -> str:
     """Return the page for somebody who has withdrawn."""
-    return render_template("study/withdrawn.html")
+    return render_template("study/withdrawn.html", remains=here().store.remains)
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -416,6 +418,7 @@ def _client_time() -> int | None:
 def _page(template: str, person: Participant, step: StudyStep, **values: Any) -> str:
     place = here()
     task = step.task if step.kind in (TASK, PRACTICE) else None
+    plays = place.study.profile == PERSONA
     return render_template(
         template,
         step=person.step,
@@ -424,6 +427,7 @@ def _page(template: str, person: Participant, step: StudyStep, **values: Any) ->
         task=task,
         text=values.pop("text", prose(task.text) if task else ""),
         number=step.place + 1,
+        played=place.rankings.people.get(person.person, "") if plays else "",
         **values,
     )
 

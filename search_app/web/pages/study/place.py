@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
-from flask import Response, current_app, g, make_response, redirect, request, url_for
+from flask import Response, abort, current_app, g, make_response, redirect, request, url_for
 from werkzeug.wrappers import Response as Answer
 
 from ....accounts.codes import SIGNS, public_part
@@ -28,6 +28,14 @@ from ...visitors.tries import Tries
 
 KEY = "veilsearch.study"
 COOKIE, LEADERS_COOKIE = "veilsearch-study", "veilsearch-leader"
+STOPPED = (
+    "The search behind this study has changed, so the study waits for the person who leads it. "
+    "What you answered is kept. Please try again later."
+)
+UNKNOWN = (
+    "The search engine no longer has the profile by which your results are ordered. So the study "
+    "can’t go on for you. You may withdraw."
+)
 _SIGNS = 8  # of a completion code
 _NUMBER = re.compile("[0-9a-f]{1,14}")
 _PROOF = 26  # hexadecimal digits that prove a withdrawal link: 104 bits
@@ -51,6 +59,7 @@ class ServedStudy:
     ticked: dict[int, Mapping[str, str]] = field(default_factory=dict)
     slides: dict[str, Trial] = field(default_factory=dict)  # by task, while everybody votes on it
     open_door: bool = False  # whether people without a code may begin
+    stopped: bool = False  # whether the workspace has no more what the study is of
 
     @property
     def guarded(self) -> bool:
@@ -58,6 +67,40 @@ class ServedStudy:
         # Strangers without number could read the rows of real people off the orders they make.
         by_rows = any(name.startswith("group") for name in self.study.conditions)
         return by_rows and self.rankings.withheld
+
+    # -- the workspace may change while it is served
+
+    @property
+    def state(self) -> object:
+        """Return the stamp of the workspace when its rankings were opened."""
+        return self.rankings.state
+
+    def switch(self, rankings: Rankings) -> None:
+        """Order by `rankings` from now on, and by no row that is withdrawn."""
+        self.rankings, self.stopped = rankings, False
+        self.slides.clear()
+
+    def fail(self) -> str:
+        """Order nothing as long as the workspace can't be opened; return a sentence on that."""
+        # The workspace may have withdrawn rows by which the old rankings order.
+        self.stopped = True
+        self.rankings.forget()
+        self.slides.clear()
+        return f"Nobody gets results until it can. See: veilsearch study check {self.study.folder}"
+
+    def close_unused(self) -> None:
+        """Do nothing: former rankings are closed with their last request."""
+
+    def rank(
+        self, query: str, person: str, profile: Mapping[str, float]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the best documents for `query` in all conditions; see `Rankings.of`."""
+        rankings = self.rankings
+        if self.stopped:
+            abort(503, STOPPED)
+        if person and not rankings.is_known(person):
+            abort(410, UNKNOWN)
+        return rankings.of(query, self.study.conditions, person, profile)
 
     @cached_property
     def steps(self) -> tuple[StudyStep, ...]:

@@ -50,7 +50,7 @@ def show() -> tuple[Response, int]:
     place = here()
     working = True
     for name, use in {
-        "the index": lambda: place.rankings.of("health", ("none",), "", {}),
+        "the index": lambda: place.rank("health", "", {}),
         "study.sqlite": place.store.is_closed,
     }.items():
         try:

@@ -58,7 +58,7 @@ def begin(place: ServedStudy, person: Participant, step: StudyStep, query: str) 
     """Let `person` begin `step` with `query`; return whether it has results."""
     study, task, now = place.study, _task(step), place.milliseconds()
     # The rankings of all conditions are made for every task: the time shows no condition.
-    ranked = place.rankings.of(query, study.conditions, person.person, person.profile)
+    ranked = place.rank(query, person.person, person.profile)
     order = [study.conditions[at] for at in study.cells[person.cell or 0]]
     shown = shown_conditions(task.kind, order, step.place)
     trial = make_trial(task.kind, shown, ranked, generator(person.seed, step.name))

@@ -36,7 +36,9 @@ def test_the_board_counts_and_hides_the_preference(
     assert "Hidden until 12 people have finished" in text
     assert "95 %" not in text
     assert "95 %" in numbers(leader, "/leader?reveal=1")
-    leader.post("/leader/close")
+    assert leader.post("/leader/close").status_code == 400  # one press is not enough
+    assert "95 %" not in numbers(leader)
+    leader.post("/leader/close", data={"sure": "1"})
     assert "95 %" in numbers(leader)
 
 
@@ -105,6 +107,8 @@ def test_an_audience_votes_on_a_blind_slide(
 
 
 def test_slides_of_other_tasks_and_people_are_refused(leader: FlaskClient) -> None:
+    answer = leader.post("/leader/slide/vote", data={"searches": " "})
+    assert (answer.status_code, "All lists would be the same" in answer.text) == (400, True)
     for name in ("sides", "own", "nosuch"):
         assert leader.post(f"/leader/slide/{name}", data={}).status_code == 404
         assert leader.get(f"/leader/slide/{name}/bars").status_code == 404

@@ -61,9 +61,11 @@ ROWS = {
     "POST /leader/sign-in": Row((403, 403, 403, 403), form={"token": "wrong"}),
     "POST /leader/sign-out": Row((IN, IN, IN, IN)),
     "POST /leader/door": DOES,
-    "POST /leader/close": DOES,
+    "POST /leader/close": replace(DOES, form={"sure": "1"}),
     "GET /leader/slide/<name>": Row((IN, IN, IN, 404), "/leader/slide/vote"),
-    "POST /leader/slide/<name>": Row((IN, IN, IN, "/leader/slide/vote"), "/leader/slide/vote"),
+    "POST /leader/slide/<name>": Row(
+        (IN, IN, IN, "/leader/slide/vote"), "/leader/slide/vote", {"searches": "code"}
+    ),
     "GET /leader/slide/<name>/bars": Row((IN, IN, IN, 404), "/leader/slide/vote/bars"),
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": FOR_ALL,
@@ -185,6 +187,8 @@ def test_other_ways_to_a_profile(
     assert (person.step, person.person) == (2, "" if profile == "interests" else "1002")
     assert dict(person.profile) == (made if profile == "interests" else {})
     assert place.people.count_signed_in(place.clock()) == 0
+    phone.go_on()
+    assert ("You play Oren" in phone.get().text) == (profile == "persona")
     place.store.close()
 
 
