@@ -31,6 +31,7 @@ from .events import (
     OwnedEvents,
     OwnerTerms,
     QueryTerms,
+    by_column,
     held_out,
     pairs_of,
     session_spans,
@@ -120,7 +121,7 @@ def build_profiles(
         )
     chosen = enough[: choices.users]
     half_life = float(HALF_LIFE) if choices.weights == "recency" else 0.0
-    pairs = pairs_of(owned, chosen, choices.size, half_life)
+    pairs = pairs_of(owned, chosen, all_sizes, choices.size, half_life, on_origins is not None)
     users = [log.users[number] for number in user[chosen].tolist()]
     if sessions:
         starts = np.flatnonzero(np.diff(user, prepend=-1))
@@ -134,15 +135,8 @@ def build_profiles(
         since = started(log)
         number = {term: column for column, term in enumerate(profiles.terms)}
         columns = np.array([number.get(term, -1) for term in terms], dtype=np.int32)[pairs.terms]
-        rows = np.repeat(np.arange(len(users)), np.diff(pairs.at))
-        by_column = np.lexsort((columns, rows))
-        times, first, last = pairs.events
-        on_origins(
-            Origins(
-                *(profiles.users, profiles.terms, pairs.at, columns[by_column]),
-                *(times[by_column], first[by_column], last[by_column], since),
-            )
-        )
+        by_column(pairs.at, columns, pairs.events)
+        on_origins(Origins(profiles.users, profiles.terms, pairs.at, columns, *pairs.events, since))
     return profiles, _part(log, held & _is_among(user[chosen], log)[log.user])
 
 

@@ -1,20 +1,16 @@
-"""Query events -> owners, held-out events and counts of terms."""
-# Events stand user by user; a user's go by time, equal times in log order. Terms are counted for
-# some owners at a time, so that memory stays flat.
+"""Query events -> owners, held-out events and counts of terms, in compiled loops."""
+# The loops walk through the events user by user; a user's go by time, equal times in log order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats, Ints, Marks, Numbers
-from ..compiled import in_parallel
+from ..compiled import compiled, cores, in_parallel
 from ..model import QueryLog
-
-_CELLS = 1 << 20  # terms of events that are counted together
 
 
 class Spans(NamedTuple):
@@ -42,6 +38,16 @@ class OwnedEvents(NamedTuple):
     terms: int  # number of distinct terms
 
 
+class OwnerTerms(NamedTuple):
+    """Pairs of an owner and a term, each once: row i has terms[at[i]:at[i + 1]]."""
+
+    at: Ints
+    terms: Numbers
+    counts: Numbers
+    decayed: Floats
+    events: Events
+
+
 class Events(NamedTuple):
     """The query events of each pair with the term; times are seconds since the log's first."""
 
@@ -50,32 +56,14 @@ class Events(NamedTuple):
     last: NDArray[np.integer]
 
 
-class OwnerTerms(NamedTuple):
-    """Pairs of an owner and a term, each once: row i has terms[at[i]:at[i + 1]]."""
-
-    at: Ints
-    terms: Numbers
-    counts: Numbers
-    decayed: Floats  # none unless they are wanted
-    events: Events
-
-
-class _PairCells(NamedTuple):
-    """The terms of some spans' events, those of one pair of a span and a term together."""
-
-    row: Ints  # of each pair: which of the spans
-    term: Ints
-    start: Ints  # pair -> its first cell; its cells are in the order of their events
-    place: Ints  # cell -> its place in the order of events
-    counts: Numbers
-    event: Numbers
-
-
 def user_spans(log: QueryLog) -> Spans:
     """Return the events of `log` in order, one span per user; it is empty without events."""
     events = np.bincount(log.user, minlength=len(log.users))
     at = np.concatenate([[0], np.cumsum(events)]).astype(np.int64)
-    return Spans(np.lexsort((log.time, log.user)).astype(np.int32), at)
+    order = np.empty(log.user.size, dtype=np.int32)
+    _by_user(log.user, at[:-1].copy(), order)
+    _by_time(order, at, log.time)
+    return Spans(order, at)
 
 
 def session_spans(log: QueryLog, users: Spans, gap: float) -> Spans:
@@ -91,72 +79,53 @@ def session_spans(log: QueryLog, users: Spans, gap: float) -> Spans:
 def held_out(log: QueryLog, users: Spans, share: float) -> Marks:
     """Return which events belong to the last `share` of their user's distinct queries."""
     held = np.zeros(len(log), dtype=np.bool_)
-    if share > 0 and len(log):
-        user, query = log.user[users.order], log.query[users.order]
-        keys = user.astype(np.int64) * len(log.queries) + query
-        _, first, pair = np.unique(keys, return_index=True, return_inverse=True)
-        # Each user's distinct queries in the order of their first events.
-        distinct = np.bincount(user[first], minlength=len(log.users))
-        by_time, place = np.argsort(first), np.empty_like(first)
-        place[by_time] = (
-            np.arange(first.size) - (np.cumsum(distinct) - distinct)[user[first[by_time]]]
-        )
-        # The small addend repairs products such as 100 * 0.29, which is 28.999999999999996.
-        kept = distinct - np.floor(distinct * share + 1e-9)
-        held[users.order] = place[pair] >= kept[user]
+    if share > 0:
+        last_user = np.full(len(log.queries), -1, dtype=np.int32)
+        place = np.empty(len(log.queries), dtype=np.int32)
+        _hold_out(users.order, users.at, log.query, share, last_user, place, held)
     return held
 
 
 def sizes(owned: OwnedEvents) -> Ints:
     """Return the number of distinct terms of each span of `owned`."""
+    made = np.zeros(owned.spans.at.size - 1, dtype=np.int64)
 
-    def count(spans: Ints) -> Ints:
-        return np.bincount(_cells(owned, spans).row, minlength=spans.size)
+    def count(share: Ints) -> None:
+        last = np.full(owned.terms, -1, dtype=np.int64)
+        _count_sizes(owned.spans, share, owned.log.query, owned.held, owned.queries, last, made)
 
-    return np.concatenate(in_parallel(count, [*_parts(owned, np.arange(owned.spans.at.size - 1))]))
+    in_parallel(count, _shares(np.arange(made.size), made.size))
+    return made
 
 
-def pairs_of(owned: OwnedEvents, chosen: Ints, size: int | None, half_life: float) -> OwnerTerms:
-    """Return the counted terms of the `chosen` spans; `size` keeps the most frequent of each.
-
-    With a `half_life`, occurrences decay until the last event that is counted.
-    """
-    log, (order, at) = owned.log, owned.spans
+def pairs_of(
+    owned: OwnedEvents,
+    chosen: Ints,
+    all_sizes: Ints,
+    size: int | None,
+    half_life: float,
+    with_events: bool = False,
+) -> OwnerTerms:
+    """Return the counted terms of the `chosen` spans; `size` keeps the most frequent of each."""
+    kept = all_sizes[chosen] if size is None else np.minimum(all_sizes[chosen], size)
+    at = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+    log, spans, held = owned.log, owned.spans, owned.held
     since = started(log)
     # Seconds since the first event fit 32 bits unless the log spans more than 136 years.
-    time_type = np.uint32 if int(log.time.max()) - since < 1 << 32 else np.int64
-    counted = np.where(owned.held[order], since, log.time[order])
-    latest = int(np.maximum.reduceat(counted, at[:-1])[chosen].max())
+    short = len(log) == 0 or int(log.time.max()) - since < 1 << 32
+    pairs = _no_pairs(at, bool(half_life), with_events, np.uint32 if short else np.int64)
+    latest = int(_latest(spans, chosen, log.time, held))
+    longest = int(all_sizes[chosen].max())
 
-    def pairs(spans: Ints) -> tuple[Ints, tuple[NDArray[Any], ...]]:
-        cells = _cells(owned, spans)
-        counts = np.add.reduceat(cells.counts, cells.start)
-        kept = np.arange(counts.size)
-        if size is not None:  # of equally frequent terms, the earlier
-            kept = np.lexsort((cells.place[cells.start], -counts, cells.row))
-            begins = np.searchsorted(cells.row, np.arange(spans.size))
-            kept = np.sort(kept[np.arange(kept.size) - begins[cells.row[kept]] < size])
-        times = np.diff(cells.start, append=cells.counts.size)
-        time = log.time[cells.event]
-        decayed: Floats = np.zeros(0)
-        if half_life:
-            # Bounded, as every weight must be above 0, however old the occurrence is.
-            left = 0.5 ** np.minimum((latest - time) / half_life, 1_000.0)
-            pair = np.repeat(np.arange(times.size), times)
-            decayed = np.bincount(pair, cells.counts * left).astype(np.float64)[kept]
-        # A query's terms are distinct, so cells are events.
-        first, last = (time[end] - since for end in (cells.start, cells.start + times - 1))
-        columns = (cells.term, counts, times, first, last)
-        row = np.bincount(cells.row[kept], minlength=spans.size)
-        return row, (*(column[kept] for column in columns), decayed)
+    def fill(rows: Ints) -> None:
+        place = np.empty(owned.terms, dtype=np.int64)
+        last = np.full(owned.terms, -1, dtype=np.int64)
+        own = _no_pairs(np.array([0, longest]), True, True, np.int64)
+        events = (log.query, log.time, held, owned.queries)
+        _fill(spans, rows, chosen, *events, latest, half_life, since, last, place, own, pairs)
 
-    rows, parts = zip(*in_parallel(pairs, [*_parts(owned, chosen)]), strict=True)
-    terms, counts, times, first, last, decayed = (
-        np.concatenate(some) for some in zip(*parts, strict=True)
-    )
-    ends = np.concatenate([[0], np.cumsum(np.concatenate(rows))]).astype(np.int64)
-    events = Events(times.astype(np.uint32), first.astype(time_type), last.astype(time_type))
-    return OwnerTerms(ends, terms.astype(np.int32), counts.astype(np.int32), decayed, events)
+    in_parallel(fill, _shares(np.arange(chosen.size), chosen.size))
+    return pairs
 
 
 def started(log: QueryLog) -> int:
@@ -164,34 +133,170 @@ def started(log: QueryLog) -> int:
     return int(log.time.min()) if len(log) else 0
 
 
-def _parts(owned: OwnedEvents, spans: Ints) -> Iterator[Ints]:
-    """Yield `spans` in parts of about _CELLS terms; a longer span is a part of its own."""
-    (order, at), queries = owned.spans, owned.queries
-    before = np.concatenate([[0], np.cumsum(np.diff(queries.at)[owned.log.query[order]])])
-    cells = np.cumsum(before[at[spans + 1]] - before[at[spans]])
-    marks = np.searchsorted(cells, np.arange(_CELLS, cells[-1], _CELLS), side="right")
-    yield from (part for part in np.split(spans, np.unique(marks)) if part.size)
+def _no_pairs(at: Ints, decayed: bool, with_events: bool, time: Any) -> OwnerTerms:
+    """Return room for pairs; decayed counts and events get none unless they are wanted."""
+    size = int(at[-1])
+    dated = size if with_events else 0
+    return OwnerTerms(
+        at,
+        np.empty(size, dtype=np.int32),
+        np.empty(size, dtype=np.int32),
+        np.empty(size if decayed else 0, dtype=np.float64),
+        Events(np.empty(dated, np.uint32), np.empty(dated, time), np.empty(dated, time)),
+    )
 
 
-def _cells(owned: OwnedEvents, spans: Ints) -> _PairCells:
-    """Return the terms of the events of `spans` that are not held out."""
-    (order, at), queries = owned.spans, owned.queries
-    row, place = _ranges(at[spans], at[spans + 1])
-    event = order[place]
-    counted = ~owned.held[event]
-    row, event = row[counted], event[counted]
-    query = owned.log.query[event]
-    of, cell = _ranges(queries.at[query], queries.at[query + 1])
-    keys = row[of] * owned.terms + queries.terms[cell]
-    by_pair = np.argsort(keys, kind="stable")
-    keys = keys[by_pair]
-    start = np.flatnonzero(np.diff(keys, prepend=-1))
-    pairs = np.divmod(keys[start], owned.terms)
-    return _PairCells(*pairs, start, by_pair, queries.counts[cell[by_pair]], event[of[by_pair]])
+def by_column(at: Ints, columns: Numbers, events: Events) -> None:
+    """Sort the `columns` of each row, and its `events` with them, in place."""
+    rows = np.arange(at.size - 1)
+    in_parallel(lambda share: _sort(share, at, columns, events), _shares(rows, rows.size))
 
 
-def _ranges(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Return all numbers from each of `starts` up to its end, and which range each is of."""
-    sizes = ends - starts
-    of = np.repeat(np.arange(sizes.size), sizes)
-    return of, np.arange(of.size) + (starts - (np.cumsum(sizes) - sizes))[of]
+def _shares(numbers: Ints, size: int) -> list[Ints]:
+    """Return `numbers` cut into a share for each core, or whole if there are few."""
+    return np.array_split(numbers, cores() if size > 1_000 else 1)
+
+
+@compiled
+def _by_user(user: Any, free: Any, order: Any) -> None:
+    """Sort events by user, each user's in log order."""
+    for event in range(user.size):
+        order[free[user[event]]] = event
+        free[user[event]] += 1
+
+
+@compiled
+def _by_time(order: Any, at: Any, time: Any) -> None:
+    """Sort each user's events by time; equal times stay in log order."""
+    for span in range(at.size - 1):
+        # Most logs are in order of time: then there is nothing to sort.
+        own = order[at[span] : at[span + 1]]
+        sorted_already = True
+        for i in range(1, own.size):
+            sorted_already = sorted_already and time[own[i - 1]] <= time[own[i]]
+        if not sorted_already:
+            own[:] = own[np.argsort(time[own], kind="mergesort")]
+
+
+@compiled
+def _hold_out(
+    order: Any, at: Any, query: Any, share: float, last_user: Any, place: Any, held: Any
+) -> None:
+    """Number each user's distinct queries by time, and mark all events of the last ones."""
+    for user in range(at.size - 1):
+        distinct = 0
+        for i in range(at[user], at[user + 1]):
+            text = query[order[i]]
+            if last_user[text] != user:
+                last_user[text], place[text] = user, distinct
+                distinct += 1
+        # The small addend repairs products such as 100 * 0.29, which is 28.999999999999996.
+        kept = distinct - np.floor(distinct * share + 1e-9)
+        for i in range(at[user], at[user + 1]):
+            held[order[i]] = place[query[order[i]]] >= kept
+
+
+@compiled
+def _count_sizes(
+    spans: Any, share: Any, query: Any, held: Any, queries: Any, last: Any, made: Any
+) -> None:
+    """Count the distinct terms of a share of the spans."""
+    for span in share:
+        for i in range(spans.at[span], spans.at[span + 1]):
+            event = spans.order[i]
+            if held[event]:
+                continue
+            for at in range(queries.at[query[event]], queries.at[query[event] + 1]):
+                term = queries.terms[at]
+                if last[term] != span:
+                    last[term] = span
+                    made[span] += 1
+
+
+@compiled
+def _latest(spans: Any, chosen: Any, time: Any, held: Any) -> Any:
+    """Return the time of the last event of the chosen spans that is not held out."""
+    latest = np.int64(-(1 << 62))
+    for span in chosen:
+        for i in range(spans.at[span], spans.at[span + 1]):
+            if not held[spans.order[i]]:
+                latest = max(latest, time[spans.order[i]])
+    return latest
+
+
+@compiled
+def _fill(  # noqa: PLR0913 a compiled loop
+    spans: Any,
+    rows: Any,
+    chosen: Any,
+    query: Any,
+    time: Any,
+    held: Any,
+    queries: Any,
+    latest: int,
+    half_life: float,
+    since: int,
+    last: Any,
+    place: Any,
+    own: Any,
+    pairs: Any,
+) -> None:
+    """Count the terms of some rows; a row's terms stand in the order of their first occurrence."""
+    for row in rows:
+        span, size = chosen[row], 0
+        for i in range(spans.at[span], spans.at[span + 1]):
+            event = spans.order[i]
+            if held[event]:
+                continue
+            decay = _decay(latest - time[event], half_life)
+            for at in range(queries.at[query[event]], queries.at[query[event] + 1]):
+                term = queries.terms[at]
+                if last[term] != row:
+                    last[term], place[term] = row, size
+                    own.terms[size], own.counts[size], own.decayed[size] = term, 0, 0
+                    own.events.times[size], own.events.first[size] = 0, time[event] - since
+                    size += 1
+                own.counts[place[term]] += queries.counts[at]
+                own.decayed[place[term]] += queries.counts[at] * decay
+                # A query's terms are distinct, so this counts events.
+                own.events.times[place[term]] += 1
+                own.events.last[place[term]] = time[event] - since
+        _keep(own, size, pairs, pairs.at[row], pairs.at[row + 1])
+
+
+@compiled
+def _decay(age: int, half_life: float) -> float:
+    """Return which share of an occurrence is left at `age`; 0 if nothing decays."""
+    # Bounded, as every weight of a profile must be above 0, however old the occurrence is.
+    return 0.5 ** min(age / half_life, 1_000.0) if half_life else 0.0
+
+
+@compiled
+def _keep(own: Any, size: int, pairs: Any, low: int, high: int) -> None:
+    """Keep the most frequent terms of a row; of equally frequent ones, the earlier."""
+    if high - low == size:
+        kept = np.arange(size)
+    else:
+        # A stable sort: terms of equal counts stay in the order of their first occurrence.
+        kept = np.argsort(-own.counts[:size], kind="mergesort")[: high - low]
+    for i in range(kept.size):
+        pairs.terms[low + i] = own.terms[kept[i]]
+        pairs.counts[low + i] = own.counts[kept[i]]
+        if pairs.decayed.size:
+            pairs.decayed[low + i] = own.decayed[kept[i]]
+        if pairs.events.times.size:
+            pairs.events.times[low + i] = own.events.times[kept[i]]
+            pairs.events.first[low + i] = own.events.first[kept[i]]
+            pairs.events.last[low + i] = own.events.last[kept[i]]
+
+
+@compiled
+def _sort(rows: Any, at: Any, columns: Any, events: Any) -> None:
+    """Sort some rows by column."""
+    for row in rows:
+        low, high = at[row], at[row + 1]
+        order = np.argsort(columns[low:high], kind="mergesort")
+        columns[low:high] = columns[low:high][order]
+        events.times[low:high] = events.times[low:high][order]
+        events.first[low:high] = events.first[low:high][order]
+        events.last[low:high] = events.last[low:high][order]

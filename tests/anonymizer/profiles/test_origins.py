@@ -111,11 +111,11 @@ def test_sessions_have_origins_of_their_own() -> None:
 def test_shares_of_the_work_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     events = [(f"u{n % 1_501}", f"w{n % 7} w{n % 11} w{n % 13}", n % 97) for n in range(9_000)]
     made = []
-    for cells in (1, 5_000, 1 << 20):
-        monkeypatch.setattr(profile_counts, "_CELLS", cells)
+    for number in (1, 2, 3):
+        monkeypatch.setattr(profile_counts, "cores", lambda number=number: number)
         profiles, origins = build(log_of(events), size=3, weights="recency")
-        parts = (profiles.weights.data, origins.columns, origins.times, origins.first, origins.last)
-        made.append((profiles.users, profiles.terms, [part.tobytes() for part in parts]))
+        cells = (profiles.weights.data, origins.columns, origins.times, origins.first, origins.last)
+        made.append((profiles.users, profiles.terms, [part.tobytes() for part in cells]))
     assert len(made[0][0]) > 1_000
     assert made[0] == made[1] == made[2]
 
