@@ -45,7 +45,7 @@ from ..conftest import Run, call
 from ..nursery import Nursery
 
 SEED = int(os.environ.get("VEILSEARCH_SEED") or 20_261_118)
-KILLS = int(os.environ.get("VEILSEARCH_KILLS") or 10)
+KILLS = int(os.environ.get("VEILSEARCH_KILLS") or 6)
 PEOPLE = 16
 OURS = "person-7"
 OUR_QUERY = "sphygmomanometer of my aunt"  # nobody else asked it,
