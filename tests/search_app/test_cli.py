@@ -227,11 +227,6 @@ def test_too_little_memory_is_said_in_one_line(run: Run, monkeypatch: pytest.Mon
     assert "out of memory (Unable to allocate 9 GiB); close" in run.refused("doctor")
 
 
-def test_an_empty_workspace_says_what_to_do(run: Run) -> None:
-    assert "build one with: veilsearch index CORPUS" in run.refused("search", "java")
-    assert "veilsearch profiles LOG" in run.refused("anonymize")
-
-
 def test_doctor_finds_a_damaged_release(ready: Run) -> None:
     checks = ready.json("doctor")
     assert all(check["good"] for check in checks), checks
