@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,15 +23,17 @@ def files() -> Iterator[Path]:
     yield from (ROOT / "templates").rglob("*.html")
 
 
-def said(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield all lines of a template; of code, strings and comments alone: names are no claims."""
+@cache
+def said(path: Path) -> list[tuple[int, str]]:
+    """List all lines of a template; of code, strings and comments alone: names are no claims."""
     if path.suffix == ".html":
-        yield from enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        return
+        return [*enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]
     with path.open("rb") as file:
-        for token in tokenize.tokenize(file.readline):
-            if token.type in (tokenize.STRING, tokenize.COMMENT):
-                yield token.start[0], token.string
+        return [
+            (token.start[0], token.string)
+            for token in tokenize.tokenize(file.readline)
+            if token.type in (tokenize.STRING, tokenize.COMMENT)
+        ]
 
 
 def own(name: str) -> set[str]:

@@ -108,7 +108,7 @@ texts = st.lists(animals, min_size=1, max_size=6)
 documents = st.lists(st.builds(Document, ids, st.just(""), texts.map(" ".join)), max_size=6)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(documents.filter(bool), st.lists(st.tuples(documents, st.sets(ids)), max_size=3))
 def test_any_updates_give_the_index_built_anew(
     first: list[Document], changes: list[tuple[list[Document], set[str]]]

@@ -12,9 +12,8 @@ from contextlib import contextmanager
 PROGRAM = """
 import sys, time
 from flask import Flask, request
-from search_app.server import connections
+from search_app.server import connections, waitress
 from search_app.settings import Settings
-from search_app.server.waitress import serve
 from search_app.web.headers import guard
 app = Flask("toy")
 app.get("/")(lambda: "answered")
@@ -26,8 +25,8 @@ app.get("/open", endpoint="o")(lambda: str(app.config["VEILSEARCH_OPEN"]))
 guard(app, Settings(hosts=("search.example.org",), https="https" in sys.argv))
 proxy = sys.argv[2] if sys.argv[2:] else ""
 for name, _, value in (word.partition("=") for word in sys.argv[3:] if "=" in word):
-    setattr(connections, name, float(value))
-serve(app, sys.argv[1], 0, lambda line: print(line, flush=True), proxy=proxy)
+    setattr(waitress if name == "GRACE" else connections, name, float(value))
+waitress.serve(app, sys.argv[1], 0, lambda line: print(line, flush=True), proxy=proxy)
 """
 
 

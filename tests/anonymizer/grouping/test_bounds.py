@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy as scipy_entropy
@@ -88,7 +88,6 @@ def test_bounds_that_all_users_together_just_satisfy_pass() -> None:
     refuse_hopeless(profiles("ab", "bc"), Bounds(3, 2, 1.5 * math.log(2)))
 
 
-@settings(max_examples=200)
 @given(
     weights=st.lists(st.floats(0.01, 100), min_size=1, max_size=8),
     others=st.lists(st.floats(0.01, 100), min_size=8, max_size=8),

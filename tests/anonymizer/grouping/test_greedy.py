@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer import compiled
@@ -100,7 +100,6 @@ def outcome(call: object) -> list[int] | str:
 
 
 @pytest.mark.usefixtures("limits")
-@settings(max_examples=400)
 @given(rows=ROWS, need=st.integers(0, 8), members=st.integers(1, 4), start=st.integers(0, 50))
 def test_groups_equal_the_naive_twin(rows: list[Row], need: int, members: int, start: int) -> None:
     profiles, bounds = profiles_of(rows), Bounds(need, members)
@@ -112,7 +111,6 @@ def test_groups_equal_the_naive_twin(rows: list[Row], need: int, members: int, s
     assert outcome(lambda: scan(profiles, dense, bounds, first)) == expected
 
 
-@settings(max_examples=200)
 @given(
     rows=ROWS,
     diversity=st.sampled_from([1.0, 1.5, 2.0, 3.0, 5.0]),
@@ -128,7 +126,6 @@ def test_groups_with_bounds_that_may_be_lost(
     assert outcome(lambda: cluster(profiles, unit_, bounds, first)) == expected
 
 
-@settings(max_examples=200)
 @given(rows=ROWS, need=st.integers(1, 8), start=st.integers(0, 50))
 def test_centroid_linkage_equals_the_naive_twin(rows: list[Row], need: int, start: int) -> None:
     profiles, bounds = profiles_of(rows), Bounds(need)

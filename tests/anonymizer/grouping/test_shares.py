@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import BadParameter
@@ -61,7 +61,6 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=200)
 @given(ROWS, st.fractions(Fraction(1, 40), 1, max_denominator=40), st.integers(1, 4), st.data())
 def test_cells_beyond_equal_their_naive_twin(
     rows: list[dict[str, float]], p: Fraction, groups: int, data: st.DataObject
@@ -79,7 +78,6 @@ def test_cells_beyond_equal_their_naive_twin(
     assert cells_beyond(profiles, grouping, p) == expected
 
 
-@settings(max_examples=200)
 @given(st.integers(1, 30), st.integers(1, 12), st.fractions(Fraction(1, 99), 1), st.data())
 def test_limits_are_the_outermost_counts_within_p(
     n: int, size: int, p: Fraction, data: st.DataObject

@@ -173,7 +173,6 @@ def naive_closest(rows: Floats, group_of: list[int]) -> list[list[int]]:
     return found
 
 
-@settings(max_examples=150)
 @given(cases())
 def test_refinement_equals_its_naive_twin(case: tuple[Profiles, list[int], Bounds]) -> None:
     profiles, before, bounds = case

@@ -265,7 +265,7 @@ ALL = [b"u\ta\t" + time for time in TIMES] + [odd + b"\t" + odd + b"\t5" for odd
 ALL += [b"", b"u\ta", b"\ta\t5", b"u\ta\t2006-03-01 00:00:00\t1\tx\ty", b"\xff\0" * 90]
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(
     st.lists(content, min_size=1, max_size=3),
     st.sampled_from(["aol", "tsv", "excite"]),
@@ -286,7 +286,7 @@ def test_a_hostile_log_is_read_as_by_the_twin(
     check(contents, form, chunk, longest)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(
     st.lists(row | counted | line, max_size=12).map(b"\n".join),
     st.integers(1, 90),
@@ -298,7 +298,6 @@ def test_rows_with_clicks_are_read_as_by_the_twin(content: bytes, chunk: int, lo
     check([content], "rows", chunk, longest)
 
 
-@settings(max_examples=200)
 @given(st.lists(plain, max_size=60).map(b"\n".join), st.integers(1, 3000))
 def test_a_plain_log_is_folded_as_by_the_twin(content: bytes, chunk: int) -> None:
     check([content], "aol", chunk, 1 << 20)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
@@ -48,7 +48,6 @@ def columns(draw: st.DrawFn) -> tuple[list[int], int, Fraction, list[int]]:
     return counts, m, p, order
 
 
-@settings(max_examples=300)
 @given(columns())
 def test_pools_equal_their_naive_twin(
     column: tuple[list[int], int, Fraction, list[int]],

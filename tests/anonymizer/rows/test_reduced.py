@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import BadInput, BadParameter, Unsatisfiable
@@ -117,7 +117,6 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=150)
 @given(ROWS, st.data(), st.sampled_from(["u{}", "g{:04d}", 'ü "\\{}']))
 def test_what_is_made_is_what_naive_code_makes_and_verifies_if_it_is_anonymous(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, float]], data: Any, name: str

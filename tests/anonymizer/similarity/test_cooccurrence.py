@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
@@ -87,7 +87,6 @@ contexts_of_terms = st.lists(st.sets(st.integers(0, 23), max_size=7), max_size=4
 
 
 @given(contexts_of_terms, st.integers(1, 6), st.integers(1, 4))
-@settings(max_examples=300)
 def test_a_network_equals_the_naive_one(
     contexts: list[set[int]], neighbours: int, least: int
 ) -> None:
@@ -176,7 +175,6 @@ rows_of_terms = st.dictionaries(
 
 
 @given(rows_of_terms.filter(bool), rows_of_terms, st.sampled_from(["max", "sum"]))
-@settings(max_examples=300)
 def test_augmentation_equals_the_naive_one(
     users: dict[str, dict[str, float]], links: dict[str, dict[str, float]], combine: str
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
@@ -100,7 +100,6 @@ def test_axes_are_chosen_by_some_users_where_there_are_many(
     assert first.vectors.shape == (9, 3)
 
 
-@settings(max_examples=200)
 @given(
     st.lists(
         st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9).map(float), min_size=1),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, random_array
 
@@ -173,7 +173,6 @@ PROFILE = st.dictionaries(WORDS, WEIGHTS, min_size=1, max_size=40)
     st.sampled_from(["max", "sum"]),
     st.sampled_from(["profile", "first"]),
 )
-@settings(max_examples=300)
 def test_augmentation_equals_the_naive_one_to_the_bit(
     wordnet: WordNet, users: list[dict[str, float]], a: int, combine: str, sense: str
 ) -> None:

@@ -79,7 +79,6 @@ def same(content: bytes, example: Record) -> bool:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300)
 @given(ROWS, st.booleans())
 def test_rows_are_written_as_json_writes_them(rows: list[dict[str, float]], turned: bool) -> None:
     profiles = Profiles.from_rows({f"u{number}": row for number, row in enumerate(rows)})
@@ -112,7 +111,6 @@ def test_half_a_character_is_not_written() -> None:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=300)
 @given(ROWS, st.data())
 def test_what_is_well_formed_is_read_by_both(
     rows: list[dict[str, float]], data: st.DataObject
@@ -173,13 +171,12 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(st.lists(LINES | HOSTILE, max_size=6), st.sampled_from([PROFILE, ROW, MEMBER]))
 def test_hostile_lines_are_read_as_the_twin_reads_them(lines: list[bytes], example: Record) -> None:
     same(b"".join(lines), example)
 
 
-@settings(max_examples=300)
 @given(st.data(), st.sampled_from(range(3)))
 def test_a_changed_byte_is_read_as_the_twin_reads_it(data: st.DataObject, kind: int) -> None:
     good = [

@@ -93,7 +93,7 @@ def released(profiles: Profiles, chosen: dict[str, Any], wordnet: WordNet, seed:
         return run(p=1, k=None, l=None, t=None, guarantee="average", min_users=1)
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(ROWS, NAMES, CHOSEN.map(promising), st.booleans(), st.integers(0, 3))
 def test_every_release_verifies(
     tmp_path_factory: pytest.TempPathFactory,
@@ -139,7 +139,7 @@ EIGHT = ["1234", "1234", "0356", "01346", "012345", "234", "5", "0123456"]
 GAP = {"k": 2, "m": 2, "algorithm": "greedy", "target": "random", "ties": "first"}
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(ROWS, NAMES, KM, st.booleans(), st.integers(0, 3))
 @example([{f"t{t}": 1.0 for t in row} for row in EIGHT], "u{}",
          {**GAP, "reinsert": "groups", "frequencies": "keep"}, True, 577)  # fmt: skip
@@ -194,7 +194,7 @@ MANY = st.lists(
 KINDS = st.sampled_from(["composition", "true", "false"])  # or pooled, by meet_paper
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(MANY, NAMES, SHARES, KINDS, st.binary(min_size=32, max_size=32), st.integers(0, 3))
 def test_every_release_that_bounds_belief_verifies(
     tmp_path_factory: pytest.TempPathFactory,

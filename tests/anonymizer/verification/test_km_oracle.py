@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ..small_reduced import PARAMETERS, content, facts_of, reduced
 from ..small_release import Rows, SmallRelease
 from .faults import ANYWHERE, Fault, compared
 
-CASES = 4_000
+CASES = int(os.environ.get("VEILSEARCH_CASES") or 1_200)
 WORDS = {"frequencies": ("keep", "drop"), "marketing": ("none", "synthetic", "given")}
 VALUES = ("bid", "clicks", "impressions", "revenue")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +11,7 @@ from ..small_release import Rows, SmallRelease
 from ..small_shares import composition, drawn_groups, holds, pooled
 from .faults import ANYWHERE, Fault, compared
 
-CASES = 2_500
+CASES = int(os.environ.get("VEILSEARCH_CASES") or 1_000)
 KEYS = [bytes([number]) * 32 for number in range(8)]
 
 

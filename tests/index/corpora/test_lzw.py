@@ -11,7 +11,7 @@ import tracemalloc
 from collections.abc import Iterable, Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index.corpora.lzw import BadCode, unpack_lzw
@@ -110,7 +110,6 @@ def test_any_bytes_come_back(data: bytes, widest: int, clear_at: int) -> None:
     assert unpack(compress(data, widest, clear_at=clear_at)) == data
 
 
-@settings(max_examples=300)
 @given(st.binary(max_size=400), st.integers(0, 255))
 def test_rubbish_is_unpacked_or_refused(data: bytes, flags: int) -> None:
     with contextlib.suppress(BadCode, EOFError):

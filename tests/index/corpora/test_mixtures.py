@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index.corpora import records
@@ -51,7 +51,6 @@ file = st.tuples(
 )
 
 
-@settings(max_examples=150)
 @given(st.lists(file, min_size=1, max_size=6))
 def test_all_that_was_put_in_is_read_or_counted(
     files: list[tuple[str, str, int, int, int]],

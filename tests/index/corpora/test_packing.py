@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index.corpora.files import NO_CORPUS, QUERIES_INSIDE
@@ -253,7 +253,6 @@ def test_a_bomb_is_read_in_flat_memory(
     assert peak < 8 << 20
 
 
-@settings(max_examples=300)
 @given(st.sampled_from([*PACKINGS]), st.data())
 def test_damaged_packings_give_documents_skips_or_one_error(
     packing: str, data: st.DataObject

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index.corpora import records
@@ -289,7 +289,6 @@ def mutated(draw: st.DrawFn) -> bytes:
     return bytes(data)
 
 
-@settings(max_examples=200)
 @given(st.binary(max_size=300) | mutated(), st.integers(1, 40))
 def test_readers_take_any_bytes_whatever_the_chunks(data: bytes, chunk: int) -> None:
     for reader in FORMATS.values():

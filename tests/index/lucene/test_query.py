@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from index.lucene.query import parse_query
@@ -230,7 +230,6 @@ def test_what_is_unwanted_is_the_last_to_be_cut(index: LuceneIndex) -> None:
 WORDS = st.sampled_from(["zebra", "lion", "tiger", "panda", "bamboo", "koala"])
 
 
-@settings(max_examples=200)
 @given(st.lists(st.tuples(st.sampled_from(["", "+", "-"]), WORDS), max_size=5))
 def test_signs_find_what_a_naive_reader_finds(
     index: LuceneIndex, pieces: list[tuple[str, str]]
@@ -246,7 +245,6 @@ def test_signs_find_what_a_naive_reader_finds(
     assert found(index, query) == expected
 
 
-@settings(max_examples=300)
 @given(
     st.one_of(
         st.text(st.sampled_from('+-" azebra\t\n*?'), max_size=60),

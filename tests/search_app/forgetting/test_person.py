@@ -45,7 +45,7 @@ from ..conftest import Run, call
 from ..nursery import Nursery
 
 SEED = int(os.environ.get("VEILSEARCH_SEED") or 20_261_118)
-KILLS = int(os.environ.get("VEILSEARCH_KILLS") or 10)
+KILLS = int(os.environ.get("VEILSEARCH_KILLS") or 6)
 PEOPLE = 16
 OURS = "person-7"
 OUR_QUERY = "sphygmomanometer of my aunt"  # nobody else asked it,
@@ -434,6 +434,7 @@ def test_killed_at_any_moment_it_is_the_old_or_the_new(built: Path, tmp_path: Pa
             assert not assert_whole(workspace)
             assert held(workspace.root, OURS) == set()
             assert not list(workspace.root.glob(".repl*"))
+            took *= 1 if code else 0.7  # kill earlier: runs are faster than the first was
         except AssertionError as fault:
             raise AssertionError(f"VEILSEARCH_SEED={SEED}, kill {number}: {fault}") from fault
         shutil.rmtree(workspace.root)

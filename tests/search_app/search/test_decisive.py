@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -74,7 +74,6 @@ def pool_of(
     return shares, weights, base
 
 
-@settings(max_examples=300)
 @given(
     st.integers(0, 2**32),
     st.integers(2, 14),

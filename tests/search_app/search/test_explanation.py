@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.model import Profiles, Release, ReleasedRow
@@ -180,7 +180,6 @@ def holds(rank: int, found: PlaceExplanation) -> bool:
     return rank <= found.plain_rank
 
 
-@settings(max_examples=400)
 @given(texts, weights, st.data())
 def test_parts_sum_to_the_score_and_claims_are_true(
     texts: list[str], interest: dict[str, float], data: st.DataObject
@@ -212,7 +211,6 @@ def test_parts_sum_to_the_score_and_claims_are_true(
 COMMON = {"g0001": {"a": 0.5, "b": 0.5}, "g0002": {"b": 1.0, "h": 0.5}, "g0003": {"c": 1.0}}
 
 
-@settings(max_examples=200)
 @given(texts, weights, st.booleans(), st.sampled_from(["default", "careful"]), st.data())
 def test_with_evidence_the_parts_sum_to_the_score_too(
     texts: list[str], interest: dict[str, float], public: bool, care: str, data: st.DataObject

@@ -94,26 +94,33 @@ def test_an_answer_may_take_longer_than_that(impatient: int) -> None:
         assert is_answered(asking, GET.replace(b"/ ", b"/slow/3000000 ", 1))
 
 
+@pytest.fixture(scope="module")
+def narrow() -> Iterator[int]:
+    """Return the port of a server that takes twenty connections."""
+    with serving("127.0.0.1", "", "MOST=20") as server:
+        yield server.port
+
+
 @pytest.mark.parametrize("held", [b"", b"GET / HTTP/1.1\r\nX: ", GET])
-def test_held_connections_keep_nobody_out(held: bytes) -> None:
+def test_held_connections_keep_nobody_out(narrow: int, held: bytes) -> None:
     """Ten times as many as the server takes: who comes from there, too, is answered."""
-    with serving("127.0.0.1", "", "MOST=20") as server, ExitStack() as stack:
-        far = stack.enter_context(connect(server.port, "127.0.0.2"))
+    with ExitStack() as stack:
+        far = stack.enter_context(connect(narrow, "127.0.0.2"))
         assert is_answered(far)
         for _ in range(200):
-            stack.enter_context(connect(server.port)).sendall(held)
+            stack.enter_context(connect(narrow)).sendall(held)
         for address in ("127.0.0.1", "127.0.0.2", "127.0.0.3"):
-            with connect(server.port, address) as asking:
+            with connect(narrow, address) as asking:
                 assert is_answered(asking)
         assert is_answered(far)  # others' connections never push this one out
 
 
-def test_addresses_together_keep_nobody_out() -> None:
-    with serving("127.0.0.1", "", "MOST=20") as server, ExitStack() as stack:
-        far = stack.enter_context(connect(server.port, "127.0.0.2"))
+def test_addresses_together_keep_nobody_out(narrow: int) -> None:
+    with ExitStack() as stack:
+        far = stack.enter_context(connect(narrow, "127.0.0.2"))
         for at in range(100):
-            stack.enter_context(connect(server.port, f"127.0.0.{3 + at % 5}"))
-        with connect(server.port) as asking:
+            stack.enter_context(connect(narrow, f"127.0.0.{3 + at % 5}"))
+        with connect(narrow) as asking:
             assert is_answered(asking)
         assert is_answered(far)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -53,8 +54,8 @@ def test_it_is_waited_for_so_long_and_no_longer(
     began = time.monotonic()
     with warming.warming() as wait:
         wait()
-    assert 0.2 <= time.monotonic() - began < 30
-    assert idling[0].returncode is not None
+    assert time.monotonic() - began >= 0.2
+    assert idling[0].returncode == -signal.SIGKILL
 
 
 def test_it_ends_when_the_build_fails(idling: list[subprocess.Popen[bytes]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from search_app.accounts.store import PeopleStore
 
-from ..conftest import Run, jsonl
+from ..conftest import Run, call, jsonl
 
 DOCUMENTS = [
     {"id": "d1", "title": "Coffee", "text": "Java is a coffee. Brew mocha and java from beans."},
@@ -25,19 +26,28 @@ LOG = """AnonID\tQuery\tQueryTime\tItemRank\tClickURL
 """
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with two workspaces to be copied: an index alone, and one with people."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "log.tsv").write_text(LOG)
+    call(folder / "plain", "index", jsonl(folder / "corpus.jsonl", DOCUMENTS))
+    shutil.copytree(folder / "plain", folder / "people")
+    call(folder / "people", "profiles", folder / "log.tsv")
+    call(folder / "people", "anonymize", "-m", "p-linkability", "--set", "p=0.9")
+    return folder
+
+
 @pytest.fixture
-def plain(run: Run, tmp_path: Path) -> Run:
-    run("index", jsonl(tmp_path / "corpus.jsonl", DOCUMENTS))
+def plain(run: Run, made: Path) -> Run:
+    shutil.copytree(made / "plain", run.workspace)
     return run
 
 
 @pytest.fixture
-def people(plain: Run, tmp_path: Path) -> Run:
-    log = tmp_path / "log.tsv"
-    log.write_text(LOG)
-    plain("profiles", log)
-    plain("anonymize", "-m", "p-linkability", "--set", "p=0.9")
-    return plain
+def people(run: Run, made: Path) -> Run:
+    shutil.copytree(made / "people", run.workspace)
+    return run
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anonymizer.errors import BadInput
@@ -81,7 +81,6 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=250)
 @given(TEXTS, st.booleans())
 def test_the_judge_and_the_product_see_the_same(text: tuple[str, str], packed: bool) -> None:
     suffix, content = text

@@ -181,8 +181,7 @@ def test_a_search_is_answered_where_it_can_not_be_added(
     says(client, "/?q=java", "The words of this search could not be added to your profile.")
 
 
-@pytest.mark.parametrize("ranking", ["cosine", "evidence"])
-@pytest.mark.parametrize("page", ["/me/forget", "/me/grow"])
+@pytest.mark.parametrize(("page", "ranking"), [("/me/forget", "cosine"), ("/me/grow", "evidence")])
 def test_nothing_prepared_for_searches_holds_what_grew_and_was_forgotten(
     grows: Site, page: str, ranking: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 from collections.abc import Callable
@@ -314,7 +315,11 @@ def test_times_are_told_in_utc_or_are_those_of_the_file(
     ],
 )
 def test_rows_of_a_summary_that_can_not_be_read_are_left_out(content: bytes, rows: int) -> None:
-    assert len(read_means(content)) == rows
+    before = csv.field_size_limit(131_072)  # its own: libraries that tests import raise it
+    try:
+        assert len(read_means(content)) == rows
+    finally:
+        csv.field_size_limit(before)
 
 
 @pytest.mark.parametrize("value", ["", "nan", "inf", "1e300", "much"])
