@@ -29,11 +29,11 @@ CELLS = 1 << 26  # steps in memory, of 2 bytes; for more documents times vectors
 
 
 class PoolCloseness(NamedTuple):
-    """What is prepared of a pool: how close each vector is to it, or in steps only."""
+    """What is prepared of a pool: how close each vector is to it, known or in steps."""
 
     rows: Ints  # checked
     known: Floats | None
-    sums: Ints | None  # of the largest steps
+    sums: Ints  # of the largest steps; none where closeness is known
 
 
 class Closeness:
@@ -86,7 +86,7 @@ class Closeness:
         """Return what `closer` needs of the documents `rows`."""
         rows = self._forward.checked(rows)
         if self._steps is None or not rows.size:
-            return PoolCloseness(rows, self.of(rows), None)
+            return PoolCloseness(rows, self.of(rows), np.zeros(0, np.int64))
         return PoolCloseness(rows, None, largest_steps(rows, self._steps, self._most))
 
     def closer(self, pool: PoolCloseness, than: float, but: int = -1) -> int:
@@ -95,7 +95,9 @@ class Closeness:
         The vector of number `but` is not counted.
         """
         if pool.known is not None:
-            return np.count_nonzero(pool.known < than) - (but >= 0 and pool.known[but] < than)
+            return int(np.count_nonzero(pool.known < than)) - int(
+                but >= 0 and pool.known[but] < than
+            )
         count, some = fewer_steps(pool.sums, than, but, pool.rows, self._most)
         if some.size:
             counts, chosen = self._forward.counts, (some, self._less[some])
@@ -103,5 +105,6 @@ class Closeness:
             products = products_of_some(
                 pool.rows, self._lengths, counts, self._vectors, chosen, self._common, blank
             )
-            count += np.count_nonzero(np.round(largest(products, self._most), DIGITS) < than)
-        return int(count)
+            close = np.round(largest(products, self._most), DIGITS)
+            count += int(np.count_nonzero(close < than))
+        return count

@@ -17,7 +17,8 @@ from ..model import Floats, Ints, Whole
 Loop = TypeVar("Loop", bound=Callable[..., object])
 
 _BLOCK = 8  # rows
-STEPS = 1 << 16  # that a product is rounded to where that decides
+STEPS = 1 << 16  # from -1 to 1
+SURELY = 0.01  # steps
 _LINE = 32  # numbers of 2 bytes in a cache line
 _LOGS = 1 + np.log(np.maximum(np.arange(256), 1))  # of most counts
 
@@ -175,7 +176,7 @@ def _less(products: Floats, length: float, less: Floats, common: float) -> None:
 
 
 @_compiled
-def _sift(held: Floats, others: Floats) -> None:
+def _sift(held: Whole | Floats, others: Whole | Floats) -> None:
     """Leave in `held` the larger of both at each place, and in `others` the smaller."""
     # Without branches, the processor does this for several places at once.
     for at in range(held.size):
@@ -210,21 +211,25 @@ def steps_of_many(
 def largest_steps(rows: Ints, steps: Whole, most: int) -> Ints:
     """Return for each vector the sum of its `most` largest `steps` among `rows`."""
     most, size = min(most, rows.size), steps.shape[1]
-    sums, some = np.zeros(size, np.int64), np.empty(size, np.uint16)
-    best = np.zeros((most, size), np.uint16)
-    for row in rows:
-        some[:] = steps[row]
-        for place in range(most):
-            _sift(best[place], some)
+    sums, some = np.zeros(size + 1, np.int64), np.empty(size, np.uint16)
+    best, touched = np.zeros((most, size), np.uint16), 0
+    for first in range(0, rows.size, _BLOCK):
+        block = rows[first : first + _BLOCK]
+        for row in block:  # as in `row_products`
+            for i in range(0, size, _LINE):
+                touched += steps[row, i]
+        for row in block:
+            some[:] = steps[row]
+            for place in range(most):
+                _sift(best[place], some)
     for place in range(most):
-        sums += best[place]
-    return sums
+        sums[:-1] += best[place]
+    sums[size] = touched  # or the compiler would drop the touching
+    return sums[:-1]
 
 
 @_compiled
-def fewer_steps(
-    sums: Ints, than: float, but: int, rows: Ints, most: int
-) -> tuple[int, Ints]:
+def fewer_steps(sums: Ints, than: float, but: int, rows: Ints, most: int) -> tuple[int, Ints]:
     """Return how many vectors are less close to `rows` than a number is, and which may be.
 
     `sums` are those of `largest_steps`; the vector of number `but` does not count.
@@ -233,10 +238,10 @@ def fewer_steps(
     limit = (than + 1) * (STEPS / 2) * most
     fewer, unsure, found = 0, np.empty(sums.size, np.int64), 0
     for vector in range(sums.size):
-        # A step more on both sides than there is, because products are rounded.
-        if vector == but or sums[vector] - most >= limit:
+        # A step is that much and more, but less than one more; and rounding is far below SURELY.
+        if vector == but or sums[vector] - SURELY * most >= limit:
             continue
-        if sums[vector] + 2 * most < limit:
+        if sums[vector] + (1 + SURELY) * most < limit:
             fewer += 1
         else:
             unsure[found] = vector
@@ -297,14 +302,41 @@ def largest(values: Floats, most: int) -> Floats:
 
 @_compiled
 def column_products(
-    starts: Whole, rows: Whole, values: Floats, columns: Ints, factors: Floats, size: int
+    starts: Whole, rows: Whole, values: Whole, columns: Ints, factors: Floats, lengths: Floats
 ) -> Floats:
-    """Return the sums, for `size` rows, of a CSC matrix's `columns` times their `factors`."""
-    products = np.zeros(size)
-    for at in range(columns.size):
-        for i in range(starts[columns[at]], starts[columns[at] + 1]):
-            products[rows[i]] += values[i] * factors[at]
-    return products
+    """Return for each row the sum of a CSC matrix's `columns` times their `factors`, over a length.
+
+    Columns are added in the order of their numbers, but for those below 0, which are none. A length
+    of 0 makes a sum of 0.
+    """
+    sums = np.zeros(lengths.size)
+    for at in np.argsort(columns):
+        if columns[at] >= 0:
+            for i in range(starts[columns[at]], starts[columns[at] + 1]):
+                sums[rows[i]] += values[i] * factors[at]
+    for row in range(lengths.size):
+        sums[row] = sums[row] / lengths[row] if lengths[row] > 0 else 0.0
+    return sums
+
+
+@_compiled
+def away_from(weights: Floats, places: Ints, shares: Floats, factor: float) -> tuple[Floats, float]:
+    """Return `weights` less `factor` times the `shares` at their places, and the whole's length.
+
+    A place of -1 is none. The length is that of the weights and of all shares that have none. Its
+    squares are added one by one: those of weights from the smallest on, those of shares in order.
+    """
+    away, rest = weights.copy(), shares.copy()
+    for at in range(weights.size):
+        if places[at] >= 0:
+            away[at] -= factor * shares[places[at]]
+            rest[places[at]] = 0.0
+    own, others = 0.0, 0.0
+    for square in np.sort(away * away):
+        own += square
+    for share in rest:
+        others += (factor * share) * (factor * share)
+    return away, np.sqrt(own + others)
 
 
 @_compiled
@@ -323,6 +355,32 @@ def along(
     for value in made:
         square += (value - mean) * (value - mean)
     return made, mean, np.sqrt(square / max(products.size, 1))
+
+
+@_compiled
+def standard(
+    products: Floats, mean: float, spread: float, seen: int, most: int
+) -> tuple[Floats, float]:
+    """Return by how many times `spread` each of `products` is above `mean`, and how close they are.
+
+    That is the mean of the `most` largest of the `seen` first ones, rounded to 12 decimals.
+    """
+    near = largest(products[:seen].reshape((1, -1)), most)[0]
+    return (products - mean) / spread, _rounded(near)
+
+
+@_compiled
+def moved(values: Floats, one: Floats, other: Floats, strength: float) -> Floats:
+    """Return `values` + `strength` * (`one` + `other`) / 2, rounded to 12 decimals."""
+    made = np.empty(values.size)
+    for at in range(values.size):
+        made[at] = _rounded(values[at] + strength * (one[at] + other[at]) / 2)
+    return made
+
+
+@_compiled
+def _rounded(value: float) -> float:
+    return float(np.rint(value * 1e12) / 1e12)
 
 
 @_compiled
@@ -367,7 +425,7 @@ def alike(
             some[found] = other
             found += (cosines[other] > enough) | (cosines[other] > least[other])
         for other in some[:found]:
-            cosine = np.rint(cosines[other] * 1e12) / 1e12
+            cosine = _rounded(cosines[other])
             _keep(cosine, other, near[at], close[at])
             _keep(cosine, at, near[other], close[other])
             least[other] = close[other, last] - 1e-12

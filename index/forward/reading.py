@@ -201,9 +201,7 @@ class Forward:
         `common` is of all documents, and `rows` are checked.
         """
         lengths = self._norms[form]
-        return products_away(
-            rows, lengths, self._parts, vector, self.blank, common, factor, length
-        )
+        return products_away(rows, lengths, self._parts, vector, self.blank, common, factor, length)
 
     def idf_at(self, columns: Ints, vectors: str = "tfidf") -> Floats:
         """Return by what a document's count at each of `columns` is multiplied."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +26,17 @@ from scipy.sparse import csc_matrix, csr_matrix
 from anonymizer.arrays import Floats, Ints
 from anonymizer.model import Profiles
 from index.forward.closeness import Closeness, PoolCloseness
-from index.forward.products import along, column_products, largest, means_around
+from index.forward.products import (
+    along,
+    away_from,
+    column_products,
+    largest,
+    means_around,
+    moved,
+    standard,
+)
 from index.forward.reading import DocumentVectors, Forward, Neighbours, Target
+from index.model import Whole
 
 from .rerank import DECIMALS, PreparedInterests, PreparedPools
 
@@ -166,8 +174,7 @@ class EvidenceRule:
             return Scored(np.round(logs, DECIMALS), nothing, nothing, 0.0, 0.0, 0.0)
         pool = self._pools.of(rows, self._pool_of)
         products = self._products(pool.rows, direction)
-        t: Floats = (products - direction.mean) / direction.spread
-        near = float(closeness(products[None])[0])
+        t, near = standard(products, direction.mean, direction.spread, SEEN, BEST)
         if pool.close is None:
             compared = direction.searches.size
             closer = int(np.searchsorted(direction.searches, near))
@@ -183,8 +190,7 @@ class EvidenceRule:
         # Likeness costs most, and the plain order needs none.
         held = support(t, self.neighbours(rows)) if gate else np.zeros(rows.size)
         strength = care.beta * gate
-        scores: Floats = np.round(logs + strength * (t + held) / 2, DECIMALS)
-        return Scored(scores, t, held, stands, gate, strength)
+        return Scored(moved(logs, t, held, strength), t, held, stands, gate, strength)
 
     def clear(self) -> None:
         """Keep no interest, and no pool of a search."""
@@ -225,36 +231,36 @@ class EvidenceRule:
             shared = [weight * common.get(term, 0.0) for term, weight in interest.items()]
             factor = ordered_sum(shared) / (self._square or 1)
         weights = np.fromiter(interest.values(), np.float64, len(interest))
-        shares, place_of = self._shares
-        places = np.fromiter(map(place_of.get, interest, repeat(-1)), np.int64, len(interest))
-        both = places >= 0
-        away, rest = weights.copy(), shares.copy()
-        away[both] -= factor * shares[places[both]]
-        rest[places[both]] = 0
-        # What is common stands in one order, and an interest in any.
-        square = ordered_sum(away**2) + total((factor * rest) ** 2)
-        length = float(np.sqrt(square))
         columns = self._forward.columns(list(interest))
+        shares, place_of, place_at = self._shares
+        places = place_at[columns]
+        for at in np.flatnonzero(columns < 0).tolist():
+            places[at] = place_of.get(list(interest)[at], -1)
+        # What is common stands in one order, and an interest in any.
+        away, length = away_from(weights, places, shares, factor)
         some = np.flatnonzero(columns >= 0)
         columns = columns[some]
         factors = weights[some] * self._forward.idf_at(columns, self._vectors)
         none = np.zeros(0)
-        made = Direction(some, columns, factors, away, factor, length, 0.0, 0.0, none)
         if not interest or length <= NOTHING:
-            return made
-        own = self._in_sample(columns, factors)
+            return Direction(some, columns, factors, away, factor, length, 0.0, 0.0, none)
+        counts, place_at = self._by_column
+        own = column_products(*counts, place_at[columns], factors, self.sampled.norms)
         products, mean, spread = along(own, self._common_in_sample, factor, length)
-        near = none
+        spread, near = spread if spread > NOTHING else 0.0, none
         if self._population is None and self.searches.size:
             # The last place, -1, is that of no document.
             near = np.sort(closeness(np.append(products, -np.inf)[self.searches]))
-        return made._replace(mean=mean, spread=spread if spread > NOTHING else 0.0, searches=near)
+        return Direction(some, columns, factors, away, factor, length, mean, spread, near)
 
     @cached_property
-    def _shares(self) -> tuple[Floats, dict[str, int]]:
-        """Return what is common as numbers, and the place of each term among them."""
+    def _shares(self) -> tuple[Floats, dict[str, int], Ints]:
+        """Return what is common as numbers, and the place of each term and column among them."""
         shares = np.fromiter(self.common.values(), np.float64, len(self.common))
-        return shares, {term: place for place, term in enumerate(self.common)}
+        columns, places = self._forward.columns(list(self.common)), np.arange(shares.size)
+        place_at = np.full(len(self._forward.terms) + 1, -1)  # the last: that of no column
+        place_at[columns[columns >= 0]] = places[columns >= 0]
+        return shares, {term: place for place, term in enumerate(self.common)}, place_at
 
     @cached_property
     def _square(self) -> float:
@@ -276,27 +282,24 @@ class EvidenceRule:
 
     @cached_property
     def _common_in_sample(self) -> Floats:
-        return self._in_sample(*self._common_factors)
+        counts, place_at = self._by_column
+        columns, factors = self._common_factors
+        return column_products(*counts, place_at[columns], factors, self.sampled.norms)
 
     @cached_property
-    def _by_column(self) -> tuple[csc_matrix, Ints]:
+    def _by_column(self) -> tuple[tuple[Whole, Whole, Whole], Ints]:
         """Return the counts of the sample over its terms, and the place of each column there."""
         made = self.sampled
         counts = _counts(made).tocsc()
         places = np.full(len(self._forward.terms), -1)
         places[self._forward.columns(made.terms)] = np.arange(len(made.terms))
-        return counts, places
-
-    def _in_sample(self, columns: Ints, factors: Floats) -> Floats:
-        """Return the products of the sample with `factors` at `columns`, added one by one."""
-        counts, place_of = self._by_column
-        places = place_of[columns]
-        order = np.argsort(places)[np.count_nonzero(places < 0) :]
-        matrix = counts.indptr, counts.indices, counts.data
-        products = column_products(*matrix, places[order], factors[order], self.sample.size)
-        lengths = self.sampled.norms
-        np.divide(products, lengths, out=products, where=lengths > 0)
-        return products
+        # Small numbers stay in the processor's cache.
+        some = (
+            np.min_scalar_type(values.max(initial=0)) for values in (counts.indices, made.counts)
+        )
+        row, value = some
+        parts = counts.indptr, counts.indices.astype(row), counts.data.astype(value)
+        return parts, places
 
     def _products(self, rows: Ints, made: Direction) -> Floats:
         vector, common = (made.columns, made.factors), self._common_in_all
