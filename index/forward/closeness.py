@@ -36,12 +36,12 @@ class PoolCloseness(NamedTuple):
     sums: Ints  # of the largest steps; none where closeness is known
 
 
-class Closeness:
+class VectorCloseness:
     """Sparse vectors, each less some of what is common, and how close they are to pools.
 
     `vectors` has a row each, and all columns of the index. `less` says how many times what is
     common is taken from each, and `common` how much of it each document of the index has.
-    Closeness is the mean of the `most` largest products with documents of length 1, rounded.
+    VectorCloseness is the mean of the `most` largest products with documents of length 1, rounded.
     """
 
     def __init__(

@@ -236,7 +236,7 @@ def fewer_steps(sums: Ints, than: float, but: int, rows: Ints, most: int) -> tup
     """
     most = min(most, rows.size)
     limit = (than + 1) * (STEPS / 2) * most
-    fewer, unsure, found = 0, np.empty(sums.size, np.int64), 0
+    fewer, unsure, many = 0, np.empty(sums.size, np.int64), 0
     for vector in range(sums.size):
         # A step is that much and more, but less than one more; and rounding is far below SURELY.
         if vector == but or sums[vector] - SURELY * most >= limit:
@@ -244,9 +244,9 @@ def fewer_steps(sums: Ints, than: float, but: int, rows: Ints, most: int) -> tup
         if sums[vector] + (1 + SURELY) * most < limit:
             fewer += 1
         else:
-            unsure[found] = vector
-            found += 1
-    return fewer, unsure[:found]
+            unsure[many] = vector
+            many += 1
+    return fewer, unsure[:many]
 
 
 @_compiled
@@ -420,11 +420,11 @@ def alike(
                 cosines[row_of[below]] += value * part[below]
             cell += 1
         # First without a branch, which the processor could not foresee.
-        found, enough = 0, least[at]
+        many, enough = 0, least[at]
         for other in range(at + 1, rows.size):
-            some[found] = other
-            found += (cosines[other] > enough) | (cosines[other] > least[other])
-        for other in some[:found]:
+            some[many] = other
+            many += (cosines[other] > enough) | (cosines[other] > least[other])
+        for other in some[:many]:
             cosine = _rounded(cosines[other])
             _keep(cosine, other, near[at], close[at])
             _keep(cosine, at, near[other], close[other])

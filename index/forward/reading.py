@@ -106,7 +106,7 @@ class Forward:
         return self._blanks.zeros
 
     def lengths(self, form: str = "tfidf") -> Floats:
-        """Return the length of each document's vector."""
+        """Return the length of each document's vector in the `form` tfidf or tf."""
         return self._norms[form]
 
     def weights_of(self, row: int) -> tuple[Ints, Floats]:

@@ -25,7 +25,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from anonymizer.arrays import Floats, Ints
 from anonymizer.model import Profiles
-from index.forward.closeness import Closeness, PoolCloseness
+from index.forward.closeness import VectorCloseness, PoolCloseness
 from index.forward.products import (
     along,
     away_from,
@@ -315,7 +315,7 @@ class EvidenceRule:
         return self._forward.neighbours(rows, NEAR)
 
     @cached_property
-    def _others(self) -> tuple[dict[str, int], Closeness]:
+    def _others(self) -> tuple[dict[str, int], VectorCloseness]:
         """Return the rows to compare with: their places, and their directions."""
         rows = self._population.rows if self._population else Profiles.from_rows({})
         chosen = list(range(len(rows)))
@@ -333,7 +333,7 @@ class EvidenceRule:
         units = csc_matrix((factors, (row, at)), (len(chosen), len(self._forward.terms)))
         places = {rows.users[row]: at for at, row in enumerate(chosen)}
         common = self._common_in_all
-        return places, Closeness(self._forward, units, over, common, BEST, self._vectors)
+        return places, VectorCloseness(self._forward, units, over, common, BEST, self._vectors)
 
 
 def _counts(sample: DocumentVectors) -> csr_matrix:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csc_matrix
 
-from index.forward.closeness import Closeness
+from index.forward.closeness import VectorCloseness
 from index.forward.reading import Forward
 from index.model import SearchError
 
@@ -44,7 +44,7 @@ def test_steps_change_no_answer_of_the_naive_twin(seed: int, size: int, most: in
     less, common = rng.random(9) / 4, rng.random(30) / 2
     less[1] = less[0]
     forward, pool = forward_of(counts, np.uint8), rng.permutation(30)[:size]
-    made = Closeness(forward, csc_matrix(vectors), less, common, most, "tf")
+    made = VectorCloseness(forward, csc_matrix(vectors), less, common, most, "tf")
     close = []
     for vector, some in zip(vectors, less, strict=True):
         found = []
@@ -87,7 +87,7 @@ def test_too_much_is_not_prepared_and_no_document_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     forward = forward_of(np.eye(7, dtype=int), np.uint8)
-    made = Closeness(forward, csc_matrix(np.eye(7)), np.zeros(7), np.zeros(7), 2, "tf")
+    made = VectorCloseness(forward, csc_matrix(np.eye(7)), np.zeros(7), np.zeros(7), 2, "tf")
     monkeypatch.setattr("index.forward.closeness.CELLS", 48)
     made.settle()
     assert made.prepared(np.arange(7)).known is not None
