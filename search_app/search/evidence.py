@@ -25,7 +25,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from anonymizer.arrays import Floats, Ints
 from anonymizer.model import Profiles
-from index.forward.closeness import VectorCloseness, PoolCloseness
+from index.forward.closeness import PoolCloseness, VectorCloseness
 from index.forward.products import (
     along,
     away_from,
