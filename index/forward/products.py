@@ -17,7 +17,10 @@ from ..model import Floats, Ints, Whole
 Loop = TypeVar("Loop", bound=Callable[..., object])
 
 _BLOCK = 8  # rows
+STEPS = 1 << 16  # from -1 to 1
+SURELY = 0.01  # steps
 _LINE = 32  # numbers of 2 bytes in a cache line
+_LOGS = 1 + np.log(np.maximum(np.arange(256), 1))  # of most counts
 
 
 def _compiled(loop: Loop) -> Loop:
@@ -79,42 +82,305 @@ def row_parts(
 
 
 @_compiled
-def products_of_many(
+def products_away(
     rows: Ints,
-    starts: Whole,
-    columns: Whole,
-    values: Whole,
-    firsts: Whole,
-    vectors: Whole,
-    weights: Floats,
-    count: int,
+    lengths: Floats,
+    matrix: tuple[Whole, Whole, Whole],
+    vector: tuple[Ints, Floats],
+    blank: Floats,
+    common: Floats,
+    factor: float,
+    size: float,
 ) -> Floats:
-    """Return the products of `count` sparse vectors with `rows`: vectors x rows.
+    """Return (product - `factor` * `common`) / `size` for each of `rows` of a CSR `matrix`.
 
-    Column c has `weights` of the numbered `vectors`, from `firsts[c]` to `firsts[c + 1]`.
+    The product is that of the row, divided by its length, with a `vector` of columns and factors.
+    A length of 0 makes a product of 0. `lengths` and `common` are those of all rows. `blank` is a
+    vector of zeros, on entry and on return.
     """
-    products, sums = np.empty((count, rows.size)), np.empty(count)
+    # A vector of all columns is long. Making a new one would take longer than the products, and
+    # would push out of the processor's cache what the products need.
+    columns, factors = vector
+    for i in range(columns.size):
+        blank[columns[i]] = factors[i]
+    products = row_products(rows, matrix[0], matrix[1], matrix[2], blank)
+    for i in range(columns.size):
+        blank[columns[i]] = 0.0
     for at in range(rows.size):
-        sums[:] = 0
-        for i in range(starts[rows[at]], starts[rows[at] + 1]):
-            value = values[i]
-            for part in range(firsts[columns[i]], firsts[columns[i] + 1]):
-                sums[vectors[part]] += value * weights[part]
-        for vector in range(count):
-            products[vector, at] = sums[vector]
+        length = lengths[rows[at]]
+        product = products[at] / length if length > 0 else 0.0
+        products[at] = (product - factor * common[rows[at]]) / size
     return products
 
 
 @_compiled
-def column_products(
-    starts: Whole, rows: Whole, values: Floats, columns: Ints, factors: Floats, size: int
+def largest_of_many(
+    rows: Ints,
+    lengths: Floats,
+    matrix: tuple[Whole, Whole, Whole],
+    vectors: tuple[Whole, Whole, Floats],
+    less: Floats,
+    common: Floats,
+    most: int,
 ) -> Floats:
-    """Return the sums, for `size` rows, of a CSC matrix's `columns` times their `factors`."""
-    products = np.zeros(size)
-    for at in range(columns.size):
-        for i in range(starts[columns[at]], starts[columns[at] + 1]):
-            products[rows[i]] += values[i] * factors[at]
+    """Return for each of some sparse vectors the mean of its `most` largest products with `rows`.
+
+    `rows` of the CSR `matrix` are divided by their lengths, and a length of 0 makes a product of 0.
+    From each product the vector's number in `less` times the row's in `common` is taken. `lengths`
+    and `common` are those of all rows. `vectors` is a CSC matrix, vectors x columns. Of fewer rows
+    than `most`: the mean of all.
+    """
+    most = min(most, rows.size)
+    means, products = np.zeros(less.size), np.empty(less.size)
+    best = np.full((most, less.size), -np.inf)  # largest first
+    for at in range(rows.size):
+        _products_with(rows[at], matrix, vectors, products)
+        _less(products, lengths[rows[at]], less, common[rows[at]])
+        for place in range(most):
+            _sift(best[place], products)
+    for place in range(most):
+        means += best[place]
+    return means / max(most, 1)
+
+
+@_compiled
+def _products_with(
+    row: int,
+    matrix: tuple[Whole, Whole, Whole],
+    vectors: tuple[Whole, Whole, Floats],
+    products: Floats,
+) -> None:
+    """Write the products of `row` with `vectors` to `products`."""
+    starts, columns, values = matrix
+    firsts, numbers, weights = vectors
+    # Touching where each column begins lets the waits for memory overlap, as above.
+    touched = 0.0
+    for i in range(starts[row], starts[row + 1]):
+        if firsts[columns[i]] < firsts[columns[i] + 1]:
+            touched += numbers[firsts[columns[i]]] + weights[firsts[columns[i]]]
+    products[:] = 0
+    products[0] += 0 * touched  # 0; without it, the compiler would drop the touching
+    for i in range(starts[row], starts[row + 1]):
+        value = values[i]
+        for part in range(firsts[columns[i]], firsts[columns[i] + 1]):
+            products[numbers[part]] += value * weights[part]
+
+
+@_compiled
+def _less(products: Floats, length: float, less: Floats, common: float) -> None:
+    """Divide `products` by `length`, and take `less` times `common` from them."""
+    if length <= 0:
+        length = np.inf
+    for vector in range(less.size):
+        products[vector] = products[vector] / length - less[vector] * common
+
+
+@_compiled
+def _sift(held: Whole | Floats, others: Whole | Floats) -> None:
+    """Leave in `held` the larger of both at each place, and in `others` the smaller."""
+    # Without branches, the processor does this for several places at once.
+    for at in range(held.size):
+        one, other = others[at], held[at]
+        held[at] = one if one > other else other
+        others[at] = other if one > other else one
+
+
+@_compiled
+def steps_of_many(
+    lengths: Floats,
+    matrix: tuple[Whole, Whole, Whole],
+    vectors: tuple[Whole, Whole, Floats],
+    less: Floats,
+    common: Floats,
+) -> Whole:
+    """Return all rows' products with `vectors` in STEPS steps from -1 to 1: rows x vectors.
+
+    See `largest_of_many`. No product is below its step, or above the next one, but by rounding.
+    """
+    steps, products = np.empty((lengths.size, less.size), np.uint16), np.empty(less.size)
+    for row in range(lengths.size):
+        _products_with(row, matrix, vectors, products)
+        _less(products, lengths[row], less, common[row])
+        for vector in range(less.size):
+            step = int((products[vector] + 1) * (STEPS / 2))
+            steps[row, vector] = min(max(step, 0), STEPS - 1)
+    return steps
+
+
+@_compiled
+def largest_steps(rows: Ints, steps: Whole, most: int) -> Ints:
+    """Return for each vector the sum of its `most` largest `steps` among `rows`."""
+    most, size = min(most, rows.size), steps.shape[1]
+    sums, some = np.zeros(size + 1, np.int64), np.empty(size, np.uint16)
+    best, touched = np.zeros((most, size), np.uint16), 0
+    for first in range(0, rows.size, _BLOCK):
+        block = rows[first : first + _BLOCK]
+        for row in block:  # as in `row_products`
+            for i in range(0, size, _LINE):
+                touched += steps[row, i]
+        for row in block:
+            some[:] = steps[row]
+            for place in range(most):
+                _sift(best[place], some)
+    for place in range(most):
+        sums[:-1] += best[place]
+    sums[size] = touched  # or the compiler would drop the touching
+    return sums[:-1]
+
+
+@_compiled
+def fewer_steps(sums: Ints, than: float, but: int, rows: Ints, most: int) -> tuple[int, Ints]:
+    """Return how many vectors are less close to `rows` than a number is, and which may be.
+
+    `sums` are those of `largest_steps`; the vector of number `but` does not count.
+    """
+    most = min(most, rows.size)
+    limit = (than + 1) * (STEPS / 2) * most
+    fewer, unsure, many = 0, np.empty(sums.size, np.int64), 0
+    for vector in range(sums.size):
+        # A step is that much and more, but less than one more; and rounding is far below SURELY.
+        if vector == but or sums[vector] - SURELY * most >= limit:
+            continue
+        if sums[vector] + (1 + SURELY) * most < limit:
+            fewer += 1
+        else:
+            unsure[many] = vector
+            many += 1
+    return fewer, unsure[:many]
+
+
+@_compiled
+def products_of_some(
+    rows: Ints,
+    lengths: Floats,
+    matrix: tuple[Whole, Whole, Whole],
+    vectors: tuple[Whole, Whole, Floats],
+    chosen: tuple[Ints, Floats],
+    common: Floats,
+    blank: Floats,
+) -> Floats:
+    """Return the products of `rows` with the chosen ones of `vectors`, to the bit as above.
+
+    `vectors` is a CSR matrix here, `chosen` has their numbers and how much each has `less`, and
+    `blank` is a vector of zeros, on entry and on return.
+    """
+    starts, columns, values = matrix
+    firsts, places, weights = vectors
+    products = np.empty((chosen[0].size, rows.size))
+    for one in range(chosen[0].size):
+        first, end = firsts[chosen[0][one]], firsts[chosen[0][one] + 1]
+        for i in range(first, end):
+            blank[places[i]] = weights[i]
+        for at in range(rows.size):
+            total = 0.0
+            for i in range(starts[rows[at]], starts[rows[at] + 1]):
+                total += values[i] * blank[columns[i]]
+            total = total / lengths[rows[at]] if lengths[rows[at]] > 0 else 0.0
+            products[one, at] = total - chosen[1][one] * common[rows[at]]
+        for i in range(first, end):
+            blank[places[i]] = 0.0
     return products
+
+
+@_compiled
+def largest(values: Floats, most: int) -> Floats:
+    """Return for each row of `values` the mean of its `most` largest; of all if it has fewer."""
+    most = min(most, values.shape[1])
+    means, best = np.zeros(len(values)), np.empty(most + 1)
+    for at in range(len(values)):
+        best[:] = -np.inf
+        for value in values[at]:
+            to = most  # one place more than needed
+            while to > 0 and best[to - 1] < value:
+                best[to] = best[to - 1]
+                to -= 1
+            best[to] = value
+        for value in best[:most]:
+            means[at] += value
+    return means / max(most, 1)
+
+
+@_compiled
+def column_products(
+    starts: Whole, rows: Whole, values: Whole, columns: Ints, factors: Floats, lengths: Floats
+) -> Floats:
+    """Return for each row the sum of a CSC matrix's `columns` times their `factors`, over a length.
+
+    Columns are added in the order of their numbers, but for those below 0, which are none. A length
+    of 0 makes a sum of 0.
+    """
+    sums = np.zeros(lengths.size)
+    for at in np.argsort(columns):
+        if columns[at] >= 0:
+            for i in range(starts[columns[at]], starts[columns[at] + 1]):
+                sums[rows[i]] += values[i] * factors[at]
+    for row in range(lengths.size):
+        sums[row] = sums[row] / lengths[row] if lengths[row] > 0 else 0.0
+    return sums
+
+
+@_compiled
+def away_from(weights: Floats, places: Ints, shares: Floats, factor: float) -> tuple[Floats, float]:
+    """Return `weights` less `factor` times the `shares` at their places, and the whole's length.
+
+    A place of -1 is none. The length is that of the weights and of all shares that have none. Its
+    squares are added one by one: those of weights from the smallest on, those of shares in order.
+    """
+    away, rest = weights.copy(), shares.copy()
+    for at in range(weights.size):
+        if places[at] >= 0:
+            away[at] -= factor * shares[places[at]]
+            rest[places[at]] = 0.0
+    own, others = 0.0, 0.0
+    for square in np.sort(away * away):
+        own += square
+    for share in rest:
+        others += (factor * share) * (factor * share)
+    return away, np.sqrt(own + others)
+
+
+@_compiled
+def along(
+    products: Floats, common: Floats, factor: float, length: float
+) -> tuple[Floats, float, float]:
+    """Return (products - factor * common) / length, with mean and standard deviation.
+
+    Sums are added one by one.
+    """
+    made, mean, square = np.empty(products.size), 0.0, 0.0
+    for at in range(products.size):
+        made[at] = (products[at] - factor * common[at]) / length
+        mean += made[at]
+    mean /= max(products.size, 1)
+    for value in made:
+        square += (value - mean) * (value - mean)
+    return made, mean, np.sqrt(square / max(products.size, 1))
+
+
+@_compiled
+def standard(
+    products: Floats, mean: float, spread: float, seen: int, most: int
+) -> tuple[Floats, float]:
+    """Return by how many times `spread` each of `products` is above `mean`, and how close they are.
+
+    That is the mean of the `most` largest of the `seen` first ones, rounded to 12 decimals.
+    """
+    near = largest(products[:seen].reshape((1, -1)), most)[0]
+    return (products - mean) / spread, _rounded(near)
+
+
+@_compiled
+def moved(values: Floats, one: Floats, other: Floats, strength: float) -> Floats:
+    """Return `values` + `strength` * (`one` + `other`) / 2, rounded to 12 decimals."""
+    made = np.empty(values.size)
+    for at in range(values.size):
+        made[at] = _rounded(values[at] + strength * (one[at] + other[at]) / 2)
+    return made
+
+
+@_compiled
+def _rounded(value: float) -> float:
+    return float(np.rint(value * 1e12) / 1e12)
 
 
 @_compiled
@@ -133,92 +399,89 @@ def means_around(values: Floats, places: Ints, weights: Floats) -> Floats:
 @_compiled
 def alike(
     rows: Ints, starts: Whole, columns: Whole, values: Whole, weights: Floats, most: int
-) -> Floats:
+) -> tuple[Ints, Floats]:
     """Return for each of `rows` the places and cosines of the `most` others that are most alike.
 
-    They stand one after the other: `most` places, then `most` cosines; 0, 0 where one is missing.
-    Values count as (1 + ln value) times their column's weight. Equal cosines: first places first.
+    Both are 0 where one is missing. Values count as (1 + ln value) times their column's weight.
+    Equal cosines: first places first.
     """
+    near, close = np.zeros((rows.size, most), np.int64), np.zeros((rows.size, most))
     # Each column's cells one after the other, so that only rows that share a column meet. A pair
     # meets once: at its first row, among the cells that stand below that row's own.
-    cells = 0
-    # Of the index's many columns few are in these rows, so no others are set to 0.
-    first, size = np.empty(weights.size, np.int32), np.empty(weights.size, np.int32)
-    for row in rows:
-        cells += starts[row + 1] - starts[row]
-        for i in range(starts[row], starts[row + 1]):
-            first[columns[i]], size[columns[i]] = -1, 0
-    row_of, part = np.empty(cells, np.uint32), np.empty(cells)
-    own = _by_column(rows, starts, columns, values, weights, (first, size), row_of, part)
-    near, cosines, last = np.zeros((rows.size, 2 * most)), np.zeros(rows.size), 2 * most - 1
-    at_value = 0
+    row_of, part, own, end = _by_column(rows, starts, columns, values, weights)
+    cosines, some = np.zeros(rows.size), np.empty(rows.size + 1, np.uint32)
+    # What a cosine must exceed before it is rounded, as few are near enough.
+    least, last, cell = np.full(rows.size, -1e-12), most - 1, 0
     for at in range(rows.size):
         cosines[at:] = 0
-        for i in range(starts[rows[at]], starts[rows[at] + 1]):
-            cell = own[at_value]
-            value = part[cell]
-            for below in range(cell + 1, first[columns[i]] + size[columns[i]]):
+        for _ in range(starts[rows[at] + 1] - starts[rows[at]]):
+            value = part[own[cell]]
+            for below in range(own[cell] + 1, end[cell]):
                 cosines[row_of[below]] += value * part[below]
-            at_value += 1
+            cell += 1
+        # First without a branch, which the processor could not foresee.
+        many, enough = 0, least[at]
         for other in range(at + 1, rows.size):
-            cosine = cosines[other]
-            # First without rounding, as few are near enough.
-            if cosine > near[at, last] - 1e-12:
-                _keep(cosine, other, near, at, most)
-            if cosine > near[other, last] - 1e-12:
-                _keep(cosine, at, near, other, most)
-    return near
+            some[many] = other
+            many += (cosines[other] > enough) | (cosines[other] > least[other])
+        for other in some[:many]:
+            cosine = _rounded(cosines[other])
+            _keep(cosine, other, near[at], close[at])
+            _keep(cosine, at, near[other], close[other])
+            least[other] = close[other, last] - 1e-12
+    return near, close
 
 
 @_compiled
 def _by_column(
-    rows: Ints,
-    starts: Whole,
-    columns: Whole,
-    values: Whole,
-    weights: Floats,
-    places: tuple[Whole, Whole],
-    row_of: Whole,
-    part: Floats,
-) -> Whole:
-    """Write the cells of `rows`, of length 1, to `row_of` and `part`, and return each value's cell.
+    rows: Ints, starts: Whole, columns: Whole, values: Whole, weights: Floats
+) -> tuple[Whole, Floats, Whole, Whole]:
+    """Return the cells of `rows`, scaled to length 1, column by column: their row and value.
 
-    `places` get where each column's cells begin, and how many it has.
+    And for each value of each row: its cell, and where the cells of its column end.
     """
-    first, size = places
+    cells = 0
+    # Of the index's many columns few are in these rows, so no others are set to 0.
+    free, size = np.empty(weights.size, np.uint32), np.empty(weights.size, np.uint32)
+    for row in rows:
+        cells += starts[row + 1] - starts[row]
+        for i in range(starts[row], starts[row + 1]):
+            free[columns[i]], size[columns[i]] = 0, 0
     for row in rows:
         for i in range(starts[row], starts[row + 1]):
             size[columns[i]] += 1
-    cell, at_value, own = 0, 0, np.empty(part.size, np.uint32)
+    row_of, part = np.empty(cells, np.uint32), np.empty(cells)
+    own, end = np.empty(cells, np.uint32), np.empty(cells, np.uint32)
+    first, at_value = 0, 0
     for at in range(rows.size):
         square, before = 0.0, at_value
         for i in range(starts[rows[at]], starts[rows[at] + 1]):
-            column = columns[i]
-            if first[column] < 0:
-                first[column] = cell
-                cell += size[column]
-                size[column] = 0
+            column, count = columns[i], values[i]
+            if not free[column]:  # from 1; `size` becomes the column's end
+                free[column] = first + 1
+                first += size[column]
+                size[column] = first
+            cell = free[column] - 1
+            free[column] += 1
             value = weights[column]
-            if values[i] > 1:  # most are 1, and their logarithm is 0
-                value *= 1 + np.log(values[i])
+            if count > 1:
+                value *= _LOGS[count] if count < _LOGS.size else 1 + np.log(float(count))
             square += value * value
-            own[at_value] = first[column] + size[column]
-            row_of[own[at_value]], part[own[at_value]] = at, value
-            size[column] += 1
+            row_of[cell], part[cell], own[at_value], end[at_value] = at, value, cell, size[column]
             at_value += 1
+        length = np.sqrt(square)
         for i in range(before, at_value):
-            part[own[i]] /= np.sqrt(square)
-    return own
+            part[own[i]] /= length
+    return row_of, part, own, end
 
 
 @_compiled
-def _keep(cosine: float, place: int, near: Floats, at: int, most: int) -> None:
-    """Write `place` and its rounded `cosine` to `near[at]` if it is one of the `most` largest."""
-    cosine = np.rint(cosine * 1e12) / 1e12
-    to = 2 * most - 1
-    if cosine <= near[at, to]:
+def _keep(cosine: float, place: int, places: Ints, cosines: Floats) -> None:
+    """Write `place` and its `cosine` among `places` and `cosines` if it is one of the largest."""
+    to = cosines.size - 1
+    if cosine <= cosines[to]:
         return
-    while to > most and near[at, to - 1] < cosine:
-        near[at, to - most], near[at, to] = near[at, to - most - 1], near[at, to - 1]
+    while to > 0 and cosines[to - 1] < cosine:
+        places[to], cosines[to] = places[to - 1], cosines[to - 1]
         to -= 1
-    near[at, to - most], near[at, to] = place, cosine
+    places[to], cosines[to] = place, cosine

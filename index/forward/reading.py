@@ -7,19 +7,17 @@ memory. A row is Lucene's document; `numbers` holds the number it was added unde
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Floats, Ints, SearchError, Whole
-from .products import alike, products_of_many, row_parts, row_products
-
-if TYPE_CHECKING:
-    from scipy.sparse import csc_matrix
+from .products import alike, products_away, row_parts, row_products
 
 ARRAYS = ("numbers", "indptr", "indices", "tf", "df", "norms_tf", "norms_tfidf")
 TERMS = "terms.json"
@@ -43,6 +41,13 @@ class Neighbours(NamedTuple):
 
     places: Ints  # documents x neighbours: places among the documents
     cosines: Floats  # rounded to 12 decimals; 0: there is no such neighbour
+
+
+class _Blanks(threading.local):
+    """A vector of zeros for each thread, over the columns of an index."""
+
+    def __init__(self, size: int) -> None:
+        self.zeros = np.zeros(size)
 
 
 class DocumentVectors(NamedTuple):
@@ -73,6 +78,7 @@ class Forward:
         self._norms = {name: arrays[f"norms_{name}"] for name in VECTORS}
         self._idf = idf(self.documents, arrays["df"])
         column = {term: at for at, term in enumerate(terms)}
+        self._blanks = _Blanks(len(terms))
         # The same profiles and rows come again with each search.
         self._columns = lru_cache(1024)(partial(_numbers, column))
 
@@ -93,6 +99,15 @@ class Forward:
     def counts(self) -> tuple[Whole, Whole, Whole]:
         """Return where each row starts, its columns, and its counts of them."""
         return self._parts
+
+    @property
+    def blank(self) -> Floats:
+        """Return a vector of zeros over all columns, this thread's own; it must be left so."""
+        return self._blanks.zeros
+
+    def lengths(self, form: str = "tfidf") -> Floats:
+        """Return the length of each document's vector in the `form` tfidf or tf."""
+        return self._norms[form]
 
     def weights_of(self, row: int) -> tuple[Ints, Floats]:
         """Return the vector of document `row`, scaled to length 1: columns and weights."""
@@ -124,7 +139,7 @@ class Forward:
         """Return the cosines of the documents of `rows` with `target`, rounded to 12 decimals."""
         profile = np.zeros(len(self.terms))
         profile[target.columns] = target.factors
-        rows = self._rows(rows)
+        rows = self.checked(rows)
         lengths: Floats = self._norms[target.vectors][rows] * target.length
         products = row_products(rows, *self._parts, profile)
         cosines = np.zeros(len(rows))
@@ -138,7 +153,7 @@ class Forward:
         places[target.columns] = target.places
         factors = np.zeros(target.size)
         factors[target.places] = target.factors
-        rows = self._rows(rows)
+        rows = self.checked(rows)
         lengths = self._norms[target.vectors][rows] * target.length
         parts = row_parts(rows, *self._parts, places, factors)
         parts /= np.where(lengths > 0, lengths, 1)[:, None]
@@ -147,7 +162,7 @@ class Forward:
     def vectors(self, rows: Ints, vectors: str = "tfidf") -> DocumentVectors:
         """Return the vectors of `rows`, from which anybody can compute the same cosines."""
         indptr, indices, tf = self._parts
-        rows = self._rows(rows)
+        rows = self.checked(rows)
         none = np.empty(0, dtype=np.int64)  # concatenate needs at least one array
         parts = [slice(int(indptr[row]), int(indptr[row + 1])) for row in rows.tolist()]
         columns = np.concatenate([none, *(indices[part] for part in parts)])
@@ -161,34 +176,32 @@ class Forward:
             norms=self._norms[vectors][rows],
         )
 
-    def weighted(self, columns: Ints, factors: Floats) -> Floats:
-        """Return the vector that has `factors` at `columns`, which differ, to multiply counts."""
-        vector = np.zeros(len(self.terms))
-        vector[columns] = factors
-        return vector
+    def projections(
+        self, rows: Ints, columns: Ints, factors: Floats, form: str = "tfidf"
+    ) -> Floats:
+        """Return the products of the documents of `rows`, of length 1, with a vector.
 
-    def projections(self, rows: Ints, vector: Floats, vectors: str = "tfidf") -> Floats:
-        """Return the products of the documents of `rows`, of length 1, with a weighted `vector`.
-
-        Nothing is rounded.
+        It has `factors` at `columns`, which differ; counts are multiplied by them. Nothing is
+        rounded.
         """
-        rows = self._rows(rows)
-        lengths: Floats = self._norms[vectors][rows]
-        products = row_products(rows, *self._parts, vector)
-        return np.divide(products, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+        rows, nothing = self.checked(rows), np.zeros(self.documents)
+        return self.projections_away(rows, (columns, factors), nothing, 0.0, 1.0, form)
 
-    def projections_of_many(self, rows: Ints, vectors: csc_matrix, form: str = "tfidf") -> Floats:
-        """Return the products of the documents of `rows`, of length 1, with weighted `vectors`.
+    def projections_away(
+        self,
+        rows: Ints,
+        vector: tuple[Ints, Floats],
+        common: Floats,
+        factor: float,
+        length: float,
+        form: str = "tfidf",
+    ) -> Floats:
+        """Return `projections` less `factor` times what is `common`, over `length`.
 
-        `vectors` has a row a vector, and all columns of this index; so has what is returned.
+        `common` is of all documents, and `rows` are checked.
         """
-        rows = self._rows(rows)
-        # Without a sign, no place is counted from the end.
-        firsts, numbers = vectors.indptr.view(np.uint32), vectors.indices.view(np.uint32)
-        sparse = firsts, numbers, vectors.data
-        products = products_of_many(rows, *self._parts, *sparse, vectors.shape[0])
-        lengths: Floats = self._norms[form][rows]
-        return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+        lengths = self._norms[form]
+        return products_away(rows, lengths, self._parts, vector, self.blank, common, factor, length)
 
     def idf_at(self, columns: Ints, vectors: str = "tfidf") -> Floats:
         """Return by what a document's count at each of `columns` is multiplied."""
@@ -199,15 +212,16 @@ class Forward:
 
         Documents are compared as vectors of (1 + ln tf) * ln(1 + documents / df).
         """
-        near = alike(self._rows(rows), *self._parts, self._idf, most)
-        return Neighbours(near[:, :most].astype(np.int64), near[:, most:].copy())
+        return Neighbours(*alike(self.checked(rows), *self._parts, self._idf, most))
 
     def _factors(self, vectors: str) -> Floats:
         return self._idf if vectors == "tfidf" else np.ones(len(self.terms))
 
-    def _rows(self, rows: Ints) -> Ints:
+    def checked(self, rows: Ints) -> Ints:
+        """Return `rows` as numbers of documents; refuse any that no document has."""
         rows = np.asarray(rows, dtype=np.int64)
-        if rows.size and not 0 <= rows.min() <= rows.max() < self.documents:
+        # Without a sign, a number below 0 is a large one.
+        if rows.size and rows.view(np.uint64).max() >= self.documents:
             raise SearchError(f"rows must be from 0 to {self.documents - 1}")
         return rows
 

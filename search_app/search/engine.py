@@ -135,6 +135,8 @@ class Engine:
 
     def warm_up(self, rule: RankingRule = COSINES, among: str = "") -> None:
         """Load what the first search by `rule` would wait for: Lucene's classes and the loops."""
+        if rule.ranking == EVIDENCE:
+            self.evidence(among).settle()
         for term in self._forward.terms[:1]:
             ranking = self.by_profile(self.pool(term, 10), {term: 1.0}, rule, among)
             self.contributions(ranking.rows, {term: 1.0})

@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +25,18 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from anonymizer.arrays import Floats, Ints
 from anonymizer.model import Profiles
-from index.forward.products import column_products, means_around
+from index.forward.closeness import PoolCloseness, VectorCloseness
+from index.forward.products import (
+    along,
+    away_from,
+    column_products,
+    largest,
+    means_around,
+    moved,
+    standard,
+)
 from index.forward.reading import DocumentVectors, Forward, Neighbours, Target
+from index.model import Whole
 
 from .rerank import DECIMALS, PreparedInterests, PreparedPools
 
@@ -60,8 +69,10 @@ class RowPopulation(NamedTuple):
 class Direction(NamedTuple):
     """An interest's direction away from what is common: (interest - factor * common) / length."""
 
-    columns: Ints  # of the index
-    factors: Floats  # the interest's weights, by which documents' counts are multiplied
+    places: Ints  # of its terms that the index has,
+    columns: Ints  # their columns,
+    factors: Floats  # and their weights, by which documents' counts are multiplied
+    away: Floats  # the weight of each of its terms beyond what is common
     factor: float
     length: float
     mean: float  # of its product with a random document, and the standard deviation;
@@ -83,9 +94,8 @@ class Scored(NamedTuple):
 class _OfPool(NamedTuple):
     """What all interests share of one pool."""
 
-    common: Floats  # each document's product with what is common
-    close: Floats  # how close each row is that an interest is compared with,
-    closeness: Floats  # and the same, ascending
+    rows: Ints  # checked
+    close: PoolCloseness | None  # to the rows that an interest is compared with, if there are any
 
 
 class EvidenceRule:
@@ -163,21 +173,24 @@ class EvidenceRule:
             nothing = np.zeros(rows.size)
             return Scored(np.round(logs, DECIMALS), nothing, nothing, 0.0, 0.0, 0.0)
         pool = self._pools.of(rows, self._pool_of)
-        products = self._products(rows, direction, pool.common)
-        t: Floats = (products - direction.mean) / direction.spread
-        near = float(closeness(products[None])[0])
-        if self._population is None:
-            stands = standing(near, direction.searches)
+        products = self._products(pool.rows, direction)
+        t, near = standard(products, direction.mean, direction.spread, SEEN, BEST)
+        if pool.close is None:
+            compared = direction.searches.size
+            closer = int(np.searchsorted(direction.searches, near))
         else:
-            place = self._others[0].get(name)
-            stands = standing(near, pool.closeness, None if place is None else pool.close[place])
+            places, others = self._others
+            # An interest is not compared with itself.
+            place = places.get(name, -1)
+            compared = len(places) - (place >= 0)
+            closer = others.closer(pool.close, near, place)
+        stands = closer / compared if compared else 0.0
         # Where others fit as well, the interest says nothing of this search.
         gate = gate_of(stands, care)
         # Likeness costs most, and the plain order needs none.
         held = support(t, self.neighbours(rows)) if gate else np.zeros(rows.size)
         strength = care.beta * gate
-        scores: Floats = np.round(logs + strength * (t + held) / 2, DECIMALS)
-        return Scored(scores, t, held, stands, gate, strength)
+        return Scored(moved(logs, t, held, strength), t, held, stands, gate, strength)
 
     def clear(self) -> None:
         """Keep no interest, and no pool of a search."""
@@ -186,7 +199,12 @@ class EvidenceRule:
 
     def closeness_of(self, rows: Ints) -> Floats:
         """Return how close the population's rows are to the pool `rows`, ascending."""
-        return self._pools.of(rows, self._pool_of).closeness
+        return np.sort(self._others[1].of(rows[:SEEN])) if self.of_rows else np.zeros(0)
+
+    def settle(self) -> None:
+        """Prepare what searches of a server share, which takes some time."""
+        if self.of_rows:
+            self._others[1].settle()
 
     def neighbours(self, rows: Ints) -> Neighbours:
         """Return the documents of the pool `rows` that support each of them."""
@@ -199,13 +217,9 @@ class EvidenceRule:
     def _away_of(self, interest: Mapping[str, float]) -> Target:
         """Return the weights of `interest` beyond what is common, in units of t."""
         made = self.direction(interest)
-        columns = self._forward.columns(list(interest))
-        places = np.flatnonzero(columns >= 0)
-        common = np.array([self.common.get(term, 0.0) for term in interest])
-        weights = np.fromiter(interest.values(), np.float64, len(interest))
-        away = (weights - made.factor * common) / (made.length * made.spread or 1)
-        factors = away[places] * self._forward.idf_at(columns[places], self._vectors)
-        return Target(len(interest), places, columns[places], factors, 1.0, self._vectors)
+        away = made.away[made.places] / (made.length * made.spread or 1)
+        factors = away * self._forward.idf_at(made.columns, self._vectors)
+        return Target(len(interest), made.places, made.columns, factors, 1.0, self._vectors)
 
     def direction(self, interest: Mapping[str, float]) -> Direction:
         """Return the direction of `interest`; the same mapping object is prepared only once."""
@@ -217,36 +231,36 @@ class EvidenceRule:
             shared = [weight * common.get(term, 0.0) for term, weight in interest.items()]
             factor = ordered_sum(shared) / (self._square or 1)
         weights = np.fromiter(interest.values(), np.float64, len(interest))
-        shares, place_of = self._shares
-        places = np.fromiter(map(place_of.get, interest, repeat(-1)), np.int64, len(interest))
-        both = places >= 0
-        away, rest = weights.copy(), shares.copy()
-        away[both] -= factor * shares[places[both]]
-        rest[places[both]] = 0
-        # What is common stands in one order, and an interest in any.
-        square = ordered_sum(away**2) + total((factor * rest) ** 2)
-        length = float(np.sqrt(square))
         columns = self._forward.columns(list(interest))
+        shares, place_of, place_at = self._shares
+        places = place_at[columns]
+        for at in np.flatnonzero(columns < 0).tolist():
+            places[at] = place_of.get(list(interest)[at], -1)
+        # What is common stands in one order, and an interest in any.
+        away, length = away_from(weights, places, shares, factor)
         some = np.flatnonzero(columns >= 0)
         columns = columns[some]
         factors = weights[some] * self._forward.idf_at(columns, self._vectors)
-        made = Direction(columns, factors, factor, length, 0.0, 0.0, np.zeros(0))
+        none = np.zeros(0)
         if not interest or length <= NOTHING:
-            return made
-        products = (self._in_sample(columns, factors) - factor * self._common_in_sample) / length
-        mean = total(products) / max(products.size, 1)
-        spread = float(np.sqrt(total((products - mean) ** 2) / max(products.size, 1)))
-        near = np.zeros(0)
+            return Direction(some, columns, factors, away, factor, length, 0.0, 0.0, none)
+        counts, place_at = self._by_column
+        own = column_products(*counts, place_at[columns], factors, self.sampled.norms)
+        products, mean, spread = along(own, self._common_in_sample, factor, length)
+        spread, near = spread if spread > NOTHING else 0.0, none
         if self._population is None and self.searches.size:
             # The last place, -1, is that of no document.
             near = np.sort(closeness(np.append(products, -np.inf)[self.searches]))
-        return made._replace(mean=mean, spread=spread if spread > NOTHING else 0.0, searches=near)
+        return Direction(some, columns, factors, away, factor, length, mean, spread, near)
 
     @cached_property
-    def _shares(self) -> tuple[Floats, dict[str, int]]:
-        """Return what is common as numbers, and the place of each term among them."""
+    def _shares(self) -> tuple[Floats, dict[str, int], Ints]:
+        """Return what is common as numbers, and the place of each term and column among them."""
         shares = np.fromiter(self.common.values(), np.float64, len(self.common))
-        return shares, {term: place for place, term in enumerate(self.common)}
+        columns, places = self._forward.columns(list(self.common)), np.arange(shares.size)
+        place_at = np.full(len(self._forward.terms) + 1, -1)  # the last: that of no column
+        place_at[columns[columns >= 0]] = places[columns >= 0]
+        return shares, {term: place for place, term in enumerate(self.common)}, place_at
 
     @cached_property
     def _square(self) -> float:
@@ -261,58 +275,48 @@ class EvidenceRule:
         return columns[some], factors
 
     @cached_property
-    def _common_vector(self) -> Floats:
-        return self._forward.weighted(*self._common_factors)
+    def _common_in_all(self) -> Floats:
+        """Return each document's product with what is common."""
+        every = np.arange(self._forward.documents)
+        return self._forward.projections(every, *self._common_factors, self._vectors)
 
     @cached_property
     def _common_in_sample(self) -> Floats:
-        return self._in_sample(*self._common_factors)
+        counts, place_at = self._by_column
+        columns, factors = self._common_factors
+        return column_products(*counts, place_at[columns], factors, self.sampled.norms)
 
     @cached_property
-    def _by_column(self) -> tuple[csc_matrix, Ints]:
+    def _by_column(self) -> tuple[tuple[Whole, Whole, Whole], Ints]:
         """Return the counts of the sample over its terms, and the place of each column there."""
         made = self.sampled
         counts = _counts(made).tocsc()
         places = np.full(len(self._forward.terms), -1)
         places[self._forward.columns(made.terms)] = np.arange(len(made.terms))
-        return counts, places
+        # Small numbers stay in the processor's cache.
+        some = (
+            np.min_scalar_type(values.max(initial=0)) for values in (counts.indices, made.counts)
+        )
+        row, value = some
+        parts = counts.indptr, counts.indices.astype(row), counts.data.astype(value)
+        return parts, places
 
-    def _in_sample(self, columns: Ints, factors: Floats) -> Floats:
-        """Return the products of the sample with `factors` at `columns`, added one by one."""
-        counts, place_of = self._by_column
-        places = place_of[columns]
-        order = np.argsort(places)[np.count_nonzero(places < 0) :]
-        matrix = counts.indptr, counts.indices, counts.data
-        products = column_products(*matrix, places[order], factors[order], self.sample.size)
-        lengths = self.sampled.norms
-        np.divide(products, lengths, out=products, where=lengths > 0)
-        return products
-
-    def _products(self, rows: Ints, made: Direction, common: Floats) -> Floats:
-        vector = self._forward.weighted(made.columns, made.factors)
-        own = self._forward.projections(rows, vector, self._vectors)
-        products: Floats = (own - made.factor * common) / made.length
-        return products
+    def _products(self, rows: Ints, made: Direction) -> Floats:
+        vector, common = (made.columns, made.factors), self._common_in_all
+        return self._forward.projections_away(
+            rows, vector, common, made.factor, made.length, self._vectors
+        )
 
     def _pool_of(self, rows: Ints) -> _OfPool:
-        common = self._forward.projections(rows, self._common_vector, self._vectors)
-        if self._population is None:
-            return _OfPool(common, np.zeros(0), np.zeros(0))
-        _, units, lengths = self._others
-        products = self._forward.projections_of_many(rows[:SEEN], units, self._vectors)
-        close = closeness(products - np.outer(lengths, common[:SEEN]))
-        return _OfPool(common, close, np.sort(close))
+        rows = self._forward.checked(rows)
+        return _OfPool(rows, self._others[1].prepared(rows[:SEEN]) if self.of_rows else None)
 
     def _near_of(self, rows: Ints) -> Neighbours:
         return self._forward.neighbours(rows, NEAR)
 
     @cached_property
-    def _others(self) -> tuple[dict[str, int], csc_matrix, Floats]:
-        """Return the rows to compare with: their places, and their directions in two parts.
-
-        These are each row over the length of its direction, times what documents' counts count, and
-        how many times what is common is taken from it: 1 over that length.
-        """
+    def _others(self) -> tuple[dict[str, int], VectorCloseness]:
+        """Return the rows to compare with: their places, and their directions."""
         rows = self._population.rows if self._population else Profiles.from_rows({})
         chosen = list(range(len(rows)))
         if len(rows) > OTHERS:
@@ -327,7 +331,9 @@ class EvidenceRule:
         at, row = columns[cells.col[known]], cells.row[known]
         factors = cells.data[known] * over[row] * self._forward.idf_at(at, self._vectors)
         units = csc_matrix((factors, (row, at)), (len(chosen), len(self._forward.terms)))
-        return {rows.users[row]: at for at, row in enumerate(chosen)}, units, over
+        places = {rows.users[row]: at for at, row in enumerate(chosen)}
+        common = self._common_in_all
+        return places, VectorCloseness(self._forward, units, over, common, BEST, self._vectors)
 
 
 def _counts(sample: DocumentVectors) -> csr_matrix:
@@ -378,28 +384,8 @@ def logarithms(bm25: NDArray[np.floating]) -> Floats:
 
 def closeness(products: Floats) -> Floats:
     """Return for each row of `products` with a pool the mean of its BEST largest; 0 of none."""
-    seen = products[:, :SEEN]
-    if not seen.size:
-        return np.zeros(len(seen))
-    if seen.shape[1] > BEST:  # all others are smaller, so they need no sorting
-        seen = np.partition(seen, seen.shape[1] - BEST, axis=1)[:, -BEST:]
-    sums = np.add.accumulate(np.sort(seen, axis=1)[:, ::-1], axis=1)[:, -1]
-    close: Floats = np.round(sums / seen.shape[1], DECIMALS)
+    close: Floats = np.round(largest(products[:, :SEEN], BEST), DECIMALS)
     return close
-
-
-def standing(own: float, others: Floats, among: float | None = None) -> float:
-    """Return the share of `others`, ascending, that are smaller than `own`.
-
-    `among` is the closeness of the interest's own row where it is one of `others`.
-    """
-    smaller = int(np.searchsorted(others, own))
-    compared = others.size
-    if among is not None:
-        compared -= 1
-        # An interest is not compared with itself.
-        smaller -= among < own
-    return smaller / compared if compared else 0.0
 
 
 def gate_of(stands: float, care: Care) -> float:

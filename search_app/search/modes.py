@@ -121,6 +121,10 @@ class Modes:
         """Load what the first search by `rule` would wait for."""
         self.engine.warm_up(rule, self.among("group"))
 
+    def settle(self) -> None:
+        """Prepare what searches by the rule `evidence` share; searches need not wait for it."""
+        self.engine.evidence(self.among("group")).settle()
+
     def clear(self) -> None:
         """Keep nothing in memory that was prepared for anybody's searches."""
         self._closest.clear()

@@ -117,6 +117,8 @@ class Follower(Generic[T]):
         while not self._ended.wait(EVERY):
             try:
                 self.look()
+                # Where another rule is usual, opening has not waited for this.
+                self._live.now.modes.settle()
             # If the thread ended, the old index would be served for ever.
             except Exception as fault:
                 kind = type(fault).__name__  # its text may name people

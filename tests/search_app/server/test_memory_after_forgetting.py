@@ -21,6 +21,7 @@ from anonymizer.methods import anonymize
 from anonymizer.methods.method import Inputs
 from anonymizer.model import Profiles
 from search_app.accounts.store import PeopleStore
+from search_app.search.request import Request
 from search_app.server.following import Follower
 from search_app.server.opening import Serving
 from search_app.settings import load_settings
@@ -114,3 +115,27 @@ def test_nothing_of_a_person_stays_in_the_memory_of_a_server(
     urlsplit.cache_clear()  # what the test client read
     assert held(hidden) == set()
     assert client.get("/me").status_code != 200
+
+
+def test_a_server_opens_a_new_state_once_a_person_of_the_file_of_people_is_forgotten(
+    three_people: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "w"
+    build(root, three_people, "aunt", "island")
+    store = PeopleStore(root / "people.sqlite")
+    for user in ("who-is-new", "who-stays"):
+        store.choose(user, grow=True)
+        store.grow(user, {"island": 1, "java": 1})
+    serving = Serving(replace(load_settings(root, {}), access="private"), lambda _text: None)
+    live = Live(serving.open())
+    follower = Follower(live, serving.workspace, serving.open, lambda _text: None)
+    for forgotten in (("who-is-new",), ("who-stays", "--term", "java")):
+        former = live.now
+        former.transcripts.note("who-is-new", "own", Request("island", 10), 0)
+        follower.look()
+        assert live.now is former
+        call(root, "forget", "--user", *forgotten)
+        follower.look()
+        assert live.now.modes.engine is not former.modes.engine
+        assert not live.now.transcripts.of("who-is-new")
+    store.close()
