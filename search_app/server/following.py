@@ -82,6 +82,9 @@ class Followed(Protocol[T_contra]):
     def fail(self) -> str:
         """Note that the next state can't be opened; return what is served until it can."""
 
+    def settle(self) -> None:
+        """Prepare what opening did not wait for, as another rule is usual."""
+
     def close_unused(self) -> object:
         """Close former states that nobody uses any more, and return anything."""
 
@@ -117,8 +120,7 @@ class Follower(Generic[T]):
         while not self._ended.wait(EVERY):
             try:
                 self.look()
-                # Where another rule is usual, opening has not waited for this.
-                self._live.now.modes.settle()
+                self._live.settle()
             # If the thread ended, the old index would be served for ever.
             except Exception as fault:
                 kind = type(fault).__name__  # its text may name people

@@ -147,6 +147,10 @@ class Rankings:
         best = ranking.rows[: DEPTH * len(conditions)]
         return tuple(map(str, self._modes.engine.ids(best).tolist()))
 
+    def settle(self) -> None:
+        """Prepare what searches by the rule `evidence` share."""
+        self._modes.settle()
+
     def forget(self) -> None:
         """Keep no profile and nothing typed in memory: somebody's may have to go."""
         self._modes.clear()

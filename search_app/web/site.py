@@ -187,6 +187,10 @@ class Live:
             except Exception as fault:
                 _logger.warning("after an update: %s", type(fault).__name__)
 
+    def settle(self) -> None:
+        """Prepare what searches by the rule `evidence` share; opening has not waited for it."""
+        self.now.modes.settle()
+
     def close_unused(self) -> int:
         """Close the former sites that no request uses; return how many."""
         with self._lock:

@@ -88,6 +88,10 @@ class ServedStudy:
         self.slides.clear()
         return f"Nobody gets results until it can. See: veilsearch study check {self.study.folder}"
 
+    def settle(self) -> None:
+        """Prepare what searches by the rule `evidence` share."""
+        self.rankings.settle()
+
     def close_unused(self) -> None:
         """Do nothing: former rankings are closed with their last request."""
 
