@@ -17,7 +17,7 @@ from index.model import Document
 from ..errors import UsageError
 from ..search.engine import Ranking
 from ..search.modes import Modes
-from ..search.request import rule_of
+from ..search.request import RankingRule, Request, rule_of
 from ..settings import Settings
 from ..tasks.growth import Growth
 from ..tasks.profiling import choices_of
@@ -40,7 +40,8 @@ class Rankings:
 
     def __init__(self, modes: Modes, growth: Growth, people: Mapping[str, str], settings: Settings):
         self.people = people  # invented people that participants may play: labels
-        self._modes, self._growth, self._settings = modes, growth, settings
+        self.growth = growth  # how counts of terms make a profile
+        self._modes, self._settings = modes, settings
         self._now, self._lock = threading.local(), threading.Lock()
         before = modes.lay_over
 
@@ -53,13 +54,14 @@ class Rankings:
 
     def of_queries(self, queries: Iterable[str]) -> dict[str, float]:
         """Return the profile that `queries` make, analysed as the log of the workspace was."""
-        counts: Counter[str] = Counter()
-        for query in queries:
-            counts.update(self._growth.counts(query))
-        return self._growth.profile(counts)
+        return self.growth.profile(_sum(map(self.growth.counts, queries)))
 
     def of_interests(self, labels: Iterable[str]) -> dict[str, float]:
         """Return the profile of somebody with the interests `labels`; see `interests`."""
+        return self.growth.profile(_sum(self.counts_of_interests(labels).values()))
+
+    def counts_of_interests(self, labels: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return how often each term is in the phrases of each of the interests `labels`."""
         from ..town.subjects import INTERESTS
 
         wanted = {*labels}
@@ -68,7 +70,10 @@ class Rankings:
         chosen = [interest for interest in INTERESTS if interest.label in wanted]
         with self._lock:
             subjects = [self._library.subject(interest) for interest in chosen]
-        return self.of_queries(topic.phrase for subject in subjects for topic in subject.topics)
+        return {
+            interest.label: _sum(self.growth.counts(topic.phrase) for topic in subject.topics)
+            for interest, subject in zip(chosen, subjects, strict=True)
+        }
 
     @staticmethod
     def interests() -> tuple[str, ...]:
@@ -80,6 +85,20 @@ class Rankings:
     def is_known(self, person: str) -> bool:
         """Return whether `person` has a profile in the workspace."""
         return self._modes.has_profile(person)
+
+    @property
+    def modes(self) -> Modes:
+        """Return what ranks here, of which a browser that ranks itself gets the public part."""
+        return self._modes
+
+    @property
+    def rule(self) -> RankingRule:
+        """Return the rule by which interests order pools here."""
+        return rule_of(self._settings)
+
+    def request(self, query: str) -> Request:
+        """Return `query` as the engine gets it from everybody: without any person."""
+        return Request(query, self._settings.pool, rule=self.rule, among=self._modes.among("own"))
 
     @property
     def withheld(self) -> bool:
@@ -112,8 +131,8 @@ class Rankings:
         self._now.profile = dict(profile)
         try:
             user = person or _PARTICIPANT
-            pool, rule = self._settings.pool, rule_of(self._settings)
-            answers = self._modes.answers(query, conditions, user, pool=pool, rule=rule)
+            pool = self._settings.pool
+            answers = self._modes.answers(query, conditions, user, pool=pool, rule=self.rule)
         finally:
             self._now.profile = {}
         ranked = (self._ids(answer.ranking, conditions) for answer in answers)
@@ -149,6 +168,13 @@ class Rankings:
         from ..town.subjects import Library
 
         return Library(open_wordnet(self._settings.cache))
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for counted in counts:
+        total.update(counted)
+    return dict(total)
 
 
 def _withhold(modes: Modes, shown: Callable[[], bool]) -> None:

@@ -150,6 +150,11 @@ def completion_of(place: ServedStudy, person: Participant) -> tuple[str, bool]:
     return f"{wanted}-{signs}", False
 
 
+def whose(person: Participant) -> str:
+    """Return a name for `person` by which a browser knows whose profile it keeps."""
+    return _keyed(person, "device").hex()[:_PROOF]
+
+
 def withdrawal_of(person: Participant) -> str:
     """Return what proves in a link, without the personal code, that `person` wants to withdraw."""
     return f"{person.id:x}-{_keyed(person, 'withdrawal').hex()[:_PROOF]}"
