@@ -29,8 +29,9 @@ from .notebook import notebook
 from .tables import ExportTable, KeptStudy, kept_in, may_name, tables_of
 
 PROFILES = "profiles.jsonl"
-_DEVICE = """ Profiles stayed in the participants' browsers, which ordered the results:
-the server learned choices, places of clicks and mean grades, but neither profiles nor orders."""
+_DEVICE = """
+Profiles stayed in the participants' browsers, which ordered the results: the server learned
+choices, places of clicks and mean grades, but neither profiles nor orders."""
 
 
 def export(study: Study, store: StudyStore, folder: Path, settings: Settings) -> dict[str, Any]:
@@ -199,15 +200,17 @@ def methods(kept: KeptStudy, profiles: str) -> str:
     )
     size = ", ".join(f"{one.id}: {one.seconds} s" for one in study.tasks)
     agreed = [f"{name}: {sum(name in one.opt_ins for one in people)}" for name in study.opt_ins]
+    device = _DEVICE if study.device else ""
     return f"""# Methods: {study.title}
 
 {len(people)} people agreed to take part (consent version {", ".join(versions) or "none"}), and
 {finished} of them finished; {study.participants} were planned. The conditions were
 {", ".join(study.conditions)}. {dealt} Tasks: {kinds}. Time: {size}. Participants did not see
-which condition was which.{_DEVICE if study.device else ""}
-Interleaved lists were made by team draft (Radlinski, Kurup & Joachims, CIKM 2008; for three rankings or more Schuth et al., CIKM 2014). A click counts for the team of the
-document, and equal credit is a tie. What chance decided follows from a seed of 128 random bits
-for each person, which study.sqlite keeps: the draws of a task begin with SHA-256 of seed and task.
+which condition was which.{device} Interleaved lists were made by team draft (Radlinski, Kurup &
+Joachims, CIKM 2008; for three rankings or more Schuth et al., CIKM 2014). A click counts for the
+team of the document, and equal credit is a tie. What chance decided follows from a seed of 128
+random bits for each person, which study.sqlite keeps: the draws of a task begin with SHA-256 of
+seed and task.
 
 The unit of analysis is the person: their mean score over tasks, 1 for the first condition of a
 pair, 0 for the second, 1/2 for neither. Grades give 1/2 plus half of the difference of mean

@@ -222,7 +222,7 @@ async function open({ title, text, url }, place) {
   if (place) {
     const body = new URLSearchParams({ ...place, client_time: Date.now() });
     const noted = await fetch(find("open").action, { method: "POST", body, redirect: "manual" }).catch(() => null);
-    if (!noted) return tell("The server did not answer. Please try again.");
+    if (noted?.type !== "opaqueredirect") return tell("The server did not answer. Please try again.");
   }
   tell("");
   find("reader-title").textContent = title;
