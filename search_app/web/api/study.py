@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, abort, json
+from flask import Blueprint, Response, abort, json, jsonify
 
 from anonymizer.model import Release
 
@@ -22,6 +22,7 @@ from .device import body_of, reference_of, shorten
 
 pages = Blueprint("api_study", __name__, url_prefix="/api/v1/study")
 pages.after_request(shorten)
+_SECONDS = 600  # for which a browser keeps what is the same for all tasks
 LONGEST = 4000  # characters of a document's text; those of a whole pool are sent
 
 
@@ -41,8 +42,8 @@ def words() -> Mapping[str, Any]:
     known = place.study.profile == INTERESTS
     counts = place.rankings.counts_of_interests(labels) if known else {}
     return {
-        # In lists: a browser would move terms that are numbers to the front of an object.
-        "interests": {label: list(counted.items()) for label, counted in counts.items()},
+        # In lists, which keep their order: it decides between equally frequent terms.
+        "interests": [[label, list(counted.items())] for label, counted in counts.items()],
         "vocabulary": [] if known else place.rankings.modes.engine.terms,
         "sums": growth.sums,
         "size": growth.size,
@@ -50,19 +51,22 @@ def words() -> Mapping[str, Any]:
 
 
 @pages.get("/basis")
-def basis() -> Mapping[str, Any]:
+def basis() -> Response:
     """Return the conditions, with the published rows and what evidence compares with."""
     rankings, conditions = here().rankings, here().study.conditions
     modes = rankings.modes
     among = {one: modes.among(one) for one in conditions if one != "none"}
     used = {*among.values()} if rankings.rule.ranking == EVIDENCE else set()
-    return {
+    answer = jsonify({
         "conditions": conditions,
         "among": among,
         "rows": {one: _lines(made) for one in conditions if (made := modes.release_of(one))},
         "fallback": {one: _fallback(made) for one in conditions if (made := modes.release_of(one))},
         "references": {one: reference_of(modes.engine.evidence(one)) for one in used},
-    }
+    })  # fmt: skip
+    # It is large, and each task needs it.
+    answer.cache_control.private, answer.cache_control.max_age = True, _SECONDS
+    return answer
 
 
 def _lines(release: Release) -> str:

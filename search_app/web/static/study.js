@@ -43,7 +43,7 @@ function erase() {
 
 async function answered(address, form) {
   const how = form ? { method: "POST", body: new URLSearchParams(form) } : {};
-  const answer = await fetch(address, { ...how, cache: "no-store" }).catch(() => null);
+  const answer = await fetch(address, how).catch(() => null);
   if (answer?.ok) return answer.json();
   const why = await answer?.json().catch(() => null);
   throw new Error(why?.error?.message ?? "The server did not answer. Reload this page to try again.");
@@ -86,9 +86,8 @@ function ofInterests(form, { interests }) {
   const chosen = [...form.querySelectorAll("[data-interest]:checked")].map(({ dataset }) => dataset.interest);
   if (!chosen.length) throw new Error("Please pick at least one.");
   const counts = new Map();
-  // In the order of the table, as on the server: it decides between equally frequent terms.
-  for (const label of Object.keys(interests).filter((one) => chosen.includes(one))) {
-    for (const [term, count] of interests[label]) counts.set(term, (counts.get(term) ?? 0) + count);
+  for (const [, counted_] of interests.filter(([label]) => chosen.includes(label))) {
+    for (const [term, count] of counted_) counts.set(term, (counts.get(term) ?? 0) + count);
   }
   return counts;
 }

@@ -142,7 +142,7 @@ def test_what_browsers_get_is_public_and_only_for_participants_of_such_a_study(
     ]
     assert basis["conditions"] == [*CONDITIONS]
     words = phone.client.get(f"{API}/words").get_json()
-    assert words == {"interests": {}, "vocabulary": ["coffee", "code"], "sums": False, "size": None}
+    assert words == {"interests": [], "vocabulary": ["coffee", "code"], "sums": False, "size": None}
     for path in ("/words", "/basis"):
         with phone.client.get(f"{API}{path}", headers={"Accept-Encoding": "gzip"}) as answer:
             assert answer.headers["Content-Encoding"] == "gzip"
