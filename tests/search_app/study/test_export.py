@@ -6,9 +6,11 @@ import csv
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pyarrow import parquet
 
@@ -19,7 +21,7 @@ from search_app.study.analysis import ANSWER, GRADE, QUERY
 from search_app.study.design import KEEP_QUERIES, OPT_INS, PUBLISH, Study
 from search_app.study.export.writing import export
 from search_app.study.store import FILE, Event, StudyStore
-from search_app.study.trials import Trial
+from search_app.study.trials import Trial, blank_trial
 
 from .conftest import NOW, played, rows_of
 
@@ -145,6 +147,35 @@ def test_tables_codebook_and_trec(study: Study, store: StudyStore, tmp_path: Pat
     for folder, fault in ((out, "there already"), (study.folder / "out", "in the study's folder")):
         with pytest.raises(UsageError, match=fault):
             export(study, store, folder, Settings())
+
+
+def test_of_devices_leave_choices_places_and_mean_grades(
+    changed: Callable[..., Study], tmp_path: Path
+) -> None:
+    opt_ins = '["keep_queries", "publish_anonymized", "publish_results", "publish_texts"]'
+    study = changed(("device = false", "device = true"), (opt_ins, '["publish_texts"]'))
+    out, grades = tmp_path / "out", [("none", "3.00"), ("own", "1.50"), ("group", "0.00")]
+    with closing(StudyStore(study.folder / FILE)) as store:
+        person = store.of_code(str(store.invite(1)[0]))
+        assert person is not None
+        store.consent(person.id, "v1", ["publish_texts"], len(study.cells), NOW, 3600)
+        for task, shown in (("java", study.conditions[:2]), ("crane", study.conditions)):
+            trial = blank_trial(study.task(task).kind, shown, 40, np.random.default_rng(1))
+            store.keep_trial(person.id, task, trial.as_record(), "", 1000 * NOW)
+        events = [Event("crane", GRADE, f"{at}.1", at, *one) for at, one in enumerate(grades, 1)]
+        events += [Event("java", "click", "2.3", 3, "own"), Event("java", "prefer", value="own")]
+        store.record(person.id, events, 1000 * NOW)
+        export(study, store, out, Settings(workspace=tmp_path / "none"))
+    rows = rows_of(out / "events.csv")
+    left = [(one["condition"], one["object_id"], one["value"]) for one in rows]
+    assert left == [*((one, "", grade) for one, grade in grades), ("own", "", ""), ("", "", "own")]
+    scores = [one["score"] for one in rows_of(out / "judgements.csv") if one["task"] == "crane"]
+    # none over own: 1/2 + (3/3 - 1.5/3) / 2; none over group: 1/2 + (3/3 - 0) / 2; own over group
+    assert scores == ["0.75", "1.0", "0.75"]
+    shown_rows = rows_of(out / "shown.csv")
+    assert [(one["task"], one["object_id"]) for one in shown_rows] == [("java", "")] * 20
+    assert "Profiles stayed in the participants' browsers" in (out / "methods.md").read_text()
+    assert not (out / "runs").exists()
 
 
 def test_profiles_leave_once_as_verified_rows(

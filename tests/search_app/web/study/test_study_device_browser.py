@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from flask import Flask
 from playwright.sync_api import Browser, Page, Request, expect
+from werkzeug.serving import make_server
 
 from anonymizer.model import Profiles, Release
 from anonymizer.promise import AVERAGE
@@ -246,3 +248,36 @@ def test_without_script_nothing_of_a_profile_can_be_sent(
     follow(page, page.get_by_role("button", name="Erase"))
     assert place.store.participants() == []
     context.close()
+
+
+def test_interests_make_the_profile_that_the_server_would_make(
+    page: Page, tmp_path: Path, ranked: Modes, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more terms than a profile may have; of equally frequent ones the first are in it."""
+    known = {"cats": {"z": 1, "9": 2, "a": 1}, "bees": {"b": 1, "z": 1}, "airplanes": {"y": 5}}
+
+    def counts(_self: Rankings, labels: Iterable[str]) -> dict[str, dict[str, int]]:
+        wanted = {*labels}
+        return {label: count for label, count in known.items() if label in wanted}
+
+    monkeypatch.setattr(Rankings, "counts_of_interests", counts)
+    place = place_of(write_study(tmp_path / "picked", "interests", device=True), ranked, clock)
+    growth = Growth({**CHOICES, "size": 3, "weights": "tf"}, Settings())
+    place.rankings = Rankings(ranked, growth, {}, place.settings)
+    server = make_server("127.0.0.1", 0, create_study_app(place), threaded=True)
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    enter(page, f"http://127.0.0.1:{server.port}", place)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator("#told")).to_have_text("Please pick at least one.")
+    for label in ("bees", "cats"):
+        page.get_by_role("checkbox", name=label, exact=True).check()
+    follow(page, page.get_by_role("button", name="Go on"))
+    kept = json.loads(page.evaluate("localStorage.getItem('veilsearch.study')"))
+    expected = place.rankings.of_interests(["bees", "cats"])
+    assert kept["terms"] == [[term, weight] for term, weight in expected.items()]
+    assert kept["terms"] == [["z", 2], ["9", 2], ["a", 1]]
+    server.shutdown()
+    thread.join()
+    server.server_close()
+    place.store.close()
