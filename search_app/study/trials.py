@@ -98,14 +98,14 @@ def make_trial(
 
 
 def blank_trial(
-    kind: str, conditions: Sequence[str], found: int, rng: np.random.Generator
+    kind: str, conditions: Sequence[str], documents: int, rng: np.random.Generator
 ) -> Trial:
-    """Return a trial of `kind` for a device that orders the `found` documents itself.
+    """Return a trial of `kind` for a device that orders this number of `documents` itself.
 
     Places have numbers in place of documents, in no list the same ones: so what is kept of choices
     and clicks tells no order. Of grades a device tells a mean for each condition.
     """
-    places = min(found, 1 if kind == RATE else SHOWN)
+    places = min(documents, 1 if kind == RATE else SHOWN)
     columns = range(1, len(conditions) + 1)
     lists = tuple(tuple(f"{at}.{place}" for place in range(1, places + 1)) for at in columns)
     trial = Trial(kind, tuple(conditions), lists, blank=True)

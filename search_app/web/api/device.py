@@ -84,9 +84,9 @@ def candidates() -> records.CandidatesJson:
     return made
 
 
-def body_of(engine: Engine, search: Request, found: CandidatePool) -> records.CandidatesJson:
-    """Return the answer to `search`, for which `engine` has `found` documents."""
-    ranking, vectors, evidence = found.ranking, found.vectors, found.evidence
+def body_of(engine: Engine, search: Request, pool: CandidatePool) -> records.CandidatesJson:
+    """Return the answer to `search`, to which `engine` has the documents of `pool`."""
+    ranking, vectors, evidence = pool.ranking, pool.vectors, pool.evidence
     known = cards(engine, [ranking], search.query, count=len(ranking))
     care = CARES[search.rule.care]
     places, counts = vectors.places.tolist(), vectors.counts.tolist()
@@ -115,9 +115,9 @@ def body_of(engine: Engine, search: Request, found: CandidatePool) -> records.Ca
         "pool": search.pool,
         "operators": search.operators,
         "ranking": search.rule.ranking,
-        "found": found.found,
+        "found": pool.found,
         "milliseconds": 0,
-        "notices": [MANY] * found.cut,
+        "notices": [MANY] * pool.cut,
         "row": {"name": search.row.name, "users": search.row.users} if search.row else None,
         "care": {"beta": care.beta, "start": care.start} if evidence else None,
         "closeness": evidence.closeness.tolist() if evidence else [],
@@ -159,7 +159,7 @@ def reference_of(made: EvidenceRule) -> records.ReferenceJson:
 
 @pages.after_request
 def shorten(response: Response) -> Response:
-    """Compress an answer where the device takes gzip."""
+    """Return `response`, compressed where the device takes gzip."""
     # The answer holds no secret that its compressed size could help to guess.
     response.vary.add("Accept-Encoding")
     if response.status_code == 200 and request.accept_encodings.quality("gzip"):

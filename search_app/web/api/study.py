@@ -79,7 +79,7 @@ def _lines(release: Release) -> str:
 
 
 def _fallback(release: Release) -> list[tuple[str, float]]:
-    """Return the row of those whom no group's row fits; empty if there is none."""
+    """Return the row for a profile that no group's row fits; empty if there is none."""
     if release.promise.single_person or release.groups == len(release.rows):
         return []
     return list(release.released_row(release.groups).weights.items())
@@ -103,11 +103,11 @@ def candidates() -> Mapping[str, Any]:
         "close": {one: e.closeness_of(pool.ranking.rows).tolist() for one, e in evidence.items()},
         "texts": [one.text[:LONGEST] for one in texts],
         "draws": draws.tolist(),
-        **_sealed(place, shown.trial),
+        **_masked(place, shown.trial),
     }
 
 
-def _sealed(place: ServedStudy, trial: Trial) -> dict[str, str]:
+def _masked(place: ServedStudy, trial: Trial) -> dict[str, str]:
     """Return which condition fills which list of `trial`, or which place, for the script only.
 
     Neither part tells anything alone, and each has one length whatever it says.
@@ -116,5 +116,5 @@ def _sealed(place: ServedStudy, trial: Trial) -> dict[str, str]:
     numbers = bytes(place.study.conditions.index(name) for name in names)
     pad = secrets.token_bytes(len(numbers))
     # In two spellings: equal bytes would compress better.
-    sealed = bytes(one ^ other for one, other in zip(numbers, pad, strict=True)).hex()
-    return {"pad": base64.b64encode(pad).decode(), "sealed": sealed}
+    masked = bytes(one ^ other for one, other in zip(numbers, pad, strict=True)).hex()
+    return {"pad": base64.b64encode(pad).decode(), "masked": masked}

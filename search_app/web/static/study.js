@@ -118,9 +118,9 @@ function orderOf(condition, basis, answer, profile) {
   return ordered(answer, terms, evidence).found;
 }
 
-function unsealed({ pad, sealed }) {
+function unmasked({ pad, masked }) {
   const bytes = [...atob(pad)].map((sign) => sign.charCodeAt(0));
-  return bytes.map((byte, at) => byte ^ parseInt(sealed.slice(2 * at, 2 * at + 2), 16));
+  return bytes.map((byte, at) => byte ^ parseInt(masked.slice(2 * at, 2 * at + 2), 16));
 }
 
 // Return the lists that are shown; `deal` says which condition fills which list, or which place.
@@ -184,7 +184,7 @@ async function showTask(task) {
   answer.documents = answer.documents.map((document_, at) => ({ ...document_, text: answer.texts[at] }));
   // All conditions are ordered for every task: the time shows no condition.
   const orders = basis.conditions.map((condition) => orderOf(condition, basis, answer, profile));
-  const deal = unsealed(answer);
+  const deal = unmasked(answer);
   const { kind } = task.dataset;
   const lists = listsOf(kind, orders, deal, answer.draws);
   task.querySelectorAll(".hits, .graded").forEach((list, column) => fill(list, lists[column], column, where, kind));

@@ -75,8 +75,8 @@ def begin(place: ServedStudy, person: Participant, step: StudyStep, query: str) 
     shown, draws = shown_conditions(task.kind, order, step.place), generator(person.seed, step.name)
     # The rankings of all conditions are made for every task: the time shows no condition.
     if study.device:
-        found = place.rankings.of(query, ("none",), "", {})["none"]
-        trial = blank_trial(task.kind, shown, len(found), draws)
+        plain = place.rankings.of(query, ("none",), "", {})["none"]
+        trial = blank_trial(task.kind, shown, len(plain), draws)
     else:
         ranked = place.rankings.of(query, study.conditions, person.person, person.profile)
         trial = make_trial(task.kind, shown, ranked, draws)

@@ -54,7 +54,7 @@ def test_a_judge_guesses_no_better_than_chance(
         if device:  # what the script gets, too
             answer = phone.client.post(CANDIDATES, data={"step": phone.step})
             seen |= features(dict(answer.headers), answer.text)
-            for name in ("pad", "sealed"):
+            for name in ("pad", "masked"):
                 text = (answer.json or {})[name]
                 seen |= {f"{name} {at} {sign}" for at, sign in enumerate(text)}
         person = place.store.of_code(phone.code)

@@ -114,9 +114,9 @@ def test_the_answer_of_a_task_is_the_same_for_all_but_for_what_is_drawn(
     kept = [shown["conditions"] for _, task, shown, *_ in place.store.trials() if task == "sides"]
     assert len({tuple(one) for one in kept}) > 2
     assert len({*pages}) == 1
-    drawn = [[answer.pop(name) for name in ("pad", "sealed", "draws")] for answer in answers]
+    drawn = [[answer.pop(name) for name in ("pad", "masked", "draws")] for answer in answers]
     assert len({json.dumps(answer, sort_keys=True) for answer in answers}) == 1
-    assert {(len(pad), len(sealed), len(draws)) for pad, sealed, draws in drawn} == {(4, 4, 30)}
+    assert {(len(pad), len(masked), len(draws)) for pad, masked, draws in drawn} == {(4, 4, 30)}
     assert answers[0]["texts"][0] == "A text on coffee. It speaks of java."
     assert len(answers[0]["documents"]) == 40
 
