@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from search_app.search.modes import Modes
-from search_app.study.design import RATE, TASKS
+from search_app.study.design import CHOOSE, RATE, TASKS
 from search_app.study.trials import SHOWN, blank_trial, make_trial, shown_conditions
 from search_app.web import ServedStudy, create_study_app
 
@@ -175,3 +175,17 @@ def test_a_lost_query_is_asked_for_again(phone: Phone, place: ServedStudy) -> No
     answer = phone.client.post(CANDIDATES, data={"step": phone.step}).get_json()
     assert answer["query"] == "java"
     assert len(answer["documents"]) >= SHOWN
+
+
+def test_on_a_slide_everybody_sees_the_lists_of_the_server(
+    phone: Phone, place: ServedStudy
+) -> None:
+    ranked = place.rankings.of("java", CONDITIONS, "1001", {})
+    trial = make_trial(CHOOSE, CONDITIONS, ranked, np.random.default_rng(1))
+    place.slides["vote"] = trial
+    phone.agree()
+    while "Title 00" not in (page := phone.get().html):
+        phone.go_on()
+    assert 'id="task"' not in page
+    with phone.client.post(CANDIDATES, data={"step": phone.step}) as answer:
+        assert answer.status_code == 409
