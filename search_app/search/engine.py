@@ -57,6 +57,11 @@ class Engine:
         """Return how many documents the index has."""
         return self._forward.documents
 
+    @property
+    def terms(self) -> list[str]:
+        """Return the terms of all documents."""
+        return self._forward.terms
+
     def pool(self, query: str, size: int, *, operators: bool = False) -> Pool:
         """Return the `size` best documents for `query` in BM25 order, within the deadline."""
         return self._index.pool(query, size, operators=operators, deadline=self._deadline)

@@ -117,14 +117,14 @@ def scores(trial: Trial, own: Sequence[Event]) -> list[tuple[str, str, float]]:
 
 
 def _graded(trial: Trial, own: Sequence[Event]) -> list[tuple[str, str, float]]:
-    given = {one.object_id: int(one.value) for one in own if one.action_name == GRADE}
+    given = {one.object_id: float(one.value) for one in own if one.action_name == GRADE}
     means = mean_grades(trial, given)
     if len(trial.conditions) == 1:
         return [(condition, "", mean) for condition, mean in means.items()]
     return [(a, b, TIE + (means[a] - means[b]) / 2) for a, b in combinations(means, 2)]
 
 
-def mean_grades(trial: Trial, grades: Mapping[str, int]) -> dict[str, float]:
+def mean_grades(trial: Trial, grades: Mapping[str, float]) -> dict[str, float]:
     """Return the mean of `grades` in each ranking of `trial`, weighted by 1 / log2(place + 1).
 
     The best grade counts 1. Documents without a grade don't count, nor rankings without one.

@@ -15,7 +15,9 @@ from ..search.modes import FURTHER, MODES
 from ..settings import Settings
 from ..workspace.builds import name_of
 from ..workspace.folder import Workspace
+from ..workspace.ledger import LastLedger
 from ..workspace.opening import further_releases
+from ..workspace.withholding import published
 from .design import CODE, FILE, PERSONA, PRACTICE_TASK, SUFFIX, Study, read_study
 from .store import FILE as DATABASE
 from .store import StudyStore
@@ -83,7 +85,25 @@ def faults_of(folder: Path, settings: Settings) -> list[str]:
     if study.profile == CODE and len(groups) > 1 and workspace.truth() is None:
         text = "real people have one row each; compare one group, or take another profile"
         faults.append(f'{folder / FILE}: profile = "{CODE}" with {", ".join(groups)}: {text}')
+    if there is not None and study.device:
+        faults += [f"{folder / FILE}: device = true {text}" for text in _off(study, settings)]
     return [*faults, *_against_what_was(study, workspace if there is not None else None)]
+
+
+def _off(study: Study, settings: Settings) -> list[str]:
+    """Return why browsers can't order what `study` compares, of the workspace in `settings`."""
+    workspace, faults = Workspace(settings.workspace), []
+    groups = [one for one in study.conditions if one.partition(":")[0] == "group"]
+    if groups and settings.smoothing:
+        faults.append("orders by rows as they were released; set smoothing = false")
+    if not groups or workspace.truth() is not None:
+        return faults
+    # Browsers get all rows, so only what the public has already.
+    if groups != ["group"]:
+        faults.append("gives all rows to browsers; compare the one release that is published")
+    elif not published(LastLedger(workspace), workspace.find("release"))():
+        faults.append("gives all rows to browsers; publish the release: veilsearch publish")
+    return faults
 
 
 def _against_what_was(study: Study, workspace: Workspace | None) -> list[str]:

@@ -37,6 +37,8 @@ OPT_INS = {
 }
 PRACTICE_TASK = "practice"
 TAKEN = ("start", "end", PRACTICE_TASK)  # names under which other answers are kept
+# What needs nothing of this server: its words can be looked up on a device.
+ON_DEVICE = (QUERIES, INTERESTS)
 MODES = ("none", "own", "group")  # or group:RELEASE, a release of the workspace
 _LARGEST = 1_000_000  # bytes of a file
 _KEY = re.compile(r"\s*([A-Za-z_]+)\s*=")
@@ -100,6 +102,7 @@ class Study:
     design: str
     participants: int
     profile: str
+    device: bool
     consent: str
     opt_ins: tuple[str, ...]
     code: str
@@ -139,6 +142,7 @@ _STUDY = {
     "design": FileKey(str, "within: everybody meets all conditions.", WITHIN, DESIGNS),
     "participants": FileKey(int, "How many people are planned.", 40, low=1, high=100_000),
     "profile": FileKey(str, "How a participant gets a profile.", QUERIES, PROFILES),
+    "device": FileKey(bool, "Whether profiles stay in participants' browsers.", False),
     "consent": FileKey(str, "The file of the consent text."),
     "opt_ins": FileKey(list, "What participants may also agree to.", (), tuple(OPT_INS), inner=str),
     "code": FileKey(str, "The completion code: a prefix, or an address with {code}.", "done"),
@@ -334,6 +338,7 @@ class _StudyReading:
         if len({*study.conditions}) < max(2, len(study.conditions)):
             self._fault("conditions", "name two different conditions or more")
         self._judge_conditions(study.conditions)
+        self._judge_device(study)
         if not study.tasks:
             self._fault("task", "add at least one [[task]]")
         self._judge_square(study)
@@ -351,6 +356,18 @@ class _StudyReading:
             elif self._there is not None and condition not in self._there:
                 text = f"{condition} is not in the workspace, which has {', '.join(self._there)}"
                 self._fault("conditions", f"{text}; take one of these, or make a release")
+
+    def _judge_device(self, study: Study) -> None:
+        """Add what can't be if profiles stay in browsers."""
+        if study.device and study.profile not in ON_DEVICE:
+            kinds = f'take profile = "{QUERIES}" or "{INTERESTS}"'
+            self._fault(
+                "profile", f"{study.profile} is known to the server, not to devices; {kinds}"
+            )
+        kept = [one for one in study.opt_ins if one in (PUBLISH, PUBLISH_RESULTS)]
+        if study.device and kept:
+            text = "stay on devices, so they can't be published; take this opt-in out"
+            self._fault("opt_ins", f"{', '.join(kept)}: profiles and results {text}")
 
     def _judge_square(self, study: Study) -> None:
         """Add that the design of `study` can't be balanced, if it can't."""

@@ -18,7 +18,7 @@ from index.model import Document
 from ..errors import UsageError
 from ..search.engine import Ranking
 from ..search.modes import Modes
-from ..search.request import rule_of
+from ..search.request import RankingRule, Request, rule_of
 from ..settings import Settings
 from ..tasks.growth import Growth
 from ..tasks.profiling import choices_of
@@ -51,7 +51,8 @@ class Rankings:
     ):
         self.people = people  # invented people that participants may play: labels
         self.state, self.parts = state, parts  # of the workspace when opened; its index
-        self._modes, self._growth, self._settings = modes, growth, settings
+        self.growth = growth  # how counts of terms make a profile
+        self._modes, self._settings = modes, settings
         self._now, self._lock = threading.local(), threading.Lock()
         self._counted: dict[str, Counter[str]] = {}  # by the label of an interest
         # It must not hold these rankings: they go, with their files, as soon as nobody uses them.
@@ -66,23 +67,24 @@ class Rankings:
 
     def of_queries(self, queries: Iterable[str]) -> dict[str, float]:
         """Return the profile that `queries` make, analysed as the log of the workspace was."""
-        counts: Counter[str] = Counter()
-        for query in queries:
-            counts.update(self._growth.counts(query))
-        return self._growth.profile(counts)
+        return self.growth.profile(_sum(map(self.growth.counts, queries)))
 
     def of_interests(self, labels: Iterable[str]) -> dict[str, float]:
         """Return the profile of somebody with the interests `labels`; see `interests`."""
+        return self.growth.profile(_sum(self.counts_of_interests(labels).values()))
+
+    def counts_of_interests(self, labels: Iterable[str]) -> dict[str, Counter[str]]:
+        """Return how often each term is in the phrases of each of the interests `labels`."""
         from ..town.subjects import INTERESTS
 
         wanted = {*labels}
         if unknown := wanted - {interest.label for interest in INTERESTS}:
             raise UsageError(f"{len(unknown)} of the interests are unknown; take those of the list")
-        counts: Counter[str] = Counter()
-        for interest in INTERESTS:
-            if interest.label in wanted:
-                counts.update(self._counts_of(interest))
-        return self._growth.profile(counts)
+        return {
+            interest.label: self._counts_of(interest)
+            for interest in INTERESTS
+            if interest.label in wanted
+        }
 
     def _counts_of(self, interest: Interest) -> Counter[str]:
         """Return how often each term is in the topics of `interest`; made once, as it is slow."""
@@ -90,7 +92,7 @@ class Rankings:
             if interest.label not in self._counted:
                 counts = self._counted[interest.label] = Counter[str]()
                 for topic in self._library.subject(interest).topics:
-                    counts.update(self._growth.counts(topic.phrase))
+                    counts.update(self.growth.counts(topic.phrase))
             return self._counted[interest.label]
 
     @staticmethod
@@ -103,6 +105,20 @@ class Rankings:
     def is_known(self, person: str) -> bool:
         """Return whether `person` has a profile in the workspace."""
         return self._modes.has_profile(person)
+
+    @property
+    def modes(self) -> Modes:
+        """Return what ranks here, of which a browser that ranks itself gets the public part."""
+        return self._modes
+
+    @property
+    def rule(self) -> RankingRule:
+        """Return the rule by which interests order pools here."""
+        return rule_of(self._settings)
+
+    def request(self, query: str) -> Request:
+        """Return `query` as the engine gets it from everybody: without any person."""
+        return Request(query, self._settings.pool, rule=self.rule, among=self._modes.among("own"))
 
     @property
     def withheld(self) -> bool:
@@ -135,8 +151,8 @@ class Rankings:
         self._now.profile = dict(profile)
         try:
             user = person or _PARTICIPANT
-            pool, rule = self._settings.pool, rule_of(self._settings)
-            answers = self._modes.answers(query, conditions, user, pool=pool, rule=rule)
+            pool = self._settings.pool
+            answers = self._modes.answers(query, conditions, user, pool=pool, rule=self.rule)
         finally:
             self._now.profile = {}
         ranked = (self._ids(answer.ranking, conditions) for answer in answers)
@@ -154,7 +170,7 @@ class Rankings:
     def forget(self) -> None:
         """Keep no profile and nothing typed in memory: somebody's may have to go."""
         self._modes.clear()
-        self._growth.clear()
+        self.growth.clear()
 
     def documents(self, ids: Sequence[str]) -> list[Document | None]:
         """Return the documents with these `ids`; None for one that the index has no more."""
@@ -177,6 +193,13 @@ class Rankings:
         from ..town.subjects import Library
 
         return Library(open_wordnet(self._settings.cache))
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for counted in counts:
+        total.update(counted)
+    return dict(total)
 
 
 def _withhold(modes: Modes, shown: Callable[[], bool]) -> None:

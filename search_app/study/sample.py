@@ -28,6 +28,7 @@ participants = 40           # planned
 # How a participant gets a profile: queries (they type typical searches), interests (they pick
 # from a list), persona (they play somebody of the town), code (their own code of the workspace).
 profile = "interests"
+device = false              # true: profiles stay in the browsers, which then order the results
 
 consent = "consent.md"      # its hash is the version of the consent
 # Participants may tick each of these or none. What is not ticked leaves as counts only.

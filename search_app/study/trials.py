@@ -29,6 +29,7 @@ class Trial(NamedTuple):
     lists: tuple[tuple[str, ...], ...]
     teams: tuple[int, ...] = ()  # interleaved: of the documents of the one list
     orders: tuple[tuple[str, ...], ...] = ()  # what each condition ranked, if `lists` mix it
+    blank: bool = False  # whether documents have numbers only: a device fills them in
 
     def as_record(self) -> dict[str, Any]:
         """Return the trial as JSON keeps it."""
@@ -41,7 +42,7 @@ class Trial(NamedTuple):
             tuple(tuple(documents) for documents in record[name]) for name in ("lists", "orders")
         )
         conditions, teams = tuple(record["conditions"]), tuple(record["teams"])
-        return cls(record["kind"], conditions, lists, teams, orders)
+        return cls(record["kind"], conditions, lists, teams, orders, record.get("blank", False))
 
     def rankings(self) -> dict[str, tuple[str, ...]]:
         """Return the best documents of each condition, as it ranked them."""
@@ -49,11 +50,11 @@ class Trial(NamedTuple):
 
     def places(self) -> list[tuple[str, int, str]]:
         """Return each shown document with its place, from 1, and the condition that brought it."""
-        if self.kind == RATE:  # brought by all conditions together
-            return [(document, place, "") for place, document in enumerate(self.lists[0], 1)]
-        if self.kind == INTERLEAVED:
-            brought = [self.conditions[team] for team in self.teams]
-            numbered = enumerate(zip(self.lists[0], brought, strict=True), 1)
+        if self.kind in (RATE, INTERLEAVED):
+            # What is rated was brought by all conditions together; a device gives a mean for each.
+            together = self.conditions if self.blank else [""] * len(self.lists[0])
+            brought = [self.conditions[team] for team in self.teams] or together
+            numbered = enumerate(zip(self.lists[0], brought, strict=False), 1)
             return [(document, place, condition) for place, (document, condition) in numbered]
         return [
             (document, place, condition)
@@ -94,6 +95,27 @@ def make_trial(
         mixed_up = tuple(rng.permutation(sorted(pooled)).tolist())
         return Trial(kind, tuple(conditions), (mixed_up,), orders=tuple(lists))
     return Trial(kind, tuple(conditions), tuple(lists))
+
+
+def blank_trial(
+    kind: str, conditions: Sequence[str], documents: int, rng: np.random.Generator
+) -> Trial:
+    """Return a trial of `kind` for a device that orders this number of `documents` itself.
+
+    Places have numbers in place of documents, in no list the same ones: so what is kept of choices
+    and clicks tells no order. Of grades a device tells a mean for each condition.
+    """
+    places = min(documents, 1 if kind == RATE else SHOWN)
+    columns = range(1, len(conditions) + 1)
+    lists = tuple(tuple(f"{at}.{place}" for place in range(1, places + 1)) for at in columns)
+    trial = Trial(kind, tuple(conditions), lists, blank=True)
+    if kind == INTERLEAVED:
+        # Rankings of one pool end together, so the teams are those of any documents.
+        mixed = team_draft(lists, places, rng)
+        return trial._replace(lists=(mixed.documents,), teams=mixed.teams, orders=lists)
+    if kind == RATE:
+        return trial._replace(lists=(sum(lists, ()),), orders=lists)
+    return trial
 
 
 def generator(seed: bytes, task: str) -> np.random.Generator:

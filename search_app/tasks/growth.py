@@ -36,9 +36,9 @@ class Growth:
 
     def __init__(self, choices: Mapping[str, Any], settings: Settings):
         self.fault = _fault(choices)  # why searches can't add to these profiles; empty if they can
-        self._sums = choices.get("weights") == "tf"
-        self._size: int | None = choices.get("size")
-        self.needed = max(LEAST, self._size or 0)  # terms of a person who can be admitted
+        self.sums = choices.get("weights") == "tf"  # whether a weight counts occurrences
+        self.size: int | None = choices.get("size")  # most terms of a profile; None: no limit
+        self.needed = max(LEAST, self.size or 0)  # terms of a person who can be admitted
         self._choices, self._settings = choices, settings
         self._counter: TermCounter | None = None  # made when it is needed: WordNet takes a while
         self._lock = threading.Lock()  # a counter serves one thread at a time
@@ -63,7 +63,7 @@ class Growth:
         """Return `profile` with what has `grown` laid over it, weighted as profiles here are."""
         if self.fault or not grown:
             return profile
-        if self._sums:
+        if self.sums:
             return {**profile, **{t: profile.get(t, 0.0) + n for t, n in grown.items()}}
         return {**dict.fromkeys(grown, 1.0), **profile}
 
@@ -73,8 +73,8 @@ class Growth:
 
     def profile(self, grown: Mapping[str, int]) -> dict[str, float]:
         """Return what has `grown` as a profile: with a size, its most frequent terms."""
-        first = sorted(grown, key=lambda term: -grown[term])[: self._size]  # ties: the first met
-        return {term: float(grown[term]) if self._sums else 1.0 for term in first}
+        first = sorted(grown, key=lambda term: -grown[term])[: self.size]  # ties: the first met
+        return {term: float(grown[term]) if self.sums else 1.0 for term in first}
 
 
 def newcomers(

@@ -18,6 +18,7 @@ from .api import experiments as api_experiments
 from .api import groups as api_groups
 from .api import profile as api_profile
 from .api import search as api
+from .api import study as api_study
 from .faults import show_faults
 from .headers import guard
 from .pages import (
@@ -82,8 +83,8 @@ def create_study_app(place: ServedStudy) -> Flask:
     app.extensions[STUDY] = place
     app.jinja_env.globals.update(study=place.study, leads=serving.leads)
     guard(app, place.settings)
-    for pages in (serving.pages, participant.pages, leader.pages, layout.pages):
-        app.register_blueprint(pages)
+    for module in (serving, participant, api_study, leader, layout):
+        app.register_blueprint(module.pages)
     show_faults(app)
     return app
 

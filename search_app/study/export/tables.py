@@ -12,7 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..analysis import ANSWER, GRADE, PREFER, QUERY, SAME, VOTE, Judgement, judgements
-from ..design import KEEP_QUERIES, NUMBER, PUBLISH_RESULTS, PUBLISH_TEXTS, TEXT, FormItem, Study
+from ..design import (
+    KEEP_QUERIES,
+    NUMBER,
+    PUBLISH_RESULTS,
+    PUBLISH_TEXTS,
+    RATE,
+    TEXT,
+    FormItem,
+    Study,
+)
 from ..flow import FORM, TASK, steps_of
 from ..store import Event, Participant, StudyStore
 from ..trials import GRADES, Trial
@@ -84,7 +93,8 @@ def _participants(kept: KeptStudy) -> ExportTable:
         **dict.fromkeys(kept.study.opt_ins, "opt-in: 1 agreed, 0 did not"),
         "steps": "pages completed",
         "finished": "1: to the end, 0: not",
-        "terms": "terms in the profile that they gave; 0: none, or that of somebody else",
+        "terms": "terms in the profile that they gave; 0: none, that of somebody else, or it "
+        "stayed on their device",
         "queries": "queries that they typed and agreed to keep",
     }
     counts: dict[int, int] = defaultdict(int)
@@ -109,7 +119,8 @@ def _events(kept: KeptStudy) -> ExportTable:
         "object_id": _DOCUMENT,
         "position": "place of the document in its list, from 1; 0: no document",
         "condition": f"that brought the document: {_CONDITION}",
-        "value": f"prefer, vote: a condition or {SAME}; grade: 0 to {GRADES[-1]}; else empty",
+        "value": f"prefer, vote: a condition or {SAME}; grade: 0 to {GRADES[-1]}; of "
+        "devices, the mean grade of a condition; else empty",
         "late": "1: after the time of the task, 0: in time",
         "timestamp": "milliseconds on the server since the person's first event",
         "client_timestamp": "milliseconds on the device since the person's first event",
@@ -139,7 +150,16 @@ def _coded(study: Study, event: Event) -> str:
         VOTE: (*study.conditions, SAME),
         GRADE: map(str, GRADES),
     }
+    if study.device and event.action_name == GRADE and _is_mean(event.value):
+        return event.value
     return event.value if event.value in allowed.get(event.action_name, ()) else ""
+
+
+def _is_mean(text: str) -> bool:
+    try:
+        return GRADES[0] <= float(text) <= GRADES[-1]
+    except ValueError:
+        return False
 
 
 def _answers(kept: KeptStudy) -> ExportTable:
@@ -206,6 +226,8 @@ def _shown(kept: KeptStudy) -> ExportTable:
     for (who, task), trial in kept.trials.items():
         if task not in {one.id for one in kept.study.tasks}:
             continue
+        if trial.blank and trial.kind == RATE:
+            continue  # its places are means, not documents
         named = may_name(kept, who, task)
         for document, place, condition in trial.places():
             shown = (place, condition, document if named else "")

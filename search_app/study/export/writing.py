@@ -25,6 +25,10 @@ from .notebook import notebook
 from .published import publish_profiles, publish_queries
 from .tables import ExportTable, KeptStudy, kept_in, may_name, tables_of
 
+_DEVICE = """
+Profiles stayed in the participants' browsers, which ordered the results: the server learned
+choices, places of clicks and mean grades, but neither profiles nor orders."""
+
 
 def export(study: Study, store: StudyStore, folder: Path, settings: Settings) -> dict[str, Any]:
     """Write all of `study` in `store` that may leave to the new `folder`; return what was written.
@@ -146,12 +150,13 @@ def methods(kept: KeptStudy, origin: Mapping[str, str], profiles: str, queries: 
     )
     size = ", ".join(f"{one.id}: {one.seconds} s" for one in study.tasks)
     agreed = [f"{name}: {sum(name in one.opt_ins for one in people)}" for name in study.opt_ins]
+    device = _DEVICE if study.device else ""
     return f"""# Methods: {study.title}
 
 {len(people)} people agreed to take part (consent version {", ".join(versions) or "none"}), and
 {finished} of them finished; {study.participants} were planned. The conditions were
 {", ".join(study.conditions)}. {dealt} Tasks: {kinds}. Time: {size}. Participants did not see
-which condition was which. {_rows_of(origin)}
+which condition was which.{device} {_rows_of(origin)}
 
 Interleaved lists were made by team draft (Radlinski, Kurup & Joachims, CIKM 2008; for
 three rankings or more Schuth et al., CIKM 2014). A click counts for the team of the

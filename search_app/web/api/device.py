@@ -10,8 +10,10 @@ from flask import Blueprint, Response, abort, request
 
 from anonymizer.model import ReleasedRow
 
+from ...search.candidates import CandidatePool
 from ...search.candidates import candidates as find
-from ...search.evidence import CARES
+from ...search.engine import Engine
+from ...search.evidence import CARES, EvidenceRule
 from ...search.modes import FURTHER
 from ...search.request import Request
 from ...settings import DEMO
@@ -70,18 +72,26 @@ def candidates() -> records.CandidatesJson:
     row = _row(site, values, mode)
     start = site.clock()
     rule = site.rule._replace(ranking=values["ranking"])
-    care = CARES[rule.care]
     among = site.modes.among("group")
     search = Request(question.query, question.pool, question.operators, rule, among)
     if row:
         search = site.modes.by_row(search, mode, row)
-    candidate_pool = find(site.modes.engine, search, values["keep"])
-    ranking, vectors = candidate_pool.ranking, candidate_pool.vectors
-    known = cards(site.modes.engine, [ranking], question.query, count=len(ranking))
+    engine = site.modes.engine
+    candidate_pool = find(engine, search, values["keep"])
+    made = body_of(engine, search, candidate_pool)
+    made["notices"] = [CUT] * question.cut + made["notices"]
+    made["milliseconds"] = round(1000 * max(site.clock() - start, 0))
+    return made
+
+
+def body_of(engine: Engine, search: Request, pool: CandidatePool) -> records.CandidatesJson:
+    """Return the answer to `search`, to which `engine` has the documents of `pool`."""
+    ranking, vectors, evidence = pool.ranking, pool.vectors, pool.evidence
+    known = cards(engine, [ranking], search.query, count=len(ranking))
+    care = CARES[search.rule.care]
     places, counts = vectors.places.tolist(), vectors.counts.tolist()
     columns = (ranking.rows, ranking.plain_ranks, ranking.scores, vectors.norms)
     parts = pairwise([0, *vectors.ends.tolist()])
-    evidence = candidate_pool.evidence
     supports = evidence.in_lists() if evidence else [(None, [], [])] * len(ranking)
     # JSON takes Python's numbers only, and Flask's encoder no NumPy number.
     lines = zip(*(column.tolist() for column in columns), parts, supports, strict=True)
@@ -101,14 +111,14 @@ def candidates() -> records.CandidatesJson:
         for row, rank, score, norm, (first, last), (log, near, alike) in lines
     ]
     return {
-        "query": question.query,
-        "pool": question.pool,
-        "operators": question.operators,
-        "ranking": rule.ranking,
-        "found": candidate_pool.found,
-        "milliseconds": round(1000 * max(site.clock() - start, 0)),
-        "notices": [CUT] * question.cut + [MANY] * candidate_pool.cut,
-        "row": {"name": row.name, "users": row.users} if row else None,
+        "query": search.query,
+        "pool": search.pool,
+        "operators": search.operators,
+        "ranking": search.rule.ranking,
+        "found": pool.found,
+        "milliseconds": 0,
+        "notices": [MANY] * pool.cut,
+        "row": {"name": search.row.name, "users": search.row.users} if search.row else None,
         "care": {"beta": care.beta, "start": care.start} if evidence else None,
         "closeness": evidence.closeness.tolist() if evidence else [],
         "vocabulary": vectors.terms,
@@ -127,7 +137,11 @@ def reference() -> records.ReferenceJson:
     """
     site = this_site()
     refuse_closed(site)
-    made = site.modes.engine.evidence(site.modes.among("group"))
+    return reference_of(site.modes.engine.evidence(site.modes.among("group")))
+
+
+def reference_of(made: EvidenceRule) -> records.ReferenceJson:
+    """Return what `made` compares interests with."""
     sample, common = made.sampled, made.common
     return {
         "vocabulary": sample.terms,
@@ -144,8 +158,8 @@ def reference() -> records.ReferenceJson:
 
 
 @pages.after_request
-def _shorten(response: Response) -> Response:
-    """Compress an answer where the device takes gzip."""
+def shorten(response: Response) -> Response:
+    """Return `response`, compressed where the device takes gzip."""
     # The answer holds no secret that its compressed size could help to guess.
     response.vary.add("Accept-Encoding")
     if response.status_code == 200 and request.accept_encodings.quality("gzip"):

@@ -28,8 +28,10 @@ function closeness(values) {
   return rounded(sum(best) / best.length);
 }
 
-function standing(own, others) {
-  return others.length ? others.filter((other) => other < own).length / others.length : 0;
+// `member` says that `own` is of one of the others: an interest is not compared with itself.
+function standing(own, others, member) {
+  const compared = others.length - Number(member && others.includes(own));
+  return compared ? others.filter((other) => other < own).length / compared : 0;
 }
 
 // Prepare a profile: its direction away from what is common, and what that gives in the sample.
@@ -61,13 +63,14 @@ function along(documents, vocabulary, weights, { profile, common, factor, length
 }
 
 // Score the documents of an answer; standing and gate say how well the profile fits the search.
-export function scored({ documents, vocabulary, weights, closeness: rows, care }, direction) {
+// `member`: the profile is one of the published rows.
+export function scored({ documents, vocabulary, weights, closeness: rows, care }, direction, member = false) {
   if (!direction.spread || !documents.length) {
     return { values: documents.map(({ log }) => rounded(log)), standing: 0, gate: 0 };
   }
   const found = along(documents, vocabulary, weights, direction, true);
   const t = found.map((value) => (value - direction.mean) / direction.spread);
-  const stands = standing(closeness(found.slice(0, SEEN)), rows.length ? rows : direction.searches);
+  const stands = standing(closeness(found.slice(0, SEEN)), rows.length ? rows : direction.searches, member && rows.length > 0);
   const gate = Math.min(Math.max((stands - care.start) / (1 - care.start), 0), 1);
   const strength = care.beta * gate;
   const values = documents.map(({ log, near, alike }, at) => {

@@ -55,4 +55,35 @@ export function standing(terms, query) {
   return terms.filter(has);
 }
 
+// WordNet's rules for nouns: what stands at the end of a word, and of its base form.
+const ENDINGS = [["ches", "ch"], ["shes", "sh"], ["ses", "s"], ["xes", "x"], ["zes", "z"], ["ies", "y"], ["men", "man"], ["s", ""]];
+const LONGEST_PHRASE = 3; // words
+
+// Return how often each term of a set stands in lines of text, in its base form or a regular plural.
+export function counted(vocabulary, lines) {
+  const counts = new Map();
+  for (const line of lines) {
+    const words = plain(line).split(" ").map((word) => based(vocabulary, word));
+    for (let size = 1; size <= LONGEST_PHRASE; size += 1) {
+      for (let at = 0; at + size <= words.length; at += 1) {
+        const term = words.slice(at, at + size).join(" ");
+        if (vocabulary.has(term)) counts.set(term, (counts.get(term) ?? 0) + 1);
+      }
+    }
+  }
+  return counts;
+}
+
+function based(vocabulary, word) {
+  const fits = ([ending]) => word.endsWith(ending);
+  const forms = ENDINGS.filter(fits).map(([ending, base]) => word.slice(0, -ending.length) + base);
+  return [word, ...forms].find((form) => vocabulary.has(form)) ?? word;
+}
+
+// Weigh counts as the server does: the most frequent terms, by how often they stand there or by 1.
+export function weighed(counts, { sums, size }) {
+  const first = [...counts].sort(([, one], [, other]) => other - one).slice(0, size ?? undefined);
+  return checked(first.map(([term, count]) => [term, sums ? count : 1]));
+}
+
 const plain = (text) => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim();

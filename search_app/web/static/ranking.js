@@ -54,7 +54,7 @@ export function closest(text, profile) {
     const weights = Object.entries(entry.terms ?? {});
     const product = weights.reduce((sum, [term, weight]) => sum + weight * (profile.get(term) ?? 0), 0);
     const cosine = rounded(product / (length * Math.hypot(...weights.map(([, weight]) => weight))));
-    if (cosine > best.cosine) best = { row: entry.row, users: entry.users, cosine };
+    if (cosine > best.cosine) best = { row: entry.row, users: entry.users, terms: entry.terms, cosine };
   }
   if (!rows) throw new Error("This is not a published release: it has no rows.");
   if (!best.cosine) throw new Error("No row has a term of your profile.");

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,30 @@ def test_check_says_what_the_workspace_lacks(folder: Path, tmp_path: Path) -> No
     assert "is not there" in fault
     (folder / "study.toml").write_text("title = 3")
     assert len(faults_of(folder, Settings(workspace=tmp_path / "nothing"))) > 3
+
+
+def on_devices(changed: Change, *edits: tuple[str, str]) -> Study:
+    """Change the sample so that profiles stay on devices."""
+    opt_ins = '["keep_queries", "publish_anonymized", "publish_results", "publish_texts"]'
+    kept = '["keep_queries", "publish_texts"]'
+    return changed(("device = false", "device = true"), (opt_ins, kept), *edits)
+
+
+def test_what_stays_on_devices_is_not_published_and_not_the_servers(changed: Change) -> None:
+    with pytest.raises(UsageError) as raised:
+        changed(("device = false", "device = true"), ('profile = "interests"', 'profile = "code"'))
+    assert "publish_anonymized, publish_results: profiles and results" in str(raised.value)
+    assert 'take profile = "queries" or "interests"' in str(raised.value)
+
+
+def test_devices_get_rows_only_if_the_public_has_them(changed: Change, workspace: Settings) -> None:
+    folder = on_devices(changed).folder
+    (fault,) = faults_of(folder, workspace)
+    assert "device = true gives all rows to browsers; publish the release" in fault
+    smoothing = replace(workspace, smoothing=True)
+    assert any("smoothing = false" in fault for fault in faults_of(folder, smoothing))
+    changed(('["none", "own", "group"]', '["none", "own"]'))
+    assert faults_of(folder, smoothing) == []
 
 
 def test_a_rehearsal_touches_nothing_real(folder: Path, study: Study) -> None:

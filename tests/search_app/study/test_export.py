@@ -1,4 +1,4 @@
-"""What leaves of a study, what does not, and whether the notebook says what the product says."""
+"""What leaves of a study, and what does not."""
 
 from __future__ import annotations
 
@@ -7,26 +7,23 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from pyarrow import parquet
-from scipy import stats
 
 from anonymizer.terms.wordnet import WordNet
 from search_app.errors import UsageError
 from search_app.settings import Settings
-from search_app.study.analysis import ANSWER, GRADE, QUERY, judgements, preferences, strengths
+from search_app.study.analysis import ANSWER, GRADE, QUERY
 from search_app.study.design import KEEP_QUERIES, OPT_INS, PUBLISH, Study
-from search_app.study.export import tables
 from search_app.study.export.writing import export
 from search_app.study.store import FILE, Event, StudyStore
-from search_app.study.trials import Trial
+from search_app.study.trials import Trial, blank_trial
 
-from .conftest import BETWEEN, NOW, played, rows_of
+from .conftest import NOW, played, rows_of
 
 CANARIES = int(os.environ.get("VEILSEARCH_CANARIES", "9"))
 
@@ -114,57 +111,6 @@ def test_who_withdrew_is_in_no_export(study: Study, store: StudyStore, tmp_path:
     assert not any(str(number) in text for number in whose)
 
 
-def run_notebook(folder: Path) -> dict[str, Any]:
-    """Run the cells of the notebook in `folder` as Jupyter would; return its names."""
-    cells = json.loads((folder / "analysis.ipynb").read_text())["cells"]
-    names: dict[str, Any] = {}
-    here = Path.cwd()
-    os.chdir(folder)
-    try:
-        for cell in cells:
-            if cell["cell_type"] == "code":
-                exec("".join(cell["source"]), names)  # noqa: S102 our own notebook
-    finally:
-        os.chdir(here)
-    return names
-
-
-@pytest.mark.parametrize("between", [False, True])
-def test_the_notebook_says_what_the_product_and_a_hand_computation_say(
-    changed: Callable[..., Study], store: StudyStore, tmp_path: Path, between: bool
-) -> None:
-    mpl.use("agg")
-    study = changed(*(BETWEEN if between else ()))
-    played(study, store, 14)
-    export(study, store, tmp_path / "out", Settings(workspace=tmp_path / "none"))
-    names = run_notebook(tmp_path / "out")
-    kept = tables.kept_in(study, store)
-    scored = judgements(study, kept.events, kept.trials)
-    for ours, theirs in zip(preferences(study, scored), names["preferences"], strict=True):
-        for name in ("first", "second", "people", "mean", "low", "high", "p", "p_holm"):
-            assert theirs[name] == pytest.approx(getattr(ours, name)), name
-    svg = (tmp_path / "out" / "preference.svg").read_text()
-    assert svg.count("</svg>") == 1
-    # By hand, from the rows alone.
-    rows = rows_of(tmp_path / "out" / "judgements.csv")
-
-    def means_of(first: str, second: str) -> list[float]:
-        own: dict[str, list[float]] = {}
-        for row in rows:
-            if (row["first"], row["second"]) == (first, second):
-                own.setdefault(row["participant"], []).append(float(row["score"]))
-        return [float(np.mean(scores)) for scores in own.values()]
-
-    if between:
-        test = stats.ttest_ind(means_of("none", ""), means_of("own", ""), equal_var=False)
-        assert names["bradley_terry"] == {}
-    else:
-        test = stats.ttest_1samp(means_of("none", "own"), 0.5)
-        shares = {one: share for one, (share, _, _) in strengths(study, scored).items()}
-        assert names["bradley_terry"] == pytest.approx(shares)
-    assert names["preferences"][0]["p"] == pytest.approx(test.pvalue)
-
-
 def test_tables_codebook_and_trec(study: Study, store: StudyStore, tmp_path: Path) -> None:
     played(study, store, 6)
     out = tmp_path / "out"
@@ -201,6 +147,35 @@ def test_tables_codebook_and_trec(study: Study, store: StudyStore, tmp_path: Pat
     for folder, fault in ((out, "there already"), (study.folder / "out", "in the study's folder")):
         with pytest.raises(UsageError, match=fault):
             export(study, store, folder, Settings())
+
+
+def test_of_devices_leave_choices_places_and_mean_grades(
+    changed: Callable[..., Study], tmp_path: Path
+) -> None:
+    opt_ins = '["keep_queries", "publish_anonymized", "publish_results", "publish_texts"]'
+    study = changed(("device = false", "device = true"), (opt_ins, '["publish_texts"]'))
+    out, grades = tmp_path / "out", [("none", "3.00"), ("own", "1.50"), ("group", "0.00")]
+    with closing(StudyStore(study.folder / FILE)) as store:
+        person = store.of_code(str(store.invite(1)[0]))
+        assert person is not None
+        store.consent(person.id, "v1", ["publish_texts"], len(study.cells), NOW, 3600)
+        for task, shown in (("java", study.conditions[:2]), ("crane", study.conditions)):
+            trial = blank_trial(study.task(task).kind, shown, 40, np.random.default_rng(1))
+            store.keep_trial(person.id, task, trial.as_record(), "", 1000 * NOW)
+        events = [Event("crane", GRADE, f"{at}.1", at, *one) for at, one in enumerate(grades, 1)]
+        events += [Event("java", "click", "2.3", 3, "own"), Event("java", "prefer", value="own")]
+        store.record(person.id, events, 1000 * NOW)
+        export(study, store, out, Settings(workspace=tmp_path / "none"))
+    rows = rows_of(out / "events.csv")
+    left = [(one["condition"], one["object_id"], one["value"]) for one in rows]
+    assert left == [*((one, "", grade) for one, grade in grades), ("own", "", ""), ("", "", "own")]
+    scores = [one["score"] for one in rows_of(out / "judgements.csv") if one["task"] == "crane"]
+    # none over own: 1/2 + (3/3 - 1.5/3) / 2; none over group: 1/2 + (3/3 - 0) / 2; own over group
+    assert scores == ["0.75", "1.0", "0.75"]
+    shown_rows = rows_of(out / "shown.csv")
+    assert [(one["task"], one["object_id"]) for one in shown_rows] == [("java", "")] * 20
+    assert "Profiles stayed in the participants' browsers" in (out / "methods.md").read_text()
+    assert not (out / "runs").exists()
 
 
 def test_profiles_leave_once_as_verified_rows(

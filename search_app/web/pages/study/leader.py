@@ -137,7 +137,7 @@ def open_slide(name: str) -> Response:
     seed = hmac.digest(place.settings.admin_token.encode(), name.encode(), hashlib.sha256)
     rng = np.random.default_rng(int.from_bytes(seed))
     order = rng.permutation(place.study.conditions).tolist()
-    ranked = place.rank(task.query, person, profile)
+    ranked = place.rank(task.query, place.study.conditions, person, profile)
     place.slides[name] = make_trial(CHOOSE, shown_conditions(CHOOSE, order, 0), ranked, rng)
     return to("leader.slide", name=name)
 

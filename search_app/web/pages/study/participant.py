@@ -27,10 +27,12 @@ from .place import (
     sign_in,
     to,
     visitor,
+    whose,
     withdrawal_of,
 )
 from .tasks import (
     GONE,
+    Shown,
     begin,
     click,
     decision,
@@ -124,13 +126,22 @@ class _Given(NamedTuple):
     fault: str = ""
 
 
+@pages.get("/profile")
+def profile_again() -> str | Response:
+    """Return the form for the profile once more: this browser may have none of this person."""
+    place, person = here(), visitor()
+    if person is None or not place.study.device or person.consent != place.study.consent_version:
+        return to("study.show")
+    return _profile_page(place, person, place.step_of(person))
+
+
 @pages.post("/profile")
 def profile() -> str | Response:
     """Keep the profile in the form, and return to the step."""
     place, person, step = _at(PROFILE)
     if person is None:
         return to("study.show")
-    given = _PROFILES[place.study.profile](place)
+    given = _Given() if place.study.device else _PROFILES[place.study.profile](place)
     if given.fault:
         return make_response(_profile_page(place, person, step, given.fault), 400)
     place.store.set_profile(
@@ -217,8 +228,7 @@ def query() -> str | Response:
 @pages.post("/open")
 def open_document() -> Response:
     """Record the click on a title, and return a redirection to its document."""
-    place, person, step = _at(TASK, PRACTICE)
-    shown = shown_to(place, person, step) if person else None
+    place, (person, step, shown) = here(), step_and_shown()
     column, _, at = request.form.get("open", "").partition("-")
     if person is None or shown is None or not (_is_place(column) and _is_place(at)):
         return to("study.show")
@@ -259,8 +269,7 @@ def document(column: int, at: int) -> str | Response:
 @pages.post("/answer")
 def answer() -> str | Response:
     """Keep the decision in a task, and return to the step."""
-    place, person, step = _at(TASK, PRACTICE)
-    shown = shown_to(place, person, step) if person else None
+    place, (person, step, shown) = here(), step_and_shown()
     if person is None or shown is None:
         return to("study.show")
     now = place.milliseconds()
@@ -297,6 +306,7 @@ def _task_page(place: ServedStudy, person: Participant, step: StudyStep, fault: 
         step,
         query=shown.query,
         kind=shown.trial.kind,
+        device=shown.trial.blank,
         lists=lists_of(place, shown),
         letters="ABC",
         grades=GRADES,
@@ -388,6 +398,12 @@ def erased() -> str:
     return render_template("study/withdrawn.html", remains=here().store.remains)
 
 
+def step_and_shown() -> tuple[Participant | None, StudyStep, Shown | None]:
+    """Return who sends this form, at which step they are, and what they are shown there."""
+    place, person, step = _at(TASK, PRACTICE)
+    return person, step, shown_to(place, person, step) if person else None
+
+
 # -- parts -----------------------------------------------------------------------------------------
 
 
@@ -428,6 +444,7 @@ def _page(template: str, person: Participant, step: StudyStep, **values: Any) ->
         text=values.pop("text", prose(task.text) if task else ""),
         number=step.place + 1,
         played=place.rankings.people.get(person.person, "") if plays else "",
+        whose=whose(person),
         **values,
     )
 

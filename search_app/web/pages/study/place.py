@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
@@ -96,15 +96,15 @@ class ServedStudy:
         """Do nothing: former rankings are closed with their last request."""
 
     def rank(
-        self, query: str, person: str, profile: Mapping[str, float]
+        self, query: str, conditions: Sequence[str], person: str, profile: Mapping[str, float]
     ) -> dict[str, tuple[str, ...]]:
-        """Return the best documents for `query` in all conditions; see `Rankings.of`."""
+        """Return the best documents for `query` in each of `conditions`; see `Rankings.of`."""
         rankings = self.rankings
         if self.stopped:
             abort(503, STOPPED)
         if person and not rankings.is_known(person):
             abort(410, UNKNOWN)
-        return rankings.of(query, self.study.conditions, person, profile)
+        return rankings.of(query, conditions, person, profile)
 
     @cached_property
     def steps(self) -> tuple[StudyStep, ...]:
@@ -195,6 +195,11 @@ def completion_of(place: ServedStudy, person: Participant) -> tuple[str, bool]:
     if "{code}" in wanted:
         return wanted.replace("{code}", signs), True
     return f"{wanted}-{signs}", False
+
+
+def whose(person: Participant) -> str:
+    """Return a name for `person` by which a browser knows whose profile it keeps."""
+    return _keyed(person, "device").hex()[:_PROOF]
 
 
 def withdrawal_of(person: Participant) -> str:

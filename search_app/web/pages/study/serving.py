@@ -50,7 +50,7 @@ def show() -> tuple[Response, int]:
     place = here()
     working = True
     for name, use in {
-        "the index": lambda: place.rank("health", "", {}),
+        "the index": lambda: place.rank("health", place.study.conditions, "", {}),
         "study.sqlite": place.store.is_closed,
     }.items():
         try:

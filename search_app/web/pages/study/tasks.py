@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -13,11 +14,20 @@ from ....study.analysis import ANSWER, CLICK, GRADE, PREFER, QUERY, SAME, VOTE
 from ....study.design import CHOOSE, INTERLEAVED, KEEP_QUERIES, RATE, SIDE_BY_SIDE, Task
 from ....study.flow import PRACTICE, StudyStep
 from ....study.store import Event, Participant
-from ....study.trials import GRADES, Trial, generator, make_trial, shown_conditions
+from ....study.trials import (
+    GRADES,
+    SHOWN,
+    Trial,
+    blank_trial,
+    generator,
+    make_trial,
+    shown_conditions,
+)
 from ...views.results import DocumentCard, card
 from .place import ServedStudy
 
 GONE = "This document is no longer here."
+_MEAN = re.compile(r"[0-9]\.[0-9]{2}")
 CHOOSE_ONE = "Please choose one of the answers."
 GRADE_ONE = "Please grade at least one of the results."
 
@@ -49,19 +59,27 @@ def shown_to(place: ServedStudy, person: Participant, step: StudyStep) -> Shown 
     if kept is None:  # they have withdrawn meanwhile
         return None
     record, text, since = kept
+    trial = Trial.of(record)
     now_typed = place.typed.get(person.id, ("", ""))
     typed = now_typed[1] if now_typed[0] == step.name else ""
-    return Shown(Trial.of(record), task.query or text or typed, since)
+    query = task.query or text or typed
+    if trial.blank and not query:  # it was typed before the server started: a device needs it
+        return None
+    return Shown(trial, query, since)
 
 
 def begin(place: ServedStudy, person: Participant, step: StudyStep, query: str) -> bool:
     """Let `person` begin `step` with `query`; return whether it has results."""
     study, task, now = place.study, _task(step), place.milliseconds()
-    # The rankings of all conditions are made for every task: the time shows no condition.
-    ranked = place.rank(query, person.person, person.profile)
     order = [study.conditions[at] for at in study.cells[person.cell or 0]]
-    shown = shown_conditions(task.kind, order, step.place)
-    trial = make_trial(task.kind, shown, ranked, generator(person.seed, step.name))
+    shown, draws = shown_conditions(task.kind, order, step.place), generator(person.seed, step.name)
+    # The rankings of all conditions are made for every task: the time shows no condition.
+    if study.device:
+        plain = place.rank(query, ("none",), "", {})["none"]
+        trial = blank_trial(task.kind, shown, len(plain), draws)
+    else:
+        ranked = place.rank(query, study.conditions, person.person, person.profile)
+        trial = make_trial(task.kind, shown, ranked, draws)
     trial = place.slides.get(step.name, trial)
     if task.free:
         if not any(trial.lists):
@@ -76,6 +94,8 @@ def begin(place: ServedStudy, person: Participant, step: StudyStep, query: str) 
 
 def lists_of(place: ServedStudy, shown: Shown) -> list[list[PlacedCard]]:
     """Return the lists that `shown` has, from the left, each result at its place."""
+    if shown.trial.blank:
+        return _blank_lists(shown.trial)
     names = list(dict.fromkeys(name for names in shown.trial.lists for name in names))
     cards = {
         name: None if document is None else card(0, document, shown.query)
@@ -85,6 +105,14 @@ def lists_of(place: ServedStudy, shown: Shown) -> list[list[PlacedCard]]:
         [PlacedCard(at, cards[name]) for at, name in enumerate(names, 1)]
         for names in shown.trial.lists
     ]
+
+
+def _blank_lists(trial: Trial) -> list[list[PlacedCard]]:
+    """Return the lists of `trial` without documents, which a device fills in."""
+    # How many documents its rankings share is known to the device only.
+    most = SHOWN * len(trial.conditions)
+    sizes = [most] if trial.kind == RATE else map(len, trial.lists)
+    return [[PlacedCard(at, None) for at in range(1, size + 1)] for size in sizes]
 
 
 def document_of(place: ServedStudy, shown: Shown, column: int, at: int) -> Document | None:
@@ -122,10 +150,10 @@ def decision(
     if trial.kind == INTERLEAVED:
         return [Event(step.name, ANSWER, late=late, client_timestamp=client)]
     if trial.kind == RATE:
-        grades = grades_in(trial, form)
+        grades = (means_in if trial.blank else grades_in)(trial, form)
         return [
-            Event(step.name, GRADE, document, at, "", grade, late, client)
-            for document, at, _ in trial.places()
+            Event(step.name, GRADE, document, at, condition, grade, late, client)
+            for document, at, condition in trial.places()
             if (grade := grades.get(f"grade-{at}"))
         ] or GRADE_ONE
     columns = {str(at): condition for at, condition in enumerate(trial.conditions, 1)}
@@ -141,6 +169,17 @@ def grades_in(trial: Trial, form: Mapping[str, str]) -> dict[str, str]:
     names = (f"grade-{at}" for _, at, _ in trial.places())
     allowed = {str(grade) for grade in GRADES}
     return {name: grade for name in names if (grade := form.get(name, "")) in allowed}
+
+
+def means_in(trial: Trial, form: Mapping[str, str]) -> dict[str, str]:
+    """Return the mean grades that a device gives in `form`, by the names of its fields."""
+    names = (f"grade-{at}" for _, at, _ in trial.places())
+    given = {name: form.get(name, "") for name in names}
+    return {name: mean for name, mean in given.items() if _is_mean(mean)}
+
+
+def _is_mean(text: str) -> bool:
+    return bool(_MEAN.fullmatch(text)) and float(text) <= GRADES[-1]
 
 
 def text_of(document: Document, longest: int = 20_000) -> Markup:

@@ -32,6 +32,7 @@ participants = 12
 profile = "{profile}"
 consent = "consent.md"
 opt_ins = ["keep_queries", "publish_texts"]
+device = {device}
 code = "{code}"
 practice = "{practice}"
 """
@@ -77,13 +78,19 @@ choices = ["phone", "computer"]
 
 
 def write_study(
-    folder: Path, profile: str = "queries", code: str = "thanks", practice: str = "java"
+    folder: Path,
+    profile: str = "queries",
+    code: str = "thanks",
+    practice: str = "java",
+    *,
+    device: bool = False,
 ) -> Path:
     """Write the study to a new folder and return it."""
     folder.mkdir(exist_ok=True)
     given = [TASK.format(id=name, query='query = "java"', kind=kind) for name, kind in TASKS]
     given.append(TASK.format(id="own", query="free = true", kind="side-by-side"))
-    text = HEAD.format(profile=profile, code=code, practice=practice) + "".join(given) + FORMS
+    head = HEAD.format(profile=profile, code=code, practice=practice, device=str(device).lower())
+    text = head + "".join(given) + FORMS
     (folder / "study.toml").write_text(text)
     (folder / "consent.md").write_text("# About\n\nPlease **read** <this>.\n\n- one\n- two\n")
     (folder / "task.md").write_text("Look at the lists.\n")
@@ -171,6 +178,8 @@ class Phone:
             self.post("/open", step=step, open="1-2")
             form = {"choice": "1"} if "choice" in names else {}
             form |= {"grade-1": "3", "grade-2": "0"} if "grade-1" in names else {}
+            # A script on the device makes these of the grades.
+            form |= {"grade-1": "3.00", "grade-2": "0.00"} if "seen-1" in names else {}
             self.post("/answer", step=step, **form)
             return "/answer"
         assert "/form" in actions, page.text

@@ -8,60 +8,41 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter, defaultdict
-from math import log, sqrt
+from collections import defaultdict
+from math import sqrt
+from pathlib import Path
 
-from flask import Flask
+import pytest
 
-from search_app.web import ServedStudy
+from scripts.blindness import Seen, features, right_guesses, timed
+from search_app.search.modes import Modes
+from search_app.web import ServedStudy, create_study_app
 
-from .conftest import Phone
+from .conftest import Clock, Page, Phone, place_of, write_study
+from .test_study_device import CANDIDATES
 
 PAGES = int(os.environ.get("VEILSEARCH_BLIND_PAGES", "200"))
 _SIGNS = re.compile(r"doc\d\d|Title \d\d|coffee|code|docs\.example · ")
-_OWN = re.compile(r"[0-9a-f]{12,}")
-
-
-def features(headers: dict[str, str], html: str) -> set[str]:
-    """Return all that can be seen of a page, without the documents."""
-    seen = {f"{name}: {value}" for name, value in headers.items() if name != "Date"}
-    masked = _SIGNS.sub("", html)
-    lists = masked.split("<section")[1:]
-    seen |= {f"length {len(masked)}"} | {f"line {line.strip()}" for line in masked.splitlines()}
-    for at, part in enumerate(lists):
-        seen |= {f"{at} {line.strip()}" for line in part.splitlines()}
-        seen |= {f"{at} has {len(part)}", f"{at} tags {Counter(re.findall('<[a-z0-9]+', part))}"}
-    return {_OWN.sub("", one) for one in seen}
-
-
-def guessed(learn: list[tuple[set[str], str]], judge: list[tuple[set[str], str]]) -> int:
-    """Return how often naive Bayes, which learns from pages and answers, guesses right."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    answers = Counter(answer for _, answer in learn)
-    for seen, answer in learn:
-        counts[answer].update(seen)
-    known = {one for seen, _ in learn for one in seen}
-
-    def weight(seen: set[str], answer: str) -> float:
-        total = log(answers[answer])
-        for one in known:
-            share = (counts[answer][one] + 1) / (answers[answer] + 2)
-            total += log(share if one in seen else 1 - share)
-        return total
-
-    return sum(
-        max(sorted(answers), key=lambda one: weight(seen, one)) == answer for seen, answer in judge
-    )
 
 
 def test_the_judge_sees_what_is_planted() -> None:
     pages = [({"same", f"class {answer}"}, answer) for answer in ("own", "none") * 20]
-    assert guessed(pages[:20], pages[20:]) == 20
+    assert right_guesses(pages) == 40
+    # And in times, whatever else is seen.
+    slow = [[at % 2 + at * 7 % 40 / 1000] for at in range(40)]
+    answers = ("own", "none") * 20
+    pages = [({"same"} | tenth, one) for tenth, one in zip(timed(slow), answers, strict=True)]
+    assert right_guesses(pages) > 30
 
 
-def test_a_judge_guesses_no_better_than_chance(app: Flask, place: ServedStudy) -> None:
+@pytest.mark.parametrize("device", [False, True])
+def test_a_judge_guesses_no_better_than_chance(
+    tmp_path: Path, modes: Modes, clock: Clock, device: bool
+) -> None:
     """Of two conditions that meet, one is on the left; the judge knows which two they are."""
-    pages: dict[frozenset[str], list[tuple[set[str], str]]] = defaultdict(list)
+    place = place_of(write_study(tmp_path / "blind", device=device), modes, clock)
+    app = create_study_app(place)
+    pages: dict[frozenset[str], list[Seen]] = defaultdict(list)
     for code in place.store.invite(PAGES):
         phone = Phone(app, code)
         phone.agree()
@@ -69,20 +50,47 @@ def test_a_judge_guesses_no_better_than_chance(app: Flask, place: ServedStudy) -
             pass
         with phone.client.get("/") as answer:
             html, headers = answer.text, dict(answer.headers)
+        seen = features(headers, _SIGNS.sub("", html))
+        if device:  # what the script gets, too
+            answer = phone.client.post(CANDIDATES, data={"step": phone.step})
+            seen |= features(dict(answer.headers), answer.text)
+            for name in ("pad", "masked"):
+                text = (answer.json or {})[name]
+                seen |= {f"{name} {at} {sign}" for at, sign in enumerate(text)}
         person = place.store.of_code(phone.code)
         kept = place.store.trial(person.id, "sides") if person else None
         assert kept is not None
         conditions = kept[0]["conditions"]
         for condition in place.study.conditions:
             assert f'"{condition}"' not in html.replace(' role="group"', "")
-        pages[frozenset(conditions)].append((features(headers, html), conditions[0]))
-    right = 0
-    for seen in pages.values():
-        half = len(seen) // 2
-        right += guessed(seen[:half], seen[half:]) + guessed(seen[half:], seen[:half])
+        pages[frozenset(conditions)].append((seen, conditions[0]))
+    right = sum(map(right_guesses, pages.values()))
     print(f"{right} of {PAGES} guesses are right")
     # By chance 1 run in 16,000 is farther away.
     assert abs(right / PAGES - 0.5) <= 4 * sqrt(0.25 / PAGES), right
+    place.store.close()
+
+
+def test_a_task_is_one_answer_made_as_a_whole(phone: Phone, place: ServedStudy) -> None:
+    """So that no list can come before another, and no request is made for one of them."""
+    phone.agree()
+    tasks = 0
+    while "Thank you" not in phone.get().text:
+        with phone.client.get("/") as answer:
+            page = Page(answer.text)
+            if 'id="answer"' in answer.text:
+                tasks += 1
+                assert not answer.is_streamed
+                assert answer.headers["Content-Length"] == str(len(answer.data))
+                assert "Transfer-Encoding" not in answer.headers
+                kinds = ("img", "iframe", "object", "embed", "source", "video")
+                assert not [one for kind in kinds for one in page.all(kind)]
+                fetched = {str(one["href"]) for one in page.all("link")}
+                fetched |= {str(one["src"]) for one in page.all("script")}
+                assert all(one.startswith("/static/") for one in fetched)
+                assert "data-live" not in answer.text
+        phone.go_on()
+    assert tasks == 1 + len(place.study.tasks)
 
 
 def test_the_work_is_the_same_whichever_conditions_meet(phone: Phone, place: ServedStudy) -> None:

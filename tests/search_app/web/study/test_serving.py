@@ -39,6 +39,7 @@ class Row:
 FOR_ALL = Row((200, 200, 200, 200))
 STEP = Row((HOME, HOME, HOME, HOME), form={"step": "4", "choice": "1", "open": "1-1"})
 LEADERS = Row((IN, IN, IN, 200))
+NOT_HERE = Row((404, 404, 404, 404))
 DOES = Row((IN, IN, IN, "/leader"))
 ROWS = {
     "GET /": FOR_ALL,
@@ -69,6 +70,11 @@ ROWS = {
     "GET /leader/slide/<name>/bars": Row((IN, IN, IN, 404), "/leader/slide/vote/bars"),
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": FOR_ALL,
+    # Only a study whose profiles stay on devices has these: see test_study_device.py.
+    "GET /profile": Row((HOME, HOME, HOME, HOME)),
+    "GET /api/v1/study/words": NOT_HERE,
+    "GET /api/v1/study/basis": NOT_HERE,
+    "POST /api/v1/study/candidates": NOT_HERE,
 }
 WORKSPACE = ("/compare", "/device", "/me", "/groups", "/log", "/experiments", "/about", "/admin")
 WORKSPACE += ("/docs", "/sign-in", "/lecture", "/api/v1/search?q=java", "/api/v1/profile", "/why")
