@@ -114,9 +114,8 @@ def test_check_says_what_the_workspace_lacks(folder: Path, tmp_path: Path) -> No
 
 def on_devices(changed: Change, *edits: tuple[str, str]) -> Study:
     """Change the sample so that profiles stay on devices."""
-    opt_ins = '["keep_queries", "publish_anonymized", "publish_results", "publish_texts"]'
-    kept = '["keep_queries", "publish_texts"]'
-    return changed(("device = false", "device = true"), (opt_ins, kept), *edits)
+    impossible = '"publish_anonymized", "publish_results",\n           '
+    return changed(("device = false", "device = true"), (impossible, ""), *edits)
 
 
 def test_what_stays_on_devices_is_not_published_and_not_the_servers(changed: Change) -> None:

@@ -152,8 +152,8 @@ def test_tables_codebook_and_trec(study: Study, store: StudyStore, tmp_path: Pat
 def test_of_devices_leave_choices_places_and_mean_grades(
     changed: Callable[..., Study], tmp_path: Path
 ) -> None:
-    opt_ins = '["keep_queries", "publish_anonymized", "publish_results", "publish_texts"]'
-    study = changed(("device = false", "device = true"), (opt_ins, '["publish_texts"]'))
+    impossible = '"publish_anonymized", "publish_results",\n           '
+    study = changed(("device = false", "device = true"), (impossible, ""))
     out, grades = tmp_path / "out", [("none", "3.00"), ("own", "1.50"), ("group", "0.00")]
     with closing(StudyStore(study.folder / FILE)) as store:
         person = store.of_code(str(store.invite(1)[0]))
