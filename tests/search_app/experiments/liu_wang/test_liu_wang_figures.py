@@ -154,10 +154,10 @@ def test_the_crossing_is_named_and_wordnets_share_stands_with_every_result(
     ssc, rival, _ = figures["loss-5"].lines
     assert [point.value for point in ssc.points] == [0.75, 0.5, 0.4, 0.3]
     assert {point.value for point in rival.points} == {0.7}
-    assert len(figures["precision"].lines) == 4 + 5 + 4
+    assert len(figures["precision"].lines) == 4 + 4 + 4
     tables = {table.name: table for table in page.tables}
     assert all(len(row) == len(t.head) for t in tables.values() for row in t.rows)
-    assert len(tables["everything"].rows) == 20 + 4 + 6 + 1 + 8 + 8 + 5 + 3
+    assert len(tables["everything"].rows) == 20 + 3 + 6 + 1 + 8 + 8 + 5 + 3
     assert len(tables["sessions"].rows) == 6 + 1 + 4
 
 
