@@ -11,7 +11,7 @@ from ..storage.records import rounded
 from .group_counts import released_weights
 from .linkability import facts as general_facts
 from .linkability import published_facts
-from .vocabulary import occurrences
+from .vocabulary import occurrences, own_share
 
 Facts = dict[str, float | int]
 DECIMALS = 2  # of a share of reduced profiles
@@ -32,7 +32,10 @@ def facts(profiles: Profiles, release: Release) -> Facts:
 def _occurrences(profiles: Profiles, release: Release) -> Facts:
     """Return how many occurrences of `profiles` the `release` keeps, and users without a row."""
     every, kept, replaced = occurrences(profiles, release)
+    # Where all members match each term, all of a row is everybody's own.
+    own = {"own_share": own_share(release)} if release.parameters.get("members") else {}
     return {
+        **own,
         "kept_occurrences": kept,
         "replaced_occurrences": replaced,
         "suppressed_occurrences": every - kept,

@@ -5,6 +5,7 @@ published term and the occurrences that it stands for, b. N is the number of dis
 
 bLM             (sum over slots of |b| (distinct terms of b - 1) / (N - 1), + suppressed) / all
 replaced share  of the kept occurrences, those published as another term
+own share       of the slots of a user's row, those that hold an occurrence of the user
 Recall, sDist   the top closed patterns of the profiles, found again in the users' rows
 
 A generalized term is one slot for each row. If bags are kept, its b is the bag that the paper
@@ -16,6 +17,8 @@ running example; with all terms below, a set would get .798701.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -57,6 +60,8 @@ def vocabulary(
         "suppressed occurrences": counts.every - counts.kept,
         "users left empty": len(profiles) - len(release.users),
     }
+    if release.parameters.get("members"):
+        rows["own share"] = own_share(release)
     for least in LENGTHS if patterns_are_defined(release) else ():
         before = patterns_of(profiles, least)
         recall, distance = retrieved(before, release, taxonomy, least)
@@ -88,6 +93,15 @@ def occurrences(profiles: Profiles, release: Release) -> Counted:
         kept += len(own)
         replaced += sum(term not in names for term in own.values())
     return Counted(round(float(profiles.weights.sum())), kept, replaced)
+
+
+def own_share(release: Release) -> float:
+    """Return which share of their row's slots the users of `release` stand in, on average."""
+    slots = np.bincount([slot.row for slot in release.slots], minlength=len(release.rows))
+    standing = Counter(user for slot in release.slots for user in {u for u, _ in slot.occurrences})
+    rows = zip(release.users, release.row_of_user.tolist(), strict=True)
+    # fsum depends on no order, so a second count has the same digits.
+    return math.fsum(standing[user] / slots[row] for user, row in rows) / len(release.users)
 
 
 def loss(profiles: Profiles, release: Release, taxonomy: Taxonomy) -> float:

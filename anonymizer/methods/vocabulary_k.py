@@ -14,11 +14,14 @@ every one of them. Not promised: a published term may be everybody's own word. T
 vocabularies. Here people are counted, so two sessions of a person share no row; count=vocabularies
 is the paper's reading. A session whose person is in every cluster gets no row, and nobody whose
 cluster has nothing in common has one.
+
+The option members=m, which is not the paper's, lets m people form a cluster. A bag is published if
+at least k of them match it. So a row also has words that not all of its people have, and someone
+who matches none of them has no row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,7 +32,7 @@ from ..promise import Promise
 from .method import SWITCH, Inputs, Method, Options, option, rare, taxonomies, taxonomy_faults
 
 if TYPE_CHECKING:
-    from ..rows.typical import Typical
+    from ..rows.typical import Published, Typical
     from ..similarity.term_distances import TermDistances
     from ..vocabularies.clustering import Cluster
 
@@ -84,6 +87,12 @@ class VocabularyK(Options):
     matchings: int | None = option(
         None, "the most vocabularies that a search matches, as an approximation", least=1
     )
+    members: int | None = option(
+        None,
+        "people in a cluster, more than k: a term is published if k of them match; off: k, who all "
+        "match",
+        least=2,
+    )
     anneal: str = option(
         "false",
         "exchange people between the finished clusters while more of their words match",
@@ -93,13 +102,16 @@ class VocabularyK(Options):
 
     def effects(self) -> dict[str, bool]:
         """Return for options whether they have an effect with these others."""
-        return {"taxonomy": self.eps > 0, "senses": self.eps > 0 and self.taxonomy == "wordnet"}
+        wordnet = self.eps > 0 and self.taxonomy == "wordnet"
+        return {"taxonomy": self.eps > 0, "senses": wordnet, "model": self.members is None}
 
     def faults(self, inputs: Inputs) -> list[str]:
         """Return what is wrong with the values, for these `inputs`."""
         faults = super().faults(inputs)
         if self.omega == 0:
             faults.append("omega=0.0 must be above 0, or off")
+        if self.members is not None and self.members <= self.k:
+            faults.append(f"members={self.members} must be more than k={self.k}, or off")
         return [*faults, *taxonomy_faults(self.taxonomy, inputs)]
 
 
@@ -112,29 +124,33 @@ def run(inputs: Inputs, options: VocabularyK) -> Release:
     from ..vocabularies.bags import bags_of, refuse_few
     from ..vocabularies.clustering import cluster, costs_of
 
-    profiles, every = inputs.profiles, options.senses == "closest"
+    profiles, every_sense = inputs.profiles, options.senses == "closest"
     bags = bags_of(profiles, by_person=options.count == "people")
     refuse_few(bags, options.k)
+    refuse_few(bags, options.members or options.k, "members")
     taxonomy = inputs.nodes if options.eps else None
-    distances = term_distances(profiles.terms, taxonomy, options.eps, every_sense=every)
+    distances = term_distances(profiles.terms, taxonomy, options.eps, every_sense=every_sense)
     # The paper says only "first". In the order of the profiles its example does not come out.
     order = np.arange(len(profiles))
     if options.order == "size":
         order = np.argsort(bags.sizes, kind="stable")
-    costs = costs_of(options.omega or options.eps or 1.0, most_pairs=options.model == 1)
+    least = options.k if options.members else None
+    most_pairs = options.model == 1 and not options.members
+    costs = costs_of(options.omega or options.eps or 1.0, most_pairs=most_pairs)
     clusters = cluster(
         bags,
         distances,
         costs,
-        options.k,
+        options.members or options.k,
         order,
+        least=least,
         matchings=options.matchings,
         progress=inputs.progress,
     )
     if options.anneal == "true":
-        clusters = annealed(bags, distances, costs, clusters, inputs.rng)
+        clusters = annealed(bags, distances, costs, clusters, inputs.rng, least)
     name = _typical(inputs, options, distances)
-    published = ((cluster.members, _slots(cluster, name)) for cluster in clusters)
+    published = (_published(cluster, name) for cluster in clusters)
     return METHOD.released_slots(options, inputs, slot_rows(profiles, published))
 
 
@@ -152,12 +168,17 @@ def _typical(inputs: Inputs, options: VocabularyK, distances: TermDistances) -> 
     return general(terms, inputs.nodes, nodes)
 
 
-def _slots(cluster: Cluster, name: Typical) -> Iterator[tuple[str, list[tuple[int, int]]]]:
-    """Yield the published term and the members' own terms of each slot of `cluster`."""
+def _published(cluster: Cluster, name: Typical) -> Published:
+    """Return who of `cluster` has a row, and its slots: each bag with its term by `name`."""
+    from ..vocabularies.centres import NOBODY
+
     terms, stand = cluster.centre.terms.tolist(), cluster.centre.stand.tolist()
+    slots, matched = [], set()
     for bag, times in zip(terms, stand, strict=True):
-        for _ in range(times):
-            yield name(tuple(bag)), [*zip(cluster.members, bag, strict=True)]
+        pairs = [one for one in zip(cluster.members, bag, strict=True) if one[1] != NOBODY]
+        slots += [(name(tuple(term for _, term in pairs)), pairs)] * times
+        matched |= {member for member, _ in pairs}
+    return sorted(matched), slots
 
 
 METHOD = Method(

@@ -76,4 +76,7 @@ def facts_of_all(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if {"groups", "mean_group"} <= stated:
         people = sum(one["groups"] * one["mean_group"] for one in facts)
         of_all["mean_group"] = rounded(people / of_all["groups"])
+    if {"users", "own_share"} <= stated:
+        shares = sum(one["users"] * one["own_share"] for one in facts)
+        of_all["own_share"] = rounded(shares / of_all["users"])
     return of_all

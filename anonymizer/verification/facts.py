@@ -40,6 +40,7 @@ OCCURRENCES = (
     "replaced_occurrences",
     "suppressed_occurrences",
 )
+OWN_SHARE = "own_share"  # where a row has words that not all of its people match
 # Of any method; all other facts are real numbers.
 WHOLE = {*FACTS[:4], "largest_group", *FACTS[13:], *OCCURRENCES, "queries_released"}
 # These can be counted in the rows alone, so they follow when a row is withdrawn.

@@ -3,6 +3,7 @@
 A matched bag of l terms saves, for each pair of these, 2 omega less their distance. This over l - 1
 is what the bag is worth: omega for each occurrence that it keeps, less how far they are apart. Two
 people of different clusters are exchanged as long as both clusters together are worth more then.
+Where some need not match, a bag of fewer is worth what it saves over l - 1, too, and so less.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from ..arrays import Floats, Ints
 from ..compiled import compiled
 from ..similarity.term_distances import TermDistances
 from .bags import Bags
-from .centres import Centre, Costs, cleared, joined, opened, savings_of
+from .centres import NOBODY, Centre, Costs, cleared, joined, opened, savings_of
 from .clustering import Cluster, pool_of
 from .matching import GIVEN_UP, best_matching
+from .partial import may_lack, partly_joined
 
 _AT_ONCE = 1_000  # vocabularies: of each two of them a number is kept
+_ALL = 1 << 30  # more people than a cluster has
 _LEAST = 1e-9  # a smaller share of what clusters are worth is rounding
 
 
@@ -30,26 +33,33 @@ def annealed(
     costs: Costs,
     clusters: Sequence[Cluster],
     rng: np.random.Generator,
+    least: int | None = None,
 ) -> list[Cluster]:
     """Return clusters of the sizes of `clusters`, never worth less; `rng` decides who begins.
 
+    With `least` this number of people must match a bag, else all.
     In large populations people trade places only between clusters that were made about when theirs
     was. There no single exchange helps any more.
     """
-    costs, after = costs._replace(most_pairs=False, whole=True), list[Cluster]()
+    costs, after = costs._replace(most_pairs=False, whole=least or _ALL), list[Cluster]()
     for some in _runs(clusters):
         # Somebody alone matches all of their own.
         alone = len(some) == 1 or min(len(cluster.members) for cluster in some) == 1
-        after += some if alone else _Exchanges(bags, distances, costs, some).done(rng)
+        after += some if alone else _Exchanges(bags, distances, costs, some, least).done(rng)
     return after
 
 
 def worth(centre: Centre, costs: Costs) -> float:
     """Return what the matched bags of `centre` are worth, in units of `costs`."""
     members = centre.terms.shape[1]
-    pairs = costs.omega * members * (members - 1)
-    total = int(((pairs - costs.scale * centre.within) * centre.stand).sum())
-    return float(total / max(members - 1, 1))
+    return float(_held(centre, costs, min(costs.whole, members)) / max(members - 1, 1))
+
+
+def _held(centre: Centre, costs: Costs, least: int) -> int:
+    """Return what those bags of `centre` save that at least `least` people match."""
+    members = (centre.terms != NOBODY).sum(axis=1)
+    pairs = costs.omega * members * (members - 1) - costs.scale * centre.within
+    return int((pairs * centre.stand)[members >= least].sum())
 
 
 def _runs(clusters: Sequence[Cluster]) -> Iterator[list[Cluster]]:
@@ -72,9 +82,10 @@ class _Exchanges:
     """
 
     def __init__(
-        self, bags: Bags, distances: TermDistances, costs: Costs, clusters: Sequence[Cluster]
-    ) -> None:
-        self._costs, self._distances, self._bags = costs, distances, bags
+        self, bags: Bags, distances: TermDistances, costs: Costs, clusters: Sequence[Cluster],
+        least: int | None,
+    ) -> None:  # fmt: skip
+        self._costs, self._distances, self._bags, self._fewest = costs, distances, bags, least
         self._slot = np.full(distances.classes, -1, dtype=np.int32)
         self._pool = pool_of(bags, distances, np.concatenate([c.members for c in clusters]))
         size = self._pool.number.size
@@ -128,18 +139,18 @@ class _Exchanges:
         if not others.size:
             return
         rest = self._rests[one]
-        span = rest.terms.shape[1]
-        least = np.maximum(np.floor(needs * span), 0).astype(np.int64)
+        span, held = rest.terms.shape[1], _held(rest, self._costs, self._costs.whole)
+        least = np.maximum(np.floor(needs * span) - held, 0).astype(np.int64)
         totals = _totals(rest, self._pool, others, least, self._costs, self._slot)
         self._known[one, others] = totals != GIVEN_UP
-        self._most[one, others] = np.where(totals != GIVEN_UP, totals, least - 1) / span
+        self._most[one, others] = (np.where(totals != GIVEN_UP, totals, least - 1) + held) / span
 
     def _exchange(self, one: int, other: int) -> None:
         """Let `one` and `other` change places."""
         here, there = int(self._of[one]), int(self._of[other])
         for new, old, at in ((other, one, here), (one, other, there)):
             self._members[at] = [*(m for m in self._members[at] if m != old), new]
-            self._centres[at] = self._joined(self._rests[old], new)
+            self._centres[at] = self._joined(self._rests[old], new, len(self._members[at]))
             self._worth[at] = worth(self._centres[at], self._costs)
             self._of[new] = at
         self._trade(one, other)
@@ -159,14 +170,15 @@ class _Exchanges:
 
     def _renew(self, number: int) -> None:
         """Bound again what the cluster of `number` is worth with each other one in place."""
-        first, *others = (m for m in self._members[self._of[number]] if m != number)
+        members = self._members[self._of[number]]
+        first, *others = (m for m in members if m != number)
         rest = opened(*self._own(first), self._distances)
         for other in others:
-            rest = self._joined(rest, other)
+            rest = self._joined(rest, other, len(members))
         self._rests[number] = rest
-        self._most[number] = (
-            _bounds(rest, self._pool, self._costs, self._slot) / rest.terms.shape[1]
-        )
+        most = _bounds(rest, self._pool, self._costs, self._slot)
+        most += _held(rest, self._costs, self._costs.whole)
+        self._most[number] = most / rest.terms.shape[1]
         self._known[number] = False
         barred = np.isin(self._pool.person, self._pool.person[[first, *others]])
         self._most[number, barred] = -np.inf
@@ -176,20 +188,25 @@ class _Exchanges:
         cut = slice(self._bags.at[at], self._bags.at[at + 1])
         return self._bags.terms[cut], self._bags.counts[cut]
 
-    def _joined(self, rest: Centre, number: int) -> Any:
-        """Return `rest` after vocabulary `number` joined."""
-        terms, counts = self._own(number)
-        return _joined_whole(rest, terms, counts, self._distances, self._costs, self._slot)
+    def _joined(self, rest: Centre, number: int, members: int) -> Any:
+        """Return `rest` after vocabulary `number` joined; the cluster has a number of `members`."""
+        own = self._own(number)
+        flow, bags, columns = _best(rest, *own, self._distances, self._costs, self._slot)
+        if absent := may_lack(members, self._fewest):
+            return partly_joined(rest, flow, bags, columns, own, self._distances, absent)
+        return joined(rest, flow, bags, columns, own[0], self._distances)
 
 
 @compiled
-def _joined_whole(rest: Any, terms: Any, counts: Any, distances: Any, costs: Any, slot: Any) -> Any:
-    """Return centre `rest` after the vocabulary with `counts` of `terms` joined."""
+def _best(
+    rest: Any, terms: Any, counts: Any, distances: Any, costs: Any, slot: Any
+) -> tuple[Any, Any, Any]:
+    """Return how the vocabulary with `counts` of `terms` matches centre `rest` best."""
     savings = savings_of(rest, costs, 0, slot)
     classes = distances.class_of[terms]
     _, flow, bags, columns = best_matching(savings, rest.stand, classes, counts, 0, terms.size, 0)
     cleared(savings)
-    return joined(rest, flow, bags, columns, terms, distances)
+    return flow, bags, columns
 
 
 @compiled

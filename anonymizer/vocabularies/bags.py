@@ -42,10 +42,9 @@ def bags_of(profiles: Profiles, *, by_person: bool = True) -> Bags:
     return Bags(at, profiles.weights.indices.astype(np.int32), counts, sizes, person)
 
 
-def refuse_few(bags: Bags, k: int) -> None:
-    """Refuse `bags` of fewer people than `k`."""
+def refuse_few(bags: Bags, size: int, name: str = "k") -> None:
+    """Refuse `bags` of fewer people than the `size` of a group, which the option `name` sets."""
     people = int(np.unique(bags.person).size)
-    if k > people:
-        raise Unsatisfiable(
-            f"k={k} is more than the number of people, {people}; take a smaller k", needs=k
-        )
+    if size > people:
+        line = f"{name}={size} is more than the number of people, {people}; take a smaller {name}"
+        raise Unsatisfiable(line, needs=size)

@@ -14,11 +14,13 @@ from ..arrays import Ints, Numbers
 from ..compiled import compiled
 from .matching import Savings
 
+NOBODY = -1  # in place of the term of a member who does not match
+
 
 class Centre(NamedTuple):
     """Bag b is `terms[b]`, a term of each member; it stands in the centre `stand[b]` times."""
 
-    terms: Numbers  # bags x members, in the order in which members joined
+    terms: Numbers  # bags x members, in the order in which members joined; NOBODY: no match
     stand: Ints
     at: Ints
     near: Numbers  # classes close to bag b are near[at[b] : at[b + 1]], ascending
@@ -32,7 +34,7 @@ class Costs(NamedTuple):
     omega: int  # of what stays unmatched, for each member of the centre
     scale: int  # a unit of distance
     most_pairs: bool  # model 1: the most pairs there can be, then the least distance
-    whole: bool = False  # what a bag saves counts for all pairs of its terms, not for the new one
+    whole: int = 0  # of smaller bags all pairs count when somebody joins, not only the new ones
 
 
 @compiled
@@ -92,17 +94,16 @@ def savings_of(centre: Any, costs: Any, large: int, slot: Any) -> Any:
     `slot` is -1 for each class, and again after `cleared`. In model 1 a pair weighs `large`, less
     its distance.
     """
-    members = centre.terms.shape[1]
+    members = (centre.terms != NOBODY).sum(axis=1)
     full = 2 * costs.omega * members
-    held = np.zeros(centre.stand.size, dtype=np.int64)
-    if costs.whole:
-        held += costs.omega * members * (members - 1) - costs.scale * centre.within
+    held = costs.omega * members * (members - 1) - costs.scale * centre.within
+    held[members >= costs.whole] = 0
     classes, size = np.empty(centre.near.size, dtype=np.int32), 0
     sizes = np.zeros(centre.near.size + 1, dtype=np.int64)
     for bag in range(centre.stand.size):
         for place in range(centre.at[bag], centre.at[bag + 1]):
             near = centre.near[place]
-            if costs.most_pairs or full + held[bag] > costs.scale * centre.sums[place]:
+            if costs.most_pairs or full[bag] + held[bag] > costs.scale * centre.sums[place]:
                 if slot[near] < 0:
                     slot[near], classes[size] = size, near
                     size += 1
@@ -113,7 +114,7 @@ def savings_of(centre: Any, costs: Any, large: int, slot: Any) -> Any:
     bags, weights = np.empty(at[size], dtype=np.int32), np.empty(at[size], dtype=np.int64)
     for bag in range(centre.stand.size):
         for place in range(centre.at[bag], centre.at[bag + 1]):
-            saving = full + held[bag] - costs.scale * centre.sums[place]
+            saving = full[bag] + held[bag] - costs.scale * centre.sums[place]
             own = slot[centre.near[place]]
             if not costs.most_pairs and saving <= 0:
                 continue

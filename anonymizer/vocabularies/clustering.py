@@ -23,6 +23,7 @@ from ..similarity.term_distances import TermDistances
 from .bags import Bags
 from .centres import Centre, Costs, cleared, joined, opened, savings_of
 from .matching import GIVEN_UP, best_matching
+from .partial import may_lack, partly_joined
 
 _CROWDED = 0.8  # a new pool is made when a smaller share of its vocabularies is waiting
 _NO_LIMIT = 1 << 62
@@ -71,18 +72,20 @@ def cluster(
     k: int,
     order: Ints,
     *,
+    least: int | None = None,
     matchings: int | None = None,
     progress: Progress = silent,
 ) -> list[Cluster]:
     """Return clusters of `k` people or more, who are taken in `order`.
 
+    With `least` a bag stays in a centre if at least this number of them can match it, else all do.
     A vocabulary joins no cluster that has its person already, so some may stand in none. With
     `matchings` a search matches at most this number of vocabularies, those of the best bounds.
     """
-    work = _Unclustered(bags, distances, costs, order, matchings or _NO_LIMIT)
+    work = _Unclustered(bags, distances, costs, order, matchings or _NO_LIMIT, (k, least))
     clusters = []
     while work.people >= k:
-        clusters.append(work.grown(k))
+        clusters.append(work.grown())
         progress(k)
     for number in work.rest():
         work.join_closest(number, clusters)
@@ -94,19 +97,20 @@ class _Unclustered:
     """The vocabularies that are in no cluster yet."""
 
     def __init__(
-        self, bags: Bags, distances: TermDistances, costs: Costs, order: Ints, matchings: int
-    ) -> None:
+        self, bags: Bags, distances: TermDistances, costs: Costs, order: Ints, matchings: int,
+        people: tuple[int, int | None],
+    ) -> None:  # fmt: skip
         self._bags, self._distances, self._costs = bags, distances, costs
         self._slot = np.full(distances.classes, -1, dtype=np.int32)
-        self._matchings = matchings
+        self._matchings, (self._k, self._least) = matchings, people
         self._pool = pool_of(bags, distances, order)
         self._first, self._waiting = 0, order.size
         self._of_person = np.bincount(bags.person)
         self.people = int(np.count_nonzero(self._of_person))  # who have a vocabulary that waits
         self._barred = np.zeros(self._of_person.size, dtype=np.bool_)  # who are in the cluster
 
-    def grown(self, k: int) -> Cluster:
-        """Return the next cluster, of `k` vocabularies."""
+    def grown(self) -> Cluster:
+        """Return the next cluster, of k vocabularies."""
         # Those who are taken would still be looked at in every search.
         if self._waiting < _CROWDED * self._pool.number.size:
             self._pool = pool_of(self._bags, self._distances, self._pool.number[self._pool.waits])
@@ -115,7 +119,7 @@ class _Unclustered:
             self._first += 1
         members = [self._taken(self._first)]
         centre = opened(*self._own(members[0]), self._distances)
-        while len(members) < k:
+        while len(members) < self._k:
             large = _large(centre, self._costs, int(self._pool.sizes.max()))
             at = _nearest(
                 centre, self._pool, self._costs, large, self._slot, self._barred, self._matchings
@@ -172,6 +176,9 @@ class _Unclustered:
             savings, centre.stand, classes, counts, 0, terms.size, 0
         )
         cleared(savings)
+        if absent := may_lack(max(self._k, centre.terms.shape[1] + 1), self._least):
+            own = terms, counts
+            return partly_joined(centre, flow, bags, columns, own, self._distances, absent)
         after: Centre = joined(centre, flow, bags, columns, terms, self._distances)
         return after
 

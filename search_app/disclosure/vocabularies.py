@@ -1,7 +1,8 @@
 """Rows that stand for the vocabularies of a group: each weight counts occurrences of a word.
 
-Each occurrence in such a row stands for one of every member. That says nothing about which words
-stay: a word that all members have is told of all of them, and no average is promised.
+Each occurrence in such a row stands for one of every member, or of k of more members. That says
+nothing about which words stay: a word that all members have is told of all of them, and no average
+is promised.
 """
 
 from __future__ import annotations
@@ -38,19 +39,18 @@ _TELLS = {
 
 
 class Vocabularies(Groups):
-    """What is shown of rows whose weights count occurrences, each standing for every member."""
+    """What is shown of rows whose weights count occurrences, each standing for k people or more."""
 
     words = replace(
         WORDS,
-        third_way="the words that all of your group have, or close ones",
+        third_way="the words that your group has in common, or close ones",
         seen_in_short=(
-            "The query and the words that each person of your group has, or words close to them"
-            "{sizes}."
+            "The query and the words that your group has in common, or words close to them{sizes}."
         ),
         how=Markup(
             "A profile is the words that a person has searched for, and how often. Profiles that "
             "are alike are put in a group. Words of the members are matched that are the same or "
-            "close. What every member has a match for is released: one list of words for each "
+            "close. What enough members have a match for is released: one list of words for each "
             "group, its <em>row</em>."
         ),
         kept=(
@@ -81,8 +81,27 @@ class Vocabularies(Groups):
 
     @property
     def tells(self) -> str:
-        """Return in one sentence what a word in a row tells about the row's people."""
-        return _TELLS[str(self.release.parameters.get("typical", ""))]
+        """Return in a few sentences what a word in a row tells about the row's people."""
+        tells = _TELLS[str(self.release.parameters.get("typical", ""))]
+        if not self.partial:
+            return tells
+        share = self.stated.get("own_share")
+        own = (
+            "" if share is None else f": on average {percent(share)} % of a row is its reader’s own"
+        )
+        return f"A word need not stand for everybody in the row{own}. {tells}"
+
+    @property
+    def partial(self) -> bool:
+        """Return whether k of more members have a match for a word, and not all of them."""
+        return bool(self.release.parameters.get("members"))
+
+    @property
+    def matching(self) -> str:
+        """Return who of a group have a match for each word of its row."""
+        return (
+            f"at least {self.release.parameters['k']:,} members" if self.partial else "all members"
+        )
 
     @classmethod
     def lines(cls, made: Mapping[str, Any]) -> list[str]:
@@ -92,12 +111,16 @@ class Vocabularies(Groups):
         mean = f" to {most} (mean {facts['mean_group']:.2f})" if fewest < most else ""
         kept, gone = facts["kept_occurrences"], facts["suppressed_occurrences"]
         replaced = facts["replaced_occurrences"] / max(1, kept)
+        own = []
+        if (share := facts.get("own_share")) is not None:
+            own.append(value_line("share of a row that is its reader's own", f"{share:.3f}"))
         return [
             f"{count(facts['users'], 'user', 'users')} in "
             f"{count(facts['groups'], 'group', 'groups')} of {fewest}{mean}: {made['release']}",
             value_line(f"promised: {given['count']} behind each occurrence", f"k={given['k']}"),
             value_line("occurrences kept", f"{kept / (kept + gone):.3f}"),
             value_line("  of these, published as another word", f"{replaced:.3f}"),
+            *own,
             value_line("users without a row: nothing matched", f"{facts['users_left_out']}"),
             value_line(
                 "share of members, worst released term", f"{facts['released_linkability']:.3f}"
@@ -110,7 +133,8 @@ class Vocabularies(Groups):
         k, of_people = self.release.parameters["k"], "people"
         meaning = (
             "Each row stands for this number of people or more, and each time that it has a word, "
-            f"for one word of every one of them. {self.tells}"
+            f"for one word of {'at least this number' if self.partial else 'every one'} of them. "
+            f"{self.tells}"
         )
         if self.release.parameters.get("count") == "vocabularies":
             of_people = "sessions"
@@ -125,13 +149,13 @@ class Vocabularies(Groups):
             every = kept + self.stated["suppressed_occurrences"]
             replaced = self.stated["replaced_occurrences"] / max(1, kept)
             meaning = (
-                f"{kept:,} of {every:,} uses of a word have a match in their whole group, and "
-                f"{percent(replaced)} % of these are published as another word. All others were "
-                "suppressed."
+                f"{kept:,} of {every:,} uses of a word have a match of {self.matching} of their "
+                f"group, and {percent(replaced)} % of these are published as another word. All "
+                "others were suppressed."
             )
             facts.append(Fact("Uses of words kept", f"{percent(kept / every)} %", meaning))
         if number := self.stated.get("users_left_out"):
-            meaning = "Nothing of theirs has a match in a whole group, so no row stands for them."
+            meaning = f"Nothing of theirs has a match of {self.matching}, so they have no row."
             facts.append(Fact("People without a row", f"{number:,}", meaning))
         return [*facts, *_without_average(super()._measured())]
 
@@ -158,7 +182,7 @@ class Vocabularies(Groups):
         )
         # While the rows are withheld, strangers can read this: a number would say who left.
         left_out = 0 if self.closed else self.release.left_out
-        price = "uses of a word without a match in their whole group are suppressed. "
+        price = f"uses of a word without a match of {self.matching} of a group are suppressed. "
         price += "Someone who has no match at all has no row"
         if left_out:
             price += f", as {count(left_out, 'person here has', 'people here have')} none"
@@ -166,8 +190,8 @@ class Vocabularies(Groups):
             "What vocabulary k-anonymity says",
             Markup(
                 "{} puts people in groups of <em>k</em> = {} or more, and publishes for each group "
-                "the words for which every member has a match."
-            ).format(made, f"{self.release.parameters['k']:,}"),
+                "the words for which {} have a match."
+            ).format(made, f"{self.release.parameters['k']:,}", self.matching),
             [
                 ("It says:", Markup("{}").format(promised.meaning.removesuffix(f" {self.tells}"))),
                 (
@@ -187,8 +211,8 @@ class Vocabularies(Groups):
         """Return what groups are, as heading and lead."""
         return Headline(
             "Groups and their words, and what they give away",
-            "People with close vocabularies are in one group. What every one of them has a match "
-            f"for (their row) stands for all of them. {self.tells}",
+            f"People with close vocabularies are in one group. What {self.matching} have a match "
+            f"for (their row) stands for them. {self.tells}",
         )
 
 

@@ -23,6 +23,7 @@ MATCHED: dict[str, Any] = {
     "senses": "first",
     "count": "people",
     "matchings": None,
+    "members": None,
     "anneal": "false",
     "min_users": 1,
 }
@@ -123,12 +124,24 @@ def facts_of(release: SmallRelease) -> dict[str, Any]:
         name: digits(value) if isinstance(value, Fraction) else value
         for name, value in true_facts(common(release), groups, terms).items()
     }
+    if release.parameters.get("members"):
+        facts["own_share"] = digits(own_share(release))
     return facts | {
         "users_left_out": len(release.profiles) - len(release.members),
         "kept_occurrences": kept,
         "replaced_occurrences": replaced,
         "suppressed_occurrences": every - kept,
     }
+
+
+def own_share(release: SmallRelease) -> Fraction:
+    """Return the mean over members of the share of their row's slots that they stand in."""
+    shares = []
+    for member in release.members:
+        slots = [slot for slot in release.slots if slot["row"] == member["row"]]
+        own = [slot for slot in slots if member["user"] in {u for u, _ in slot["occurrences"]}]
+        shares.append(Fraction(len(own), max(len(slots), 1)))
+    return sum(shares, Fraction()) / len(shares)
 
 
 def person_of(release: SmallRelease, user: str) -> str:

@@ -13,7 +13,7 @@ from anonymizer.verification.finding import Verdict
 
 from .small_release import SmallRelease, together
 from .small_vocabulary import EXAMPLE, MATCHED, TAXONOMY, facts_of, vocabulary
-from .verification.test_vocabularies import example, general, later, sessions
+from .verification.test_vocabularies import example, general, later, partial, sessions
 
 
 def published(release: SmallRelease, place: Path) -> Verdict:
@@ -23,7 +23,7 @@ def published(release: SmallRelease, place: Path) -> Verdict:
     return verdict
 
 
-@pytest.mark.parametrize("made", [example, general])
+@pytest.mark.parametrize("made", [example, general, partial])
 def test_what_is_published_is_read_again_and_holds_nothing_private(
     made: Any, tmp_path: Path
 ) -> None:
@@ -33,7 +33,7 @@ def test_what_is_published_is_read_again_and_holds_nothing_private(
     assert [read.rows.row(name) for name in read.rows.users] == [r["terms"] for r in release.rows]
     assert read.about["facts"] == {name: release.facts[name] for name in COUNTS}
     assert {*read.about["quoted"]["parameters"]} == (
-        {"anneal", "matchings", "model", "omega", "order"} & release.parameters.keys()
+        {"anneal", "matchings", "members", "model", "omega", "order"} & release.parameters.keys()
     )
     content = (tmp_path / "out").read_text()
     assert not any(user in content for user in EXAMPLE)

@@ -1,22 +1,24 @@
 """What a release by vocabulary-k promises: each slot has a close occurrence of every member.
 
 A row's weight of a term is the number of slots that publish it. Each slot holds one occurrence of
-each member, any two of them close, and its term is the typical one. Which people were put together
-can't be recounted, and nothing is promised about it.
+each member, any two of them close, and its term is the typical one. With `members` it holds one of
+at least k members. Which people were put together can't be recounted, and nothing is promised about
+it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ...arrays import Marks
-from ..choices import MIN_USERS, MOST, Numbers
+from ..choices import MIN_USERS, MOST, Numbers, parameter_faults
 from ..files.strict_lines import is_real, is_whole
-from ..finding import Findings
+from ..finding import Findings, row_findings
 from ..tally import Grounds
 from ..vocabularies.matching import matched
 from ..vocabularies.network import network_of
@@ -49,16 +51,21 @@ _NUMBERS: Numbers = {
         lambda n: n is None or is_whole(n, 1, MOST),
         f"a whole number from 1 to {MOST}, or null",
     ),
+    "members": (
+        lambda n: n is None or is_whole(n, 1, MOST),
+        f"a whole number from 1 to {MOST}, or null",
+    ),
     **MIN_USERS,
 }
 # How distances put people together, which no row shows.
-_QUOTED = {"omega", "model", "order", "matchings", "anneal"}
+_QUOTED = {"omega", "model", "order", "matchings", "members", "anneal"}
 
 
 def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     """Yield whether rows and slots of matched vocabularies hold."""
     yield from judge_people(parameters, grounds, once=True)
-    slots, findings = judge_slots(grounds, whole=False)
+    partial = parameters["members"] is not None
+    slots, findings = judge_slots(grounds, least=parameters["k"] if partial else None)
     yield from findings
     network, eps = network_of(parameters, grounds.parts), parameters["eps"]
     own, names = [slots.terms[own] for own in slots.own.tolist()], [*slots.terms, None]
@@ -81,19 +88,35 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     wrong = np.array([typical[bag] != names[term] for bag, term in pairs], dtype=np.bool_)
     faults = {f"does not publish {what}": wrong}
     yield from slot_findings("typical", faults, slots, f"each slot publishes {what}")
-    faults = {"names members in another order than its row's first slot": _disordered(slots)}
-    yield from slot_findings("order", faults, slots, "slots of a row name members in one order")
+    disordered = np.isin(np.arange(grounds.tally.sizes.size), _disordered(slots))
+    line = "has slots that name its members in different orders"
+    yield from row_findings("order", disordered, line, "slots of a row name members in one order")
 
 
-def _disordered(slots: Slots) -> Marks:
-    """Return marks for the slots whose users stand in another order than in their row's first."""
-    _, first, at = np.unique(slots.row, return_index=True, return_inverse=True)
-    model = first[at]
-    place = np.arange(slots.user.size) - slots.ends[:-1][slots.slot]
-    # Slots of a row are equally large here.
-    other = slots.user[slots.ends[:-1][model][slots.slot] + place]
-    marks: Marks = np.bincount(slots.slot, other != slots.user, slots.row.size) > 0
-    return marks
+def _disordered(slots: Slots) -> list[int]:
+    """Return the rows for whose members there is no order in which all of their slots name them."""
+    users, rows = slots.user.tolist(), slots.row.tolist()
+    ends = pairwise(slots.ends.tolist())
+    orders = {(row, tuple(users[low:high])) for row, (low, high) in zip(rows, ends, strict=True)}
+    sorters = defaultdict[int, TopologicalSorter[int]](TopologicalSorter)
+    for row, order in orders:
+        for before, after in pairwise(order):
+            sorters[row].add(after, before)
+    disordered = []
+    for row, sorter in sorters.items():
+        try:
+            sorter.prepare()
+        except CycleError:
+            disordered.append(row)
+    return disordered
 
 
-JUDGE = judge_of("vocabulary-k", _judge, _WORDS, _NUMBERS, _QUOTED)
+def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with `parameters`, alone and together."""
+    faults = [*parameter_faults(parameters, _WORDS, _NUMBERS)]
+    yield from faults
+    if not faults and parameters["members"] in range(parameters["k"] + 1):
+        yield "members must be more than k, or null"
+
+
+JUDGE = judge_of("vocabulary-k", _judge, _WORDS, _NUMBERS, _QUOTED)._replace(faults=_faults)

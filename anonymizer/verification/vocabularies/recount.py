@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Set
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ...arrays import Marks
+from ...arrays import Ints, Marks
 from ...promise import Promise
 from ..choices import MOST, Numbers, Words, parameter_faults, people_of_rows
-from ..facts import OCCURRENCES, general_facts
+from ..facts import OCCURRENCES, OWN_SHARE, general_facts
 from ..files.evidence import SLOTS, TAXONOMY, JudgedRows
 from ..files.profiles import keys_of
 from ..files.strict_lines import is_whole
@@ -47,10 +48,13 @@ def judge_people(parameters: Mapping[str, Any], grounds: Grounds, *, once: bool)
     yield from row_findings("k", people < k, line, good)
 
 
-def judge_slots(grounds: Grounds, *, whole: bool) -> tuple[Slots, list[Finding]]:
+def judge_slots(
+    grounds: Grounds, *, whole: bool = False, least: int | None = None
+) -> tuple[Slots, list[Finding]]:
     """Return the slots that can be judged further, and whether they are what rows publish.
 
-    Each must hold one occurrence of each member; one or more, if slots are `whole`.
+    Each must hold one occurrence of each member; one or more, if slots are `whole`. With `least` it
+    must hold one of this number of members or more, and each member must stand in a slot.
     """
     slots, tally = _slots_of(grounds), grounds.tally
     nowhere = slots.line[slots.row < 0]
@@ -64,17 +68,25 @@ def judge_slots(grounds: Grounds, *, whole: bool) -> tuple[Slots, list[Finding]]
     members, users = tally.sizes[slots.row], grounds.group_of.size
     there = slots.user >= 0
     different = np.unique(slots.slot[there] * users + slots.user[there]) // users
-    complete = np.bincount(different, minlength=count) == members
-    complete &= (slots.sizes == members) | whole
+    there_are = np.bincount(different, minlength=count)
+    complete = there_are == members if least is None else there_are >= least
+    complete &= (slots.sizes == there_are) | whole
     one = "one occurrence or more" if whole else "exactly one occurrence"
+    one += " of each member" if least is None else f" of each of {least} members or more"
     faults = {
         "stands behind a slot that must come later": slots.late,
         "has an occurrence that no member of its row has": ~holds,
         "uses an occurrence that another slot uses": np.bincount(slots.slot, often, count) > 0,
-        f"has not {one} of each member": ~complete,
+        f"has not {one}": ~complete,
     }
-    good = f"each of {count} slots has {one} of each member, none used twice"
+    good = f"each of {count} slots has {one}, none used twice"
     findings = [*slot_findings("slots", faults, slots, good), *_judge_weights(slots, grounds)]
+    if least is not None:
+        absent = grounds.group_of >= 0
+        absent[slots.user[there]] = False
+        alone = tally.sure(marked(grounds.group_of[absent], tally.sizes.size))
+        line, good = "has a member who stands in no slot", "each member stands in a slot"
+        findings += row_findings("slots", alone, line, good)
     line = "stands before a row that must come first by its terms and their weights"
     findings += row_findings("order", _early(grounds.rows), line, "rows stand by their content")
     return slots.of(holds & complete), findings
@@ -159,7 +171,19 @@ def _facts(grounds: Grounds) -> dict[str, int | float]:
     kept, every = int(firsts.size), int((grounds.all_people or grounds.people).cells.weights.sum())
     left_out = int(np.count_nonzero(grounds.group_of < 0))
     counted = (left_out, kept, int(np.count_nonzero(replaced)), every - kept)
-    return {**general_facts(grounds), **dict(zip(OCCURRENCES, counted, strict=True))}
+    facts = {**general_facts(grounds), **dict(zip(OCCURRENCES, counted, strict=True))}
+    if grounds.parameters.get("members") is not None:
+        facts[OWN_SHARE] = _own_share(slots.user[firsts], slots, grounds)
+    return facts
+
+
+def _own_share(standing: Ints, slots: Slots, grounds: Grounds) -> float:
+    """Return which share of their row's `slots` users stand in, on average; each is `standing`."""
+    served = grounds.group_of >= 0
+    times = np.bincount(standing[standing >= 0], minlength=served.size)[served]
+    every = np.bincount(slots.row[slots.row >= 0], minlength=grounds.tally.sizes.size)
+    shares = times / np.maximum(every[grounds.group_of[served]], 1)
+    return math.fsum(shares) / max(shares.size, 1)
 
 
 def judge_of(
@@ -169,7 +193,7 @@ def judge_of(
 
     Parameters must be one of their `words`, or one of `numbers`. Rows don't show the `quoted` ones.
     """
-    known = {*words, *numbers, *OCCURRENCES}
+    known = {*words, *numbers, *OCCURRENCES, OWN_SHARE}
     return Judge(
         method,
         Promise("group", "vocabulary"),

@@ -23,7 +23,7 @@ from ..report.claims import (
 from ..report.report import Claim
 from .example import running_example
 from .facts import far, recall
-from .variants import LG, POOL, SETS, SSC, Releases
+from .variants import ANNEALED, BOTH, LG, OURS, PARTIAL, POOL, SETS, SSC, Releases
 
 K = 5  # the paper's
 _MOST_SUPPRESSED, _PAPERS_LM, _TERMS_LEFT = 0.9, 0.12, 21 / 181
@@ -161,10 +161,39 @@ def _few_people(releases: Releases) -> Values:
     return None if share is None or people is None else {"share": share, "people": people}
 
 
-def _searched(rivals: tuple[str, ...], releases: Releases) -> SidePairs:
-    """Return pairs of SSC at its best eps and each of `rivals`, at k."""
+def _better(kind: str, releases: Releases) -> Values:
+    """Return whether rows of `kind` lose less than those of SSC, and leave no more people empty."""
+    texts, right = [], []
+    for k, eps, variant in releases.every(kind):
+        names, rival = ("loss", "users_left_empty", "own_share"), releases.at(SSC, k, eps)
+        values = [releases.fact(name, one) for one in (variant, rival) for name in names]
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            loss, empty, own, loss_before, empty_before, _ = known
+            right.append(loss < loss_before and empty <= empty_before)
+            texts.append(
+                f"{loss:.3f} instead of {loss_before:.3f} at k = {k}, eps = {eps:g} (left empty "
+                f"{empty:.0f} instead of {empty_before:.0f}, own share {own:.1%})"
+            )
+    return {"texts": listed(texts), "right": all(right)} if right else None
+
+
+def _served_better(kind: str, releases: Releases) -> SidePairs:
+    """Return pairs of rows of `kind` and those of SSC, at every k and eps of the first."""
+    both = (
+        (releases.side(kind, k, eps), releases.side(SSC, k, eps))
+        for k, eps, _ in releases.every(kind)
+    )
+    pairs = [(one, other) for one, other in both if one is not None and other is not None]
+    return SidePairs(pairs, f"AP (pool {POOL})")
+
+
+def _searched(
+    rivals: tuple[str, ...], releases: Releases, kinds: tuple[str, ...] = (SSC,)
+) -> SidePairs:
+    """Return pairs of the best of `kinds` by any eps, and each of `rivals`, at k."""
     pairs = []
-    sides = [releases.side(SSC, K, eps) for eps in releases.all_eps()]
+    sides = [releases.side(kind, K, eps) for kind in kinds for eps in releases.all_eps(kind)]
     ours = [side for side in sides if side is not None]
     best = max(ours, key=lambda side: float(side.people.mean()), default=None)
     for kind in rivals:
@@ -173,6 +202,12 @@ def _searched(rivals: tuple[str, ...], releases: Releases) -> SidePairs:
             pairs.append((best, other))
     return SidePairs(pairs, f"AP (pool {POOL})")
 
+
+_BETTER = (
+    ("annealed", "SSC with exchanges", ANNEALED),
+    ("partial", "SSC with partial bags", PARTIAL),
+    ("both", "SSC with both", BOTH),
+)
 
 _TABLE: tuple[TestedClaim[Releases] | UntestedClaim[Releases], ...] = (
     UntestedClaim(
@@ -307,5 +342,34 @@ _TABLE: tuple[TestedClaim[Releases] | UntestedClaim[Releases], ...] = (
         _OURS,
         each_greater,
         partial(_searched, ("p-linkability", "pooled")),
+    ),
+    *(
+        UntestedClaim(
+            f"{name}-loses-less",
+            f"{text} loses less than SSC (bLM) and leaves no more people empty, at every k and "
+            "eps that was tried.",
+            _OURS,
+            "bLM is {texts}.",
+            partial(_better, kind),
+        )
+        for name, text, kind in _BETTER
+    ),
+    *(
+        TestedClaim(
+            f"search-{name}",
+            f"{text} serves search better than SSC, at every k and eps that was tried.",
+            _OURS,
+            each_greater,
+            partial(_served_better, kind),
+        )
+        for name, text, kind in _BETTER
+    ),
+    TestedClaim(
+        "search-best-over-groups",
+        "The best of these serves search better than p-linkability's and pooled's rows of 5 "
+        "people.",
+        _OURS,
+        each_greater,
+        partial(_searched, ("p-linkability", "pooled"), kinds=OURS),
     ),
 )

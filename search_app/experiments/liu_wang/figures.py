@@ -28,8 +28,9 @@ MEASURES = (
     "Nothing of the paper's own results can be compared in digits: its tables are in a technical "
     "report that we do not have.",
 )
-_HEAD = ("rows", "k", "eps", "bLM", "kept", "replaced", "users left empty", "Recall", "Recall, 2",
-         "sDist", "sDist, 2", "people a row", "worst term", "belief", "AP")  # fmt: skip
+_HEAD = ("rows", "k", "eps", "bLM", "kept", "replaced", "own", "users left empty",
+         "Recall", "Recall, 2", "sDist", "sDist, 2", "people a row", "worst term", "belief",
+         "AP")  # fmt: skip
 
 
 def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
@@ -59,7 +60,7 @@ def precision(summed: SummedUp, releases: Releases) -> Figure:
     """Return AP of `summed` by k, with a line for each kind of rows in `releases`."""
     lines = []
     for kind in KINDS:
-        for eps in releases.all_eps() if kind == SSC else (None,):
+        for eps in releases.all_eps(kind) or (None,):
             name = kind if eps is None else f"{kind}, eps = {eps:g}"
             ks = releases.ks(kind)
             lines.append(
@@ -74,10 +75,12 @@ def everything(summed: SummedUp, releases: Releases) -> Table:
     rows = []
     for kind in KINDS:
         for k, eps, variant in sorted(releases.every(kind), key=lambda one: one[:2]):
-            shown = f"{eps:g}" if kind == SSC else cells.NONE
-            values = _values(releases, variant, eps if kind == SSC else 4.0)
+            matched, members = variant.number("eps") is not None, variant.number("members")
+            shown = f"{eps:g}" if matched else cells.NONE
+            values = _values(releases, variant, eps if matched else 4.0)
             ap = cells.mean(summed.find(variant, "group", POOL))
-            rows.append((kind, str(k), shown, *values, ap))
+            name = kind if members is None else f"{kind}, m = {members:g}"
+            rows.append((name, str(k), shown, *values, ap))
     for variant in releases.outcomes.experiment.named("typical", "order", "models"):
         head = (variant.label, str(variant.given.get("k")), "4")
         ap = cells.mean(summed.find(variant, "group", POOL))
@@ -92,7 +95,8 @@ def everything(summed: SummedUp, releases: Releases) -> Table:
 
 def _columns() -> str:
     return (
-        "Kept: of all occurrences. Replaced: of those that are kept. Recall and sDist are of "
+        "Kept: of all occurrences. Replaced: of those that are kept. Own: of what a person's row "
+        "publishes, what stands for an occurrence of theirs, too. Recall and sDist are of "
         "patterns of one term or more, and of two or more. Worst term: the largest share of "
         "members who have one of their terms. Belief: the largest change of belief about a term, "
         f"by members' shares. AP is over pool {POOL}."
@@ -117,16 +121,16 @@ def sessions(releases: Releases) -> Table:
         "occurrences are nouns of WordNet. A row stands for k people, or for k sessions where "
         "sessions are counted. The last column: the share of rows of fewer than k people."
     )
-    head = (*_HEAD[:6], "vocabularies left empty", *_HEAD[7:11], "vocabularies a row",
-            *_HEAD[12:14], "fewer people")  # fmt: skip
+    head = (*_HEAD[:7], "vocabularies left empty", *_HEAD[8:12], "vocabularies a row",
+            *_HEAD[13:15], "fewer people")  # fmt: skip
     return Table("sessions", "Sessions as vocabularies", about, head, tuple(rows))
 
 
 def _values(releases: Releases, variant: Variant, eps: float) -> Sequence[str]:
     """Return what was measured of a `variant` as texts; sDist is that at `eps`."""
-    names = ("loss", "kept_share", "replaced_share", "users_left_empty", *map(recall, LENGTHS),
-             *(far(least, eps) for least in LENGTHS), "mean_group", "worst_linkability",
-             "change_of_belief")  # fmt: skip
+    names = ("loss", "kept_share", "replaced_share", "own_share", "users_left_empty",
+             *map(recall, LENGTHS), *(far(least, eps) for least in LENGTHS), "mean_group",
+             "worst_linkability", "change_of_belief")  # fmt: skip
     facts = {name: releases.fact(name, variant) for name in names}
     return [
         f"{value:.0f}" if name == "users_left_empty" and value is not None else cells.number(value)

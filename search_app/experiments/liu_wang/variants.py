@@ -11,10 +11,19 @@ from ..report.claims import Side
 from ..report.making import BASELINES, NAMES
 
 SSC, LG, SETS = "SSC", "LG(bag)", "LG"
+ANNEALED, PARTIAL, BOTH = "SSC, annealed", "partial bags", "partial bags, annealed"
+OURS = (ANNEALED, PARTIAL, BOTH)  # what the paper does not do
 OTHERS = ("p-linkability", "pooled")  # groups of this product
-KINDS = (SSC, LG, SETS, *OTHERS)
+KINDS = (SSC, *OURS, LG, SETS, *OTHERS)
 POOL = 100
-_TABLES = {SSC: ("ssc", "suppression"), LG: ("lg",), SETS: ("lg",)}
+_TABLES = {
+    SSC: ("ssc", "suppression"),
+    ANNEALED: ("annealed",),
+    PARTIAL: ("partial",),
+    BOTH: ("partial-annealed",),
+    LG: ("lg",),
+    SETS: ("lg",),
+}
 _BAG = {LG: "true", SETS: "false"}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from anonymizer.errors import BadParameter, Unsatisfiable
+from anonymizer.measures.vocabulary import own_share
 from anonymizer.methods import anonymize, idle_parameters
 from anonymizer.methods.method import Inputs
 from anonymizer.model import Profiles, Release
@@ -92,14 +93,37 @@ def drawn(rng: np.random.Generator) -> Rows:
     }
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_rows_keep_what_is_promised(method: str) -> None:
+def test_a_word_is_published_if_k_of_more_people_match_it() -> None:
+    """c has no wine, d has nothing of the row, and nobody else has b's shoes."""
+    rows = {
+        "a": {"Wine": 2.0},
+        "b": {"Vino": 1.0, "xyzzy": 1.0, "Shoes": 1.0},
+        "c": {"xyzzy": 1.0},
+        "d": {"plugh": 3.0},
+    }
+    release = made(rows, k=2, members=4, order="input")
+    assert rows_of(release) == ["Wine:1 xyzzy:1"]
+    assert groups(release) == ["a b c"]
+    assert [slot.occurrences for slot in release.slots] == [
+        (("a", "Wine"), ("b", "Vino")),
+        (("c", "xyzzy"), ("b", "xyzzy")),  # c joined first
+    ]
+    assert own_share(release) == (1 / 2 + 1 + 1 / 2) / 3
+    with pytest.raises(Unsatisfiable, match="no row would have a term"):
+        made(rows, k=4)
+    assert "model" in idle_parameters("vocabulary-k", {"members": 4, "k": 2, "model": 1})
+
+
+@pytest.mark.parametrize(
+    ("method", "more"), [("vocabulary-k", 0), ("vocabulary-k", 2), ("generalization", 0)]
+)
+def test_rows_keep_what_is_promised(method: str, more: int) -> None:
     """Rows of k people, whose weights are slots, which use no occurrence twice."""
     rng, rows_seen = np.random.default_rng(5), 0
     for _ in range(60):
         rows, k = drawn(rng), int(rng.integers(1, 5))
         try:
-            release = made(rows, method, k=k)
+            release = made(rows, method, k=k, **({"members": k + more} if more else {}))
         except Unsatisfiable:
             continue
         rows_seen += len(release.rows)
@@ -117,7 +141,10 @@ def test_rows_keep_what_is_promised(method: str) -> None:
         for slot in release.slots:
             served = np.flatnonzero(release.row_of_user == slot.row)
             members = {release.users[user] for user in served.tolist()}
-            assert sorted(user for user, _ in slot.occurrences) == sorted(members)
+            standing = [user for user, _ in slot.occurrences]
+            assert len({*standing}) == len(standing) >= k
+            assert {*standing} <= members if more else {*standing} == members
+        assert {*release.users} == {user for slot in release.slots for user, _ in slot.occurrences}
     assert rows_seen > 40
 
 
@@ -133,6 +160,8 @@ def test_rows_keep_what_is_promised(method: str) -> None:
         ({"omega": 0.0}, "omega=0.0 must be above 0"),
         ({"model": 3}, "model=3 must be from 1 to 2"),
         ({"matchings": 0}, "matchings=0 must be"),
+        ({"members": 5}, "members=5 must be more than k=5, or off"),
+        ({"members": 0}, "members=0 must be at least 2"),
         ({"taxonomy": "tree.tsv"}, None),
     ],
 )
@@ -149,6 +178,9 @@ def test_wrong_options_are_refused(parameters: dict[str, Any], fault: str | None
 def test_what_can_make_no_release_is_refused(method: str) -> None:
     with pytest.raises(Unsatisfiable, match="k=6 is more than the number of people, 5"):
         made(EXAMPLE, method, k=6)
+    if method == "vocabulary-k":
+        with pytest.raises(Unsatisfiable, match="members=6 is more than the number of people, 5"):
+            made(EXAMPLE, method, k=2, members=6)
     with pytest.raises(BadParameter, match="--weights tf"):
         made({"a": {"Wine": 0.5}, "b": {"Wine": 1.0}}, method, k=1)
     with pytest.raises(Unsatisfiable, match="no row would have a term"):

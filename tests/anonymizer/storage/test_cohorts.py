@@ -288,3 +288,5 @@ def test_facts_of_all_cohorts_follow_from_each() -> None:
         "smallest_group": 1,
         "worst_linkability": 0.75,
     }
+    shares = [{"users": 3, "own_share": 1.0}, {"users": 1, "own_share": 0.5}]
+    assert facts_of_all(shares) == {"users": 4, "own_share": 0.875}

@@ -12,7 +12,7 @@ from anonymizer.terms.taxonomy import noun_taxonomy
 from anonymizer.verification.vocabularies.network import network_of
 from anonymizer.verification.vocabularies.wordnet_files import read_nouns
 
-from ..small_release import SmallRelease, together
+from ..small_release import SmallRelease, digits, together
 from ..small_vocabulary import (
     CLUSTERS,
     EXAMPLE,
@@ -256,7 +256,7 @@ FORGERIES: list[tuple[str, Change, str, str]] = [
     ("a slot of a word not there", slot(1, term="Boots"), "terms", "publishes a term that its row"),
     ("slots out of order", lambda r: r.slots.reverse(), "slots", "6 of 7 slots: stands behind a"),
     ("members out of order", lambda r: r.slots[0]["occurrences"].reverse(), "order",
-     "names members in another order than its row's first slot"),
+     "line 1: has slots that name its members in different orders"),
     ("a weight more", weigh(0, "Wine", 2.0), "weights", "is not the number of its slots"),
     ("a weight less", weigh(1, "Raw-milk", 1.0), "weights", "line 2: has a weight that is not"),
     ("a share", weigh(0, "Wine", 2 / 3), "weights", "is not the number of its slots"),
@@ -315,6 +315,65 @@ FORGERIES: list[tuple[str, Change, str, str]] = [
 )
 def test_a_forgery_is_refused(change: Change, claim: str, line: str, tmp_path: Path) -> None:
     release = example()
+    change(release)
+    found = breaches(release, tmp_path)
+    assert any(claim == what and line in text for what, text in found), found
+
+
+def partial() -> SmallRelease:
+    """Return the example with clusters of more than k, where t1 does not match Shoes."""
+    release = example(members=3)
+    release.slots[1]["occurrences"].pop(0)
+    release.facts = facts_of(release)
+    return release
+
+
+def test_a_slot_may_lack_members_if_k_match(tmp_path: Path) -> None:
+    release = partial()
+    assert breaches(release, tmp_path) == []
+    said = [finding.line for finding in judged(release, tmp_path).findings]
+    one = "exactly one occurrence of each of 2 members or more"
+    assert f"each of 7 slots has {one}, none used twice" in said
+    assert release.facts["own_share"] == digits((3 / 4 + 4) / 5)
+
+
+def lonely(release: SmallRelease) -> None:
+    """Let t3 stand in no slot of its row, with facts that fit."""
+    for line in release.slots[:4]:
+        line["occurrences"] = [one for one in line["occurrences"] if one[0] != "t3"]
+    del release.slots[1], release.rows[0]["terms"]["Shoes"]
+    release.facts = facts_of(release)
+
+
+PARTIAL_FORGERIES: list[tuple[str, Change, str, str]] = [
+    ("k - 1 occurrences", cut(2, 0), "slots",
+     f"{IN_SLOTS} 2: has not exactly one occurrence of each of 2 members or more"),
+    ("a member twice", pair(2, 0, "t3", "Raw-milk"), "slots", f"{IN_SLOTS} 2: has not exactly one"),
+    ("a member once more", lambda r: r.slots[1]["occurrences"].append(["t3", "Wine"]), "slots",
+     "2 of 7 slots: uses an occurrence that another slot uses"),
+    ("a member in no slot", lonely, "slots", "line 1: has a member who stands in no slot"),
+    ("somebody of no row", lambda r: r.slots[1]["occurrences"].append(["t5", "Pants"]), "slots",
+     "that no member of its row has"),
+    ("members out of order", lambda r: r.slots[1]["occurrences"].reverse(), "order",
+     "line 1: has slots that name its members in different orders"),
+    ("a pair beyond eps", pair(2, 1, term="Raw-milk"), "eps", f"{IN_SLOTS} 2: has two"),
+    ("as if all matched", put(members=None), "slots", "exactly one occurrence of each member"),
+    ("clusters of k", put(members=2), "parameters", "members must be more than k, or null"),
+    ("clusters of nobody", put(members=0), "parameters", "members must be a whole number from 1"),
+    ("own share off", off("own_share", -0.01), "facts", "own_share is not"),
+    ("own share lost", lambda r: r.facts.pop("own_share"), "facts", "own_share is missing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "claim", "line"),
+    [rest for _, *rest in PARTIAL_FORGERIES],
+    ids=[f[0] for f in PARTIAL_FORGERIES],
+)
+def test_a_forgery_of_partial_bags_is_refused(
+    change: Change, claim: str, line: str, tmp_path: Path
+) -> None:
+    release = partial()
     change(release)
     found = breaches(release, tmp_path)
     assert any(claim == what and line in text for what, text in found), found

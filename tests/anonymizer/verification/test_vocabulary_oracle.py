@@ -6,6 +6,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,8 @@ def holds(release: SmallRelease) -> bool:
         and times == stated
         and is_sorted([sorted(terms.items()) for terms in rows.values()])
         and all(count <= profiles.get(u, {}).get(term, 0) for (u, term), count in used.items())
-        and all({user for user, _ in pairs} == {*people[row]} for row, _, pairs in slots)
+        and all(complete(release, {u for u, _ in pairs}, people[row]) for row, _, pairs in slots)
+        and all(any(user == u for _, _, pairs in slots for u, _ in pairs) for user in row_of)
         and own(release, slots, people, tree)
         and {n: repr(f) for n, f in facts_of(release).items()}
         == {n: repr(f) for n, f in release.facts.items()}
@@ -73,21 +75,41 @@ def enough(release: SmallRelease, members: list[str]) -> bool:
     return once and len(persons) >= release.parameters["k"]
 
 
+def complete(release: SmallRelease, users: set[str], members: list[str]) -> bool:
+    if release.parameters.get("members"):
+        return users <= {*members} and len(users) >= release.parameters["k"]
+    return users == {*members}
+
+
 def holds_of(release: SmallRelease) -> Any:
     return matched if release.method == "vocabulary-k" else generalized
 
 
 def matched(release: SmallRelease, slots: Any, people: Any, tree: Tree) -> bool:
-    eps, order = release.parameters["eps"], dict[str, list[str]]()
-    for row, term, pairs in slots:
+    eps = release.parameters["eps"]
+    if not all(
+        ordered([pairs for r, _, pairs in slots if r == row], people[row]) for row in people
+    ):
+        return False
+    for _, term, pairs in slots:
         users, terms = [user for user, _ in pairs], [own for _, own in pairs]
-        if len(users) != len(people[row]) or order.setdefault(row, users) != users:
+        if len({*users}) != len(users):
             return False
         if any(far(one, other, tree, eps) > eps for one in terms for other in terms):
             return False
         if term != typical(release.parameters["typical"], terms, tree):
             return False
     return True
+
+
+def ordered(slots: Sequence[Any], members: list[str]) -> bool:
+    """Tell whether there is an order of members in which all slots name theirs."""
+    return any(
+        all(
+            [one for one in order if one in dict(pairs)] == [u for u, _ in pairs] for pairs in slots
+        )
+        for order in permutations(members)
+    )
 
 
 def far(one: str, other: str, tree: Tree, eps: float) -> float:
@@ -136,6 +158,7 @@ def parameters_hold(release: SmallRelease) -> bool:
         given.keys() == MATCHED.keys()
         and given["eps"] >= 0
         and (given["omega"] is None or given["omega"] > 0)
+        and (given["members"] is None or given["members"] > given["k"])
         and given["typical"] in ("majority", "bags", "generalize")
         and all(given[name] in words for name, words in WORDS.items())
     )
@@ -183,6 +206,7 @@ def small(rng: random.Random) -> SmallRelease:
             "omega": rng.choice((None, 1.5)),
             "typical": rng.choice(("majority", "bags", "generalize")),
             "min_users": rng.choice((1, 1, 1, 2)),
+            "members": rng.choice((None, None, given["k"] + 1, given["k"] + 2)),
         }
     choices = {"granularity": "session"} if sessions else {}
     method = "generalization" if bag else "vocabulary-k"
@@ -207,7 +231,8 @@ def content(found: Sequence[tuple[str, Any]]) -> list[tuple[str, int]]:
 def clustered(release: SmallRelease, rng: random.Random) -> list[list[str]]:
     """Return clusters of k people or more, with now and then too few of them."""
     users = rng.sample([*release.profiles], len(release.profiles))
-    size = max(1, release.parameters["k"] - (rng.random() < 0.1))
+    size = release.parameters.get("members") or release.parameters["k"]
+    size = max(1, size - (rng.random() < 0.1))
     clusters = list[list[str]]()
     for user in users:
         last = clusters[-1] if clusters else []
@@ -229,25 +254,27 @@ def clustered(release: SmallRelease, rng: random.Random) -> list[list[str]]:
 def together(
     release: SmallRelease, members: list[str], tree: Tree, rng: random.Random
 ) -> list[tuple[str, list[list[str]]]]:
-    """Return slots of terms that are close, one of each member."""
+    """Return slots of terms that are close, one of each member or of k."""
     profiles, eps = common(release), release.parameters["eps"]
+    least = release.parameters["k"] if release.parameters["members"] else len(members)
     left = {user: [t for t, n in profiles[user].items() for _ in range(int(n))] for user in members}
     slots = []
-    for term in rng.sample(left[members[0]], len(left[members[0]])):
-        chosen = [term]
-        for user in members[1:]:
-            near = [
-                own
-                for own in left[user]
-                if all(far(own, other, tree, eps) <= eps for other in chosen)
-            ]
-            if near:
-                chosen.append(rng.choice(near))
-        if len(chosen) == len(members):
-            for user, own in zip(members, chosen, strict=True):
-                left[user].remove(own)
-            pairs = [[user, own] for user, own in zip(members, chosen, strict=True)]
-            slots.append((typical(release.parameters["typical"], chosen, tree), pairs))
+    for at, first in enumerate(members[: len(members) - least + 1]):
+        for term in rng.sample(left[first], len(left[first])):
+            pairs = [[first, term]]
+            for user in members[at + 1 :]:
+                near = [
+                    own
+                    for own in left[user]
+                    if all(far(own, other, tree, eps) <= eps for _, other in pairs)
+                ]
+                if near:
+                    pairs.append([user, rng.choice(near)])
+            if len(pairs) >= least:
+                for user, own in pairs:
+                    left[user].remove(own)
+                chosen = [own for _, own in pairs]
+                slots.append((typical(release.parameters["typical"], chosen, tree), pairs))
     return slots
 
 
@@ -349,7 +376,7 @@ def change_parameter(release: SmallRelease, rng: random.Random) -> None:
     }
     values |= {"eps": (0.0, 1.0, 2.0, 4.0), "typical": ("majority", "bags", "generalize")}
     values |= {"omega": (0.0, 2.0, None), "min_users": (1, 2), "model": (1, 2, 3)}
-    values |= {"anneal": ("true", "false", "maybe")}
+    values |= {"anneal": ("true", "false", "maybe"), "members": (None, 1, 2, 3, 4)}
     name = rng.choice([name for name in values if name in release.parameters])
     release.parameters[name] = rng.choice(values[name])
 

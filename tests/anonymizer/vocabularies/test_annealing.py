@@ -46,8 +46,8 @@ def drawn(rng: np.random.Generator, *, sessions: bool = False) -> Rows:
     }
 
 
-def worth(release: Release) -> float:
-    """Return, from its slots, what the clusters of a release are worth."""
+def worth(release: Release, members: int | None = None) -> float:
+    """Return, from its slots, what the clusters of a release are worth; all have `members`."""
     total = 0.0
     for slot in release.slots:
         terms = [term for _, term in slot.occurrences]
@@ -56,7 +56,7 @@ def worth(release: Release) -> float:
             for at, one in enumerate(terms)
             for other in terms[:at]
         )
-        total += pairs / (len(terms) - 1)
+        total += pairs / ((members or len(terms)) - 1)
     return total
 
 
@@ -107,6 +107,28 @@ def test_clusters_are_never_worth_less_and_the_judge_accepts_them(
         write_release(stated, folder, seed=3, input_hash=fingerprint(people), profiles=choices)
         assert verify(folder, profiles).breaches == []
         assert made(rows, "true", k=k, model=model).slots == after.slots
+    assert better > 5
+
+
+def test_clusters_of_more_than_k_are_never_worth_less(tmp_path: Path) -> None:
+    rng, better = np.random.default_rng(6), 0
+    for number in range(40):
+        rows, k = drawn(rng), int(rng.integers(1, 3))
+        m = k + int(rng.integers(1, 3))
+        rows = dict([*rows.items()][: len(rows) // m * m])  # else some clusters have more than m
+        try:
+            before = made(rows, "false", k=k, members=m)
+        except Unsatisfiable:
+            continue
+        after = made(rows, "true", k=k, members=m)
+        assert worth(after, m) >= worth(before, m) * (1 - 1e-9)
+        better += worth(after, m) > worth(before, m)
+        profiles, folder = tmp_path / f"p{number}.jsonl", tmp_path / f"r{number}"
+        people = Profiles.from_rows(rows)
+        write_profiles(people, profiles)
+        stated = replace(after, facts=facts(people, after))
+        write_release(stated, folder, seed=3, input_hash=fingerprint(people), profiles={})
+        assert verify(folder, profiles).breaches == []
     assert better > 5
 
 

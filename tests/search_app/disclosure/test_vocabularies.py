@@ -36,12 +36,12 @@ FACTS = {
 }
 
 
-def vocabularies(**parameters: Any) -> Vocabularies:
+def vocabularies(facts: dict[str, Any] = FACTS, **parameters: Any) -> Vocabularies:
     given = {"k": 2, "eps": 4.0, "typical": "majority", "count": "people", **parameters}
     rows = Profiles.from_rows({"g0001": {"wine": 2.0}})
     promise = Promise("group", "vocabulary")
     users, row = ("ann", "bob"), np.zeros(2, dtype=np.int64)
-    release = Release(rows, users, row, "vocabulary-k", given, FACTS, promise=promise)
+    release = Release(rows, users, row, "vocabulary-k", given, facts, promise=promise)
     return Vocabularies(release, PEOPLE)
 
 
@@ -73,6 +73,25 @@ def test_all_that_shows_a_row_says_what_its_words_tell(given: dict[str, Any], to
     assert told in " ".join(map(str, tells.values()))
 
 
+def test_where_some_need_not_match_the_readers_own_share_is_shown() -> None:
+    shown = vocabularies({**FACTS, "own_share": 0.8333}, members=3)
+    price = (
+        "need not stand for everybody in the row: on average 83.3 % of a row is its reader’s own"
+    )
+    for facts in (shown.facts(), shown.ranking_facts(2), shown.row_facts(0)):
+        (fact,) = (fact for fact in facts if "behind each word of a row" in fact.name)
+        assert price in fact.meaning
+        assert "for one word of at least this number of them. A word" in fact.meaning
+    explained = shown.explained("")
+    assert "the words for which at least 2 members have a match" in explained.lead
+    assert price in str(explained.points)
+    assert price in shown.headline().lead
+    made = {"facts": shown.release.facts, "parameters": shown.release.parameters, "release": "r"}
+    lines = [" ".join(line.split()) for line in shown.lines(made)]
+    assert "share of a row that is its reader's own 0.833" in lines
+    assert "A word need not stand for everybody in the row. A word" in vocabularies(members=3).tells
+
+
 def test_without_a_typical_term_a_word_is_above_everybodys() -> None:
     shown = vocabularies()
     parameters = {"k": 2, "bag": "true"}
@@ -92,8 +111,9 @@ def test_no_average_is_shown_as_none_is_promised() -> None:
 def test_facts_count_uses_of_words() -> None:
     told = {fact.name: fact for fact in vocabularies().facts()}
     assert told["Uses of words kept"].value == "66.7 %"
-    assert "4 of 6 uses of a word have a match in their whole group, and 25 % of these" in (
-        told["Uses of words kept"].meaning
+    assert (
+        "4 of 6 uses of a word have a match of all members of their group, and 25 % of these"
+        in (told["Uses of words kept"].meaning)
     )
     assert told["People without a row"].value == "1"
     assert told["Linked to an interest, at worst"].value == "1.00"
