@@ -51,6 +51,7 @@ def test_from_nothing_to_an_export(run: Run, tmp_path: Path) -> None:
     out = run.json("study", "export", copy, "-o", tmp_path / "out")
     methods = (tmp_path / "out" / "methods.md").read_text()
     assert "The corpus was corpus. Rows of group were made by p-linkability (a=1," in methods
+    assert "5 of these people are simulated." in methods
     assert out["people"] == 5
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {
         "events.csv",
