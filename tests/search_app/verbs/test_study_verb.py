@@ -81,7 +81,7 @@ def test_what_is_refused(run: Run, tmp_path: Path) -> None:
         ("export", folder): "needs -o PATH",
         ("withdraw", folder): "needs the CODE",
         ("simulate", folder, "--effect", 2): "must be from 0 to 1",
-        ("status", tmp_path / "none"): "can't be read: No such file",
+        ("status", tmp_path / "none"): "can't be read: No such file or directory; check path",
     }.items():
         assert fault in run.refused("study", *words), words
     path = folder / "study.toml"
