@@ -241,7 +241,9 @@ def _text_of(path: Path) -> str:
     except UnicodeDecodeError as fault:
         raise UsageError(f"{path} is not UTF-8; save it as UTF-8") from fault
     except OSError as fault:
-        raise UsageError(f"{path} can't be read: {fault.strerror}") from fault
+        raise UsageError(
+            f"{path} can't be read: {fault.strerror}; check path and rights"
+        ) from fault
 
 
 def _line(fault: str) -> int:

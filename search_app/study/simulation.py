@@ -160,6 +160,7 @@ def play(
     """
     steps, cells = steps_of(study), study.cells
     finished = 0
+    store.note_simulated(count)
     for code in store.invite(count):
         person = store.of_code(str(code))
         if person is None:

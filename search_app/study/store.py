@@ -74,6 +74,7 @@ _SCHEMA = Schema(_TABLES, versions=range(1, 2), synchronous="FULL")
 _EMPTY = "PRAGMA wal_checkpoint(TRUNCATE)"
 _PAUSE, _WAIT = 0.5, 0.2  # seconds between two tries to empty the log, and of a try
 _WITHDRAWN, _CLOSED, _PUBLISHED, _ORIGIN = "withdrawn", "closed", "published", "origin"
+_SIMULATED = "simulated"
 LONGEST = 10_000  # characters of a value
 _NUMBER = 53  # bits of a participant's number: exact in every program that reads it
 T = TypeVar("T")
@@ -384,6 +385,14 @@ class StudyStore:
     def is_closed(self) -> bool:
         """Return whether the study was closed."""
         return self._durable(lambda: self._value(_CLOSED) == "1")
+
+    def note_simulated(self, count: int) -> None:
+        """Note that `count` more people of the study are simulated."""
+        self._durable(lambda: self._count(_SIMULATED, count))
+
+    def simulated(self) -> int:
+        """Return how many people of the study are simulated."""
+        return self._durable(lambda: int(self._value(_SIMULATED) or 0))
 
     def publish_once(self, what: str) -> bool:
         """Return whether nothing of `what` was published before; from now on, something was."""

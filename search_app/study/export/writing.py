@@ -57,7 +57,7 @@ def export(study: Study, store: StudyStore, folder: Path, settings: Settings) ->
     queries = publish_queries(kept, folder, settings, once)
     text = notebook(kept.study.title, kept.study.conditions, between=kept.study.design == BETWEEN)
     _write(folder / "analysis.ipynb", text)
-    _write(folder / "methods.md", methods(kept, store.origin(), profiles, queries))
+    _write(folder / "methods.md", methods(kept, store, profiles, queries))
     return {
         "folder": str(folder),
         "people": len(kept.people),
@@ -131,8 +131,8 @@ def _documents(lists: Sequence[Sequence[str]]) -> list[str]:
     return [document for documents in lists for document in documents]
 
 
-def methods(kept: KeptStudy, origin: Mapping[str, str], profiles: str, queries: str) -> str:
-    """Return a paragraph about how the study was done, by what was noted as its `origin`.
+def methods(kept: KeptStudy, store: StudyStore, profiles: str, queries: str) -> str:
+    """Return a paragraph about how the study in `store` was done.
 
     `profiles` and `queries` say what of them left.
     """
@@ -151,12 +151,14 @@ def methods(kept: KeptStudy, origin: Mapping[str, str], profiles: str, queries: 
     size = ", ".join(f"{one.id}: {one.seconds} s" for one in study.tasks)
     agreed = [f"{name}: {sum(name in one.opt_ins for one in people)}" for name in study.opt_ins]
     device = _DEVICE if study.device else ""
+    simulated = store.simulated()
+    invented = f"\n{simulated} of these people are simulated." if simulated else ""
     return f"""# Methods: {study.title}
 
 {len(people)} people agreed to take part (consent version {", ".join(versions) or "none"}), and
-{finished} of them finished; {study.participants} were planned. The conditions were
+{finished} of them finished; {study.participants} were planned.{invented} The conditions were
 {", ".join(study.conditions)}. {dealt} Tasks: {kinds}. Time: {size}. Participants did not see
-which condition was which.{device} {_rows_of(origin)}
+which condition was which.{device} {_rows_of(store.origin())}
 
 Interleaved lists were made by team draft (Radlinski, Kurup & Joachims, CIKM 2008; for
 three rankings or more Schuth et al., CIKM 2014). A click counts for the team of the

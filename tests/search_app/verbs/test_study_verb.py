@@ -51,6 +51,7 @@ def test_from_nothing_to_an_export(run: Run, tmp_path: Path) -> None:
     out = run.json("study", "export", copy, "-o", tmp_path / "out")
     methods = (tmp_path / "out" / "methods.md").read_text()
     assert "The corpus was corpus. Rows of group were made by p-linkability (a=1," in methods
+    assert "5 of these people are simulated." in methods
     assert out["people"] == 5
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {
         "events.csv",
@@ -80,7 +81,7 @@ def test_what_is_refused(run: Run, tmp_path: Path) -> None:
         ("export", folder): "needs -o PATH",
         ("withdraw", folder): "needs the CODE",
         ("simulate", folder, "--effect", 2): "must be from 0 to 1",
-        ("status", tmp_path / "none"): "can't be read: No such file",
+        ("status", tmp_path / "none"): "can't be read: No such file or directory; check path",
     }.items():
         assert fault in run.refused("study", *words), words
     path = folder / "study.toml"

@@ -55,7 +55,7 @@ class TestReport:
     def test_it_shows_claims_figures_tables_and_provenance(self, client: FlaskClient) -> None:
         page = seen(client, "/experiments/toy")
         for shown in (
-            "toy, finished 2026-11-18 23:00 UTC, 3 people, 6 held-out queries, 1 units",
+            "toy, finished 2026-11-18 23:00 UTC, 3 people, 6 queries, 1 units",
             "does not hold Groups beat their own",
             "Groups beat plain: 0.612 (0.590 to 0.634).",
             "The group’s mean is 0.612.",
