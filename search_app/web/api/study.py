@@ -32,7 +32,8 @@ def _participants_only() -> None:
         abort(404)
     if visitor() is None:
         abort(403, "Open your invitation first.")
-    if here().stopped:
+    # People may have joined the release since it was published: their rows are no browser's.
+    if here().stopped or here().guarded:
         abort(503, STOPPED)
 
 

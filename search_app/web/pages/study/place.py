@@ -68,6 +68,11 @@ class ServedStudy:
         by_rows = any(name.startswith("group") for name in self.study.conditions)
         return by_rows and self.rankings.withheld
 
+    @property
+    def lets_in(self) -> bool:
+        """Return whether people without a code may begin now."""
+        return self.open_door and not self.guarded
+
     # -- the workspace may change while it is served
 
     @property
@@ -125,9 +130,14 @@ class ServedStudy:
 
     def forget(self, person: Participant) -> None:
         """Erase `person`, in memory too."""
-        self.drop(person)
         self.store.withdraw(person.id)
-        self.rankings.forget()
+        self.forget_gone(person)
+
+    def forget_gone(self, person: Participant) -> None:
+        """Keep nothing of `person` in memory if they have withdrawn, maybe meanwhile."""
+        if self.store.of_number(person.id) is None:
+            self.drop(person)
+            self.rankings.forget()
 
     def drop(self, person: Participant) -> None:
         """Keep in memory nothing of a task of `person`."""
