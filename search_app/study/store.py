@@ -75,6 +75,7 @@ _SCHEMA = Schema(_TABLES, versions=range(1, 2), synchronous="FULL")
 _EMPTY = "PRAGMA wal_checkpoint(TRUNCATE)"
 _PAUSE, _WAIT = 0.5, 0.2  # seconds between two tries to empty the log, and of a try
 _WITHDRAWN, _CLOSED, _PUBLISHED, _ORIGIN = "withdrawn", "closed", "published", "origin"
+_WAY = "way"
 LONGEST = 10_000  # characters of a value
 _NUMBER = 53  # bits of a participant's number: exact in every program that reads it
 T = TypeVar("T")
@@ -411,6 +412,19 @@ class StudyStore:
             if now is not None and self._value(_ORIGIN) is None:
                 self._set(_ORIGIN, json.dumps(dict(now)))
             return json.loads(self._value(_ORIGIN) or "{}")  # type: ignore[no-any-return]
+
+        return self._durable(note)
+
+    def way(self, now: str = "") -> str:
+        """Return the noted order of pages, in which participants have numbers; note `now`, if any.
+
+        It is empty if none was noted.
+        """
+
+        def note() -> str:
+            if now:
+                self._set(_WAY, now)
+            return self._value(_WAY) or ""
 
         return self._durable(note)
 

@@ -18,7 +18,7 @@ from ....accounts.codes import SIGNS, public_part
 from ....accounts.store import PeopleStore
 from ....settings import Settings
 from ....study.design import Study
-from ....study.flow import StudyStep, steps_of
+from ....study.flow import StudyStep, steps_of, way_of
 from ....study.rankings import Rankings
 from ....study.store import Participant, StudyStore
 from ....study.trials import Trial
@@ -60,6 +60,9 @@ class ServedStudy:
     slides: dict[str, Trial] = field(default_factory=dict)  # by task, while everybody votes on it
     open_door: bool = False  # whether people without a code may begin
     stopped: bool = False  # whether the workspace has no more what the study is of
+
+    def __post_init__(self) -> None:
+        self.store.way(way_of(self.study))
 
     @property
     def guarded(self) -> bool:

@@ -12,6 +12,8 @@ from flask.testing import FlaskClient
 
 from index.model import Document
 from search_app.search.modes import Modes
+from search_app.settings import Settings
+from search_app.study.check import faults_of
 from search_app.study.export.tables import kept_in
 from search_app.study.store import FILE, Participant
 from search_app.web import ServedStudy
@@ -320,6 +322,20 @@ def test_another_consent_text_is_shown_before_anything_else(
     assert "Another text." in phone.get(f"/join/{phone.code}").text
     phone.agree()
     assert phone.go_on() == "/profile"
+
+
+def test_no_page_comes_or_goes_while_people_are_under_way(phone: Phone, place: ServedStudy) -> None:
+    """Else who stands before a task would skip it, and finish without it."""
+    folder, settings = place.study.folder, Settings(workspace=place.study.folder / "none")
+    path, head = folder / "study.toml", '[[form]]\nafter = "each-task"'
+    text, (there,) = path.read_text(), faults_of(folder, settings)
+    phone.agree()
+    for found in (False, False, True):  # after the consent, the profile and the first form
+        path.write_text(text.replace(head, '[[form]]\nafter = "end"'))
+        assert any("people are under way" in one for one in faults_of(folder, settings)) == found
+        path.write_text(text.replace("points = 5", "points = 7"))
+        assert faults_of(folder, settings) == [there]
+        phone.go_on()
 
 
 def test_a_closed_study_lets_nobody_begin_and_everybody_go_on(
