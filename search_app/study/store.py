@@ -66,7 +66,7 @@ CREATE TABLE IF NOT EXISTS events (
     late INTEGER NOT NULL,
     timestamp INTEGER NOT NULL,
     client_timestamp INTEGER,
-    UNIQUE (participant, query_id, action_name, object_id, position)
+    UNIQUE (participant, query_id, action_name, object_id, position, condition)
 );
 CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 """
