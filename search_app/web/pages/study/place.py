@@ -68,8 +68,12 @@ class ServedStudy:
     def guarded(self) -> bool:
         """Return whether only people with a code may ever begin."""
         # Strangers without number could read the rows of real people off the orders they make.
-        by_rows = any(name.startswith("group") for name in self.study.conditions)
-        return by_rows and self.rankings.withheld
+        return self.by_rows and self.rankings.withheld
+
+    @property
+    def by_rows(self) -> bool:
+        """Return whether rows of a release order results in some condition."""
+        return any(name.startswith("group") for name in self.study.conditions)
 
     @property
     def lets_in(self) -> bool:
