@@ -326,6 +326,10 @@ class StudyStore:
         self._durable(self._empty_log, whole=True)
         return gone
 
+    def withdrawn(self) -> int:
+        """Return how many have withdrawn, here or by another process."""
+        return self._durable(lambda: int(self._value(_WITHDRAWN) or 0))
+
     @property
     def remains(self) -> bool:
         """Return whether bytes of somebody who withdrew are left, because a process reads them."""

@@ -60,6 +60,7 @@ class ServedStudy:
     slides: dict[str, Trial] = field(default_factory=dict)  # by task, while everybody votes on it
     open_door: bool = False  # whether people without a code may begin
     stopped: bool = False  # whether the workspace has no more what the study is of
+    gone: int = 0  # people who had withdrawn when memory was last rid of them
 
     def __post_init__(self) -> None:
         self.store.way(way_of(self.study))
@@ -105,7 +106,16 @@ class ServedStudy:
         self.rankings.settle()
 
     def close_unused(self) -> None:
-        """Do nothing: former rankings are closed with their last request."""
+        """Keep nothing in memory of people who left by the leader's command."""
+        # Former rankings are closed with their last request.
+        gone = self.store.withdrawn()
+        if gone != self.gone:
+            there = {one.id for one in self.store.participants()}
+            for number in {*self.typed, *self.ticked} - there:
+                self.typed.pop(number, None)
+                self.ticked.pop(number, None)
+            self.rankings.forget()
+            self.gone = gone
 
     def rank(
         self, query: str, conditions: Sequence[str], person: str, profile: Mapping[str, float]

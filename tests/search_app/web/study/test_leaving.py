@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from flask import Flask
 
 from search_app.settings import Settings
 from search_app.study.export.writing import export
+from search_app.study.store import FILE, StudyStore
 from search_app.web import ServedStudy
 from search_app.web.pages.study.place import withdrawal_of
 
@@ -71,6 +73,19 @@ def test_whoever_withdraws_leaves_nothing(
         place.store.close_study()
         export(place.study, place.store, tmp_path / "export", Settings())
         assert remains(tmp_path / "export", named) == []
+
+
+def test_whom_the_command_withdraws_goes_from_memory_too(phone: Phone, place: ServedStudy) -> None:
+    phone.agree()
+    while phone.go_on("java needle-query") != "/query":
+        pass
+    (person,) = place.store.participants()
+    with closing(StudyStore(place.study.folder / FILE)) as other:
+        other.withdraw(person.id)
+    assert place.typed
+    assert any(prepared_of(place))
+    place.close_unused()  # as the follower does all the time
+    assert (place.typed, place.ticked, prepared_of(place)) == ({}, {}, ([], []))
 
 
 @pytest.mark.parametrize("moment", ["rank", "keep_trial"])
