@@ -226,8 +226,9 @@ def exchange(one: Path, other: Path) -> bool:
 def write_file(path: Path, lines: Iterable[bytes], mode: int = 0o666) -> str:
     """Write `lines` to a new file in an unfinished folder, and sync it; return its SHA-256."""
     digest = hashlib.sha256()
-    # Made with its mode before it has content, so that others can never read a private file.
-    path.touch(mode)
+    # Made with its mode before it has content, so that others can never read a private file. New:
+    # what is there already may be a second name of another release's part.
+    path.touch(mode, exist_ok=False)
     with path.open("wb") as file:
         for line in lines:
             file.write(line)

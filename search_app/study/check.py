@@ -19,6 +19,7 @@ from ..workspace.ledger import LastLedger
 from ..workspace.opening import further_releases
 from ..workspace.withholding import published
 from .design import CODE, FILE, PERSONA, PRACTICE_TASK, SUFFIX, Study, read_study
+from .flow import BEGUN, way_of
 from .store import FILE as DATABASE
 from .store import StudyStore
 
@@ -116,13 +117,19 @@ def _against_what_was(study: Study, workspace: Workspace | None) -> list[str]:
 
 
 def _missing(study: Study, store: StudyStore) -> list[str]:
-    """Return the tasks and conditions in `store` that the file of `study` has no more."""
+    """Return what people in `store` met already, and the file of `study` has no more."""
     trials = store.trials()
     tasks = {task for _, task, *_ in trials} - {task.id for task in study.tasks} - {PRACTICE_TASK}
     met = {one for _, _, shown, *_ in trials for one in shown["conditions"]}
     gone = [f"task {name}" for name in sorted(tasks)]
     gone += [f"condition {name}" for name in sorted(met - {*study.conditions})]
-    return [f"{study.folder / FILE}: people met {one} already; put it back" for one in gone]
+    faults = [f"{study.folder / FILE}: people met {one} already; put it back" for one in gone]
+    # A person's step is a number. If pages come or go, they would skip a task, or do one twice.
+    under_way = any(one.step > BEGUN for one in store.participants())
+    if not faults and under_way and store.way() not in ("", way_of(study)):
+        text = "people are under way, and tasks, practice or forms came, went or moved"
+        faults.append(f"{study.folder / FILE}: {text}; put them back, or begin a new study")
+    return faults
 
 
 def rehearsal(study: Study, folder: Path) -> Study:

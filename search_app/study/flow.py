@@ -27,6 +27,14 @@ class StudyStep(NamedTuple):
     name: str = ""  # under which answers are kept
 
 
+BEGUN = 2  # pages that each study begins with: consent and profile
+
+
+def way_of(study: Study) -> str:
+    """Return the kinds and names of all steps of `study`, in order."""
+    return " ".join(f"{step.kind}:{step.name}" for step in steps_of(study))
+
+
 def steps_of(study: Study) -> tuple[StudyStep, ...]:
     """Return all steps of `study`, from the consent to the end."""
     steps = [StudyStep(CONSENT), StudyStep(PROFILE)]

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..accounts.codes import SALT, Code, hash_secret, make_code, read_code
 from ..errors import UsageError
 from ..workspace.tables import BUSY, Schema, fault_of, open_tables
+from .design import KEEP_QUERIES
 
 FILE = "study.sqlite"
 _TABLES = """
@@ -65,7 +66,7 @@ CREATE TABLE IF NOT EXISTS events (
     late INTEGER NOT NULL,
     timestamp INTEGER NOT NULL,
     client_timestamp INTEGER,
-    UNIQUE (participant, query_id, action_name, object_id, position)
+    UNIQUE (participant, query_id, action_name, object_id, position, condition)
 );
 CREATE TABLE IF NOT EXISTS study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 """
@@ -75,6 +76,7 @@ _EMPTY = "PRAGMA wal_checkpoint(TRUNCATE)"
 _PAUSE, _WAIT = 0.5, 0.2  # seconds between two tries to empty the log, and of a try
 _WITHDRAWN, _CLOSED, _PUBLISHED, _ORIGIN = "withdrawn", "closed", "published", "origin"
 _SIMULATED = "simulated"
+_WAY = "way"
 LONGEST = 10_000  # characters of a value
 _NUMBER = 53  # bits of a participant's number: exact in every program that reads it
 T = TypeVar("T")
@@ -211,10 +213,11 @@ class StudyStore:
         """Note that `number` agreed to `version` and `opt_ins`, and deal a cell to them.
 
         The cell is one of `cells` with the fewest people who finished or are active: those seen in
-        the last `patience` seconds before `now`.
+        the last `patience` seconds before `now`. Queries that were kept go if that is not agreed to
+        any more.
         """
 
-        def note() -> None:
+        def note() -> bool:
             standing = self._cells(cells, now - patience)
             fewest = [cell for cell, count in enumerate(standing) if count == min(standing)]
             # COALESCE: who comes back keeps their cell.
@@ -223,8 +226,11 @@ class StudyStore:
                 " step = max(step, 1), seen = max(seen, ?) WHERE id = ?",
                 *(version, ",".join(opt_ins), secrets.choice(fewest), now, number),
             )
+            change = "UPDATE trials SET query = '' WHERE participant = ? AND query <> ''"
+            return KEEP_QUERIES not in opt_ins and self._run(change, number).rowcount > 0
 
-        self._durable(note)
+        if self._durable(note):
+            self._durable(self._empty_log, whole=True)
 
     def set_profile(
         self, number: int, step: int, person: str, profile: Mapping[str, float], now: int
@@ -253,11 +259,14 @@ class StudyStore:
 
     def keep_trial(
         self, number: int, task: str, shown: Mapping[str, Any], query: str, now: int
-    ) -> None:
-        """Keep what `number` is shown in `task` from `now` on, unless something is kept already."""
-        row = (number, task, json.dumps(shown), query, now)
-        change = "INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?)"
-        self._durable(lambda: self._run(change, *row).rowcount)
+    ) -> bool:
+        """Keep what `number` is shown in `task` from `now` on; return False if something is kept.
+
+        Nothing is kept of somebody who has withdrawn meanwhile.
+        """
+        row = (task, json.dumps(shown), query, now, number)
+        change = "INSERT OR IGNORE INTO trials SELECT id, ?, ?, ?, ? FROM participants WHERE id = ?"
+        return self._durable(lambda: self._run(change, *row).rowcount == 1)
 
     def record(self, number: int, events: Sequence[Event], now: int) -> None:
         """Keep `events` of `number`; one that is kept already is not kept twice."""
@@ -318,6 +327,10 @@ class StudyStore:
         self._durable(self._empty_log, whole=True)
         return gone
 
+    def withdrawn(self) -> int:
+        """Return how many have withdrawn, here or by another process."""
+        return self._durable(lambda: int(self._value(_WITHDRAWN) or 0))
+
     @property
     def remains(self) -> bool:
         """Return whether bytes of somebody who withdrew are left, because a process reads them."""
@@ -330,7 +343,7 @@ class StudyStore:
         try:
             ((busy, *_pages),) = self._connection.execute(_EMPTY).fetchall()
             self._remains = bool(busy)
-        except sqlite3.OperationalError:  # another process writes now
+        except sqlite3.Error:  # another process writes now, or the file is damaged
             self._remains = True
         finally:
             self._connection.execute(f"PRAGMA busy_timeout={1000 * BUSY}")
@@ -412,6 +425,19 @@ class StudyStore:
             if now is not None and self._value(_ORIGIN) is None:
                 self._set(_ORIGIN, json.dumps(dict(now)))
             return json.loads(self._value(_ORIGIN) or "{}")  # type: ignore[no-any-return]
+
+        return self._durable(note)
+
+    def way(self, now: str = "") -> str:
+        """Return the noted order of pages, in which participants have numbers; note `now`, if any.
+
+        It is empty if none was noted.
+        """
+
+        def note() -> str:
+            if now:
+                self._set(_WAY, now)
+            return self._value(_WAY) or ""
 
         return self._durable(note)
 

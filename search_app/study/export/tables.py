@@ -68,7 +68,11 @@ def kept_in(study: Study, store: StudyStore) -> KeptStudy:
         [(row[0], Event(*row[1:9])) for row in rows],
         [row[9] for row in rows],
         {(who, task): Trial.of(shown) for who, task, shown, _, _ in trials},
-        {(who, task): text for who, task, _, text, _ in trials if text},
+        {
+            (who, task): text
+            for who, task, _, text, _ in trials
+            if text and KEEP_QUERIES in people[who].opt_ins
+        },
     )
 
 

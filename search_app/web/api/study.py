@@ -15,6 +15,7 @@ from anonymizer.model import Release
 from ...search.candidates import candidates as find
 from ...search.request import EVIDENCE
 from ...study.design import INTERESTS
+from ...study.rankings import Rankings
 from ...study.trials import SHOWN, Trial, generator
 from ..pages.study.participant import step_and_shown
 from ..pages.study.place import STOPPED, ServedStudy, here, visitor
@@ -32,21 +33,29 @@ def _participants_only() -> None:
         abort(404)
     if visitor() is None:
         abort(403, "Open your invitation first.")
-    if here().stopped:
+
+
+def _rankings() -> Rankings:
+    """Return what orders results now; refuse if what browsers get of it is not public."""
+    place = here()
+    rankings = place.rankings
+    # People may have joined the release since it was published: their rows are no browser's.
+    if place.stopped or (place.by_rows and rankings.withheld):
         abort(503, STOPPED)
+    return rankings
 
 
 @pages.get("/words")
 def words() -> Mapping[str, Any]:
     """Return the terms of which profiles are made: of each interest, or of the whole index."""
-    place = here()
-    growth, labels = place.rankings.growth, place.rankings.interests()
-    known = place.study.profile == INTERESTS
-    counts = place.rankings.counts_of_interests(labels) if known else {}
+    rankings = _rankings()
+    growth, labels = rankings.growth, rankings.interests()
+    known = here().study.profile == INTERESTS
+    counts = rankings.counts_of_interests(labels) if known else {}
     return {
         # In lists, which keep their order: it decides between equally frequent terms.
         "interests": [[label, list(counted.items())] for label, counted in counts.items()],
-        "vocabulary": [] if known else place.rankings.modes.engine.terms,
+        "vocabulary": [] if known else rankings.modes.engine.terms,
         "sums": growth.sums,
         "size": growth.size,
     }
@@ -55,7 +64,7 @@ def words() -> Mapping[str, Any]:
 @pages.get("/basis")
 def basis() -> Response:
     """Return the conditions, with the published rows and what evidence compares with."""
-    rankings, conditions = here().rankings, here().study.conditions
+    rankings, conditions = _rankings(), here().study.conditions
     modes = rankings.modes
     among = {one: modes.among(one) for one in conditions if one != "none"}
     used = {*among.values()} if rankings.rule.ranking == EVIDENCE else set()
@@ -90,11 +99,11 @@ def _fallback(release: Release) -> list[tuple[str, float]]:
 @pages.post("/candidates")
 def candidates() -> Mapping[str, Any]:
     """Return the documents of the task where the participant stands, and what chance decided."""
-    place = here()
+    place, rankings = here(), _rankings()
     person, step, shown = step_and_shown()
     if person is None or shown is None or not shown.trial.blank:
         abort(409, "This task is done. Go on where you are.")
-    modes, search = place.rankings.modes, place.rankings.request(shown.query)
+    modes, search = rankings.modes, rankings.request(shown.query)
     pool = find(modes.engine, search)
     others = {modes.among(one) for one in place.study.conditions if one != "none"}
     evidence = {one: modes.engine.evidence(one) for one in others if pool.evidence}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import IO
 
@@ -55,3 +56,12 @@ def test_what_is_the_users_own_is_spared(tmp_path: Path) -> None:
     assert place.read_bytes() == b"whole"
     assert (tmp_path / ".town.tsv.veil1234" / "old").is_dir()
     assert not list(foreign.iterdir())
+
+
+def test_a_file_is_never_written_over(tmp_path: Path) -> None:
+    """Its bytes may be those of another release, which a link shares with it."""
+    (tmp_path / "old").write_bytes(b"whole")
+    os.link(tmp_path / "old", tmp_path / "new")
+    with pytest.raises(FileExistsError):
+        files.write_file(tmp_path / "new", [b"other"])
+    assert (tmp_path / "old").read_bytes() == b"whole"

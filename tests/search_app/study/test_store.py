@@ -71,6 +71,13 @@ def test_an_answer_counts_once(store: StudyStore) -> None:
     assert len(store.events()) == 2
 
 
+def test_a_document_at_one_place_of_two_lists_has_a_click_in_each(store: StudyStore) -> None:
+    number = arrive(store, store.invite(1)[0], 2)
+    for condition in ("none", "own", "own"):
+        store.record(number, [Event("java", "click", "d1", 3, condition)], 6)
+    assert [row[5] for row in store.events()] == ["none", "own"]
+
+
 def test_a_clock_set_back_changes_nothing(store: StudyStore) -> None:
     number = arrive(store, store.invite(1)[0], 2)
     store.record(number, [Event("java", "click", "d1", 1)], 1000 * (NOW - 86_400))

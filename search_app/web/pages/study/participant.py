@@ -101,7 +101,7 @@ def consent() -> str | Response:
         return _consent_page(code, NEW_CONSENT)
     person, wait = of_code(code) if code else (visitor(), 0)
     closed = store.is_closed()
-    if person is None and not code and place.open_door and not closed:
+    if person is None and not code and place.lets_in and not closed:
         person = store.of_code(str(store.invite(1)[0]))
     if person is None:
         return _code_page(WRONG, 429 if wait else 403, wait)
@@ -147,6 +147,7 @@ def profile() -> str | Response:
     place.store.set_profile(
         person.id, person.step, given.person, given.profile, place.milliseconds()
     )
+    place.forget_gone(person)
     return to("study.show")
 
 
@@ -238,6 +239,7 @@ def open_document() -> Response:
         return to("study.show")
     if shown.trial.kind == RATE:
         place.ticked[person.id] = grades_in(shown.trial, request.form)
+        place.forget_gone(person)
     if step.kind == TASK:
         place.store.record(person.id, [event._replace(client_timestamp=_client_time())], now)
     return to("study.document", column=int(column), at=int(at))
@@ -451,7 +453,7 @@ def _page(template: str, person: Participant, step: StudyStep, **values: Any) ->
 
 def _code_page(fault: str = "", status: int = 200, wait: int = 0) -> str | Response:
     place = here()
-    if place.open_door and not fault and not place.store.is_closed():
+    if place.lets_in and not fault and not place.store.is_closed():
         return _consent_page("", "")
     page = render_template("study/code.html", fault=fault, longest_code=2 * LONGEST_CODE)
     return make_response(page, status, {"Retry-After": str(wait)} if wait else {})

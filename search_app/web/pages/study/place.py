@@ -18,7 +18,7 @@ from ....accounts.codes import SIGNS, public_part
 from ....accounts.store import PeopleStore
 from ....settings import Settings
 from ....study.design import Study
-from ....study.flow import StudyStep, steps_of
+from ....study.flow import StudyStep, steps_of, way_of
 from ....study.rankings import Rankings
 from ....study.store import Participant, StudyStore
 from ....study.trials import Trial
@@ -60,13 +60,26 @@ class ServedStudy:
     slides: dict[str, Trial] = field(default_factory=dict)  # by task, while everybody votes on it
     open_door: bool = False  # whether people without a code may begin
     stopped: bool = False  # whether the workspace has no more what the study is of
+    gone: int = 0  # people who had withdrawn when memory was last rid of them
+
+    def __post_init__(self) -> None:
+        self.store.way(way_of(self.study))
 
     @property
     def guarded(self) -> bool:
         """Return whether only people with a code may ever begin."""
         # Strangers without number could read the rows of real people off the orders they make.
-        by_rows = any(name.startswith("group") for name in self.study.conditions)
-        return by_rows and self.rankings.withheld
+        return self.by_rows and self.rankings.withheld
+
+    @property
+    def by_rows(self) -> bool:
+        """Return whether rows of a release order results in some condition."""
+        return any(name.startswith("group") for name in self.study.conditions)
+
+    @property
+    def lets_in(self) -> bool:
+        """Return whether people without a code may begin now."""
+        return self.open_door and not self.guarded
 
     # -- the workspace may change while it is served
 
@@ -93,7 +106,16 @@ class ServedStudy:
         self.rankings.settle()
 
     def close_unused(self) -> None:
-        """Do nothing: former rankings are closed with their last request."""
+        """Keep nothing in memory of people who left by the leader's command."""
+        # Former rankings are closed with their last request.
+        gone = self.store.withdrawn()
+        if gone != self.gone:
+            there = {one.id for one in self.store.participants()}
+            for number in {*self.typed, *self.ticked} - there:
+                self.typed.pop(number, None)
+                self.ticked.pop(number, None)
+            self.rankings.forget()
+            self.gone = gone
 
     def rank(
         self, query: str, conditions: Sequence[str], person: str, profile: Mapping[str, float]
@@ -125,9 +147,14 @@ class ServedStudy:
 
     def forget(self, person: Participant) -> None:
         """Erase `person`, in memory too."""
-        self.drop(person)
         self.store.withdraw(person.id)
-        self.rankings.forget()
+        self.forget_gone(person)
+
+    def forget_gone(self, person: Participant) -> None:
+        """Keep nothing of `person` in memory if they have withdrawn, maybe meanwhile."""
+        if self.store.of_number(person.id) is None:
+            self.drop(person)
+            self.rankings.forget()
 
     def drop(self, person: Participant) -> None:
         """Keep in memory nothing of a task of `person`."""

@@ -86,9 +86,12 @@ def begin(place: ServedStudy, person: Participant, step: StudyStep, query: str) 
             return False
         place.store.record(person.id, [Event(step.name, QUERY)], now)
     kept = query if task.free and KEEP_QUERIES in person.opt_ins else ""
-    place.store.keep_trial(person.id, step.name, trial.as_record(), kept, now)
-    if task.free:
+    first = place.store.keep_trial(person.id, step.name, trial.as_record(), kept, now)
+    lost = trial.blank and place.typed.get(person.id, ("", ""))[0] != step.name
+    # The results that are kept are those of the first query, whatever another tab sends.
+    if task.free and (first or lost):
         place.typed[person.id] = step.name, query
+    place.forget_gone(person)
     return True
 
 

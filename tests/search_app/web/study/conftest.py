@@ -221,3 +221,14 @@ def leader(app: Flask) -> FlaskClient:
 def sizes(html: str) -> str:
     """Return a page without what differs from person to person."""
     return re.sub(r"[0-9A-F]{5}(-[0-9A-F]{5}){4}", "CODE", html)
+
+
+def remains(folder: Path, needles: list[str]) -> list[tuple[str, str]]:
+    """Return the files of a folder that hold one of the needles."""
+    return [
+        (path.name, needle)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        for needle in needles
+        if needle.encode() in path.read_bytes()
+    ]

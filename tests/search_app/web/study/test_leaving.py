@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
 
 from search_app.settings import Settings
 from search_app.study.export.writing import export
+from search_app.study.store import FILE, StudyStore
 from search_app.web import ServedStudy
 from search_app.web.pages.study.place import withdrawal_of
 
-from .conftest import Phone
+from .conftest import Phone, remains
 from .test_way import WAY
 
 NEEDLES = ("needle-remark", "needle-query", "needlecoffee")
 BY = ("cookie", "code", "link")
-
-
-def remains(folder: Path, needles: list[str]) -> list[tuple[str, str]]:
-    """Return the files of a folder that hold one of the needles."""
-    return [
-        (path.name, needle)
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        for needle in needles
-        if needle.encode() in path.read_bytes()
-    ]
 
 
 def prepared_of(place: ServedStudy) -> tuple[list[object], list[object]]:
@@ -81,6 +73,44 @@ def test_whoever_withdraws_leaves_nothing(
         place.store.close_study()
         export(place.study, place.store, tmp_path / "export", Settings())
         assert remains(tmp_path / "export", named) == []
+
+
+def test_whom_the_command_withdraws_goes_from_memory_too(phone: Phone, place: ServedStudy) -> None:
+    phone.agree()
+    while phone.go_on("java needle-query") != "/query":
+        pass
+    (person,) = place.store.participants()
+    with closing(StudyStore(place.study.folder / FILE)) as other:
+        other.withdraw(person.id)
+    assert place.typed
+    assert any(prepared_of(place))
+    place.close_unused()  # as the follower does all the time
+    assert (place.typed, place.ticked, prepared_of(place)) == ({}, {}, ([], []))
+
+
+@pytest.mark.parametrize("moment", ["rank", "keep_trial"])
+def test_who_withdraws_while_a_query_runs_leaves_nothing(
+    app: Flask,
+    phone: Phone,
+    place: ServedStudy,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: str,
+) -> None:
+    phone.agree()
+    while "/query" not in {form["action"] for form in phone.get().all("form")}:
+        phone.go_on()
+    owner: Any = place if moment == "rank" else place.store
+    before, step = getattr(owner, moment), phone.step
+
+    def leave(*given: object) -> object:
+        done = before(*given)
+        Phone(app).post("/withdraw", code=phone.code)
+        return done
+
+    monkeypatch.setattr(owner, moment, leave)
+    phone.post("/query", step=step, q="java needle-query")
+    assert place.store.participants() == place.store.trials() == []
+    assert (place.typed, place.ticked, prepared_of(place)) == ({}, {}, ([], []))
 
 
 @pytest.mark.parametrize("proof", ["x", "1-2", "0" * 200, "é", "12345-" + "0" * 26])

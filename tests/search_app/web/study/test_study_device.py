@@ -16,8 +16,7 @@ from search_app.study.design import CHOOSE, RATE, TASKS
 from search_app.study.trials import SHOWN, blank_trial, make_trial, shown_conditions
 from search_app.web import ServedStudy, create_study_app
 
-from .conftest import Clock, Phone, place_of, write_study
-from .test_leaving import remains
+from .conftest import Clock, Phone, place_of, remains, write_study
 
 CONDITIONS = ("none", "own", "group")
 API = "/api/v1/study"
@@ -146,6 +145,16 @@ def test_what_browsers_get_is_public_and_only_for_participants_of_such_a_study(
     for path in ("/words", "/basis"):
         with phone.client.get(f"{API}{path}", headers={"Accept-Encoding": "gzip"}) as answer:
             assert answer.headers["Content-Encoding"] == "gzip"
+
+
+def test_rows_of_people_who_joined_unpublished_reach_no_browser(
+    phone: Phone, place: ServedStudy
+) -> None:
+    phone.agree()
+    assert phone.client.get(f"{API}/basis").status_code == 200
+    place.rankings.modes.withheld = lambda: True
+    for path in ("/words", "/basis"):
+        assert phone.client.get(f"{API}{path}").status_code == 503
 
 
 def test_every_page_says_that_it_needs_script_and_sends_no_profile_without_it(

@@ -12,11 +12,14 @@ from flask.testing import FlaskClient
 
 from index.model import Document
 from search_app.search.modes import Modes
+from search_app.settings import Settings
+from search_app.study.check import faults_of
+from search_app.study.export.tables import kept_in
 from search_app.study.store import FILE, Participant
 from search_app.web import ServedStudy
 
 from ..conftest import ToyIndex
-from .conftest import TASKS, Clock, Phone
+from .conftest import TASKS, Clock, Phone, remains
 
 KINDS = ["/answer", "/form"]
 WAY = ["/profile", "/form", "/answer", *KINDS * 4, "/query", *KINDS, "/form"]
@@ -145,6 +148,30 @@ def test_a_query_is_kept_by_its_opt_in_only(phone: Phone, place: ServedStudy) ->
     phone.to_the_end("java needle-query")
     assert [text for _, task, _, text, _ in place.store.trials() if text] == ["java needle-query"]
     assert not [row for row in place.store.events() if "needle-query" in row]
+
+
+def test_a_query_goes_when_its_opt_in_is_taken_back(phone: Phone, place: ServedStudy) -> None:
+    phone.agree("keep_queries")
+    phone.to_the_end("java needle-query")
+    object.__setattr__(place.study, "consent", "Another text.")
+    phone.agree("publish_texts")
+    assert remains(place.study.folder, ["needle-query"]) == []
+    # One that was kept at this very moment stays here, and leaves in no table.
+    number = only(place).id
+    place.store.keep_trial(number, "late", {**place.store.trials()[0][2]}, "java needle-query", 1)
+    assert kept_in(place.study, place.store).queries == {}
+
+
+def test_a_second_query_does_not_stand_over_the_results_of_the_first(
+    phone: Phone, place: ServedStudy
+) -> None:
+    phone.agree()
+    while phone.go_on() != "/query":
+        pass
+    before = phone.get().html
+    phone.post("/query", step=phone.step, q="java java")
+    assert phone.get().html == before
+    assert [*place.typed.values()] == [("own", "java")]
 
 
 def test_a_late_answer_is_marked_and_kept(phone: Phone, place: ServedStudy, clock: Clock) -> None:
@@ -297,6 +324,20 @@ def test_another_consent_text_is_shown_before_anything_else(
     assert phone.go_on() == "/profile"
 
 
+def test_no_page_comes_or_goes_while_people_are_under_way(phone: Phone, place: ServedStudy) -> None:
+    """Else who stands before a task would skip it, and finish without it."""
+    folder, settings = place.study.folder, Settings(workspace=place.study.folder / "none")
+    path, head = folder / "study.toml", '[[form]]\nafter = "each-task"'
+    text, (there,) = path.read_text(), faults_of(folder, settings)
+    phone.agree()
+    for found in (False, False, True):  # after the consent, the profile and the first form
+        path.write_text(text.replace(head, '[[form]]\nafter = "end"'))
+        assert any("people are under way" in one for one in faults_of(folder, settings)) == found
+        path.write_text(text.replace("points = 5", "points = 7"))
+        assert faults_of(folder, settings) == [there]
+        phone.go_on()
+
+
 def test_a_closed_study_lets_nobody_begin_and_everybody_go_on(
     app: Flask, phone: Phone, place: ServedStudy
 ) -> None:
@@ -368,6 +409,11 @@ def test_an_open_door_needs_no_code(app: Flask, place: ServedStudy, leader: Flas
     assert "I agree" in phone.get().html
     phone.post("/consent", code="", version=version)
     assert phone.to_the_end() == WAY
+    # Somebody joined a release that was published: its rows are those of real people again.
+    place.rankings.modes.withheld = lambda: True
+    Phone(app).post("/consent", 403, code="", version=version)
+    assert "I agree" not in Phone(app).get().html
+    place.rankings.modes.withheld = lambda: False
     leader.post("/leader/door", data={"open": "0"})
     Phone(app).post("/consent", 403, code="", version=version)
 
