@@ -461,7 +461,9 @@ class Grown:
         assert checked["waiting"] == len(waiting) + len(self.cohorts[state - 1])
         assert checked["rows_not_recounted"] == 0  # nothing happened to those who have rows
         folder = self.place / f"{state}/r"
-        add_cohort(came, folder, self.release(state - 1), seed=state, input_hash=self.hash)
+        add_cohort(
+            read_cohorts(came), folder, self.release(state - 1), seed=state, input_hash=self.hash
+        )
 
     def leave(self, users: list[str]) -> None:
         """Let `users` leave their groups: the state 4."""
