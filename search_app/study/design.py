@@ -116,10 +116,6 @@ class Study:
         """Return the version of the consent text: the first 12 digits of its SHA-256."""
         return hashlib.sha256(self.consent.encode()).hexdigest()[:12]
 
-    def task(self, name: str) -> Task:
-        """Return the task with the id `name`."""
-        return next(task for task in self.tasks if task.id == name)
-
     def form_items(self, after: str) -> tuple[FormItem, ...]:
         """Return the questions that follow `after`."""
         return tuple(item for form in self.forms if form.after == after for item in form.items)

@@ -13,7 +13,7 @@ from flask import Blueprint, Response, abort, json, jsonify
 from anonymizer.model import Release
 
 from ...search.candidates import candidates as find
-from ...search.request import EVIDENCE
+from ...search.request import EVIDENCE, Request
 from ...study.design import INTERESTS
 from ...study.trials import SHOWN, Trial, generator
 from ..pages.study.participant import step_and_shown
@@ -94,7 +94,9 @@ def candidates() -> Mapping[str, Any]:
     person, step, shown = step_and_shown()
     if person is None or shown is None or not shown.trial.blank:
         abort(409, "This task is done. Go on where you are.")
-    modes, search = place.rankings.modes, place.rankings.request(shown.query)
+    modes, rule = place.rankings.modes, place.rankings.rule
+    # As the engine gets it from everybody: without any person.
+    search = Request(shown.query, place.settings.pool, rule=rule, among=modes.among("own"))
     pool = find(modes.engine, search)
     others = {modes.among(one) for one in place.study.conditions if one != "none"}
     evidence = {one: modes.engine.evidence(one) for one in others if pool.evidence}

@@ -179,7 +179,7 @@ def _of_code(place: ServedStudy) -> _Given:
     user = people.visitor_of(token, now) if people and token else None
     if people and token:
         people.sign_out(token)
-    if not (user and place.rankings.is_known(user)):
+    if not (user and place.rankings.modes.has_profile(user)):
         return _Given(fault=WRONG)
     return _Given(person=user)
 
@@ -317,13 +317,12 @@ def _task_page(place: ServedStudy, person: Participant, step: StudyStep, fault: 
 
 
 def _form_page(
-    place: ServedStudy,
+    _place: ServedStudy,
     person: Participant,
     step: StudyStep,
     given: Mapping[str, str] = {},
     faults: Mapping[str, str] = {},
 ) -> str:
-    del place
     return _page(
         "study/form.html",
         person,

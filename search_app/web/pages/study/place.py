@@ -66,7 +66,7 @@ class ServedStudy:
         """Return whether only people with a code may ever begin."""
         # Strangers without number could read the rows of real people off the orders they make.
         by_rows = any(name.startswith("group") for name in self.study.conditions)
-        return by_rows and self.rankings.withheld
+        return by_rows and self.rankings.modes.withheld()
 
     # -- the workspace may change while it is served
 
@@ -90,7 +90,7 @@ class ServedStudy:
 
     def settle(self) -> None:
         """Prepare what searches by the rule `evidence` share."""
-        self.rankings.settle()
+        self.rankings.modes.settle()
 
     def close_unused(self) -> None:
         """Do nothing: former rankings are closed with their last request."""
@@ -102,7 +102,7 @@ class ServedStudy:
         rankings = self.rankings
         if self.stopped:
             abort(503, STOPPED)
-        if person and not rankings.is_known(person):
+        if person and not rankings.modes.has_profile(person):
             abort(410, UNKNOWN)
         return rankings.of(query, conditions, person, profile)
 
