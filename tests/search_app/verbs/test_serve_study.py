@@ -64,7 +64,8 @@ class ServedHere:
         """Follow the workspace and return the status of a search."""
         self.follower.look()
         try:
-            self.place.rank("java", person, {} if person else {"coffee": 1.0})
+            profile = {} if person else {"coffee": 1.0}
+            self.place.rank("java", self.place.study.conditions, person, profile)
         except HTTPException as refused:
             return refused.code or 500
         return 200
@@ -100,7 +101,7 @@ def test_a_study_stays_with_its_release(run: Run, three_people: Path, tmp_path: 
     assert served.status() == 200
     run("index", jsonl(tmp_path / "more.jsonl", [{"id": "new", "title": "java"}]), "--add")
     assert served.status() == 200
-    assert "new" in served.place.rank("java", "", {"coffee": 1.0})["none"]
+    assert "new" in served.place.rank("java", ("none",), "", {"coffee": 1.0})["none"]
     run("forget", "--user", THREE_PEOPLE[0])  # the only group goes with its row
     assert served.status() == 503
     served.place.store.close()
