@@ -93,7 +93,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Study:
-    """A study as its file describes it; `text_hash` is that of the consent's text."""
+    """A study as its file describes it; `consent` is the content of its file."""
 
     folder: Path
     name: str

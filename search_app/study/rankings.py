@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,7 @@ from ..search.engine import Ranking
 from ..search.modes import Modes
 from ..search.request import rule_of
 from ..settings import Settings
-from ..tasks.growth import Growth
-from ..tasks.profiling import choices_of
+from ..tasks.growth import Growth, growth_of
 from ..workspace.folder import Workspace
 from ..workspace.ledger import LastLedger
 from ..workspace.opening import as_of_one_moment, open_once, people_of, stamp
@@ -167,13 +166,6 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return dict(total)
 
 
-def _withhold(modes: Modes, shown: Callable[[], bool]) -> None:
-    """Let `modes` make nothing of all rows of real people, unless each row is `shown` to all."""
-    modes.withheld = lambda: not shown()
-    if modes.withheld():
-        modes.smoothed = {}
-
-
 def open_rankings(settings: Settings) -> Rankings:
     """Return the rankings of the workspace in `settings`, open as long as somebody uses them."""
     workspace = Workspace(settings.workspace)
@@ -183,13 +175,11 @@ def open_rankings(settings: Settings) -> Rankings:
         lambda: (open_once(workspace, settings, further=lambda _name: None), stamp(workspace)),
         lambda old: old[0].close(),
     )
-    truth, choices = workspace.truth(), {}
-    if opened.modes.profiles is not None:
-        choices = choices_of(workspace.find("profiles"), opened.made_from)
+    truth = workspace.truth()
     people = people_of(truth, opened.modes) if truth else {}
     if truth is None and opened.modes.release is not None:
-        _withhold(opened.modes, published(LastLedger(workspace), workspace.find("release")))
-    growth, build = Growth(choices, settings), workspace.find("index").name
+        opened.modes.withhold(published(LastLedger(workspace), workspace.find("release")))
+    growth, build = growth_of(workspace, opened.made_from, settings), workspace.find("index").name
     rankings = Rankings(opened.modes, growth, people, settings, state=state, parts=build)
     weakref.finalize(rankings, opened.close).atexit = False
     return rankings

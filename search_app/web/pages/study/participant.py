@@ -15,6 +15,7 @@ from ....study.trials import GRADES, SHOWN
 from ...parameters import LONGEST
 from ...views.prose import prose
 from ...views.results import web_address
+from ...visitors.sign_in import TOO_MANY, WRONG
 from .forms import clean, field_of, read_answers
 from .place import (
     COOKIE,
@@ -44,8 +45,6 @@ from .tasks import (
 )
 
 pages = Blueprint("study", __name__)
-WRONG = "This code is not known here. Please check every letter and digit."
-TOO_MANY = "Too many wrong codes came from your network. A right one is let in at any time."
 CLOSED = "This study is closed: nobody can begin any more."
 NEW_CONSENT = "The text has changed since you saw it. Please read it again."
 NOTHING = "Nothing was found. Please try other words."

@@ -24,6 +24,7 @@ from ....study.store import Participant, StudyStore
 from ....study.trials import Trial
 from ...visitors.limits import network
 from ...visitors.sessions import OperatorSessions
+from ...visitors.sign_in import cookie_attributes
 from ...visitors.tries import Tries
 
 KEY = "veilsearch.study"
@@ -173,13 +174,11 @@ def sign_in(person: Participant) -> Response:
 
 def set_cookie(response: Answer, name: str, token: str) -> None:
     """Set the cookie `name` in `response`; without `token`, delete it."""
-    # Closed to scripts and other sites, gone with the browser.
-    more: dict[str, Any] = {"secure": here().settings.https}
-    more |= {"httponly": True, "samesite": "Strict", "path": "/"}
+    attributes = cookie_attributes(here().settings)
     if token:
-        response.set_cookie(name, token, **more)
+        response.set_cookie(name, token, **attributes)
     else:
-        response.delete_cookie(name, **more)
+        response.delete_cookie(name, **attributes)
 
 
 def to(endpoint: str, **values: Any) -> Response:
