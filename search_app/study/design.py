@@ -260,7 +260,6 @@ class _StudyReading:
         tasks = tuple(self._task(one, f"task.{at}") for at, one in enumerate(own["task"]))
         forms = tuple(self._form(one, f"form.{at}") for at, one in enumerate(own["form"]))
         consent = self._file(own["consent"], "consent")
-        own |= {"conditions": tuple(own["conditions"]), "opt_ins": tuple(own["opt_ins"])}
         own |= {"consent": consent, "tasks": tasks, "forms": forms}
         study = Study(self._folder, **{k: v for k, v in own.items() if k not in _INSIDE})
         self._judge(study)
@@ -283,9 +282,7 @@ class _StudyReading:
         own = self._values(table, _ITEM, place)
         if own["type"] == CHOICE and len({*own["choices"]}) < 2:
             self._fault(f"{place}.choices", "a question of type choice needs two answers or more")
-        return FormItem(
-            **{**own, "choices": tuple(own["choices"]), "text": own["text"] or own["id"]}
-        )
+        return FormItem(**{**own, "text": own["text"] or own["id"]})
 
     def _values(self, table: Any, keys: Mapping[str, FileKey], place: str) -> dict[str, Any]:
         """Return the value of each of `keys` in `table`, which stands at `place` of the file."""
@@ -300,7 +297,8 @@ class _StudyReading:
                 fault = "is missing; add it"
             if fault:
                 self._fault(_inside(place, name), f"{name} {fault}")
-            values[name] = empty if fault else there.get(name, empty)
+            value = empty if fault else there.get(name, empty)
+            values[name] = tuple(value) if isinstance(value, list) else value
         return values
 
     def _file(self, name: str, place: str) -> str:
