@@ -364,12 +364,9 @@ class StudyStore:
 
         def count() -> StudyStanding:
             steps = self._run("SELECT step, count(*) FROM participants GROUP BY step").fetchall()
-            (finished,) = self._run(
-                "SELECT count(*) FROM participants WHERE finished > 0"
-            ).fetchone()
-            (active,) = self._run(
-                "SELECT count(*) FROM participants WHERE finished = 0 AND cell IS NOT NULL"
-                " AND seen >= ?",
+            finished, active = self._run(
+                "SELECT count(*) FILTER (WHERE finished > 0), count(*) FILTER"
+                " (WHERE finished = 0 AND cell IS NOT NULL AND seen >= ?) FROM participants",
                 now - patience,
             ).fetchone()
             by_cell = tuple(self._cells(cells, now - patience))

@@ -20,6 +20,7 @@ from ...evaluation.runs import is_word, writing_run
 from ...settings import Settings
 from ..analysis import GRADE
 from ..design import BETWEEN, Study
+from ..sample import refuse_used
 from ..store import StudyStore
 from .notebook import notebook
 from .published import publish_profiles, publish_queries
@@ -36,8 +37,7 @@ def export(study: Study, store: StudyStore, folder: Path, settings: Settings) ->
     Profiles and queries leave once, when the study is closed: nobody stands in two sets of rows.
     """
     kept = kept_in(study, store)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already; name a new folder")
+    refuse_used(folder)
     if folder.resolve().is_relative_to(kept.study.folder.resolve()):
         raise UsageError(f"{folder} lies in the study's folder; name a folder outside of it")
     with plain_when_writing(folder):
