@@ -1,4 +1,4 @@
-"""Loops compiled by numba [I/O]: the only module that imports numba and that counts the cores.
+"""Loops compiled by numba [I/O]: the anonymizer's only module that imports it or counts cores.
 
 The machine code of a loop is kept for the next process. Its file is named by a digest of the loop's
 bytecode, of how it is compiled, and of all that it reads: constants and other loops. So an edit

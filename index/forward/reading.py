@@ -176,17 +176,6 @@ class Forward:
             norms=self._norms[vectors][rows],
         )
 
-    def projections(
-        self, rows: Ints, columns: Ints, factors: Floats, form: str = "tfidf"
-    ) -> Floats:
-        """Return the products of the documents of `rows`, of length 1, with a vector.
-
-        It has `factors` at `columns`, which differ; counts are multiplied by them. Nothing is
-        rounded.
-        """
-        rows, nothing = self.checked(rows), np.zeros(self.documents)
-        return self.projections_away(rows, (columns, factors), nothing, 0.0, 1.0, form)
-
     def projections_away(
         self,
         rows: Ints,
@@ -196,9 +185,11 @@ class Forward:
         length: float,
         form: str = "tfidf",
     ) -> Floats:
-        """Return `projections` less `factor` times what is `common`, over `length`.
+        """Return the products of documents with a `vector`, less `factor` times what is `common`.
 
-        `common` is of all documents, and `rows` are checked.
+        All is over `length`. Documents are those of `rows`, which are checked, and of length 1. The
+        `vector` has columns, which differ, and by what counts there are multiplied. `common` is of
+        all documents. Nothing is rounded.
         """
         lengths = self._norms[form]
         return products_away(rows, lengths, self._parts, vector, self.blank, common, factor, length)

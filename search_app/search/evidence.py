@@ -277,8 +277,9 @@ class EvidenceRule:
     @cached_property
     def _common_in_all(self) -> Floats:
         """Return each document's product with what is common."""
-        every = np.arange(self._forward.documents)
-        return self._forward.projections(every, *self._common_factors, self._vectors)
+        every, nothing = np.arange(self._forward.documents), np.zeros(self._forward.documents)
+        vector = self._common_factors
+        return self._forward.projections_away(every, vector, nothing, 0.0, 1.0, self._vectors)
 
     @cached_property
     def _common_in_sample(self) -> Floats:

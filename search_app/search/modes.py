@@ -117,6 +117,14 @@ class Modes:
         # The row that was closest to a profile, as long as the profile is the same.
         self._closest: dict[tuple[str, str], tuple[Terms, ReleasedRow | None]] = {}
 
+    def withhold(self, shown: Callable[[], bool]) -> None:
+        """Make nothing of all rows, unless each of them is `shown` to everybody."""
+        # Smoothed rows are made from all rows, so they would reveal other groups'. Rows that are
+        # published later are smoothed from the next update on, under another name.
+        self.withheld = lambda: not shown()
+        if self.withheld():
+            self.smoothed = {}
+
     def warm_up(self, rule: RankingRule = COSINES) -> None:
         """Load what the first search by `rule` would wait for."""
         self.engine.warm_up(rule, self.among("group"))

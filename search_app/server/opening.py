@@ -30,8 +30,7 @@ from ..evaluation.log import PrecisionLog
 from ..search.modes import FURTHER, Modes
 from ..search.request import COSINE, EVIDENCE, rule_of
 from ..settings import DEMO, PLAIN, PRIVATE, Settings
-from ..tasks.growth import Growth
-from ..tasks.profiling import choices_of
+from ..tasks.growth import growth_of
 from ..web.site import Example, Site, Truth, grown_of
 from ..workspace.folder import Workspace
 from ..workspace.lecture import NAME as LECTURE
@@ -142,7 +141,7 @@ class Serving:
             settings = replace(settings, ranking=EVIDENCE if access == PRIVATE else COSINE)
         modes.warm_up(rule_of(settings))
         release, store = modes.release, self._store(access)
-        growth = self._growth(opened)
+        growth = growth_of(self.workspace, opened.made_from, self.settings)
         if modes.profiles is not None:
             store.settle(modes.profiles.row_of)
         modes.lay_over = lambda user, past: growth.over(past, grown_of(store, user))
@@ -214,19 +213,8 @@ class Serving:
                 f"The release in the folder {name} is not served: real people have one row each."
             )
         modes.further = {}
-        if modes.release is None:
-            return
-        # Smoothed rows are made from all rows, so they would reveal other groups'. Rows that are
-        # published later are smoothed from the next update on, under another name.
-        modes.withheld = lambda: not shown()
-        if modes.withheld():
-            modes.smoothed = {}
-
-    def _growth(self, opened: OpenedModes) -> Growth:
-        if opened.modes.profiles is None:
-            return Growth({}, self.settings)
-        choices = choices_of(self.workspace.find("profiles"), opened.made_from)
-        return Growth(choices, self.settings)
+        if modes.release is not None:
+            modes.withhold(shown)
 
     def _origins(self, opened: OpenedModes) -> Callable[[str], Mapping[str, TermOrigin]]:
         """Read where the terms of profiles came from; people are served without that, too."""

@@ -1,4 +1,4 @@
-"""What a study found: preferences between conditions, with intervals; and how many people it takes.
+"""What a study found: preferences between conditions, with intervals.
 
 The unit is the participant. For each pair of conditions a participant has a score: the mean over
 their tasks of 1 (the first was preferred), 0 (the second) and 1/2 (no difference). Where they grade

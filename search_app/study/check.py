@@ -25,9 +25,11 @@ from .store import StudyStore
 
 
 def conditions_in(workspace: Workspace) -> tuple[str, ...]:
-    """Return the conditions that `workspace` can answer."""
+    """Return the conditions that `workspace` can answer; raise UsageError if there are none."""
+    workspace.check()
+    workspace.find("index")
     current = workspace.current()
-    able = (bool(current.index), bool(current.profiles), bool(current.release))
+    able = (True, bool(current.profiles), bool(current.release))
     known = tuple(mode for mode, can in zip(MODES, able, strict=True) if can)
     if not current.profiles:
         return known
@@ -52,6 +54,13 @@ def origin_of(workspace: Workspace, conditions: Sequence[str]) -> dict[str, str]
     return origin
 
 
+def begin(study: Study, store: StudyStore, workspace: Workspace) -> None:
+    """Note what `study` in `store` is of; raise UsageError if `workspace` has something else."""
+    store.origin(origin_of(workspace, study.conditions))
+    if faults := origin_faults(study, store, workspace):
+        raise UsageError("\n".join(faults))
+
+
 def origin_faults(study: Study, store: StudyStore, workspace: Workspace) -> list[str]:
     """Return what `workspace` has that is not what `study` in `store` began with."""
     noted, now = store.origin(), origin_of(workspace, study.conditions)
@@ -68,8 +77,6 @@ def faults_of(folder: Path, settings: Settings) -> list[str]:
     workspace, faults = Workspace(settings.workspace), list[str]()
     there: tuple[str, ...] | None = None
     try:
-        workspace.check()
-        workspace.find("index")
         there = conditions_in(workspace)
     except UsageError as fault:
         faults.append(str(fault))

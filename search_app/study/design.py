@@ -93,7 +93,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Study:
-    """A study as its file describes it; `text_hash` is that of the consent's text."""
+    """A study as its file describes it; `consent` is the content of its file."""
 
     folder: Path
     name: str
@@ -115,10 +115,6 @@ class Study:
     def consent_version(self) -> str:
         """Return the version of the consent text: the first 12 digits of its SHA-256."""
         return hashlib.sha256(self.consent.encode()).hexdigest()[:12]
-
-    def task(self, name: str) -> Task:
-        """Return the task with the id `name`."""
-        return next(task for task in self.tasks if task.id == name)
 
     def form_items(self, after: str) -> tuple[FormItem, ...]:
         """Return the questions that follow `after`."""
@@ -266,7 +262,6 @@ class _StudyReading:
         tasks = tuple(self._task(one, f"task.{at}") for at, one in enumerate(own["task"]))
         forms = tuple(self._form(one, f"form.{at}") for at, one in enumerate(own["form"]))
         consent = self._file(own["consent"], "consent")
-        own |= {"conditions": tuple(own["conditions"]), "opt_ins": tuple(own["opt_ins"])}
         own |= {"consent": consent, "tasks": tasks, "forms": forms}
         study = Study(self._folder, **{k: v for k, v in own.items() if k not in _INSIDE})
         self._judge(study)
@@ -289,9 +284,7 @@ class _StudyReading:
         own = self._values(table, _ITEM, place)
         if own["type"] == CHOICE and len({*own["choices"]}) < 2:
             self._fault(f"{place}.choices", "a question of type choice needs two answers or more")
-        return FormItem(
-            **{**own, "choices": tuple(own["choices"]), "text": own["text"] or own["id"]}
-        )
+        return FormItem(**{**own, "text": own["text"] or own["id"]})
 
     def _values(self, table: Any, keys: Mapping[str, FileKey], place: str) -> dict[str, Any]:
         """Return the value of each of `keys` in `table`, which stands at `place` of the file."""
@@ -306,7 +299,8 @@ class _StudyReading:
                 fault = "is missing; add it"
             if fault:
                 self._fault(_inside(place, name), f"{name} {fault}")
-            values[name] = empty if fault else there.get(name, empty)
+            value = empty if fault else there.get(name, empty)
+            values[name] = tuple(value) if isinstance(value, list) else value
         return values
 
     def _file(self, name: str, place: str) -> str:

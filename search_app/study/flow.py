@@ -6,14 +6,8 @@ from typing import NamedTuple
 
 from .design import EACH_TASK, PRACTICE_TASK, SIDE_BY_SIDE, FormItem, Study, Task
 
-CONSENT, PROFILE, FORM, PRACTICE, TASK, END = (
-    "consent",
-    "profile",
-    "form",
-    "practice",
-    "task",
-    "end",
-)
+CONSENT, PROFILE, FORM = "consent", "profile", "form"
+PRACTICE, TASK, END = "practice", "task", "end"
 _PRACTICE_SECONDS = 600
 
 

@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-NO_TEAM = -1
-
 
 class Mixed(NamedTuple):
     """A list made of several rankings: its documents, and the ranking that brought each."""
@@ -49,9 +47,3 @@ def credit(mixed: Mixed, clicked: Iterable[str], teams: int) -> tuple[int, ...]:
     team_of = dict(zip(*mixed, strict=True))
     counts = Counter(team_of[document] for document in set(clicked) if document in team_of)
     return tuple(counts[team] for team in range(teams))
-
-
-def winner(credited: Sequence[int]) -> int:
-    """Return the team with the most in `credited`; NO_TEAM if several have the same."""
-    most = max(credited, default=0)
-    return credited.index(most) if list(credited).count(most) == 1 else NO_TEAM

@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,9 @@ from index.model import Document
 from ..errors import UsageError
 from ..search.engine import Ranking
 from ..search.modes import Modes
-from ..search.request import RankingRule, Request, rule_of
+from ..search.request import rule_of
 from ..settings import Settings
-from ..tasks.growth import Growth
-from ..tasks.profiling import choices_of
+from ..tasks.growth import Growth, growth_of
 from ..workspace.folder import Workspace
 from ..workspace.ledger import LastLedger
 from ..workspace.opening import as_of_one_moment, open_once, people_of, stamp
@@ -52,7 +51,8 @@ class Rankings:
         self.people = people  # invented people that participants may play: labels
         self.state, self.parts = state, parts  # of the workspace when opened; its index
         self.growth = growth  # how counts of terms make a profile
-        self._modes, self._settings = modes, settings
+        self.modes, self.rule = modes, rule_of(settings)
+        self._settings = settings
         self._now, self._lock = threading.local(), threading.Lock()
         self._counted: dict[str, Counter[str]] = {}  # by the label of an interest
         # It must not hold these rankings: they go, with their files, as soon as nobody uses them.
@@ -102,39 +102,7 @@ class Rankings:
 
         return tuple(sorted(interest.label for interest in INTERESTS))
 
-    def is_known(self, person: str) -> bool:
-        """Return whether `person` has a profile in the workspace."""
-        return self._modes.has_profile(person)
-
-    @property
-    def modes(self) -> Modes:
-        """Return what ranks here, of which a browser that ranks itself gets the public part."""
-        return self._modes
-
-    @property
-    def rule(self) -> RankingRule:
-        """Return the rule by which interests order pools here."""
-        return rule_of(self._settings)
-
-    def request(self, query: str) -> Request:
-        """Return `query` as the engine gets it from everybody: without any person."""
-        return Request(query, self._settings.pool, rule=self.rule, among=self._modes.among("own"))
-
-    @property
-    def withheld(self) -> bool:
-        """Return whether the workspace has rows of real people that are not published."""
-        return self._modes.withheld()
-
     # -- rankings ------------------------------------------------------------------------------
-
-    def faults(self, conditions: Sequence[str]) -> list[str]:
-        """Return for each of `conditions` that the workspace can't answer why, and the remedy."""
-        there = self._modes.modes
-        return [
-            f"condition {condition} is not in the workspace; there are {', '.join(there)}"
-            for condition in conditions
-            if condition not in there
-        ]
 
     def of(
         self, query: str, conditions: Sequence[str], person: str, profile: Mapping[str, float]
@@ -145,14 +113,14 @@ class Rankings:
         are of one pool. Without a profile all are the plain order.
         """
         if not (person or profile):
-            answer = self._modes.answer(query, "none", None, pool=self._settings.pool)
+            answer = self.modes.answer(query, "none", None, pool=self._settings.pool)
             return dict.fromkeys(conditions, self._ids(answer.ranking, conditions))
         # In this thread only: other participants search at the same time.
         self._now.profile = dict(profile)
         try:
             user = person or _PARTICIPANT
             pool = self._settings.pool
-            answers = self._modes.answers(query, conditions, user, pool=pool, rule=self.rule)
+            answers = self.modes.answers(query, conditions, user, pool=pool, rule=self.rule)
         finally:
             self._now.profile = {}
         ranked = (self._ids(answer.ranking, conditions) for answer in answers)
@@ -161,15 +129,11 @@ class Rankings:
     def _ids(self, ranking: Ranking, conditions: Sequence[str]) -> tuple[str, ...]:
         # A draft takes documents that other rankings have not brought, so it may look further down.
         best = ranking.rows[: DEPTH * len(conditions)]
-        return tuple(map(str, self._modes.engine.ids(best).tolist()))
-
-    def settle(self) -> None:
-        """Prepare what searches by the rule `evidence` share."""
-        self._modes.settle()
+        return tuple(map(str, self.modes.engine.ids(best).tolist()))
 
     def forget(self) -> None:
         """Keep no profile and nothing typed in memory: somebody's may have to go."""
-        self._modes.clear()
+        self.modes.clear()
         self.growth.clear()
 
     def documents(self, ids: Sequence[str]) -> list[Document | None]:
@@ -178,12 +142,12 @@ class Rankings:
         rows = np.array([row for row in known if row is not None], dtype=np.int64)
         nothing = np.zeros(rows.size)
         ranking = Ranking(rows, nothing, nothing.astype(np.int64))
-        read = iter(self._modes.engine.documents(ranking, 0, rows.size))
+        read = iter(self.modes.engine.documents(ranking, 0, rows.size))
         return [None if row is None else next(read) for row in known]
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
-        ids = self._modes.engine.ids(np.arange(self._modes.engine.size, dtype=np.int64))
+        ids = self.modes.engine.ids(np.arange(self.modes.engine.size, dtype=np.int64))
         return {str(name): row for row, name in enumerate(ids.tolist())}
 
     @cached_property
@@ -202,13 +166,6 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return dict(total)
 
 
-def _withhold(modes: Modes, shown: Callable[[], bool]) -> None:
-    """Let `modes` make nothing of all rows of real people, unless each row is `shown` to all."""
-    modes.withheld = lambda: not shown()
-    if modes.withheld():
-        modes.smoothed = {}
-
-
 def open_rankings(settings: Settings) -> Rankings:
     """Return the rankings of the workspace in `settings`, open as long as somebody uses them."""
     workspace = Workspace(settings.workspace)
@@ -218,13 +175,11 @@ def open_rankings(settings: Settings) -> Rankings:
         lambda: (open_once(workspace, settings, further=lambda _name: None), stamp(workspace)),
         lambda old: old[0].close(),
     )
-    truth, choices = workspace.truth(), {}
-    if opened.modes.profiles is not None:
-        choices = choices_of(workspace.find("profiles"), opened.made_from)
+    truth = workspace.truth()
     people = people_of(truth, opened.modes) if truth else {}
     if truth is None and opened.modes.release is not None:
-        _withhold(opened.modes, published(LastLedger(workspace), workspace.find("release")))
-    growth, build = Growth(choices, settings), workspace.find("index").name
+        opened.modes.withhold(published(LastLedger(workspace), workspace.find("release")))
+    growth, build = growth_of(workspace, opened.made_from, settings), workspace.find("index").name
     rankings = Rankings(opened.modes, growth, people, settings, state=state, parts=build)
     weakref.finalize(rankings, opened.close).atexit = False
     return rankings

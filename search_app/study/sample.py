@@ -112,13 +112,18 @@ _TASKS = (  # id, kind, seconds, text; all of them words of several meanings
 )
 
 
+def refuse_used(folder: Path) -> None:
+    """Raise UsageError if `folder` is there and not an empty folder."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already; name a new folder")
+
+
 def write_sample(folder: Path) -> list[Path]:
     """Write an example of a study into the new `folder`; return its files.
 
     It runs on the demo's workspace.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already; name a new folder")
+    refuse_used(folder)
     name = re.sub("[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")[:60].strip("-")
     tasks = "".join(
         _TASK.format(

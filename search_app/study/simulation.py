@@ -52,7 +52,6 @@ from .trials import GRADES, SHOWN, Trial, generator, make_trial, shown_condition
 
 ALPHA = 1 - LEVEL
 STUDIES = 10_000  # simulated ones
-EFFECT = 0.6
 NEITHER = 0.2
 CLICKS = 3  # a simulated person's, on an interleaved list
 MOST = 100_000  # people that a plan may need

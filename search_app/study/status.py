@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import isnan
 from typing import Any
 
-from .analysis import judgements, preferences
+from .analysis import preferences
 from .design import Study
+from .export.tables import kept_in
 from .flow import steps_of
-from .store import Event, StudyStore
-from .trials import Trial
+from .store import StudyStore
 
 
 def status_of(study: Study, store: StudyStore, now: int, *, peek: bool = False) -> dict[str, Any]:
@@ -33,15 +33,12 @@ def status_of(study: Study, store: StudyStore, now: int, *, peek: bool = False) 
         "closed": closed,
         "cells": list(standing.cells),
         "at": {called[min(at, len(steps) - 1)]: n for at, n in sorted(standing.by_step.items())},
-        "preferences": preferences_in(study, store) if ended or peek else None,
+        "preferences": _preferences(study, store) if ended or peek else None,
     }
 
 
-def preferences_in(study: Study, store: StudyStore) -> list[dict[str, Any]]:
-    """Return the preferences of all people in `store`; None stands for what too few people give."""
-    events = [(row[0], Event(*row[1:9])) for row in store.events()]
-    trials = {(who, task): Trial.of(shown) for who, task, shown, _, _ in store.trials()}
-    made = [one._asdict() for one in preferences(study, judgements(study, events, trials))]
-    for one in made:
+def _preferences(study: Study, store: StudyStore) -> list[dict[str, Any]]:
+    made = [one._asdict() for one in preferences(study, kept_in(study, store).judgements())]
+    for one in made:  # JSON has no NaN, which stands for what too few people give
         one |= {name: None for name in ("mean", "low", "high", "p", "p_holm") if isnan(one[name])}
     return made

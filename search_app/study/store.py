@@ -19,13 +19,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ..accounts.codes import SALT, Code, hash_secret, make_code, read_code
 from ..errors import UsageError
-from ..workspace.tables import BUSY, Schema, fault_of, open_tables
+from ..workspace.tables import BUSY, Schema, connect_to, fault_of, open_tables
 from .design import KEEP_QUERIES
 
 FILE = "study.sqlite"
@@ -79,6 +79,7 @@ _SIMULATED = "simulated"
 _WAY = "way"
 LONGEST = 10_000  # characters of a value
 _NUMBER = 53  # bits of a participant's number: exact in every program that reads it
+_Job = tuple[Callable[[], Any], Future[Any]]
 T = TypeVar("T")
 
 
@@ -128,7 +129,8 @@ class StudyStore:
     """The participants and events of a study; safe for many threads."""
 
     def __init__(self, path: Path | None):
-        self._remains = False  # whether the log may hold bytes of somebody who withdrew
+        self._path = path
+        self._remains = False  # whether the log may hold erased bytes
         self._again = 0.0  # when to try next to empty it, on the monotonic clock
         if path is not None:
             # Made before SQLite makes it, so that only its owner may read it.
@@ -140,7 +142,7 @@ class StudyStore:
             self._empty_log()
         except sqlite3.Error as fault:
             raise UsageError(f"{path} can't be opened ({fault}); restore it from a copy") from fault
-        self._jobs: queue.Queue[tuple[Callable[[], Any], Future[Any]] | None] = queue.Queue()
+        self._jobs: queue.Queue[_Job | None] = queue.Queue()
         self._thread = threading.Thread(target=self._write, name="study", daemon=True)
         self._thread.start()
 
@@ -152,7 +154,8 @@ class StudyStore:
 
     def fault(self) -> str:
         """Return what is damaged in the file; empty if nothing is."""
-        return self._durable(lambda: fault_of(self._connection), whole=True)
+        with closing(connect_to(self._path)) as connection:
+            return fault_of(connection)
 
     # -- participants --------------------------------------------------------------------------
 
@@ -217,7 +220,7 @@ class StudyStore:
         any more.
         """
 
-        def note() -> bool:
+        def note() -> None:
             standing = self._cells(cells, now - patience)
             fewest = [cell for cell, count in enumerate(standing) if count == min(standing)]
             # COALESCE: who comes back keeps their cell.
@@ -227,10 +230,10 @@ class StudyStore:
                 *(version, ",".join(opt_ins), secrets.choice(fewest), now, number),
             )
             change = "UPDATE trials SET query = '' WHERE participant = ? AND query <> ''"
-            return KEEP_QUERIES not in opt_ins and self._run(change, number).rowcount > 0
+            if KEEP_QUERIES not in opt_ins and self._run(change, number).rowcount:
+                self._remains, self._again = True, 0.0
 
-        if self._durable(note):
-            self._durable(self._empty_log, whole=True)
+        self._durable(note)
 
     def set_profile(
         self, number: int, step: int, person: str, profile: Mapping[str, float], now: int
@@ -321,11 +324,10 @@ class StudyStore:
             gone = self._run("DELETE FROM participants WHERE id = ?", number).rowcount == 1
             if gone:
                 self._count(_WITHDRAWN, 1)
+                self._remains, self._again = True, 0.0
             return gone
 
-        gone = self._durable(erase)
-        self._durable(self._empty_log, whole=True)
-        return gone
+        return self._durable(erase)
 
     def withdrawn(self) -> int:
         """Return how many have withdrawn, here or by another process."""
@@ -376,12 +378,9 @@ class StudyStore:
 
         def count() -> StudyStanding:
             steps = self._run("SELECT step, count(*) FROM participants GROUP BY step").fetchall()
-            (finished,) = self._run(
-                "SELECT count(*) FROM participants WHERE finished > 0"
-            ).fetchone()
-            (active,) = self._run(
-                "SELECT count(*) FROM participants WHERE finished = 0 AND cell IS NOT NULL"
-                " AND seen >= ?",
+            finished, active = self._run(
+                "SELECT count(*) FILTER (WHERE finished > 0), count(*) FILTER"
+                " (WHERE finished = 0 AND cell IS NOT NULL AND seen >= ?) FROM participants",
                 now - patience,
             ).fetchone()
             by_cell = tuple(self._cells(cells, now - patience))
@@ -472,11 +471,10 @@ class StudyStore:
     def _run(self, statement: str, *values: Any) -> sqlite3.Cursor:
         return self._connection.execute(statement, values)
 
-    def _durable(self, job: Callable[[], T], *, whole: bool = False) -> T:
-        """Return what `job` returns, once it is durable; `whole`: outside of any transaction."""
+    def _durable(self, job: Callable[[], T]) -> T:
+        """Return what `job` returns, once it is durable."""
         future: Future[T] = Future()
-        job_of = _Alone(job) if whole else job
-        self._jobs.put((job_of, future))
+        self._jobs.put((job, future))
         return future.result()
 
     def _write(self) -> None:
@@ -486,12 +484,11 @@ class StudyStore:
             with suppress(queue.Empty):
                 while jobs[-1] is not None:
                     jobs.append(self._jobs.get_nowait())
-            ends = jobs[-1] is None
-            self._commit([job for job in jobs if job is not None])
-            if ends:
+            self._transact([job for job in jobs if job is not None])
+            if jobs[-1] is None:
                 return
 
-    def _next(self) -> tuple[Callable[[], Any], Future[Any]] | None:
+    def _next(self) -> _Job | None:
         """Return the next job; until it comes, try to empty a log that has to go."""
         while self._remains:
             if time.monotonic() >= self._again:
@@ -500,22 +497,8 @@ class StudyStore:
                 return self._jobs.get(timeout=_PAUSE)
         return self._jobs.get()
 
-    def _commit(self, jobs: Sequence[tuple[Callable[[], Any], Future[Any]]]) -> None:
-        """Run `jobs` in their order, in as few transactions as can be."""
-        batch: list[tuple[Callable[[], Any], Future[Any]]] = []
-        for job, future in jobs:
-            if isinstance(job, _Alone):
-                self._transact(batch)
-                batch = []
-                _settle(future, job)
-            else:
-                batch.append((job, future))
-        self._transact(batch)
-
-    def _transact(self, batch: Sequence[tuple[Callable[[], Any], Future[Any]]]) -> None:
+    def _transact(self, batch: Sequence[_Job]) -> None:
         """Run `batch` in one transaction; their callers wait until it is durable."""
-        if not batch:
-            return
         done: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:
             self._run("BEGIN IMMEDIATE")
@@ -529,6 +512,8 @@ class StudyStore:
                     done.append((future, None, fault))
                 self._run("RELEASE job")
             self._run("COMMIT")
+            if self._remains and not self._again:  # something was erased
+                self._empty_log()
         except Exception as fault:
             with suppress(sqlite3.Error):
                 self._run("ROLLBACK")
@@ -538,23 +523,6 @@ class StudyStore:
                 future.set_result(value)
             else:
                 future.set_exception(_plain(failure))
-
-
-class _Alone:
-    """A job that must stand outside of any transaction."""
-
-    def __init__(self, job: Callable[[], Any]):
-        self._job = job
-
-    def __call__(self) -> Any:
-        return self._job()
-
-
-def _settle(future: Future[Any], job: Callable[[], Any]) -> None:
-    try:
-        future.set_result(job())
-    except Exception as fault:
-        future.set_exception(_plain(fault))
 
 
 def _plain(fault: BaseException) -> BaseException:

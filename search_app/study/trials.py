@@ -8,6 +8,7 @@ given: teams of interleaved lists, and the order of documents that are rated.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,12 @@ from .interleaving import Mixed, credit, team_draft
 SHOWN = 10  # documents of a list
 COLUMNS = 3  # that one vote chooses among, at most
 GRADES = (0, 1, 2, 3)  # of a rated document
+_MEAN = re.compile(r"[0-9]\.[0-9]{2}")
+
+
+def is_mean_grade(text: str) -> bool:
+    """Return whether `text` is a mean of grades, as devices write it."""
+    return bool(_MEAN.fullmatch(text)) and float(text) <= GRADES[-1]
 
 
 class Trial(NamedTuple):

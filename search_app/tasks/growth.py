@@ -77,6 +77,15 @@ class Growth:
         return {term: float(grown[term]) if self.sums else 1.0 for term in first}
 
 
+def growth_of(workspace: Workspace, made_from: str, settings: Settings) -> Growth:
+    """Return how searches add to the profiles of `workspace`.
+
+    Their fingerprint is `made_from`; "": there are none.
+    """
+    choices = choices_of(workspace.find("profiles"), made_from) if made_from else {}
+    return Growth(choices, settings)
+
+
 def newcomers(
     growth: Growth, grown: Mapping[str, Mapping[str, int]], known: Collection[str]
 ) -> dict[str, dict[str, float]]:
@@ -97,7 +106,7 @@ def laid_over(
         return lambda _user, past: past
     path = workspace.find("profiles")
     made_from = noted_fingerprint(path) or fingerprint(profiles)
-    growth = Growth(choices_of(path, made_from), settings)
+    growth = growth_of(workspace, made_from, settings)
     store = PeopleStore(store_path)
     store.settle(profiles.row_of)
     return lambda user, past: growth.over(past, store.grown(user))

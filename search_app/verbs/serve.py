@@ -64,7 +64,7 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..accounts.store import PeopleStore
     from ..server.following import following
     from ..server.waitress import serve
-    from ..study.check import faults_of, origin_faults, origin_of
+    from ..study.check import begin, faults_of
     from ..study.design import CODE, INTERESTS, read_study
     from ..study.rankings import Rankings, open_rankings
     from ..study.store import FILE, StudyStore
@@ -89,7 +89,7 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
             rankings.of_interests(rankings.interests())  # the first participant need not wait
         workspace = Workspace(settings.workspace)
         with closing(StudyStore(folder / FILE)) as store:
-            store.origin(origin_of(workspace, study.conditions))
+            begin(study, store, workspace)
             place = ServedStudy(study, store, rankings, settings, people)
 
             def ready(address: str) -> None:
@@ -98,8 +98,7 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
                 )
 
             def reopen() -> Rankings:
-                if faults := origin_faults(study, store, workspace):
-                    raise UsageError("\n".join(faults))
+                begin(study, store, workspace)
                 return open_rankings(settings)
 
             with following(place, workspace, reopen):

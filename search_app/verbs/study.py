@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,12 +84,17 @@ def _store(folder: Path) -> StudyStore:
     return StudyStore(folder / FILE)
 
 
-def _existing(study: Study) -> StudyStore:
+@contextmanager
+def _begun(folder: Path) -> Iterator[tuple[Study, StudyStore]]:
+    """Give the study in `folder`, to which people were invited, and its database."""
+    from ..study.design import read_study
     from ..study.store import FILE
 
-    if not (study.folder / FILE).exists():
-        raise UsageError(f"nobody was invited to {study.folder}; run: veilsearch study invite")
-    return _store(study.folder)
+    study = read_study(folder)
+    if not (folder / FILE).exists():
+        raise UsageError(f"nobody was invited to {folder}; run: veilsearch study invite")
+    with closing(_store(folder)) as store:
+        yield study, store
 
 
 def _new(arguments: argparse.Namespace, _settings: Settings) -> int:
@@ -114,7 +119,7 @@ def _check(arguments: argparse.Namespace, settings: Settings) -> int:
 def _simulate(arguments: argparse.Namespace, settings: Settings) -> int:
     import numpy as np
 
-    from ..study.check import origin_faults, origin_of, rehearsal
+    from ..study.check import begin, conditions_in, rehearsal
     from ..study.design import read_study
     from ..study.rankings import open_rankings
     from ..study.simulation import play
@@ -122,22 +127,18 @@ def _simulate(arguments: argparse.Namespace, settings: Settings) -> int:
 
     if not 0 <= arguments.effect <= 1:
         raise UsageError(f"--effect {arguments.effect:g} must be from 0 to 1")
-    study = read_study(arguments.folder)
+    workspace = Workspace(settings.workspace)
+    study = read_study(arguments.folder, conditions_in(workspace))
     people, seed = arguments.n or study.participants, seed_of(arguments)
     rankings = open_rankings(settings)
-    if faults := rankings.faults(study.conditions):
-        raise UsageError("; ".join(faults))
     for task in study.tasks:
         ranked = rankings.of(task.query, study.conditions[:1], "", {})
         if not (task.free or any(ranked.values())):
             console.say(f"Task {task.id} finds nothing; take another query.")
     copy = rehearsal(study, arguments.folder / SIMULATED)
     rng, now = np.random.default_rng(seed), int(time.time())
-    workspace = Workspace(settings.workspace)
     with closing(_store(copy.folder)) as store, console.progress("people", people) as progress:
-        store.origin(origin_of(workspace, copy.conditions))
-        if faults := origin_faults(copy, store, workspace):
-            raise UsageError("; ".join(faults))
+        begin(copy, store, workspace)
         done = 0
         for number in range(people):
             done += play(copy, store, 1, _ranker(copy, rankings), rng, now, arguments.effect)
@@ -240,11 +241,9 @@ def _invite(arguments: argparse.Namespace, _settings: Settings) -> int:
 
 
 def _status(arguments: argparse.Namespace, _settings: Settings) -> int:
-    from ..study.design import read_study
     from ..study.status import status_of
 
-    study = read_study(arguments.folder)
-    with closing(_existing(study)) as store:
+    with _begun(arguments.folder) as (study, store):
         made = status_of(study, store, int(time.time()), peek=arguments.peek)
     console.answer(made, _status_lines(made), as_json=arguments.json)
     return 0
@@ -273,11 +272,9 @@ def _status_lines(made: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _export(arguments: argparse.Namespace, settings: Settings) -> int:
-    from ..study.design import read_study
     from ..study.export.writing import export
 
-    study = read_study(arguments.folder)
-    with closing(_existing(study)) as store:
+    with _begun(arguments.folder) as (study, store):
         made = export(study, store, arguments.output, settings)
     rows = ", ".join(f"{number:,} {name}" for name, number in made["rows"].items())
     lines = [f"{made['folder']}: {count(made['people'], 'person', 'people')}; rows: {rows}"]
@@ -290,10 +287,7 @@ def _export(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _withdraw(arguments: argparse.Namespace, _settings: Settings) -> int:
-    from ..study.design import read_study
-
-    study = read_study(arguments.folder)
-    with closing(_existing(study)) as store:
+    with _begun(arguments.folder) as (_study, store):
         person = store.of_code(arguments.code)
         if person is None:
             raise UsageError("nobody here has this code; it is mistyped, or they withdrew already")
@@ -309,12 +303,9 @@ def _withdraw(arguments: argparse.Namespace, _settings: Settings) -> int:
 
 
 def _close(arguments: argparse.Namespace, _settings: Settings) -> int:
-    from ..study.design import read_study
-
-    study = read_study(arguments.folder)
-    with closing(_existing(study)) as store:
+    with _begun(arguments.folder) as (_study, store):
         store.close_study()
-    line = f"{study.folder} is closed: nobody can begin, and preferences are shown"
+    line = f"{arguments.folder} is closed: nobody can begin, and preferences are shown"
     console.answer({"closed": True}, [line], as_json=arguments.json)
     return 0
 

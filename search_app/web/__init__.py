@@ -36,7 +36,7 @@ from .pages import (
 )
 from .pages.study import leader, participant, serving
 from .pages.study.place import KEY as STUDY
-from .pages.study.place import ServedStudy
+from .pages.study.place import ServedStudy, leads
 from .parameters import LONGEST
 from .question import link
 from .site import KEY, Example, Live, Site, give_back_site, this_site
@@ -81,7 +81,7 @@ def create_study_app(place: ServedStudy) -> Flask:
     """Return the application that serves the study of `place`, and nothing else."""
     app = _bare("study/frame.html", ("study.show", "Go on"))
     app.extensions[STUDY] = place
-    app.jinja_env.globals.update(study=place.study, leads=serving.leads)
+    app.jinja_env.globals.update(study=place.study, leads=leads)
     guard(app, place.settings)
     for module in (serving, participant, api_study, leader, layout):
         app.register_blueprint(module.pages)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+from collections.abc import Callable, Mapping
 
 from flask import Flask, Response, jsonify, render_template, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
@@ -87,3 +88,16 @@ def _answer(status: int, sentence: str, headers: dict[str, str]) -> _Answer:
         return jsonify(fault_record(status, sentence)), status, headers
     page = render_template("fault/show.html", status=status, sentence=sentence)
     return page, status, headers
+
+
+def all_work(parts: Mapping[str, Callable[[], object]]) -> bool:
+    """Return whether no use of `parts` fails; those that do are logged by name."""
+    working = True
+    for name, use in parts.items():
+        try:
+            use()
+        # Whatever the fault is, the answer is that the part fails.
+        except Exception as fault:
+            _logger.error("%s does not answer: %s", name, type(fault).__name__)
+            working = False
+    return working

@@ -6,7 +6,6 @@ sets of rows could be found where these overlap.
 
 from __future__ import annotations
 
-import csv
 import tempfile
 from collections.abc import Callable, Sized
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 
 from anonymizer.errors import AnonymizerError
 from anonymizer.model import Profiles, Release
+from anonymizer.storage.records import csv_text
 
 from ...disclosure.numbers import count
 from ...errors import UsageError, plain_when_writing
@@ -105,10 +105,9 @@ def _common(typed: list[tuple[str, str]], output: Path, settings: Settings, once
     if breach or release.log is None:
         return f"none of {len(typed):,} queries: {breach}"
     people = np.bincount(release.log.weights.indices, minlength=len(release.log.terms))
-    with plain_when_writing(output), output.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["query", "people"])
-        table.writerows(sorted(zip(release.log.terms, people.tolist(), strict=True)))
+    table = sorted(zip(release.log.terms, people.tolist(), strict=True))
+    with plain_when_writing(output):
+        output.write_text(csv_text([("query", "people"), *table]), encoding="utf-8")
     made = count(people.size, "query", "queries")
     return f"{made} of {_K} people or more by {by}, verified"
 

@@ -24,7 +24,7 @@ from ..design import (
 )
 from ..flow import FORM, TASK, steps_of
 from ..store import Event, Participant, StudyStore
-from ..trials import GRADES, Trial
+from ..trials import GRADES, Trial, is_mean_grade
 
 _DOCUMENT = "id of the document; empty unless the person agreed to publish_results, and for a "
 _DOCUMENT += "query of their own to keep_queries as well"
@@ -154,16 +154,9 @@ def _coded(study: Study, event: Event) -> str:
         VOTE: (*study.conditions, SAME),
         GRADE: map(str, GRADES),
     }
-    if study.device and event.action_name == GRADE and _is_mean(event.value):
+    if study.device and event.action_name == GRADE and is_mean_grade(event.value):
         return event.value
     return event.value if event.value in allowed.get(event.action_name, ()) else ""
-
-
-def _is_mean(text: str) -> bool:
-    try:
-        return GRADES[0] <= float(text) <= GRADES[-1]
-    except ValueError:
-        return False
 
 
 def _answers(kept: KeptStudy) -> ExportTable:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import platform
 from collections import Counter
@@ -14,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from anonymizer.storage.records import csv_text
+
 from ... import __version__
 from ...errors import UsageError, plain_when_writing
 from ...evaluation.runs import is_word, writing_run
 from ...settings import Settings
 from ..analysis import GRADE
 from ..design import BETWEEN, Study
+from ..sample import refuse_used
 from ..store import StudyStore
 from .notebook import notebook
 from .published import publish_profiles, publish_queries
@@ -36,8 +37,7 @@ def export(study: Study, store: StudyStore, folder: Path, settings: Settings) ->
     Profiles and queries leave once, when the study is closed: nobody stands in two sets of rows.
     """
     kept = kept_in(study, store)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already; name a new folder")
+    refuse_used(folder)
     if folder.resolve().is_relative_to(kept.study.folder.resolve()):
         raise UsageError(f"{folder} lies in the study's folder; name a folder outside of it")
     with plain_when_writing(folder):
@@ -45,12 +45,12 @@ def export(study: Study, store: StudyStore, folder: Path, settings: Settings) ->
     tables = tables_of(kept)
     parquet = _parquet()
     for table in tables:
-        _write(folder / f"{table.name}.csv", _as_csv([*table.columns], table.rows))
+        _write(folder / f"{table.name}.csv", csv_text([[*table.columns], *table.rows]))
         if parquet:
             with plain_when_writing(folder):
                 parquet(table, folder / f"{table.name}.parquet")
     coded = [(one.name, column, about) for one in tables for column, about in one.columns.items()]
-    _write(folder / "codebook.csv", _as_csv(["table", "column", "unit or coding"], coded))
+    _write(folder / "codebook.csv", csv_text([("table", "column", "unit or coding"), *coded]))
     topics = _write_trec(kept, folder)
     once = store.publish_once if store.is_closed() else None
     profiles = publish_profiles(kept, folder, settings, once)
@@ -72,12 +72,6 @@ def export(study: Study, store: StudyStore, folder: Path, settings: Settings) ->
 def _write(path: Path, text: str) -> None:
     with plain_when_writing(path):
         path.write_text(text, encoding="utf-8")
-
-
-def _as_csv(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows([head, *rows])
-    return file.getvalue()
 
 
 def _parquet() -> Callable[[ExportTable, Path], None] | None:

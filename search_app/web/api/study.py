@@ -13,7 +13,7 @@ from flask import Blueprint, Response, abort, json, jsonify
 from anonymizer.model import Release
 
 from ...search.candidates import candidates as find
-from ...search.request import EVIDENCE
+from ...search.request import EVIDENCE, Request
 from ...study.design import INTERESTS
 from ...study.rankings import Rankings
 from ...study.trials import SHOWN, Trial, generator
@@ -40,7 +40,7 @@ def _rankings() -> Rankings:
     place = here()
     rankings = place.rankings
     # People may have joined the release since it was published: their rows are no browser's.
-    if place.stopped or (place.by_rows and rankings.withheld):
+    if place.stopped or (place.by_rows and rankings.modes.withheld()):
         abort(503, STOPPED)
     return rankings
 
@@ -103,7 +103,9 @@ def candidates() -> Mapping[str, Any]:
     person, step, shown = step_and_shown()
     if person is None or shown is None or not shown.trial.blank:
         abort(409, "This task is done. Go on where you are.")
-    modes, search = rankings.modes, rankings.request(shown.query)
+    modes, rule = rankings.modes, rankings.rule
+    # As the engine gets it from everybody: without any person.
+    search = Request(shown.query, place.settings.pool, rule=rule, among=modes.among("own"))
     pool = find(modes.engine, search)
     others = {modes.among(one) for one in place.study.conditions if one != "none"}
     evidence = {one: modes.engine.evidence(one) for one in others if pool.evidence}

@@ -4,8 +4,8 @@
 // Modules come with this file's version, so that a cached older one is never mixed in.
 const { search: version } = new URL(import.meta.url);
 const part = (name) => import(new URL(`${name}${version}`, import.meta.url));
-const parts = ["ranking.js", "evidence.js", "profile.js"];
-const [{ closest, ordered, shared }, { directed, scored }, { checked, fromText, standing }] = await Promise.all(parts.map(part));
+const parts = ["ranking.js", "evidence.js", "profile.js", "showing.js"];
+const [{ closest, ordered, shared }, { directed, scored }, { checked, fromText, standing }, { make, snippet }] = await Promise.all(parts.map(part));
 
 const find = (name) => document.querySelector(`#${name}`);
 const KEY = "veilsearch.device";
@@ -138,14 +138,7 @@ function order() {
   show();
 }
 
-/* ---- showing: texts are set as text, never as markup ---- */
-
-function make(name, attributes = {}, ...inside) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...inside);
-  return made;
-}
+/* ---- showing ---- */
 
 const tell = (text) => { find("told").textContent = text; };
 const number = (value) => value.toLocaleString("en");
@@ -181,22 +174,10 @@ function hit(document_, rank, own) {
   if (own) source.append(" ", moved(rank, document_.plain_rank));
   source.append(" ", make("span", { class: "where", dir: "auto" }, document_.source));
   const item = make("li", { class: "hit", tabindex: "-1", "data-key": document_.id });
-  item.append(make("h2", { dir: "auto" }, title), source, snippet(document_));
+  item.append(make("h2", { dir: "auto" }, title), source, make("p", { class: "snippet", dir: "auto" }, ...snippet(document_)));
   const terms = own ? shared(document_, ranking.target, answer.vocabulary).join(" and ") : "";
   if (terms) item.append(make("p", { class: "reason", dir: "auto" }, `Shares ${terms} with your interests`));
   return item;
-}
-
-function snippet({ snippet: text, marks }) {
-  const letters = [...text]; // marks count code points, not UTF-16 units
-  const shown = make("p", { class: "snippet", dir: "auto" });
-  let at = 0;
-  for (const { start, end } of marks) {
-    shown.append(letters.slice(at, start).join(""), make("mark", {}, letters.slice(start, end).join("")));
-    at = end;
-  }
-  shown.append(letters.slice(at).join(""));
-  return shown;
 }
 
 function moved(rank, plain) {

@@ -4,8 +4,8 @@
 // Modules come with this file's version, so that a cached older one is never mixed in.
 const { search: version } = new URL(import.meta.url);
 const part = (name) => import(new URL(`${name}${version}`, import.meta.url));
-const parts = ["ranking.js", "evidence.js", "profile.js"];
-const [{ closest, ordered }, { directed, scored }, { checked, counted, weighed }] = await Promise.all(parts.map(part));
+const parts = ["ranking.js", "evidence.js", "profile.js", "showing.js"];
+const [{ closest, ordered }, { directed, scored }, { checked, counted, weighed }, { make, snippet }] = await Promise.all(parts.map(part));
 
 const KEY = "veilsearch.study";
 const DEPTH = 10; // documents of a ranking that are rated
@@ -161,16 +161,9 @@ export function meanGrade(order, grades) {
   return weights ? (sum / weights).toFixed(2) : "";
 }
 
-/* ---- showing: texts are set as text, never as markup ---- */
+/* ---- showing ---- */
 
 const tell = (text) => { find("told").textContent = text; };
-
-function make(name, attributes = {}, ...inside) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...inside);
-  return made;
-}
 
 async function showTask(task) {
   const profile = kept(task.dataset.whose);
@@ -203,17 +196,6 @@ function fill(list, documents, column, where, kind) {
     item.querySelector(".snippet").append(...snippet(document_));
     title.addEventListener("click", () => open(document_, kind === "rate" ? null : { ...where, open: `${column + 1}-${at + 1}` }));
   });
-}
-
-function snippet({ snippet: text, marks }) {
-  const letters = [...text]; // marks count code points, not UTF-16 units
-  const shown = [];
-  let at = 0;
-  for (const { start, end } of marks) {
-    shown.push(letters.slice(at, start).join(""), make("mark", {}, letters.slice(start, end).join("")));
-    at = end;
-  }
-  return [...shown, letters.slice(at).join("")];
 }
 
 // The server learns the place of a click, not the document: it would tell of the order.

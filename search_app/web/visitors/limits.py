@@ -91,8 +91,12 @@ def _refuse_haste() -> None:
     # A person or operator who has signed in is one client; otherwise the address is.
     known, address = visitor(), f"address {network(request.remote_addr)}"
     client = "operator" if known.admin else _person(known.user) if known.user else address
-    buckets: Buckets = current_app.extensions[_KEY]
-    if wait := buckets.take(client, site.clock()):
+    refuse_haste(current_app.extensions[_KEY], client, site.clock())
+
+
+def refuse_haste(buckets: Buckets, client: str, now: float) -> None:
+    """Take a token of `client` at `now` from `buckets`; refuse the request if there is none."""
+    if wait := buckets.take(client, now):
         seconds = math.ceil(wait)
         message = f"You sent too many requests; wait {seconds} s and try again."
         raise TooManyRequests(message, retry_after=seconds)

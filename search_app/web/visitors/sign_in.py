@@ -22,7 +22,7 @@ from werkzeug.exceptions import Unauthorized
 from werkzeug.wrappers import Response as Answer
 
 from ...accounts.codes import public_part
-from ...settings import PRIVATE
+from ...settings import PRIVATE, Settings
 from ..faults import API
 from ..site import Site, this_site
 from . import sessions
@@ -113,7 +113,7 @@ def enter() -> Response:
     sessions.end(site, door.operators, request.cookies.get(COOKIE, ""))
     begun = sessions.whose(site, door.operators, token)
     response = _to("admin.show" if begun.admin else "search.show")
-    response.set_cookie(COOKIE, token, **_cookie(site))
+    response.set_cookie(COOKIE, token, **cookie_attributes(site.settings))
     return response
 
 
@@ -145,14 +145,14 @@ def _among(names: set[str]) -> bool:
     return endpoint in names or endpoint.rpartition(".")[0] in names
 
 
-def _cookie(site: Site) -> dict[str, Any]:
-    """Return the cookie's attributes: closed to scripts and other sites, gone with the browser."""
-    return {"httponly": True, "samesite": "Strict", "path": "/", "secure": site.settings.https}
+def cookie_attributes(settings: Settings) -> dict[str, Any]:
+    """Return a cookie's attributes by `settings`: closed to scripts, gone with the browser."""
+    return {"httponly": True, "samesite": "Strict", "path": "/", "secure": settings.https}
 
 
 def drop_cookie(site: Site, response: Answer) -> None:
     """Make `response` delete the session's cookie of `site` in the browser."""
-    response.delete_cookie(COOKIE, **_cookie(site))
+    response.delete_cookie(COOKIE, **cookie_attributes(site.settings))
 
 
 def _form(status: int, sentence: str, wait: int = 0) -> Response:

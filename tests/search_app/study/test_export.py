@@ -28,6 +28,10 @@ from .conftest import NOW, played, rows_of
 CANARIES = int(os.environ.get("VEILSEARCH_CANARIES", "9"))
 
 
+def kind_of(study: Study, name: str) -> str:
+    return next(task.kind for task in study.tasks if task.id == name)
+
+
 def everything_in(folder: Path) -> str:
     """Return all that the files in `folder` hold, Parquet's values too."""
     texts = [path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file()]
@@ -45,7 +49,7 @@ def plant(study: Study, store: StudyStore, opt_ins: tuple[str, ...], number: int
     query = f"canaryquery{number}" if KEEP_QUERIES in opt_ins else ""
     own, given = (f"canary{what}document{number}" for what in ("free", "given"))
     for task, document in (("own-search", own), ("crane", given)):
-        kind = study.task(task).kind
+        kind = kind_of(study, task)
         lists = ((document,),) if kind == "rate" else ((document,), (document,))
         orders = ((document,),) * 3 if kind == "rate" else ()
         shown = study.conditions[: len(orders or lists)]
@@ -160,7 +164,7 @@ def test_of_devices_leave_choices_places_and_mean_grades(
         assert person is not None
         store.consent(person.id, "v1", ["publish_texts"], len(study.cells), NOW, 3600)
         for task, shown in (("java", study.conditions[:2]), ("crane", study.conditions)):
-            trial = blank_trial(study.task(task).kind, shown, 40, np.random.default_rng(1))
+            trial = blank_trial(kind_of(study, task), shown, 40, np.random.default_rng(1))
             store.keep_trial(person.id, task, trial.as_record(), "", 1000 * NOW)
         events = [Event("crane", GRADE, f"{at}.1", at, *one) for at, one in enumerate(grades, 1)]
         events += [Event("java", "click", "2.3", 3, "own"), Event("java", "prefer", value="own")]

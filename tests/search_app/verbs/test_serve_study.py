@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 
 from search_app.server.following import Follower
 from search_app.settings import load_settings
-from search_app.study.check import faults_of, origin_faults, origin_of
+from search_app.study.check import begin, faults_of
 from search_app.study.design import read_study
 from search_app.study.rankings import Rankings, open_rankings
 from search_app.study.sample import write_sample
@@ -51,10 +51,10 @@ class ServedHere:
         self.said: list[str] = []
         settings, study = load_settings(workspace, {}), read_study(folder)
         store, root = StudyStore(folder / FILE), Workspace(workspace)
-        store.origin(origin_of(root, study.conditions))
+        begin(study, store, root)
 
         def reopen() -> Rankings:
-            assert origin_faults(study, store, root) == []
+            begin(study, store, root)
             return open_rankings(settings)
 
         self.place = ServedStudy(study, store, open_rankings(settings), settings)
@@ -64,7 +64,8 @@ class ServedHere:
         """Follow the workspace and return the status of a search."""
         self.follower.look()
         try:
-            self.place.rank("java", ("none", "own"), person, {} if person else {"coffee": 1.0})
+            profile = {} if person else {"coffee": 1.0}
+            self.place.rank("java", self.place.study.conditions, person, profile)
         except HTTPException as refused:
             return refused.code or 500
         return 200
@@ -112,7 +113,7 @@ def test_real_people_get_one_row_each_and_nothing_made_of_all(
     run.workspace = Path(shutil.copytree(three_people, tmp_path / "workspace"))
     run("anonymize", "--set", "p=0.5", "-o", run.workspace / "second", "--seed", 1)
     settings = load_settings(run.workspace, {})
-    assert open_rankings(settings)._modes.withheld()
+    assert open_rankings(settings).modes.withheld()
     write_sample(tmp_path / "study")
     path = tmp_path / "study" / "study.toml"
     text = path.read_text().replace('"group"]', '"group", "group:second"]')

@@ -15,6 +15,7 @@ from ....study.trials import GRADES, SHOWN
 from ...parameters import LONGEST
 from ...views.prose import prose
 from ...views.results import web_address
+from ...visitors.sign_in import TOO_MANY, WRONG
 from .forms import clean, field_of, read_answers
 from .place import (
     COOKIE,
@@ -44,8 +45,6 @@ from .tasks import (
 )
 
 pages = Blueprint("study", __name__)
-WRONG = "This code is not known here. Please check every letter and digit."
-TOO_MANY = "Too many wrong codes came from your network. A right one is let in at any time."
 CLOSED = "This study is closed: nobody can begin any more."
 NEW_CONSENT = "The text has changed since you saw it. Please read it again."
 NOTHING = "Nothing was found. Please try other words."
@@ -180,7 +179,7 @@ def _of_code(place: ServedStudy) -> _Given:
     user = people.visitor_of(token, now) if people and token else None
     if people and token:
         people.sign_out(token)
-    if not (user and place.rankings.is_known(user)):
+    if not (user and place.rankings.modes.has_profile(user)):
         return _Given(fault=WRONG)
     return _Given(person=user)
 
@@ -319,13 +318,12 @@ def _task_page(place: ServedStudy, person: Participant, step: StudyStep, fault: 
 
 
 def _form_page(
-    place: ServedStudy,
+    _place: ServedStudy,
     person: Participant,
     step: StudyStep,
     given: Mapping[str, str] = {},
     faults: Mapping[str, str] = {},
 ) -> str:
-    del place
     return _page(
         "study/form.html",
         person,

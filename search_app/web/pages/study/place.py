@@ -24,6 +24,7 @@ from ....study.store import Participant, StudyStore
 from ....study.trials import Trial
 from ...visitors.limits import network
 from ...visitors.sessions import OperatorSessions
+from ...visitors.sign_in import cookie_attributes
 from ...visitors.tries import Tries
 
 KEY = "veilsearch.study"
@@ -69,7 +70,7 @@ class ServedStudy:
     def guarded(self) -> bool:
         """Return whether only people with a code may ever begin."""
         # Strangers without number could read the rows of real people off the orders they make.
-        return self.by_rows and self.rankings.withheld
+        return self.by_rows and self.rankings.modes.withheld()
 
     @property
     def by_rows(self) -> bool:
@@ -103,7 +104,7 @@ class ServedStudy:
 
     def settle(self) -> None:
         """Prepare what searches by the rule `evidence` share."""
-        self.rankings.settle()
+        self.rankings.modes.settle()
 
     def close_unused(self) -> None:
         """Keep nothing in memory of people who left by the leader's command."""
@@ -124,7 +125,7 @@ class ServedStudy:
         rankings = self.rankings
         if self.stopped:
             abort(503, STOPPED)
-        if person and not rankings.is_known(person):
+        if person and not rankings.modes.has_profile(person):
             abort(410, UNKNOWN)
         return rankings.of(query, conditions, person, profile)
 
@@ -200,13 +201,11 @@ def sign_in(person: Participant) -> Response:
 
 def set_cookie(response: Answer, name: str, token: str) -> None:
     """Set the cookie `name` in `response`; without `token`, delete it."""
-    # Closed to scripts and other sites, gone with the browser.
-    more: dict[str, Any] = {"secure": here().settings.https}
-    more |= {"httponly": True, "samesite": "Strict", "path": "/"}
+    attributes = cookie_attributes(here().settings)
     if token:
-        response.set_cookie(name, token, **more)
+        response.set_cookie(name, token, **attributes)
     else:
-        response.delete_cookie(name, **more)
+        response.delete_cookie(name, **attributes)
 
 
 def to(endpoint: str, **values: Any) -> Response:

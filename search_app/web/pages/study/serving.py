@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-import math
-
 from flask import Blueprint, Response, current_app, jsonify, request
 from flask.blueprints import BlueprintSetupState
-from werkzeug.exceptions import TooManyRequests
 
 from .... import __version__
-from ...visitors.limits import OPEN, Buckets, network
+from ...faults import all_work
+from ...visitors.limits import OPEN, Buckets, network, refuse_haste
 from .place import KEY, here, leads, visitor
 
-__all__ = ["leads", "pages"]
 pages = Blueprint("health", __name__)
 _KEY = "veilsearch.limits"
-_logger = logging.getLogger(__name__)
 # These cost no token. Many participants may arrive at once from one address, as in a classroom, and
 # a flood from there must keep nobody from withdrawing.
 _FREE = {"assets.file", "study.invited", "study.join", "study.consent", "study.withdraw"}
@@ -38,27 +33,19 @@ def _refuse_haste() -> None:
     place, person = here(), visitor()
     address = f"address {network(request.remote_addr)}"
     client = f"participant {person.id}" if person else "leader" if leads() else address
-    if wait := buckets.take(client, place.clock()):
-        seconds = math.ceil(wait)
-        message = f"You sent too many requests; wait {seconds} s and try again."
-        raise TooManyRequests(message, retry_after=seconds)
+    refuse_haste(buckets, client, place.clock())
 
 
 @pages.get("/api/v1/health")
 def show() -> tuple[Response, int]:
     """Return whether the index and the study's database answer."""
     place = here()
-    working = True
-    for name, use in {
-        "the index": lambda: place.rank("health", place.study.conditions, "", {}),
-        "study.sqlite": place.store.is_closed,
-    }.items():
-        try:
-            use()
-        # Whatever the fault is, the answer is that the part fails.
-        except Exception as fault:
-            _logger.error("%s does not answer: %s", name, type(fault).__name__)
-            working = False
+    working = all_work(
+        {
+            "the index": lambda: place.rank("health", place.study.conditions, "", {}),
+            "study.sqlite": place.store.is_closed,
+        }
+    )
     status = "ok" if working else "failing"
     body = {"status": status, "version": __version__, "study": place.study.name}
     return jsonify(body), 200 if working else 503

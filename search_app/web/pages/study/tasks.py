@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from ....study.trials import (
     Trial,
     blank_trial,
     generator,
+    is_mean_grade,
     make_trial,
     shown_conditions,
 )
@@ -27,7 +27,6 @@ from ...views.results import DocumentCard, card
 from .place import ServedStudy
 
 GONE = "This document is no longer here."
-_MEAN = re.compile(r"[0-9]\.[0-9]{2}")
 CHOOSE_ONE = "Please choose one of the answers."
 GRADE_ONE = "Please grade at least one of the results."
 
@@ -120,10 +119,12 @@ def _blank_lists(trial: Trial) -> list[list[PlacedCard]]:
 
 def document_of(place: ServedStudy, shown: Shown, column: int, at: int) -> Document | None:
     """Return the document at the place `at` of the list `column` of `shown`, both from 1."""
-    lists = shown.trial.lists
-    if not (1 <= column <= len(lists) and 1 <= at <= len(lists[column - 1])):
-        return None
-    return place.rankings.documents([lists[column - 1][at - 1]])[0]
+    there = _is_there(shown.trial, column, at)
+    return place.rankings.documents([shown.trial.lists[column - 1][at - 1]])[0] if there else None
+
+
+def _is_there(trial: Trial, column: int, at: int) -> bool:
+    return 1 <= column <= len(trial.lists) and 1 <= at <= len(trial.lists[column - 1])
 
 
 def click(step: StudyStep, shown: Shown, column: int, at: int, now: int) -> Event | None:
@@ -132,9 +133,9 @@ def click(step: StudyStep, shown: Shown, column: int, at: int, now: int) -> Even
     `now` is in milliseconds.
     """
     trial = shown.trial
-    before = sum(map(len, trial.lists[: column - 1]))
-    if not (1 <= column <= len(trial.lists) and 1 <= at <= len(trial.lists[column - 1])):
+    if not _is_there(trial, column, at):
         return None
+    before = sum(map(len, trial.lists[: column - 1]))
     document, position, condition = trial.places()[before + at - 1]
     late = _is_late(step, shown, now)
     return Event(step.name, CLICK, document, position, condition, late=late)
@@ -177,12 +178,7 @@ def grades_in(trial: Trial, form: Mapping[str, str]) -> dict[str, str]:
 def means_in(trial: Trial, form: Mapping[str, str]) -> dict[str, str]:
     """Return the mean grades that a device gives in `form`, by the names of its fields."""
     names = (f"grade-{at}" for _, at, _ in trial.places())
-    given = {name: form.get(name, "") for name in names}
-    return {name: mean for name, mean in given.items() if _is_mean(mean)}
-
-
-def _is_mean(text: str) -> bool:
-    return bool(_MEAN.fullmatch(text)) and float(text) <= GRADES[-1]
+    return {name: mean for name in names if is_mean_grade(mean := form.get(name, ""))}
 
 
 def text_of(document: Document, longest: int = 20_000) -> Markup:

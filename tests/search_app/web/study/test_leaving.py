@@ -24,7 +24,7 @@ BY = ("cookie", "code", "link")
 
 def prepared_of(place: ServedStudy) -> tuple[list[object], list[object]]:
     """Return the profiles that are in memory, prepared for searches, and the words typed."""
-    modes, counter = place.rankings._modes, place.rankings.growth._counter
+    modes, counter = place.rankings.modes, place.rankings.growth._counter
     typed = counter.terms if counter else []
     return [*modes._closest.values(), *typed], [*modes.engine._targets._known.values()]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from flask import Flask
@@ -15,6 +16,7 @@ from search_app.search.modes import Modes
 from search_app.settings import Settings
 from search_app.study.check import faults_of
 from search_app.study.export.tables import kept_in
+from search_app.study.flow import steps_of
 from search_app.study.store import FILE, Participant
 from search_app.web import ServedStudy
 
@@ -425,3 +427,14 @@ def test_no_door_opens_to_rows_of_real_people(
     assert leader.post("/leader/door", data={"open": "1"}).status_code == 403
     assert "Let everybody begin" not in leader.get("/leader").get_data(as_text=True)
     Phone(app).post("/consent", 403, code="", version=place.study.consent_version)
+
+
+def test_the_time_of_a_task_is_told_as_it_is(phone: Phone, place: ServedStudy) -> None:
+    phone.agree()
+    while phone.go_on() != "/answer":
+        pass
+    for seconds, shown in {60: "60 seconds", 120: "2 minutes", 150: "150 seconds"}.items():
+        tasks = tuple(replace(task, seconds=seconds) for task in place.study.tasks)
+        place.study = replace(place.study, tasks=tasks)
+        place.steps = steps_of(place.study)
+        assert f"You have {shown}. A later answer" in phone.get().text
