@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import takewhile
 from typing import NamedTuple
 
 from anonymizer.terms.analysis import STOP_WORDS
@@ -109,8 +108,7 @@ def _window(text: str, matches: list[_Match], size: int) -> tuple[int, int]:
     if len(text) <= size or not matches:
         return 0, _whole_words(text, size)
     lead = size // LEAD
-    worths = [_worth(matches, at, size - lead) for at in range(len(matches))]
-    first = matches[worths.index(max(worths))].start
+    first = matches[_best(matches, size - lead)].start
     # Start with the sentence of the first match if that begins near, else a little before it.
     sentence = max(text.rfind(mark, max(first - lead, 0), first) for mark in (". ", "; ", ": "))
     before = 0 if first <= lead else first - lead // 2
@@ -122,11 +120,23 @@ def _window(text: str, matches: list[_Match], size: int) -> tuple[int, int]:
     return start, _whole_words(text, start + size)
 
 
-def _worth(matches: list[_Match], at: int, length: int) -> tuple[int, int]:
-    """Return how many different query words, and how many in all, the window from `at` has."""
-    last = matches[at].start + length
-    inside = [match.stem for match in takewhile(lambda match: match.end <= last, matches[at:])]
-    return len(set(inside)), len(inside)
+def _best(matches: list[_Match], length: int) -> int:
+    """Return at which match the window begins that has most different words, then most words."""
+    inside = dict.fromkeys((match.stem for match in matches), 0)
+    best, most, different, end = 0, (0, 0), 0, 0
+    for at, (start, _, stem) in enumerate(matches):
+        while end < len(matches) and matches[end].end <= start + length:
+            different += not inside[matches[end].stem]
+            inside[matches[end].stem] += 1
+            end += 1
+        if end > at:  # else this word is longer than the window
+            if (different, end - at) > most:
+                best, most = at, (different, end - at)
+            inside[stem] -= 1
+            different -= not inside[stem]
+        else:
+            end += 1
+    return best
 
 
 def _whole_words(text: str, end: int) -> int:
