@@ -28,7 +28,6 @@ from ..accounts.store import PeopleStore
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Current, Workspace
-from ..workspace.opening import stamp
 from ..workspace.replacing import Replacement, is_cut_short
 from . import needles
 from .lines import forget_lines
@@ -117,7 +116,7 @@ def forget(
             accounts.forget(*people, then=carry_out)
         else:
             carry_out(accounts.forget_grown(dict.fromkeys(people, gone)))
-        if store is None and FILE in done.changed and stamp(workspace):
+        if store is None and FILE in done.changed and workspace.stamp():
             # A server of this workspace has prepared searches of them; a new state has nothing.
             workspace.make_current()
         done = done._replace(damaged=note_withdrawn(workspace, left))

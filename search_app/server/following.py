@@ -16,7 +16,6 @@ from .. import console
 from ..errors import UsageError
 from ..web import Live, create_app
 from ..workspace.folder import Workspace
-from ..workspace.opening import stamp
 from .opening import Serving
 from .waitress import serve
 
@@ -131,7 +130,7 @@ class Follower(Generic[T]):
     def look(self) -> None:
         """Serve the current state if it is new, and close sites that no request uses any more."""
         with self._looking:
-            state = stamp(self._workspace)
+            state = self._workspace.stamp()
             if state != self._served and (state != self._failed or time.monotonic() >= self._again):
                 self._follow(state)
             self._live.close_unused()

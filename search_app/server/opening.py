@@ -36,7 +36,7 @@ from ..workspace.folder import Workspace
 from ..workspace.lecture import NAME as LECTURE
 from ..workspace.lecture import PreparedSearch, prepare
 from ..workspace.ledger import LastLedger
-from ..workspace.opening import OpenedModes, as_of_one_moment, open_once, people_of, stamp
+from ..workspace.opening import OpenedModes, as_of_one_moment, open_once, people_of
 from ..workspace.withholding import published
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Serving:
     def _open_once(self) -> Site:
         """Open all that the pages show. People are listed only if they are invented."""
         self._finish_forgetting()
-        state, truth = stamp(self.workspace), self.workspace.truth()
+        state, truth = self.workspace.stamp(), self.workspace.truth()
         access = self._access()
         damaged = "The release in the folder {} is damaged, so it is not served."
         opened = open_once(

@@ -23,7 +23,7 @@ from ..settings import Settings
 from ..tasks.growth import Growth, growth_of
 from ..workspace.folder import Workspace
 from ..workspace.ledger import LastLedger
-from ..workspace.opening import as_of_one_moment, open_once, people_of, stamp
+from ..workspace.opening import as_of_one_moment, open_once, people_of
 from ..workspace.withholding import published
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def open_rankings(settings: Settings) -> Rankings:
     workspace.check()
     opened, state = as_of_one_moment(
         workspace,
-        lambda: (open_once(workspace, settings, further=lambda _name: None), stamp(workspace)),
+        lambda: (open_once(workspace, settings, further=lambda _name: None), workspace.stamp()),
         lambda old: old[0].close(),
     )
     truth = workspace.truth()

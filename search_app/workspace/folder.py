@@ -55,6 +55,14 @@ class Workspace:
         """Return the path of the log of average precision."""
         return self.root / "precision.sqlite"
 
+    def stamp(self) -> tuple[int, int, int] | None:
+        """Return a value that every update of the workspace changes; None if nothing is there."""
+        try:
+            status = (self.root / CURRENT).stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns, status.st_size
+
     def current(self) -> Current:
         """Return what is current; nothing in a new workspace."""
         path = self.root / CURRENT

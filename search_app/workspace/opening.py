@@ -23,12 +23,11 @@ from ..search.modes import Modes
 from ..search.newcomer import NEWCOMER, Newcomer, welcome
 from ..search.smoothing import PublicRelease, SmoothedRows, smoothing_of
 from ..settings import Settings
-from .folder import CURRENT, Workspace
+from .folder import Workspace
 
 TRIES = 5  # to read a workspace that updates replace meanwhile
 FEW = 20  # rows; fewer say too little of what people have in common
 FURTHER = 6  # limit of releases in addition to the current one
-Stamp = tuple[int, int, int] | None
 T = TypeVar("T")
 
 
@@ -49,15 +48,6 @@ class ServedPeople(NamedTuple):
     further: Mapping[str, Release] = {}  # other releases of the same profiles, by name
 
 
-def stamp(workspace: Workspace) -> Stamp:
-    """Return a value that every update of `workspace` changes; None if there is nothing yet."""
-    try:
-        status = (workspace.root / CURRENT).stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns, status.st_size
-
-
 def as_of_one_moment(
     workspace: Workspace, read: Callable[[], T], discard: Callable[[T], object] = lambda _: None
 ) -> T:
@@ -65,14 +55,14 @@ def as_of_one_moment(
     # An update first switches to the new files and then removes the old ones. So a missing or unfit
     # file is an error only if nothing was switched meanwhile.
     for _ in range(TRIES):
-        before = stamp(workspace)
+        before = workspace.stamp()
         try:
             result = read()
         except (UsageError, SearchError, AnonymizerError, OSError):
-            if stamp(workspace) == before:
+            if workspace.stamp() == before:
                 raise
             continue
-        if stamp(workspace) == before:
+        if workspace.stamp() == before:
             return result
         discard(result)
     raise UsageError(f"{workspace.root} was updated {TRIES} times while it was read; try again")

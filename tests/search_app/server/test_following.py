@@ -19,7 +19,7 @@ from search_app.server.following import Follower
 from search_app.settings import Settings
 from search_app.web import Live, Site
 from search_app.workspace.folder import Workspace
-from search_app.workspace.opening import TRIES, as_of_one_moment, stamp
+from search_app.workspace.opening import TRIES, as_of_one_moment
 
 
 class Opener:
@@ -47,7 +47,7 @@ class Opener:
                 release_name="",
             ),
             build=name,
-            state=stamp(self.workspace),
+            state=self.workspace.stamp(),
             transcripts=self.noted,
             close=lambda: self.closed.append(name),
         )

@@ -11,7 +11,6 @@ import pytest
 
 from search_app.tasks.serving import RowChange
 from search_app.workspace.folder import CURRENT, Workspace
-from search_app.workspace.opening import stamp
 
 from ..conftest import Run, jsonl
 
@@ -42,7 +41,7 @@ def test_one_person_is_no_people() -> None:
 
 def state(run: Run) -> object:
     """Return what a running server follows, and what is current."""
-    return stamp(Workspace(run.workspace)), (run.workspace / CURRENT).read_bytes()
+    return Workspace(run.workspace).stamp(), (run.workspace / CURRENT).read_bytes()
 
 
 def rows(folder: Path) -> dict[str, Any]:
