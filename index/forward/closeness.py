@@ -1,8 +1,8 @@
 """How close many sparse vectors are to pools: the mean of each one's largest products with them.
 
 Most of the time goes into products that are the same in each pool. `settle` prepares them for all
-documents, in steps of 2 bytes. Steps say which vectors are closer than a number, and which are not.
-Where they can't tell, closeness is computed. So the answers are the same to the bit.
+documents, in steps of 2 bytes. Steps say which vectors are closer than a number, and which are not;
+the few that they can't tell apart are computed. So the answers are the same to the bit.
 """
 
 from __future__ import annotations
@@ -12,13 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..model import Floats, Ints, Whole
-from .products import STEPS, largest_of_many, largest_steps, steps_of_many
+from .products import (
+    fewer_steps,
+    largest,
+    largest_of_many,
+    largest_steps,
+    products_of_some,
+    steps_of_many,
+)
 from .reading import DIGITS, Forward
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
-SURELY = 0.01  # steps
 CELLS = 1 << 26  # steps in memory, of 2 bytes; for more documents times vectors, all is computed
 
 
@@ -51,8 +57,15 @@ class VectorCloseness:
         self._lengths = forward.lengths(form)
         # Without a sign, no place is counted from the end; and small numbers stay in the cache.
         number = np.min_scalar_type(less.size)
-        starts, numbers = vectors.indptr.astype(np.uint32), vectors.indices.astype(number)
-        self._columns = starts, numbers, vectors.data
+        by_column, by_vector = vectors.tocsc(), vectors.tocsr()
+        self._columns = (
+            *(by_column.indptr.astype(np.uint32), by_column.indices.astype(number)),
+            by_column.data,
+        )
+        self._vectors = (
+            *(by_vector.indptr.astype(np.uint32), by_vector.indices.astype(np.uint32)),
+            by_vector.data,
+        )
         self._steps: Whole | None = None
 
     def settle(self) -> None:
@@ -81,14 +94,17 @@ class VectorCloseness:
 
         The vector of number `but` is not counted.
         """
-        known, most = pool.known, min(self._most, pool.rows.size)
-        if known is None:
-            limit = (than + 1) * (STEPS / 2) * most
-            # A step is that much and more, and less than one more; rounding is far below SURELY.
-            less = pool.sums + (1 + SURELY) * most < limit
-            unsure = less != (pool.sums - SURELY * most < limit)
-            if np.count_nonzero(unsure) > (but >= 0 and unsure[but]):
-                known = self.of(pool.rows)
-        if known is not None:
-            less = known < than
-        return int(np.count_nonzero(less)) - int(but >= 0 and less[but])
+        if pool.known is not None:
+            return int(np.count_nonzero(pool.known < than)) - int(
+                but >= 0 and pool.known[but] < than
+            )
+        count, some = fewer_steps(pool.sums, than, but, pool.rows, self._most)
+        if some.size:
+            counts, chosen = self._forward.counts, (some, self._less[some])
+            blank = self._forward.blank
+            products = products_of_some(
+                pool.rows, self._lengths, counts, self._vectors, chosen, self._common, blank
+            )
+            close = np.round(largest(products, self._most), DIGITS)
+            count += int(np.count_nonzero(close < than))
+        return count

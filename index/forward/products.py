@@ -18,6 +18,7 @@ Loop = TypeVar("Loop", bound=Callable[..., object])
 
 _BLOCK = 8  # rows
 STEPS = 1 << 16  # from -1 to 1
+SURELY = 0.01  # steps
 _LINE = 32  # numbers of 2 bytes in a cache line
 _LOGS = 1 + np.log(np.maximum(np.arange(256), 1))  # of most counts
 
@@ -225,6 +226,60 @@ def largest_steps(rows: Ints, steps: Whole, most: int) -> Ints:
         sums[:-1] += best[place]
     sums[size] = touched  # or the compiler would drop the touching
     return sums[:-1]
+
+
+@_compiled
+def fewer_steps(sums: Ints, than: float, but: int, rows: Ints, most: int) -> tuple[int, Ints]:
+    """Return how many vectors are less close to `rows` than a number is, and which may be.
+
+    `sums` are those of `largest_steps`; the vector of number `but` does not count.
+    """
+    most = min(most, rows.size)
+    limit = (than + 1) * (STEPS / 2) * most
+    fewer, unsure, many = 0, np.empty(sums.size, np.int64), 0
+    for vector in range(sums.size):
+        # A step is that much and more, but less than one more; and rounding is far below SURELY.
+        if vector == but or sums[vector] - SURELY * most >= limit:
+            continue
+        if sums[vector] + (1 + SURELY) * most < limit:
+            fewer += 1
+        else:
+            unsure[many] = vector
+            many += 1
+    return fewer, unsure[:many]
+
+
+@_compiled
+def products_of_some(
+    rows: Ints,
+    lengths: Floats,
+    matrix: tuple[Whole, Whole, Whole],
+    vectors: tuple[Whole, Whole, Floats],
+    chosen: tuple[Ints, Floats],
+    common: Floats,
+    blank: Floats,
+) -> Floats:
+    """Return the products of `rows` with the chosen ones of `vectors`, to the bit as above.
+
+    `vectors` is a CSR matrix here, `chosen` has their numbers and how much each has `less`, and
+    `blank` is a vector of zeros, on entry and on return.
+    """
+    starts, columns, values = matrix
+    firsts, places, weights = vectors
+    products = np.empty((chosen[0].size, rows.size))
+    for one in range(chosen[0].size):
+        first, end = firsts[chosen[0][one]], firsts[chosen[0][one] + 1]
+        for i in range(first, end):
+            blank[places[i]] = weights[i]
+        for at in range(rows.size):
+            total = 0.0
+            for i in range(starts[rows[at]], starts[rows[at] + 1]):
+                total += values[i] * blank[columns[i]]
+            total = total / lengths[rows[at]] if lengths[rows[at]] > 0 else 0.0
+            products[one, at] = total - chosen[1][one] * common[rows[at]]
+        for i in range(first, end):
+            blank[places[i]] = 0.0
+    return products
 
 
 @_compiled
