@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -141,6 +141,12 @@ class Words:
     def units(self) -> str:
         """Return what several rows stand for."""
         return f"{self.unit}s"
+
+    def of_closest(self) -> Words:
+        """Return the words for somebody in no group: the row of the closest group serves them."""
+        group = "the closest group"
+        whose, alone = f"{group}’s", " But its row is one person’s own profile."
+        return replace(self, whose=whose, holder=group, order=f"{whose} order", alone=alone)
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,9 +108,10 @@ class Site:
         release = self.modes.release_of(mode)
         return kind_of(release.promise if release else UNKNOWN)
 
-    def words_of(self, mode: str) -> Words:
-        """Return the sentences about rows of the release that serves `mode`."""
-        return self._kind(mode).words
+    def words_of(self, mode: str, user: str | None = None) -> Words:
+        """Return the sentences about rows of the release that serves `mode`, said to `user`."""
+        words = self._kind(mode).words
+        return words.of_closest() if self.modes.stands_outside(user, mode) else words
 
     @property
     def words(self) -> Words:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from flask import Blueprint, render_template, request
 
 from ...measures.precision import DEPTH
-from ..question import address, counts, device_address, rankings, read_question, syntax
+from ..question import Question, address, counts, device_address, rankings, read_question, syntax
 from ..site import Site, this_site
 from ..views.answering import ask
 from ..views.columns import (
@@ -63,7 +63,7 @@ def show() -> str:
         depth=min(DEPTH, documents),
         shown=min(SHOWN, documents),
         columns=made,
-        verdict=_verdict(site, made, modes, documents, group.users if group else None),
+        verdict=_verdict(site, question, made, modes, documents, group.users if group else None),
         boxes=boxes(site, modes),
         pools=pools,
         rankings=rankings(site, question, "compare.show"),
@@ -72,7 +72,12 @@ def show() -> str:
 
 
 def _verdict(
-    site: Site, made: Sequence[ComparedRanking], modes: Sequence[str], size: int, users: int | None
+    site: Site,
+    question: Question,
+    made: Sequence[ComparedRanking],
+    modes: Sequence[str],
+    size: int,
+    users: int | None,
 ) -> str:
     """Return how close the groups' rankings come; empty while the columns have no names."""
     by_name = {site.name_of(mode): mode for mode in modes}
@@ -81,7 +86,7 @@ def _verdict(
             column.kind,
             Closeness(
                 *(column.precision.ap, column.agreement.overlap),
-                *(mode.partition(":")[2], site.words_of(mode)),
+                *(mode.partition(":")[2], site.words_of(mode, question.user)),
             ),
         )
         for column in made

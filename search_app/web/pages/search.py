@@ -59,6 +59,6 @@ def show() -> str:
         device=device_address(question, site),
         unit=shown.words.unit,
         rankings=rankings(site, question, "search.show"),
-        fit=fitting(answer, site.words_of(answer.mode).whose),
+        fit=fitting(answer, site.words_of(answer.mode, question.user).whose),
         facts=facts,
     )

@@ -96,7 +96,7 @@ def explain_result(site: Site, question: Question, doc: str) -> ServedExplanatio
     why = explain_place(site.modes.engine, answer.request, doc)
     if why is None:
         abort(404, NOT_FOUND)
-    whose = site.words_of(answer.mode).whose
+    whose = site.words_of(answer.mode, question.user).whose
     return ServedExplanation(replace(why, whose=whose), answer.mode, outcome.notices)
 
 

@@ -182,6 +182,6 @@ def _column(
         truth=_by_truth(site, question.user, answer),
         results=results(answer.ranking, known, count=count, shown=count, because=reasons),
         gone=gone(answer.ranking, known, count),
-        fit=fitting(answer, site.words_of(answer.mode).whose),
+        fit=fitting(answer, site.words_of(answer.mode, question.user).whose),
         more=whole if len(answer.ranking) > count else "",
     )

@@ -151,7 +151,7 @@ def because(
     site: Site, question: Question, answer: Answer, *, first: int = 0, count: int = 10
 ) -> Because:
     """Return the reasons for the page of `answer` that has `count` documents after `first`."""
-    whose = site.words_of(answer.mode).whose
+    whose = site.words_of(answer.mode, question.user).whose
     texts = reasons(site.modes.engine, answer.request, answer.ranking, first, count, whose=whose)
     return Because(texts, address("why.show", question.but(mode=answer.mode), site))
 

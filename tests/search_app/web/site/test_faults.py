@@ -70,6 +70,9 @@ def test_who_is_in_no_group_gets_the_order_of_the_closest_row_and_a_notice(
     page = seen(client, "/?q=java&user=1004&mode=group")
     assert "You are in no group. In “My group” the row of the closest group orders" in page.text
     assert [line.mode for line in log.summary()] == ["none", "own", "group"]
+    compared = seen(client, "/compare?q=java&user=1004").text
+    assert "the closest group finds " in compared
+    assert "your group" not in (page.text + compared).lower()
 
 
 @pytest.mark.parametrize("path", ["/?q=java&user=1001", "/compare?q=java&user=1001"])
