@@ -111,7 +111,7 @@ class _Unclustered:
 
     def grown(self) -> Cluster:
         """Return the next cluster, of k vocabularies."""
-        # Those who are taken would still be looked at in every search.
+        # Every search would still look at vocabularies that have a cluster.
         if self._waiting < _CROWDED * self._pool.number.size:
             self._pool = pool_of(self._bags, self._distances, self._pool.number[self._pool.waits])
             self._first = 0

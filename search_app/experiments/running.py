@@ -31,6 +31,7 @@ from .data import Data
 from .design import Experiment, Unit, units_of
 from .outcomes import Outcomes
 from .pipeline import Measured, prepare
+from .report.report import Report
 from .report.summaries import sum_up
 from .results.derived import derived_files, report_of
 from .results.folder import (
@@ -143,6 +144,17 @@ def run_experiment(
             Marks(keys, digest, provenance),
             lambda rows: {**derived_files(report, summed.summaries, provenance, rows), **orders},
         )
+    return _summary(folder, outcomes, units, provenance, report)
+
+
+def _summary(
+    folder: Path,
+    outcomes: Outcomes,
+    units: Sequence[Unit],
+    provenance: Mapping[str, Any],
+    report: Report,
+) -> dict[str, Any]:
+    """Return what the verb prints of a run."""
     return {
         "run": str(folder),
         "people": outcomes.people,

@@ -16,7 +16,7 @@ profiles made from them bring the person back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -81,12 +81,7 @@ def forget(
     ):
         people = people if terms else people | accounts.leaving()
         known = known_profiles(workspace, people)
-        for one in known:
-            # The person's other sessions would stay.
-            if one.choices.get("granularity") == "session" and people & one.owners:
-                raise UsageError(
-                    "this is the name of a session; give the person's name, without # and number"
-                )
+        _refuse_sessions(known, people)
         grown = {term for user in people for term in accounts.grown(user)}
         gone = _whole_or_terms(known, grown, terms, was_cut_short)
         changed = forget_in_profiles(known, gone, replacement)
@@ -124,6 +119,15 @@ def forget(
         return done
     still = needles.files_with(workspace.root, people)
     return done._replace(left=(*done.left, *still), whole=True)
+
+
+def _refuse_sessions(known: Sequence[KnownProfiles], people: Set[str]) -> None:
+    """Raise if one of `people` is a session: the person's other sessions would stay."""
+    for one in known:
+        if one.choices.get("granularity") == "session" and people & one.owners:
+            raise UsageError(
+                "this is the name of a session; give the person's name, without # and number"
+            )
 
 
 @contextmanager

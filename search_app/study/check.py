@@ -142,7 +142,7 @@ def _missing(study: Study, store: StudyStore) -> list[str]:
 def rehearsal(study: Study, folder: Path) -> Study:
     """Return a copy of `study` in `folder`, where people may take part for a trial.
 
-    If the study has changed since the last copy, those who took part in it are removed.
+    If the study has changed since the last copy, its participants are removed.
     """
     texts = [study.folder / FILE, *study.folder.rglob(f"*{SUFFIX}")]
     files = {one.relative_to(study.folder): one for one in texts if folder not in one.parents}

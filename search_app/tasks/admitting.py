@@ -180,7 +180,7 @@ def _who_waits(
 ) -> _Waiting:
     """Return who waits in `workspace`, whose profiles have the fingerprint `made_from`.
 
-    Those who are `there` have a row of its release, or had one.
+    People in `there` have a row of its release, or had one.
     """
     path = workspace.find("profiles")
     others = read_others(path, there)

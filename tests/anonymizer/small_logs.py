@@ -49,7 +49,7 @@ def is_anonymous(rows: Collection[Collection[Any]], k: int, m: int) -> bool:
 
 
 def can_be_put_back(rows: Log, released: Log, k: int, m: int) -> bool:
-    """Tell whether any group of users, of all there are, could have a deleted term back."""
+    """Return whether any group of users, of all there are, could have a deleted term back."""
     for term in set().union(*rows):
         lost = [user for user, row in enumerate(rows) if term in row - released[user]]
         for size in range(1, len(lost) + 1):

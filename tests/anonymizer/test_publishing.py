@@ -401,7 +401,7 @@ def test_a_kill_at_any_line_of_writing_leaves_the_old_file_or_the_new(place: Pat
 
 
 def publication_is_clean(place: Path) -> bool:
-    """Tell whether publishing takes away what killed publishers left."""
+    """Return whether publishing takes away what killed publishers left."""
     (place / "out/f").unlink()
     publish_at(place)
     return [path.name for path in (place / "out").iterdir()] == ["f"]

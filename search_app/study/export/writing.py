@@ -166,8 +166,8 @@ grades (weight 1 / log2(place + 1), only of graded documents). Intervals and P-v
 {comb(len(study.conditions), 2)} pairs. Strengths are those of Bradley and Terry (1952).
 
 Opt-ins: {"; ".join(agreed) or "none"}. Published profiles: {profiles}. Published queries:
-{queries}. The text of forms leaves of people who agreed to publish_texts; which documents somebody
-saw, of those who agreed to publish_results.
+{queries}. Texts in forms are published of people who agreed to publish_texts. Documents that were
+shown are published of people who agreed to publish_results.
 
 Made by veilsearch {__version__}, Python {platform.python_version()}, numpy {np.__version__}.
 """

@@ -103,7 +103,7 @@ def matched(release: SmallRelease, slots: Any, people: Any, tree: Tree) -> bool:
 
 
 def ordered(slots: Sequence[Any], members: list[str]) -> bool:
-    """Tell whether there is an order of members in which all slots name theirs."""
+    """Return whether some order of members fits all slots."""
     return any(
         all(
             [one for one in order if one in dict(pairs)] == [u for u, _ in pairs] for pairs in slots
