@@ -78,19 +78,6 @@ def test_the_old_folder_is_not_touched(toys: list[Document], build: Build, tmp_p
     assert check_index(old) == []
 
 
-def test_a_damaged_index_is_not_extended(
-    toys: list[Document], build: Build, tmp_path: Path
-) -> None:
-    """Sealing it anew would pass the damage on as if it were right."""
-    old = build(toys, tmp_path / "old")
-    path = next((old / "lucene").glob("*.fdt"))
-    good = path.read_bytes()
-    path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    with pytest.raises(SearchError, match="has changed since it was built"):
-        update(old, [Document("d9", "", "panda")], tmp_path / "new")
-    assert not (tmp_path / "new").exists()
-
-
 def test_no_document_left_is_refused(toys: list[Document], build: Build, tmp_path: Path) -> None:
     old = build(toys, tmp_path / "old")
     with pytest.raises(SearchError, match="there is no document"):
