@@ -321,13 +321,6 @@ def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
         PeopleStore(tmp_path / "missing" / "people.sqlite")
 
 
-def test_a_second_process_s_change_is_seen_at_once(store: PeopleStore, path: Path) -> None:
-    code = store.new_code("u1")
-    token = sign_in(store, code)
-    PeopleStore(path).revoke("u1")
-    assert store.visitor_of(token, NOW) is None
-
-
 def test_eight_threads_write_at_once(store: PeopleStore) -> None:
     store.choose("u1", remember=True)
 
