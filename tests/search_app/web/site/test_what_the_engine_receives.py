@@ -155,9 +155,6 @@ def test_the_pages_send_the_same_too(site: Site, path: str) -> None:
     assert replace(mine["group"], row=None) == theirs["none"] == mine["none"]
 
 
-PUBLISHED = Noted(1_700_000_000, "published", "p-linkability", {}, 3, 2, "ab")
-
-
 @pytest.mark.parametrize("more", ["", "&row=g0001&keep=7"])
 def test_a_device_has_the_engine_told_the_same_whoever_asks(private: Site, more: str) -> None:
     """Nobody, and two people who have signed in and differ in everything."""
