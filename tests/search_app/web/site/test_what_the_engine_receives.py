@@ -17,7 +17,6 @@ from search_app.search.evidence import RowPopulation
 from search_app.search.modes import Modes
 from search_app.search.request import RankingRule
 from search_app.web import Site, create_app
-from search_app.workspace.ledger import Noted
 
 from ..conftest import ToyForward, ToyIndex
 
