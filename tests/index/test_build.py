@@ -7,15 +7,12 @@ import os
 import re
 import shutil
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from index import build as building
 from index import manifest as manifests
 from index.build import build_index, update_index
 from index.forward.writing import ForwardWriter
@@ -248,20 +245,3 @@ def test_halves_of_two_indexes_are_refused(
     (folder / "manifest.json").unlink()
     manifests.write_manifest(folder, manifest)
     assert "different documents" in refusal(folder)
-
-
-def test_java_takes_any_folder_in_any_locale(tmp_path: Path) -> None:
-    program = (
-        "import json, sys; from pathlib import Path; from index.build import *;"
-        "from tests.index.conftest import Counter; folder = Path(json.loads(sys.argv[1]));"
-        "build_index([Document('1', '', 'a')], Counter(str.split), folder, account=Account());"
-        "print(open_index(folder)[0].size)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program, json.dumps(str(tmp_path / "köln 😀 x"))],
-        env={"LC_ALL": "C", "PYTHONPATH": str(Path(building.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.stdout, done.stderr) == ("1\n", "")

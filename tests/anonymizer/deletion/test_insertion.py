@@ -66,7 +66,7 @@ def largest_group(term: int, rows: Log, released: Log, k: int, m: int) -> set[in
         group -= thrown
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 def test_groups_equal_the_naive_twin(m: int, seed: int) -> None:
     rng = np.random.default_rng([m, seed])

@@ -17,7 +17,6 @@ from search_app.search.evidence import RowPopulation
 from search_app.search.modes import Modes
 from search_app.search.request import RankingRule
 from search_app.web import Site, create_app
-from search_app.workspace.ledger import Noted
 
 from ..conftest import ToyForward, ToyIndex
 
@@ -153,9 +152,6 @@ def test_the_pages_send_the_same_too(site: Site, path: str) -> None:
     assert mine["none"].as_bytes() == theirs["none"].as_bytes()
     assert mine["own"].as_bytes() != theirs["own"].as_bytes()
     assert replace(mine["group"], row=None) == theirs["none"] == mine["none"]
-
-
-PUBLISHED = Noted(1_700_000_000, "published", "p-linkability", {}, 3, 2, "ab")
 
 
 @pytest.mark.parametrize("more", ["", "&row=g0001&keep=7"])
