@@ -19,7 +19,9 @@ Loop = TypeVar("Loop", bound=Callable[..., object])
 _BLOCK = 8  # rows
 STEPS = 1 << 16  # from -1 to 1
 SURELY = 0.01  # steps
-_LINE = 32  # numbers of 2 bytes in a cache line
+LINE = 32  # numbers of 2 bytes in a cache line
+_BITS = 22  # of a place among rows
+_LAST = (1 << _BITS) - 1
 _LOGS = 1 + np.log(np.maximum(np.arange(256), 1))  # of most counts
 
 
@@ -43,7 +45,7 @@ def row_products(
     for first in range(0, rows.size, _BLOCK):
         last = min(first + _BLOCK, rows.size)
         for at in range(first, last):
-            for i in range(starts[rows[at]], starts[rows[at] + 1], _LINE):
+            for i in range(starts[rows[at]], starts[rows[at] + 1], LINE):
                 touched += columns[i] + values[i]
         for at in range(first, last):
             low, high = starts[rows[at]], starts[rows[at] + 1]
@@ -192,19 +194,19 @@ def steps_of_many(
     vectors: tuple[Whole, Whole, Floats],
     less: Floats,
     common: Floats,
-) -> Whole:
-    """Return all rows' products with `vectors` in STEPS steps from -1 to 1: rows x vectors.
+    steps: Whole,
+) -> None:
+    """Write all rows' products with `vectors` to `steps`: rows x vectors, STEPS from -1 to 1.
 
     See `largest_of_many`. No product is below its step, or above the next one, but by rounding.
     """
-    steps, products = np.empty((lengths.size, less.size), np.uint16), np.empty(less.size)
+    products = np.empty(less.size)
     for row in range(lengths.size):
         _products_with(row, matrix, vectors, products)
         _less(products, lengths[row], less, common[row])
         for vector in range(less.size):
             step = int((products[vector] + 1) * (STEPS / 2))
             steps[row, vector] = min(max(step, 0), STEPS - 1)
-    return steps
 
 
 @_compiled
@@ -216,7 +218,7 @@ def largest_steps(rows: Ints, steps: Whole, most: int) -> Ints:
     for first in range(0, rows.size, _BLOCK):
         block = rows[first : first + _BLOCK]
         for row in block:  # as in `row_products`
-            for i in range(0, size, _LINE):
+            for i in range(0, size, LINE):
                 touched += steps[row, i]
         for row in block:
             some[:] = steps[row]
@@ -405,13 +407,14 @@ def alike(
     Both are 0 where one is missing. Values count as (1 + ln value) times their column's weight.
     Equal cosines: first places first.
     """
-    near, close = np.zeros((rows.size, most), np.int64), np.zeros((rows.size, most))
     # Each column's cells one after the other, so that only rows that share a column meet. A pair
     # meets once: at its first row, among the cells that stand below that row's own.
     row_of, part, own, end = _by_column(rows, starts, columns, values, weights)
-    cosines, some = np.zeros(rows.size), np.empty(rows.size + 1, np.uint32)
-    # What a cosine must exceed before it is rounded, as few are near enough.
-    least, last, cell = np.full(rows.size, -1e-12), most - 1, 0
+    near, close = np.zeros((rows.size, most), np.int64), np.zeros((rows.size, most))
+    # A key is a rounded cosine and, in its last bits, how far from the end the other's place is.
+    # Keys are compared without branches, which the processor could not foresee.
+    best, keys = np.zeros((most, rows.size), np.int64), np.empty(most + rows.size, np.int64)
+    cosines, cell = np.zeros(rows.size), 0
     for at in range(rows.size):
         cosines[at:] = 0
         for _ in range(starts[rows[at] + 1] - starts[rows[at]]):
@@ -419,17 +422,32 @@ def alike(
             for below in range(own[cell] + 1, end[cell]):
                 cosines[row_of[below]] += value * part[below]
             cell += 1
-        # First without a branch, which the processor could not foresee.
-        many, enough = 0, least[at]
-        for other in range(at + 1, rows.size):
-            some[many] = other
-            many += (cosines[other] > enough) | (cosines[other] > least[other])
-        for other in some[:many]:
-            cosine = _rounded(cosines[other])
-            _keep(cosine, other, near[at], close[at])
-            _keep(cosine, at, near[other], close[other])
-            least[other] = close[other, last] - 1e-12
+        others = keys[most : most + rows.size - at - 1]
+        for other in range(others.size):
+            cosine = int(np.rint(cosines[at + 1 + other] * 1e12))
+            others[other] = (cosine << _BITS) + (_LAST - at - 1 - other)
+        keys[:most] = best[:, at]
+        key = np.int64(1) << 62
+        for place in range(most):
+            key = _next(keys[: most + others.size], key)
+            if key <= _LAST:
+                break
+            near[at, place], close[at, place] = _LAST - (key & _LAST), (key >> _BITS) / 1e12
+        for other in range(others.size):
+            others[other] += other + 1
+        for place in range(most):
+            _sift(best[place, at + 1 :], others)
     return near, close
+
+
+@_compiled
+def _next(keys: Ints, before: int) -> int:
+    """Return the largest of `keys` that is less than `before`; 0 if there is none."""
+    found = 0
+    for at in range(keys.size):
+        key = keys[at] if keys[at] < before else 0
+        found = key if key > found else found
+    return found
 
 
 @_compiled
@@ -440,48 +458,40 @@ def _by_column(
 
     And for each value of each row: its cell, and where the cells of its column end.
     """
-    cells = 0
-    # Of the index's many columns few are in these rows, so no others are set to 0.
-    free, size = np.empty(weights.size, np.uint32), np.empty(weights.size, np.uint32)
+    # Columns are numbered as they come. Of the index's many few are in these rows, so no others are
+    # set to 0. No branch depends on the values, because the processor could not foresee it.
+    number, cells = np.empty(weights.size, np.uint32), 0
     for row in rows:
         cells += starts[row + 1] - starts[row]
         for i in range(starts[row], starts[row + 1]):
-            free[columns[i]], size[columns[i]] = 0, 0
+            number[columns[i]] = 0
+    of, scaled, end = np.empty(cells, np.uint32), np.empty(cells), np.zeros(cells + 2, np.uint32)
+    many, at_value = 0, 0
     for row in rows:
-        for i in range(starts[row], starts[row + 1]):
-            size[columns[i]] += 1
-    row_of, part = np.empty(cells, np.uint32), np.empty(cells)
-    own, end = np.empty(cells, np.uint32), np.empty(cells, np.uint32)
-    first, at_value = 0, 0
-    for at in range(rows.size):
         square, before = 0.0, at_value
-        for i in range(starts[rows[at]], starts[rows[at] + 1]):
+        for i in range(starts[row], starts[row + 1]):
             column, count = columns[i], values[i]
-            if not free[column]:  # from 1; `size` becomes the column's end
-                free[column] = first + 1
-                first += size[column]
-                size[column] = first
-            cell = free[column] - 1
-            free[column] += 1
-            value = weights[column]
-            if count > 1:
-                value *= _LOGS[count] if count < _LOGS.size else 1 + np.log(float(count))
+            known = number[column]
+            many += known == 0
+            known = many if known == 0 else known
+            number[column] = of[at_value] = known
+            end[known + 1] += 1
+            logarithm = _LOGS[count] if count < _LOGS.size else 1 + np.log(float(count))
+            value = weights[column] * logarithm
             square += value * value
-            row_of[cell], part[cell], own[at_value], end[at_value] = at, value, cell, size[column]
+            scaled[at_value] = value
             at_value += 1
         length = np.sqrt(square)
         for i in range(before, at_value):
-            part[own[i]] /= length
-    return row_of, part, own, end
-
-
-@_compiled
-def _keep(cosine: float, place: int, places: Ints, cosines: Floats) -> None:
-    """Write `place` and its `cosine` among `places` and `cosines` if it is one of the largest."""
-    to = cosines.size - 1
-    if cosine <= cosines[to]:
-        return
-    while to > 0 and cosines[to - 1] < cosine:
-        places[to], cosines[to] = places[to - 1], cosines[to - 1]
-        to -= 1
-    places[to], cosines[to] = place, cosine
+            scaled[i] /= length
+    for column in range(many):
+        end[column + 2] += end[column + 1]
+    row_of, part = np.empty(cells, np.uint32), np.empty(cells)
+    own, at_value = np.empty(cells, np.uint32), 0
+    for at in range(rows.size):
+        for _ in range(starts[rows[at] + 1] - starts[rows[at]]):
+            cell = end[of[at_value]]
+            end[of[at_value]] += 1
+            row_of[cell], part[cell], own[at_value] = at, scaled[at_value], cell
+            at_value += 1
+    return row_of, part, own, end[of]
