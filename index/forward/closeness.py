@@ -13,6 +13,7 @@ import numpy as np
 
 from ..model import Floats, Ints, Whole
 from .products import (
+    HELD,
     LINE,
     fewer_steps,
     largest,
@@ -71,7 +72,8 @@ class VectorCloseness:
 
     def settle(self) -> None:
         """Prepare all documents for `closer`, unless that takes too much memory."""
-        if self._steps is None and 0 < self._lengths.size * self._less.size <= CELLS:
+        cells = self._lengths.size * self._less.size
+        if self._steps is None and 0 < cells <= CELLS and self._most <= HELD:
             matrix = self._forward.counts
             # Whole cache lines are compared faster than their parts.
             width = self._less.size + -self._less.size % LINE

@@ -19,6 +19,7 @@ Loop = TypeVar("Loop", bound=Callable[..., object])
 _BLOCK = 8  # rows
 STEPS = 1 << 16  # from -1 to 1
 SURELY = 0.01  # steps
+HELD = 12  # of a vector's steps with a pool, the largest ones
 LINE = 32  # numbers of 2 bytes in a cache line
 _BITS = 22  # of a place among rows
 _LAST = (1 << _BITS) - 1
@@ -91,18 +92,21 @@ def products_away(
     vector: tuple[Ints, Floats],
     blank: Floats,
     common: Floats,
-    factor: float,
-    size: float,
-) -> Floats:
-    """Return (product - `factor` * `common`) / `size` for each of `rows` of a CSR `matrix`.
+    scale: tuple[float, float, float, float],
+    best: tuple[int, int],
+) -> tuple[Floats, float]:
+    """Return (away - mean) / spread, and how large the largest away are.
 
-    The product is that of the row, divided by its length, with a `vector` of columns and factors.
-    A length of 0 makes a product of 0. `lengths` and `common` are those of all rows. `blank` is a
-    vector of zeros, on entry and on return.
+    Away is (product - factor * `common`) / size, for each of `rows` of a CSR `matrix`; `scale` is
+    factor, size, mean and spread. The product is that of the row, divided by its length, with a
+    `vector` of columns and factors. A length of 0 makes a product of 0. `lengths` and `common` are
+    those of all rows. `blank` is a vector of zeros, on entry and on return. `best` is among how
+    many first ones to look for how many largest; their mean is rounded to 12 decimals.
     """
     # A vector of all columns is long. Making a new one would take longer than the products, and
     # would push out of the processor's cache what the products need.
     columns, factors = vector
+    factor, size, mean, spread = scale
     for i in range(columns.size):
         blank[columns[i]] = factors[i]
     products = row_products(rows, matrix[0], matrix[1], matrix[2], blank)
@@ -112,7 +116,10 @@ def products_away(
         length = lengths[rows[at]]
         product = products[at] / length if length > 0 else 0.0
         products[at] = (product - factor * common[rows[at]]) / size
-    return products
+    near = _rounded(_largest(products[: best[0]], best[1]))
+    for at in range(rows.size):
+        products[at] = (products[at] - mean) / spread
+    return products, near
 
 
 @_compiled
@@ -211,20 +218,22 @@ def steps_of_many(
 
 @_compiled
 def largest_steps(rows: Ints, steps: Whole, most: int) -> Ints:
-    """Return for each vector the sum of its `most` largest `steps` among `rows`."""
-    most, size = min(most, rows.size), steps.shape[1]
-    sums, some = np.zeros(size + 1, np.int64), np.empty(size, np.uint16)
-    best, touched = np.zeros((most, size), np.uint16), 0
+    """Return for each vector the sum of its `most` largest `steps` among `rows`; HELD at most."""
+    size, touched = steps.shape[1], 0
+    sums, best = np.zeros(size + 1, np.int64), np.zeros((HELD, size), np.uint16)
     for first in range(0, rows.size, _BLOCK):
         block = rows[first : first + _BLOCK]
         for row in block:  # as in `row_products`
             for i in range(0, size, LINE):
                 touched += steps[row, i]
         for row in block:
-            some[:] = steps[row]
-            for place in range(most):
-                _sift(best[place], some)
-    for place in range(most):
+            for i in range(size):
+                step = steps[row, i]
+                for place in range(HELD):  # a fixed number, so that no step leaves the processor
+                    held = best[place, i]
+                    best[place, i] = step if step > held else held
+                    step = held if step > held else step
+    for place in range(min(most, rows.size)):
         sums[:-1] += best[place]
     sums[size] = touched  # or the compiler would drop the touching
     return sums[:-1]
@@ -287,19 +296,25 @@ def products_of_some(
 @_compiled
 def largest(values: Floats, most: int) -> Floats:
     """Return for each row of `values` the mean of its `most` largest; of all if it has fewer."""
-    most = min(most, values.shape[1])
-    means, best = np.zeros(len(values)), np.empty(most + 1)
+    means = np.empty(len(values))
     for at in range(len(values)):
-        best[:] = -np.inf
-        for value in values[at]:
-            to = most  # one place more than needed
-            while to > 0 and best[to - 1] < value:
-                best[to] = best[to - 1]
-                to -= 1
-            best[to] = value
-        for value in best[:most]:
-            means[at] += value
-    return means / max(most, 1)
+        means[at] = _largest(values[at], most)
+    return means
+
+
+@_compiled
+def _largest(values: Floats, most: int) -> float:
+    most = min(most, values.size)
+    mean, best = 0.0, np.full(most + 1, -np.inf)
+    for value in values:
+        to = most  # one place more than needed
+        while to > 0 and best[to - 1] < value:
+            best[to] = best[to - 1]
+            to -= 1
+        best[to] = value
+    for value in best[:most]:
+        mean += value
+    return float(mean / max(most, 1))
 
 
 @_compiled
@@ -343,41 +358,42 @@ def away_from(weights: Floats, places: Ints, shares: Floats, factor: float) -> t
 
 @_compiled
 def along(
-    products: Floats, common: Floats, factor: float, length: float
+    matrix: tuple[Whole, Whole, Whole],
+    vector: tuple[Ints, Floats],
+    lengths: Floats,
+    common: Floats,
+    factor: float,
+    size: float,
 ) -> tuple[Floats, float, float]:
-    """Return (products - factor * common) / length, with mean and standard deviation.
+    """Return (products - `factor` * `common`) / `size`, with mean and standard deviation.
 
-    Sums are added one by one.
+    Products are those of `column_products`. Sums are added one by one.
     """
-    made, mean, square = np.empty(products.size), 0.0, 0.0
-    for at in range(products.size):
-        made[at] = (products[at] - factor * common[at]) / length
+    made = column_products(matrix[0], matrix[1], matrix[2], vector[0], vector[1], lengths)
+    mean, square = 0.0, 0.0
+    for at in range(made.size):
+        made[at] = (made[at] - factor * common[at]) / size
         mean += made[at]
-    mean /= max(products.size, 1)
+    mean /= max(made.size, 1)
     for value in made:
         square += (value - mean) * (value - mean)
-    return made, mean, np.sqrt(square / max(products.size, 1))
+    return made, mean, np.sqrt(square / max(made.size, 1))
 
 
 @_compiled
-def standard(
-    products: Floats, mean: float, spread: float, seen: int, most: int
-) -> tuple[Floats, float]:
-    """Return by how many times `spread` each of `products` is above `mean`, and how close they are.
+def moved(
+    values: Floats, t: Floats, places: Ints, weights: Floats, strength: float
+) -> tuple[Floats, Floats]:
+    """Return `values` + `strength` * (`t` + around) / 2, rounded to 12 decimals, and around.
 
-    That is the mean of the `most` largest of the `seen` first ones, rounded to 12 decimals.
+    Around is the mean of `t` as in `means_around`; 0 without `places`.
     """
-    near = largest(products[:seen].reshape((1, -1)), most)[0]
-    return (products - mean) / spread, _rounded(near)
-
-
-@_compiled
-def moved(values: Floats, one: Floats, other: Floats, strength: float) -> Floats:
-    """Return `values` + `strength` * (`one` + `other`) / 2, rounded to 12 decimals."""
-    made = np.empty(values.size)
+    made, around = np.empty(values.size), np.zeros(values.size)
+    if places.size:
+        around = means_around(t, places, weights)
     for at in range(values.size):
-        made[at] = _rounded(values[at] + strength * (one[at] + other[at]) / 2)
-    return made
+        made[at] = _rounded(values[at] + strength * (t[at] + around[at]) / 2)
+    return made, around
 
 
 @_compiled
@@ -427,7 +443,7 @@ def alike(
             cosine = int(np.rint(cosines[at + 1 + other] * 1e12))
             others[other] = (cosine << _BITS) + (_LAST - at - 1 - other)
         keys[:most] = best[:, at]
-        key = np.int64(1) << 62
+        key = 1 << 62
         for place in range(most):
             key = _next(keys[: most + others.size], key)
             if key <= _LAST:
