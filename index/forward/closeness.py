@@ -7,6 +7,7 @@ the few that they can't tell apart are computed. So the answers are the same to 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -72,12 +73,10 @@ class VectorCloseness:
 
     def settle(self) -> None:
         """Prepare all documents for `closer`, unless that takes too much memory."""
-        cells = self._lengths.size * self._less.size
-        if self._steps is None and 0 < cells <= CELLS and self._most <= HELD:
-            matrix = self._forward.counts
-            # Whole cache lines are compared faster than their parts.
-            width = self._less.size + -self._less.size % LINE
-            steps = np.zeros((self._lengths.size, width), np.uint16)
+        # Whole cache lines are compared faster than their parts.
+        shape = self._lengths.size, self._less.size + -self._less.size % LINE
+        if self._steps is None and 0 < math.prod(shape) <= CELLS and self._most <= HELD:
+            steps, matrix = np.zeros(shape, np.uint16), self._forward.counts
             steps_of_many(self._lengths, matrix, self._columns, self._less, self._common, steps)
             self._steps = steps
 

@@ -45,7 +45,7 @@ SAMPLE = 4000  # documents that stand for a random one
 SEARCHES = 200  # that a population of rows is replaced by
 OTHERS = 500  # rows of a population that an interest is compared with
 NOTHING = 1e-12  # a length or a spread that counts as 0; and a BM25 score of 0 or less counts as it
-NOBODY = Neighbours(np.zeros((0, NEAR), np.int64), np.zeros((0, NEAR)))
+ALONE = Neighbours(np.zeros((0, NEAR), np.int64), np.zeros((0, NEAR)))  # nothing is near
 _POOLS = 16  # kept in memory
 
 
@@ -175,7 +175,8 @@ class EvidenceRule:
         pool = self._pools.of(rows, self._pool_of)
         vector, common = (direction.columns, direction.factors), self._common_in_all
         scale = direction.factor, direction.length, direction.mean, direction.spread
-        t, near = self._along(pool.rows, vector, common, scale)
+        best, form = (SEEN, BEST), self._vectors
+        t, near = self._forward.projections_away(pool.rows, vector, common, scale, best, form)
         if pool.close is None:
             compared = direction.searches.size
             closer = int(np.searchsorted(direction.searches, near))
@@ -189,7 +190,7 @@ class EvidenceRule:
         # Where others fit as well, the interest says nothing of this search.
         gate = gate_of(stands, care)
         # Likeness costs most, and the plain order needs none.
-        around = self.neighbours(rows) if gate else NOBODY
+        around = self.neighbours(rows) if gate else ALONE
         strength = care.beta * gate
         scores, held = moved(logs, t, *around, strength)
         return Scored(scores, t, held, stands, gate, strength)
@@ -282,8 +283,9 @@ class EvidenceRule:
     def _common_in_all(self) -> Floats:
         """Return each document's product with what is common."""
         every, nothing = np.arange(self._forward.documents), np.zeros(self._forward.documents)
-        vector = self._common_factors
-        return self._along(every, vector, nothing, (0.0, 1.0, 0.0, 1.0))[0]
+        vector, as_they_are, form = self._common_factors, (0.0, 1.0, 0.0, 1.0), self._vectors
+        away = self._forward.projections_away(every, vector, nothing, as_they_are, (0, 0), form)
+        return away[0]
 
     @cached_property
     def _common_in_sample(self) -> Floats:
@@ -305,16 +307,6 @@ class EvidenceRule:
         row, value = some
         parts = counts.indptr, counts.indices.astype(row), counts.data.astype(value)
         return parts, places
-
-    def _along(
-        self,
-        rows: Ints,
-        vector: tuple[Ints, Floats],
-        common: Floats,
-        scale: tuple[float, float, float, float],
-    ) -> tuple[Floats, float]:
-        best = SEEN, BEST
-        return self._forward.projections_away(rows, vector, common, scale, best, self._vectors)
 
     def _pool_of(self, rows: Ints) -> _OfPool:
         rows = self._forward.checked(rows)
