@@ -459,11 +459,11 @@ def alike(
 @_compiled
 def _next(keys: Ints, before: int) -> int:
     """Return the largest of `keys` that is less than `before`; 0 if there is none."""
-    found = 0
+    best = 0
     for at in range(keys.size):
         key = keys[at] if keys[at] < before else 0
-        found = key if key > found else found
-    return found
+        best = key if key > best else best
+    return best
 
 
 @_compiled
