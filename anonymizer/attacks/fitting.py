@@ -1,0 +1,99 @@
+"""fitting: someone who holds all profiles without names tests which profile fits which row."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from ..arrays import Floats, Ints
+from .attacked import Attacked, AttackResult, Named, beyond
+from .intervals import Estimate, exact, wilson
+from .reading import View
+
+_BEST = 20  # rows that are kept for each profile
+
+
+def fitting(target: Attacked) -> list[AttackResult]:
+    """Return how many profiles are put into their own row, and what that tells of a named victim.
+
+    The attacker holds all profiles of `target` without names, all rows and their numbers of people.
+    Each profile goes to the row that it fits best and that has room, the surest profile first. Then
+    the attacker learns which row is the victim's and believes of each term what the profiles there
+    say. A change of belief counts as far as it is true: the smaller one of what the attacker
+    believes and of what holds for the row's people. Composition promises p against this attacker,
+    pooled does not.
+    """
+    named, promise = Named("fitting"), target.release.promise
+    of_release, of_raw = (_figures(one) for one in (target, target.raw))
+    holds = promise.bounds == "belief" and not promise.hides_members
+    bounds = {"largest change of belief": target.p} if holds else {}
+    return [
+        named.result(measure, value, of_raw[measure], bounds.get(measure))
+        for measure, value in of_release.items()
+        if value is not None
+    ]
+
+
+def _figures(target: Attacked) -> dict[str, Estimate | None]:
+    view, people = target.view, target.view.served
+    own = target.own[people]
+    placed = assigned(view, own)
+    right = int(np.count_nonzero(placed == view.row_of[people]))
+    shape = (view.sizes.size, people.size)
+    there = csr_matrix((np.ones(people.size), (placed, np.arange(people.size))), shape=shape)
+    believed = shares_of(there @ own, np.bincount(placed, minlength=view.sizes.size))
+    change = largest_change(believed, _true_shares(view), view.prior)
+    claims = (believed - _of_prior(believed, view.prior)) > target.p
+    claimed = csr_matrix(claims[view.row_of[people]], dtype=np.float64)
+    return {
+        "members found": wilson(right, people.size),
+        "largest change of belief": exact(change),
+        **beyond(claimed, own, view.prior, target.rng("fitting")),
+    }
+
+
+def assigned(view: View, own: csr_matrix) -> Ints:
+    """Return a row of `view` for each profile in `own`; no row gets more people than it serves."""
+    best = np.zeros((own.shape[0], min(_BEST, view.sizes.size)), dtype=np.int64)
+    values = np.zeros(best.shape)
+    for people, scores in view.scores(own, whole=True):
+        some = np.argpartition(-scores, best.shape[1] - 1, axis=1)[:, : best.shape[1]]
+        likely = np.take_along_axis(scores, some, axis=1)
+        order = np.argsort(-likely, axis=1, kind="stable")
+        best[people] = np.take_along_axis(some, order, axis=1)
+        values[people] = np.take_along_axis(likely, order, axis=1)
+    lead = values[:, 0] - values[:, min(1, best.shape[1] - 1)]
+    room, placed = view.sizes.copy(), np.full(own.shape[0], -1, dtype=np.int64)
+    for person in np.argsort(-lead, kind="stable").tolist():
+        row = next((row for row in best[person].tolist() if room[row]), -1)
+        # All rows that fit are full: any room is as good.
+        placed[person] = row if row >= 0 else int(np.argmax(room))
+        room[placed[person]] -= 1
+    return placed
+
+
+def shares_of(counts: csr_matrix, people: Ints) -> csr_matrix:
+    """Return `counts` of members, rows x terms, as shares of the `people` of each row."""
+    counts = csr_matrix(counts)
+    data = counts.data / np.repeat(people, np.diff(counts.indptr))
+    return csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _true_shares(view: View) -> csr_matrix:
+    members = np.bincount(view.row_of[view.served], minlength=view.sizes.size)
+    return shares_of(view.counts, members)
+
+
+def _of_prior(cells: csr_matrix, prior: Floats) -> csr_matrix:
+    return csr_matrix((prior[cells.indices], cells.indices, cells.indptr), shape=cells.shape)
+
+
+def largest_change(believed: csr_matrix, true: csr_matrix, prior: Floats) -> float:
+    """Return the largest change from `prior` that is both `believed` and `true`, rows x terms."""
+    largest = 0.0
+    for row in range(believed.shape[0]):
+        # One row at a time, as all rows with all terms might not fit into memory.
+        guess, truth = believed[row].toarray()[0] - prior, true[row].toarray()[0] - prior
+        both = np.minimum(np.abs(guess), np.abs(truth))[guess * truth > 0]
+        largest = max(largest, float(both.max(initial=0.0)))
+    return largest
