@@ -7,10 +7,12 @@ from collections.abc import Callable
 from ..errors import BadParameter
 from .attacked import KNOWN, Attacked, AttackResult
 from .fitting import fitting
+from .inference import inference
 from .linking import linking
 
 ATTACKS: dict[str, Callable[[Attacked], list[AttackResult]]] = {
     "linking": linking,
+    "inference": inference,
     "fitting": fitting,
 }
 

@@ -18,8 +18,9 @@ from .reading import View, having, raw_release, row_of_people, view_of
 
 Choice = Literal["random", "rarest"]
 KNOWN = (1, 2, 3, 5)
+CLAIMED, GAINED = "true terms claimed beyond p", "real mean change there"
 _USUAL = 0.1  # the change of belief that counts where a release states no p
-_ROUNDING = 1e-9  # shares are quotients of whole numbers
+ROUNDING = 1e-9  # shares are quotients of whole numbers
 
 
 class AttackResult(NamedTuple):
@@ -38,7 +39,7 @@ class AttackResult(NamedTuple):
     @property
     def beats(self) -> bool:
         """Return whether the attack gets more than the release promises."""
-        return self.most is not None and self.value > self.most + _ROUNDING
+        return self.most is not None and self.value > self.most + ROUNDING
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,41 @@ class Attacked:
         return victims, csr_matrix((np.ones(columns.size), columns, ends), shape=shape)
 
 
+def cohorts(target: Attacked) -> list[Attacked]:
+    """Return each cohort of the release of `target` with its own people, without fallback rows.
+
+    Nothing published is made of the people whom a fallback row serves.
+    """
+    of_row = target.release.cohort_of_row.copy()
+    of_row[target.release.groups :] = -1
+    numbers = np.unique(of_row[of_row >= 0]).tolist()
+    if len(numbers) == 1 and target.release.groups == of_row.size:
+        return [target]
+    return [_part(target, np.flatnonzero(of_row == number)) for number in numbers]
+
+
+def _part(target: Attacked, rows: Ints) -> Attacked:
+    """Return `target` with these `rows` alone, and with the people whom they serve."""
+    release, profiles = target.release, target.profiles
+    number = np.full(len(release.rows), -1)
+    number[rows] = np.arange(rows.size)
+    row_of_user = number[release.row_of_user]
+    inside = np.flatnonzero(row_of_user >= 0)
+    users = tuple(release.users[user] for user in inside.tolist())
+    there = set(users)
+    people = [at for at, user in enumerate(profiles.users) if user in there]
+    names = tuple(release.rows.users[row] for row in rows.tolist())
+    part = replace(
+        release,
+        rows=Profiles(names, release.rows.terms, release.rows.weights[rows]),
+        users=users,
+        row_of_user=row_of_user[inside],
+        cohort_of_row=np.zeros(rows.size, dtype=np.int64),
+    )
+    own = Profiles(tuple(profiles.users[at] for at in people), profiles.terms, profiles.weights[people])
+    return replace(target, profiles=own, release=part)
+
+
 class Named(NamedTuple):
     """An attack, what the attacker knows in it, and by what the figures are drawn."""
 
@@ -163,6 +199,6 @@ def beyond(
     claims, all_own = (np.diff(one.indptr).astype(float) for one in (claimed, own))
     share = ratio(right, all_own, rng)
     return {
-        "true terms claimed beyond p": share,
-        "real mean change there": ratio(gain, claims, rng),
+        CLAIMED: share,
+        GAINED: ratio(gain, claims, rng),
     }

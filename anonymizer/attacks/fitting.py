@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..arrays import Floats, Ints
-from .attacked import Attacked, AttackResult, Named, beyond
+from ..arrays import Ints
+from .attacked import ROUNDING, Attacked, AttackResult, Named, beyond
 from .intervals import Estimate, exact, wilson
-from .reading import View
+from .reading import View, largest_change, shares_of, true_shares
 
 _BEST = 20  # rows that are kept for each profile
 
@@ -42,9 +42,11 @@ def _figures(target: Attacked) -> dict[str, Estimate | None]:
     shape = (view.sizes.size, people.size)
     there = csr_matrix((np.ones(people.size), (placed, np.arange(people.size))), shape=shape)
     believed = shares_of(there @ own, np.bincount(placed, minlength=view.sizes.size))
-    change = largest_change(believed, _true_shares(view), view.prior)
-    claims = (believed - _of_prior(believed, view.prior)) > target.p
-    claimed = csr_matrix(claims[view.row_of[people]], dtype=np.float64)
+    far = believed.data - view.prior[believed.indices] > target.p + ROUNDING
+    cells = (far.astype(float), believed.indices, believed.indptr)
+    claimed = csr_matrix(csr_matrix(cells, shape=believed.shape)[view.row_of[people]])
+    claimed.eliminate_zeros()
+    change = largest_change(believed, true_shares(view), view.prior)
     return {
         "members found": wilson(right, people.size),
         "largest change of belief": exact(change),
@@ -70,30 +72,3 @@ def assigned(view: View, own: csr_matrix) -> Ints:
         placed[person] = row if row >= 0 else int(np.argmax(room))
         room[placed[person]] -= 1
     return placed
-
-
-def shares_of(counts: csr_matrix, people: Ints) -> csr_matrix:
-    """Return `counts` of members, rows x terms, as shares of the `people` of each row."""
-    counts = csr_matrix(counts)
-    data = counts.data / np.repeat(people, np.diff(counts.indptr))
-    return csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape)
-
-
-def _true_shares(view: View) -> csr_matrix:
-    members = np.bincount(view.row_of[view.served], minlength=view.sizes.size)
-    return shares_of(view.counts, members)
-
-
-def _of_prior(cells: csr_matrix, prior: Floats) -> csr_matrix:
-    return csr_matrix((prior[cells.indices], cells.indices, cells.indptr), shape=cells.shape)
-
-
-def largest_change(believed: csr_matrix, true: csr_matrix, prior: Floats) -> float:
-    """Return the largest change from `prior` that is both `believed` and `true`, rows x terms."""
-    largest = 0.0
-    for row in range(believed.shape[0]):
-        # One row at a time, as all rows with all terms might not fit into memory.
-        guess, truth = believed[row].toarray()[0] - prior, true[row].toarray()[0] - prior
-        both = np.minimum(np.abs(guess), np.abs(truth))[guess * truth > 0]
-        largest = max(largest, float(both.max(initial=0.0)))
-    return largest

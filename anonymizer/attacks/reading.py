@@ -97,6 +97,10 @@ def view_of(profiles: Profiles, release: Release) -> View:
     lacking = np.maximum(everybody.size - people @ of_groups, 1)
     absent = np.clip((totals - mass) / lacking, LEAST, 1 - LEAST)
     served = np.flatnonzero(row_of >= 0)
+    if (release.number("min_users") or 1) > 1:
+        # Removed by their total: that a row lacks such a term tells nothing.
+        kept = np.bincount(published.indices, minlength=own.shape[1]) > 0
+        own, totals = csr_matrix(own.multiply(kept)), totals * kept
     shape = (sizes.size, len(profiles))
     members = csr_matrix((np.ones(served.size), (row_of[served], served)), shape=shape)
     counts = csr_matrix(members @ own)
@@ -122,6 +126,30 @@ def row_of_people(profiles: Profiles, release: Release) -> Ints:
     if np.all(rows < 0):
         raise BadInput("the release is of other people than the profiles; name its own profiles")
     return rows
+
+
+def shares_of(counts: csr_matrix, people: Ints) -> csr_matrix:
+    """Return `counts` of members, rows x terms, as shares of the `people` of each row."""
+    counts = csr_matrix(counts)
+    data = counts.data / np.repeat(people, np.diff(counts.indptr))
+    return csr_matrix((data, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def true_shares(view: View) -> csr_matrix:
+    """Return the share of the members of each row of `view` who have each term."""
+    members = np.bincount(view.row_of[view.served], minlength=view.sizes.size)
+    return shares_of(view.counts, members)
+
+
+def largest_change(believed: csr_matrix, true: csr_matrix, prior: Floats) -> float:
+    """Return the largest change from `prior` that is both `believed` and `true`, rows x terms."""
+    largest = 0.0
+    for row in range(believed.shape[0]):
+        # One row at a time, as all rows with all terms might not fit into memory.
+        guess, truth = believed[row].toarray()[0] - prior, true[row].toarray()[0] - prior
+        both = np.minimum(np.abs(guess), np.abs(truth))[guess * truth > 0]
+        largest = max(largest, float(both.max(initial=0.0)))
+    return largest
 
 
 def _aligned(profiles: Profiles, release: Release) -> csr_matrix:
