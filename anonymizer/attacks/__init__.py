@@ -6,14 +6,22 @@ from collections.abc import Callable
 
 from ..errors import BadParameter
 from .attacked import KNOWN, Attacked, AttackResult
+from .beyond_m import beyond_m
 from .fitting import fitting
 from .inference import inference
 from .linking import linking
+from .membership import membership
+from .singling_out import singling_out
+from .two_releases import two_releases
 
 ATTACKS: dict[str, Callable[[Attacked], list[AttackResult]]] = {
     "linking": linking,
     "inference": inference,
+    "membership": membership,
+    "singling-out": singling_out,
+    "two-releases": two_releases,
     "fitting": fitting,
+    "beyond-m": beyond_m,
 }
 
 

@@ -49,6 +49,7 @@ class Attacked:
     profiles: Profiles
     release: Release
     second: Release | None = None
+    outsiders: Profiles | None = None  # people; those who are not in the data count
     known: tuple[int, ...] = KNOWN
     choice: Choice = "random"
     victims: int = 500  # at most; drawn from the people who have a row
@@ -60,7 +61,11 @@ class Attacked:
         if not self.known or min(self.known) < 1:
             raise BadParameter("known terms must be 1 or more")
         if len(self.profiles) < 2 or np.count_nonzero(self._row_of >= 0) < 2:
-            raise BadInput("one person alone has a row; an attack needs others to confuse them with")
+            raise BadInput(
+                "one person alone has a row; an attack needs others to confuse them with"
+            )
+        if self.second is not None:
+            row_of_people(self.profiles, self.second)  # refuses a release of other people
         most = int(self.profiles.sizes[self._row_of >= 0].max())
         if max(self.known) > most:
             raise BadParameter(
@@ -129,7 +134,7 @@ class Attacked:
 def cohorts(target: Attacked) -> list[Attacked]:
     """Return each cohort of the release of `target` with its own people, without fallback rows.
 
-    Nothing published is made of the people whom a fallback row serves.
+    Nothing published is made of the people who are served by a fallback row.
     """
     of_row = target.release.cohort_of_row.copy()
     of_row[target.release.groups :] = -1
@@ -140,7 +145,7 @@ def cohorts(target: Attacked) -> list[Attacked]:
 
 
 def _part(target: Attacked, rows: Ints) -> Attacked:
-    """Return `target` with these `rows` alone, and with the people whom they serve."""
+    """Return `target` with these `rows` alone, and with the people served by them."""
     release, profiles = target.release, target.profiles
     number = np.full(len(release.rows), -1)
     number[rows] = np.arange(rows.size)
@@ -157,7 +162,9 @@ def _part(target: Attacked, rows: Ints) -> Attacked:
         row_of_user=row_of_user[inside],
         cohort_of_row=np.zeros(rows.size, dtype=np.int64),
     )
-    own = Profiles(tuple(profiles.users[at] for at in people), profiles.terms, profiles.weights[people])
+    own = Profiles(
+        tuple(profiles.users[at] for at in people), profiles.terms, profiles.weights[people]
+    )
     return replace(target, profiles=own, release=part)
 
 

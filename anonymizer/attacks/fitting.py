@@ -20,8 +20,8 @@ def fitting(target: Attacked) -> list[AttackResult]:
     Each profile goes to the row that it fits best and that has room, the surest profile first. Then
     the attacker learns which row is the victim's and believes of each term what the profiles there
     say. A change of belief counts as far as it is true: the smaller one of what the attacker
-    believes and of what holds for the row's people. Composition promises p against this attacker,
-    pooled does not.
+    believes and of what holds for the row's people. A bound on belief holds against this
+    attacker where rows show their members' shares; where these are hidden, it does not.
     """
     named, promise = Named("fitting"), target.release.promise
     of_release, of_raw = (_figures(one) for one in (target, target.raw))
@@ -64,6 +64,7 @@ def assigned(view: View, own: csr_matrix) -> Ints:
         order = np.argsort(-likely, axis=1, kind="stable")
         best[people] = np.take_along_axis(some, order, axis=1)
         values[people] = np.take_along_axis(likely, order, axis=1)
+    # A profile that fits one row far better than any other is placed before rows fill up.
     lead = values[:, 0] - values[:, min(1, best.shape[1] - 1)]
     room, placed = view.sizes.copy(), np.full(own.shape[0], -1, dtype=np.int64)
     for person in np.argsort(-lead, kind="stable").tolist():

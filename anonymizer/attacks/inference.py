@@ -64,7 +64,7 @@ def _by_column(target: Attacked) -> list[AttackResult]:
 
 
 def _beyond(view: View, raised: Ints, p: float) -> csr_matrix:
-    """Return rows x terms of `view`: 1 where a term is claimed, `raised` ones where it is absent."""
+    """Return rows x terms of `view`: 1 where it is claimed; `raised` terms are where absent."""
     rows = view.rows
     far = (rows.data - view.prior[rows.indices] > p + ROUNDING).astype(float)
     claimed = csr_matrix((far, rows.indices, rows.indptr), shape=rows.shape, copy=True)
@@ -110,7 +110,11 @@ def _real_change(target: Attacked) -> float:
 def _change_among_equals(view: View) -> float:
     members = np.bincount(view.row_of[view.served], minlength=view.sizes.size).astype(float)
     published = view.rows.tocsc()
-    real, column = view.counts.tocsc(), np.repeat(np.arange(view.prior.size), _sizes(published))
+    real, column = (
+        view.counts.tocsc(),
+        np.repeat(np.arange(view.prior.size), np.diff(published.indptr)),
+    )
+    # Means of pools are floats that may differ in their last digit.
     values = np.round(published.data, _DIGITS)
     counts = np.asarray(view.counts[published.indices, column]).ravel()
     order = np.lexsort((values, column))
@@ -126,11 +130,6 @@ def _change_among_equals(view: View) -> float:
     rest = np.asarray(real.sum(axis=0)).ravel() - np.bincount(column, counts, view.prior.size)
     lacking = np.abs(rest / np.maximum(others, 1) - view.prior)[others > 0]
     return float(max(changes.max(initial=0.0), lacking.max(initial=0.0)))
-
-
-def _sizes(matrix: csr_matrix) -> Ints:
-    sizes: Ints = np.diff(matrix.indptr)
-    return sizes
 
 
 def _released_share(target: Attacked) -> float:
@@ -181,7 +180,7 @@ def _claims(
 ) -> dict[str, Estimate | None]:
     claimed = chance - guesses.prior > p + ROUNDING
     person, has = guesses.person[claimed], guesses.has[claimed].astype(float)
-    right = np.bincount(person, has, guesses.people)
-    gain = np.bincount(person, has - guesses.prior[claimed], guesses.people)
+    right = np.bincount(person, has, guesses.people).astype(np.float64)
+    gain = np.bincount(person, has - guesses.prior[claimed], guesses.people).astype(np.float64)
     claims = np.bincount(person, minlength=guesses.people).astype(float)
     return {CLAIMED: ratio(right, guesses.own, rng), GAINED: ratio(gain, claims, rng)}

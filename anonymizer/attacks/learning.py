@@ -90,13 +90,13 @@ def _cells(target: Attacked, people: Ints, count: int, teachers: csr_matrix) -> 
     people, known = target.knowing(people, count)
     view, parts = target.view, []
     common = np.argsort(-view.prior, kind="stable")[:_COMMON]
-    totals = np.asarray(teachers.sum(axis=0)).ravel()
+    totals = np.bincount(teachers.indices, minlength=teachers.shape[1]).astype(np.float64)
     columns = teachers.tocsc()
     company = _company(view, np.unique(view.row_of[people]), teachers, totals)
     for number, person in enumerate(people.tolist()):
         row = int(view.row_of[person])
         low, high = view.rows.indptr[row], view.rows.indptr[row + 1]
-        learnt = known.indices[known.indptr[number] : known.indptr[number + 1]]
+        learnt = known.indices[known.indptr[number] : known.indptr[number + 1]].astype(np.int64)
         terms = np.setdiff1d(np.union1d(view.rows.indices[low:high], common), learnt)
         chance = view.absent.copy()
         chance[view.rows.indices[low:high]] = view.certain.data[low:high]
@@ -116,9 +116,7 @@ def _cells(target: Attacked, people: Ints, count: int, teachers: csr_matrix) -> 
     return _Cells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _company(
-    view: View, rows: Ints, teachers: csr_matrix, totals: Floats
-) -> dict[int, Floats]:
+def _company(view: View, rows: Ints, teachers: csr_matrix, totals: Floats) -> dict[int, Floats]:
     """Return for each of `rows` how well each term goes with the row's other terms.
 
     It is the sum over these of how much more than usual the row publishes, times the cosine of both
@@ -139,9 +137,7 @@ def _company(
     return company
 
 
-def _evidence(
-    teachers: csr_matrix, columns: csc_matrix, totals: Floats, known: Ints
-) -> Floats:
+def _evidence(teachers: csr_matrix, columns: csc_matrix, totals: Floats, known: Ints) -> Floats:
     """Return the log odds that each of `known` terms adds to each term, summed up.
 
     `columns` are the same as `teachers`, by terms.
@@ -162,6 +158,7 @@ def _boosted(training: _Cells, test: _Cells, view: View, seed: int) -> Floats:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
+    # Cells, not people, are drawn: those of one person are too alike to leave others out for.
     some = np.arange(training.has.size)
     if some.size > _CELLS:
         some = np.sort(np.random.default_rng(seed).choice(some, _CELLS, replace=False))

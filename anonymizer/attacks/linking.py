@@ -46,6 +46,7 @@ def linked(view: View, victims: Ints, known: csr_matrix) -> Floats:
     right = np.zeros((victims.size, len(TOPS)))
     for people, scores in view.scores(known):
         own = scores[np.arange(people.size), view.row_of[victims[people]]][:, None]
+        # Sums of equal logarithms may differ in their last digits.
         margin = LEAST * np.maximum(1.0, np.abs(own))
         better = np.count_nonzero(scores > own + margin, axis=1)
         equal = np.count_nonzero(np.abs(scores - own) <= margin, axis=1)

@@ -54,8 +54,9 @@ class View:
         chance, absent = self.certain.data, self.absent[self.certain.indices]
         alone = np.log(chance) - np.log(absent)
         without = np.log1p(-chance) - np.log1p(-absent)
-        bases = _with(self.rows, without).sum(axis=1)
-        return _with(self.rows, alone), _with(self.rows, alone - without), np.asarray(bases).ravel()
+        row = np.repeat(np.arange(self.sizes.size), np.diff(self.rows.indptr))
+        bases = np.bincount(row, without, self.sizes.size).astype(np.float64)
+        return _with(self.rows, alone), _with(self.rows, alone - without), bases
 
     def scores(self, known: csr_matrix, *, whole: bool = False) -> Iterator[tuple[Ints, Floats]]:
         """Yield numbers of rows of `known`, and for these people the log likelihood of each row.

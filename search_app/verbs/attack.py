@@ -52,6 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RELEASE",
         help="another release of some of the people, for two-releases",
     )
+    parser.add_argument(
+        "--outsiders",
+        type=Path,
+        metavar="PROFILES",
+        help="profiles of people who are not in the release, for membership (default: simulated)",
+    )
     add_seed(parser, "victims, known terms, simulated people and intervals")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.csv", help="write the figures")
     add_json(parser, "figures")
@@ -85,6 +91,7 @@ def _target(
 ) -> Attacked:
     from anonymizer.attacks import KNOWN, Attacked
     from anonymizer.methods import promise_of
+    from anonymizer.storage.profiles import read_profiles
     from anonymizer.storage.releases import read_release
 
     if arguments.victims < 1:
@@ -95,8 +102,16 @@ def _target(
     if known is None:
         most = int(profiles.sizes.max())
         known = tuple(count for count in KNOWN if count <= most)
-    how = {"victims": arguments.victims, "seed": seed}
-    return Attacked(profiles, release, second, known, arguments.choice, **how)
+    return Attacked(
+        profiles,
+        release,
+        second,
+        outsiders=read_profiles(arguments.outsiders) if arguments.outsiders else None,
+        known=known,
+        choice=arguments.choice,
+        victims=arguments.victims,
+        seed=seed,
+    )
 
 
 def _known(text: str | None) -> tuple[int, ...] | None:
