@@ -14,10 +14,11 @@ from ..arrays import Floats, Ints
 from ..errors import BadInput, BadParameter
 from ..model import Profiles, Release
 from .intervals import Estimate, ratio
-from .reading import View, having, raw_release, row_of_people, view_of
+from .reading import View, having, raw_release, row_of_people, some_of, view_of
 
 Choice = Literal["random", "rarest"]
 KNOWN = (1, 2, 3, 5)
+BEST = (10, 100)  # guesses that are looked at
 CLAIMED, GAINED = "true terms claimed beyond p", "real mean change there"
 _USUAL = 0.1  # the change of belief that counts where a release states no p
 ROUNDING = 1e-9  # shares are quotients of whole numbers
@@ -91,7 +92,11 @@ class Attacked:
     def raw(self) -> Attacked:
         """Return the same people with the raw profiles as the release, under pseudonyms."""
         raw = replace(raw_release(self.profiles), parameters={"p": self.p})
-        return replace(self, release=raw, second=raw if self.second else None)
+        second = None
+        if self.second is not None:
+            there = np.flatnonzero(row_of_people(self.profiles, self.second) >= 0)
+            second = raw_release(some_of(self.profiles, there))
+        return replace(self, release=raw, second=second)
 
     @property
     def p(self) -> float:
@@ -152,8 +157,7 @@ def _part(target: Attacked, rows: Ints) -> Attacked:
     row_of_user = number[release.row_of_user]
     inside = np.flatnonzero(row_of_user >= 0)
     users = tuple(release.users[user] for user in inside.tolist())
-    there = set(users)
-    people = [at for at, user in enumerate(profiles.users) if user in there]
+    people = np.flatnonzero(np.isin(target.view.row_of, rows))
     names = tuple(release.rows.users[row] for row in rows.tolist())
     part = replace(
         release,
@@ -162,10 +166,17 @@ def _part(target: Attacked, rows: Ints) -> Attacked:
         row_of_user=row_of_user[inside],
         cohort_of_row=np.zeros(rows.size, dtype=np.int64),
     )
-    own = Profiles(
-        tuple(profiles.users[at] for at in people), profiles.terms, profiles.weights[people]
-    )
-    return replace(target, profiles=own, release=part)
+    own = some_of(profiles, people)
+    return replace(target, profiles=own, release=part, second=None, known=(1,))
+
+
+class Cells(NamedTuple):
+    """Terms that may be victims': cells of a victim and a term."""
+
+    people: int  # victims
+    person: Ints  # cell -> number of the victim
+    prior: Floats  # cell -> share of people who have the term
+    has: Floats  # cell -> 1 if the victim has the term
 
 
 class Named(NamedTuple):
@@ -191,6 +202,28 @@ def paired(
         for measure, value in values.items()
         if value is not None
     ]
+
+
+def claimed_beyond(chances: csr_matrix, prior: Floats, p: float) -> csr_matrix:
+    """Return 1 where `chances`, people or rows x terms, are more than `p` above the `prior`."""
+    far = (chances.data - prior[chances.indices] > p + ROUNDING).astype(float)
+    claimed = csr_matrix((far, chances.indices, chances.indptr), shape=chances.shape, copy=True)
+    claimed.eliminate_zeros()
+    return claimed
+
+
+def right_guesses(cells: Cells, chance: Floats, best: int) -> Floats:
+    """Return for each victim which share of the `best` guesses of `cells`, by `chance`, is right.
+
+    Of equal chances the more common term is the better guess.
+    """
+    order = np.lexsort((-cells.prior, -chance, cells.person))
+    person = cells.person[order]
+    begins = np.searchsorted(person, np.arange(cells.people))
+    first = np.arange(person.size) - begins[person] < best
+    right = np.bincount(person[first], cells.has[order][first], cells.people)
+    guesses = np.minimum(best, np.bincount(person, minlength=cells.people))
+    return right / np.maximum(guesses, 1)
 
 
 def beyond(

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..arrays import Ints
-from .attacked import ROUNDING, Attacked, AttackResult, Named, beyond
+from .attacked import Attacked, AttackResult, Named, beyond, claimed_beyond
 from .intervals import Estimate, exact, wilson
 from .reading import View, largest_change, shares_of, true_shares
 
@@ -42,10 +42,7 @@ def _figures(target: Attacked) -> dict[str, Estimate | None]:
     shape = (view.sizes.size, people.size)
     there = csr_matrix((np.ones(people.size), (placed, np.arange(people.size))), shape=shape)
     believed = shares_of(there @ own, np.bincount(placed, minlength=view.sizes.size))
-    far = believed.data - view.prior[believed.indices] > target.p + ROUNDING
-    cells = (far.astype(float), believed.indices, believed.indptr)
-    claimed = csr_matrix(csr_matrix(cells, shape=believed.shape)[view.row_of[people]])
-    claimed.eliminate_zeros()
+    claimed = csr_matrix(claimed_beyond(believed, view.prior, target.p)[view.row_of[people]])
     change = largest_change(believed, true_shares(view), view.prior)
     return {
         "members found": wilson(right, people.size),

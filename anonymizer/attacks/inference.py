@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 
 from ..arrays import Floats, Ints
 from .attacked import (
+    BEST,
     CLAIMED,
     GAINED,
     ROUNDING,
@@ -16,14 +17,15 @@ from .attacked import (
     AttackResult,
     Named,
     beyond,
+    claimed_beyond,
     cohorts,
     paired,
+    right_guesses,
 )
 from .intervals import Estimate, exact, mean, ratio
 from .learning import Guesses, guessed, thirds
 from .reading import View, largest_change, true_shares
 
-BEST = (10, 100)  # guesses that are looked at
 _DIGITS = 12  # published values that agree in these are equal
 
 
@@ -66,8 +68,7 @@ def _by_column(target: Attacked) -> list[AttackResult]:
 def _beyond(view: View, raised: Ints, p: float) -> csr_matrix:
     """Return rows x terms of `view`: 1 where it is claimed; `raised` terms are where absent."""
     rows = view.rows
-    far = (rows.data - view.prior[rows.indices] > p + ROUNDING).astype(float)
-    claimed = csr_matrix((far, rows.indices, rows.indptr), shape=rows.shape, copy=True)
+    claimed = claimed_beyond(rows, view.prior, p)
     if raised.size:
         lacking = np.ones((rows.shape[0], raised.size)) - (rows[:, raised].toarray() > 0)
         place = csr_matrix(
@@ -75,7 +76,6 @@ def _beyond(view: View, raised: Ints, p: float) -> csr_matrix:
             shape=(raised.size, rows.shape[1]),
         )
         claimed = csr_matrix(claimed + csr_matrix(lacking) @ place)
-    claimed.eliminate_zeros()
     return claimed
 
 
@@ -87,10 +87,16 @@ def _bounds(target: Attacked) -> list[AttackResult]:
     named, raw, p = Named("inference", 0), target.raw, target.release.number("p")
     bounds = target.release.promise.bounds
     return [
-        named.result(measure, exact(of(target)), exact(of(raw)), p if bounds == kind else None)
+        named.result(
+            measure,
+            exact(of(target)),
+            exact(of(raw)),
+            (0.0 if of is _off else p) if bounds == kind else None,
+        )
         for measure, kind, of in (
             ("column: largest published change of belief", "belief", _published_change),
             ("column: largest real change of belief", "belief", _real_change),
+            ("column: published share off the real one, largest", "belief", _off),
             ("members who have a released term, largest share", "every-term", _released_share),
             ("mean profile over a row's distinct terms, largest", "average", _average),
         )
@@ -104,10 +110,16 @@ def _published_change(target: Attacked) -> float:
 
 def _real_change(target: Attacked) -> float:
     """Return the largest change from the prior among all people whose rows publish one value."""
-    return max(_change_among_equals(one.view) for one in cohorts(target))
+    return max(_among_equals(one.view)[0] for one in cohorts(target))
 
 
-def _change_among_equals(view: View) -> float:
+def _off(target: Attacked) -> float:
+    """Return how far the real share of these people may be from the published value."""
+    return max(_among_equals(one.view)[1] for one in cohorts(target))
+
+
+def _among_equals(view: View) -> tuple[float, float]:
+    """Return how far real shares are from the prior, and from what is published, at most."""
     members = np.bincount(view.row_of[view.served], minlength=view.sizes.size).astype(float)
     published = view.rows.tocsc()
     real, column = (
@@ -124,12 +136,16 @@ def _change_among_equals(view: View) -> float:
     kind = np.cumsum(new) - 1
     having = np.bincount(kind, weights=counts[order])
     people = np.bincount(kind, weights=members[published.indices[order]])
-    changes = np.abs(having / people - view.prior[columns[new]])
+    shares = having / people
+    changes = np.abs(shares - view.prior[columns[new]])
+    off = np.abs(shares - values[new])
     # Those whose row lacks the term make one more kind.
     others = members.sum() - np.bincount(column, members[published.indices], view.prior.size)
     rest = np.asarray(real.sum(axis=0)).ravel() - np.bincount(column, counts, view.prior.size)
-    lacking = np.abs(rest / np.maximum(others, 1) - view.prior)[others > 0]
-    return float(max(changes.max(initial=0.0), lacking.max(initial=0.0)))
+    rest = (rest / np.maximum(others, 1))[others > 0]
+    lacking = np.abs(rest - view.prior[others > 0])
+    change = max(changes.max(initial=0.0), lacking.max(initial=0.0))
+    return float(change), float(max(off.max(initial=0.0), rest.max(initial=0.0)))
 
 
 def _released_share(target: Attacked) -> float:
@@ -156,7 +172,7 @@ def _learnt(target: Attacked, parts: Sequence[Ints], count: int) -> dict[str, Es
     rng, values = target.rng("inference"), dict[str, Estimate | None]()
     for name, chance in guesses.chances.items():
         for best in BEST:
-            right = _precision(guesses, chance, best)
+            right = right_guesses(guesses.cells, chance, best)
             values[f"{name}: precision of the {best} best guesses"] = mean(right, rng)
         if name not in ("prior", "column"):
             claims = _claims(guesses, chance, target.p, rng)
@@ -164,23 +180,13 @@ def _learnt(target: Attacked, parts: Sequence[Ints], count: int) -> dict[str, Es
     return values
 
 
-def _precision(guesses: Guesses, chance: Floats, best: int) -> Floats:
-    """Return how many of each victim's `best` guesses by `chance` are right, as a share."""
-    # Of equal chances the more common term is the better guess.
-    order = np.lexsort((-guesses.prior, -chance, guesses.person))
-    person = guesses.person[order]
-    begins = np.searchsorted(person, np.arange(guesses.people))
-    first = np.arange(person.size) - begins[person] < best
-    right = np.bincount(person[first], guesses.has[order][first], guesses.people)
-    return right / np.minimum(best, np.bincount(person, minlength=guesses.people))
-
-
 def _claims(
     guesses: Guesses, chance: Floats, p: float, rng: np.random.Generator
 ) -> dict[str, Estimate | None]:
-    claimed = chance - guesses.prior > p + ROUNDING
-    person, has = guesses.person[claimed], guesses.has[claimed].astype(float)
-    right = np.bincount(person, has, guesses.people).astype(np.float64)
-    gain = np.bincount(person, has - guesses.prior[claimed], guesses.people).astype(np.float64)
-    claims = np.bincount(person, minlength=guesses.people).astype(float)
+    people, person, prior, has = guesses.cells
+    claimed = (chance - prior > p + ROUNDING).astype(float)
+    right, gain, claims = (
+        np.bincount(person, claimed * part, people).astype(np.float64)
+        for part in (has, has - prior, np.ones(has.size))
+    )
     return {CLAIMED: ratio(right, guesses.own, rng), GAINED: ratio(gain, claims, rng)}

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
 from ..arrays import Floats, Ints
-from .attacked import Attacked
+from .attacked import Attacked, Cells
 from .reading import LEAST, View
 
 _PARTS = 3
@@ -24,17 +24,14 @@ _EDGE = 1e-6  # of chances: beyond it logarithms would drown all else
 
 
 class Guesses(NamedTuple):
-    """Terms that may be victims': cells of a victim and a term, and who believes what of them."""
+    """Terms that may be victims', and who believes what of them."""
 
-    people: int  # victims
-    person: Ints  # cell -> number of the victim, ascending
-    prior: Floats  # cell -> share of people who have the term
-    has: Floats  # cell -> 1 if the victim has the term
+    cells: Cells
     own: Floats  # victim -> terms that the attacker does not know yet
     chances: Mapping[str, Floats]  # by attacker: cell -> chance that the victim has the term
 
 
-class _Cells(NamedTuple):
+class _Seen(NamedTuple):
     """Cells of a person and a term, with what an attacker can see of them."""
 
     person: Ints
@@ -55,10 +52,9 @@ def guessed(target: Attacked, parts: Sequence[Ints], count: int) -> Guesses | No
         return None
     view, teachers = target.view, target.own[parts[0]]
     trained, victims = (target.drawn(part) for part in parts[1:])
-    cells = [_cells(target, part, count, teachers) for part in (trained, victims)]
-    if not all(one.person.size for one in cells):
+    training, test = (_cells(target, part, count, teachers) for part in (trained, victims))
+    if not training.person.size or not test.person.size:
         return None
-    training, test = cells
     prior = view.prior[test.term]
     odds = _logit(test.chance) + test.evidence
     chances = {
@@ -71,7 +67,8 @@ def guessed(target: Attacked, parts: Sequence[Ints], count: int) -> Guesses | No
         del chances["naive Bayes"]
     size = int(test.person.max()) + 1
     own = target.profiles.sizes[victims][target.profiles.sizes[victims] >= count] - count
-    return Guesses(size, test.person, prior, test.has, own[:size].astype(float), chances)
+    cells = Cells(size, test.person, prior, test.has)
+    return Guesses(cells, own[:size].astype(float), chances)
 
 
 def thirds(target: Attacked) -> list[Ints]:
@@ -85,7 +82,7 @@ def thirds(target: Attacked) -> list[Ints]:
     return [served[part[inverse] == number] for number in range(_PARTS)]
 
 
-def _cells(target: Attacked, people: Ints, count: int, teachers: csr_matrix) -> _Cells:
+def _cells(target: Attacked, people: Ints, count: int, teachers: csr_matrix) -> _Seen:
     """Return the terms that may be those of `people`, but for the `count` that are known."""
     people, known = target.knowing(people, count)
     view, parts = target.view, []
@@ -113,7 +110,7 @@ def _cells(target: Attacked, people: Ints, count: int, teachers: csr_matrix) -> 
                 own[terms],
             )
         )
-    return _Cells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return _Seen(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def _company(view: View, rows: Ints, teachers: csr_matrix, totals: Floats) -> dict[int, Floats]:
@@ -153,7 +150,7 @@ def _evidence(teachers: csr_matrix, columns: csc_matrix, totals: Floats, known: 
     return evidence
 
 
-def _boosted(training: _Cells, test: _Cells, view: View, seed: int) -> Floats:
+def _boosted(training: _Seen, test: _Seen, view: View, seed: int) -> Floats:
     """Return the chance of each cell of `test` by gradient boosting, from those of `training`."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
@@ -169,12 +166,12 @@ def _boosted(training: _Cells, test: _Cells, view: View, seed: int) -> Floats:
     )
     # On a busy machine threads that wait for one another take many times as long as one alone.
     with threadpool_limits(1):
-        model.fit(_seen(training, view)[some], training.has[some])
-        chance: Floats = model.predict_proba(_seen(test, view))[:, 1]
+        model.fit(_features(training, view)[some], training.has[some])
+        chance: Floats = model.predict_proba(_features(test, view))[:, 1]
     return chance
 
 
-def _seen(cells: _Cells, view: View) -> Floats:
+def _features(cells: _Seen, view: View) -> Floats:
     prior = np.maximum(view.prior[cells.term], LEAST)
     seen = (_logit(cells.chance), np.log(prior), cells.company, cells.evidence)
     return np.column_stack(seen)

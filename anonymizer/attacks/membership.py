@@ -22,9 +22,9 @@ def membership(target: Attacked) -> list[AttackResult]:
     term. The evidence is a likelihood ratio: the profile as drawn from the shares of the row that
     it fits best, against drawn from the shares of all people. Members are victims. Non-members are
     the people of `outsiders` who are not in the data, if these profiles are given; their terms that
-    nobody in the data has are ignored. Else non-members are simulated: each has the size of
-    a victim's profile, and terms drawn by how many people have them. Simulated terms do not go together as
-    those of real people do, so the figures are then above what real outsiders would show.
+    nobody in the data has are ignored. Else non-members are simulated: each has the size
+    of a victim's profile, and terms drawn by how many people have them. Simulated terms do not go
+    together as those of real people do: then the figures are above what real outsiders would show.
     """
     victims = target.drawn()
     members = target.own[victims]
@@ -36,9 +36,7 @@ def membership(target: Attacked) -> list[AttackResult]:
         _told_apart(evidence(one.view, members), evidence(one.view, outsiders), target)
         for one in (target, target.raw)
     )
-    return paired(
-        Named("membership", int(target.profiles.sizes[victims].max())), of_release, of_raw
-    )
+    return paired(Named("membership"), of_release, of_raw)
 
 
 def _held_out(target: Attacked) -> csr_matrix | None:

@@ -7,13 +7,22 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..arrays import Floats, Ints
+from ..arrays import Ints
 from ..errors import BadParameter
-from .attacked import ROUNDING, Attacked, AttackResult, Named, beyond, paired
+from .attacked import (
+    BEST,
+    Attacked,
+    AttackResult,
+    Cells,
+    Named,
+    beyond,
+    claimed_beyond,
+    paired,
+    right_guesses,
+)
 from .intervals import Estimate, mean, wilson
 from .reading import LEAST, View
 
-_BEST = (10, 100)
 _ALIKE = 0.5  # cosine of two rows that may be one, before and after a change
 
 
@@ -52,10 +61,13 @@ def _figures(target: Attacked) -> dict[str, Estimate | None]:
     own, rng = target.own[victims], target.rng("two releases")
     one_row, two_rows = (_chances(first, other, victims, at) for at in ("one", "both"))
     for name, chances in (("one row", one_row), ("both rows", two_rows)):
-        claims = beyond(_claimed(chances, first.prior, target.p), own, first.prior, rng)
+        claims = beyond(claimed_beyond(chances, first.prior, target.p), own, first.prior, rng)
         values |= {f"{name}: {measure}": value for measure, value in claims.items()}
-        for best in _BEST:
-            right = _precision(chances, own, first.prior, best)
+        person = np.repeat(np.arange(victims.size), np.diff(chances.indptr))
+        has = np.asarray(own[person, chances.indices]).ravel()
+        cells = Cells(victims.size, person, first.prior[chances.indices], has)
+        for best in BEST:
+            right = right_guesses(cells, chances.data, best)
             values[f"{name}: precision of the {best} best guesses"] = mean(right, rng)
     return values | _changed(target, first, other)
 
@@ -75,25 +87,6 @@ def _chances(first: View, other: View, victims: Ints, which: str) -> csr_matrix:
     one, two = (np.clip(part.data, LEAST, 1 - LEAST) for part in (kept, also))
     odds = one / (1 - one) * (two / (1 - two)) / (prior / (1 - prior))
     return csr_matrix((odds / (1 + odds), kept.indices, kept.indptr), shape=kept.shape)
-
-
-def _claimed(chances: csr_matrix, prior: Floats, p: float) -> csr_matrix:
-    far = (chances.data - prior[chances.indices] > p + ROUNDING).astype(float)
-    claimed = csr_matrix((far, chances.indices, chances.indptr), shape=chances.shape, copy=True)
-    claimed.eliminate_zeros()
-    return claimed
-
-
-def _precision(chances: csr_matrix, own: csr_matrix, prior: Floats, best: int) -> Floats:
-    """Return for each victim the share of the `best` likeliest terms that are the victim's own."""
-    right = np.zeros(chances.shape[0])
-    for victim in range(right.size):
-        low, high = chances.indptr[victim], chances.indptr[victim + 1]
-        terms = chances.indices[low:high]
-        order = np.lexsort((-prior[terms], -chances.data[low:high]))[:best]
-        has = own.indices[own.indptr[victim] : own.indptr[victim + 1]]
-        right[victim] = np.count_nonzero(np.isin(terms[order], has)) / max(1, order.size)
-    return right
 
 
 # -- before and after a change ---------------------------------------------------------------------

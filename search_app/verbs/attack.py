@@ -91,6 +91,7 @@ def _target(
 ) -> Attacked:
     from anonymizer.attacks import KNOWN, Attacked
     from anonymizer.methods import promise_of
+    from anonymizer.storage.parts import WITHDRAWN, read_cohorts
     from anonymizer.storage.profiles import read_profiles
     from anonymizer.storage.releases import read_release
 
@@ -98,6 +99,9 @@ def _target(
         raise UsageError(f"--victims {arguments.victims} must be 1 or more")
     known, seed = _known(arguments.known), seed_of(arguments)
     profiles, release = people_and_rows(place, source, settings)
+    if any(WITHDRAWN in cohort.manifest for cohort in read_cohorts(place)):
+        # What the rows that are left promise includes people who are not there any more.
+        raise UsageError(f"{place}: rows were withdrawn; attack a copy of it as it was made")
     second = read_release(arguments.second, promise_of) if arguments.second else None
     if known is None:
         most = int(profiles.sizes.max())
