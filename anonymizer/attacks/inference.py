@@ -24,7 +24,7 @@ from .attacked import (
 )
 from .intervals import Estimate, exact, mean, ratio
 from .learning import Guesses, guessed, thirds
-from .reading import View, largest_change, true_shares
+from .reading import View, cells_at, largest_change, true_shares
 
 _DIGITS = 12  # published values that agree in these are equal
 
@@ -128,7 +128,7 @@ def _among_equals(view: View) -> tuple[float, float]:
     )
     # Means of pools are floats that may differ in their last digit.
     values = np.round(published.data, _DIGITS)
-    counts = np.asarray(view.counts[published.indices, column]).ravel()
+    counts = cells_at(view.counts, published.indices, column)
     order = np.lexsort((values, column))
     values, columns = values[order], column[order]
     new = np.ones(values.size, dtype=bool)

@@ -96,7 +96,7 @@ def _cells(target: Attacked, people: Ints, count: int, teachers: csr_matrix) -> 
         learnt = known.indices[known.indptr[number] : known.indptr[number + 1]].astype(np.int64)
         terms = np.setdiff1d(np.union1d(view.rows.indices[low:high], common), learnt)
         chance = view.absent.copy()
-        chance[view.rows.indices[low:high]] = view.certain.data[low:high]
+        chance[view.rows.indices[low:high]] = view.rows.data[low:high]
         own = np.zeros(view.prior.size)
         own[target.own.indices[target.own.indptr[person] : target.own.indptr[person + 1]]] = 1
         evidence = _evidence(teachers, columns, totals, learnt)

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..arrays import Floats, Ints
+from ..arrays import Floats, Ints, Numbers
 from ..errors import BadInput
 from ..model import Profiles, Release, row_names
 from ..promise import Promise
@@ -41,22 +41,20 @@ class View:
         return np.flatnonzero(self.row_of >= 0)
 
     @cached_property
-    def certain(self) -> csr_matrix:
-        """Return `rows` within the bounds of a chance whose odds are finite."""
-        return _with(self.rows, np.clip(self.rows.data, LEAST, 1 - LEAST))
-
-    @cached_property
     def _odds(self) -> tuple[csr_matrix, csr_matrix, Floats]:
         """Return by cell what a term says more than its absence: alone, and as odds; by row both.
 
         The last is what a row says of someone who has none of its terms.
         """
-        chance, absent = self.certain.data, self.absent[self.certain.indices]
-        alone = np.log(chance) - np.log(absent)
+        chance, absent = self.rows.data, self.absent[self.rows.indices]
+        # 1 stays 1 here: what is taken from it would tell apart rows that are equally likely.
+        alone = np.log(np.maximum(chance, LEAST)) - np.log(absent)
+        chance, absent = inside(chance), inside(absent)
         without = np.log1p(-chance) - np.log1p(-absent)
+        both = np.log(chance) - np.log(absent) - without
         row = np.repeat(np.arange(self.sizes.size), np.diff(self.rows.indptr))
         bases = np.bincount(row, without, self.sizes.size).astype(np.float64)
-        return _with(self.rows, alone), _with(self.rows, alone - without), bases
+        return _with(self.rows, alone), _with(self.rows, both), bases
 
     def scores(self, known: csr_matrix, *, whole: bool = False) -> Iterator[tuple[Ints, Floats]]:
         """Yield numbers of rows of `known`, and for these people the log likelihood of each row.
@@ -67,8 +65,9 @@ class View:
         alone, odds, bases = self._odds
         by_term = (odds if whole else alone).T.tocsr()
         if whole:
-            bases = bases + np.sum(np.log1p(-self.absent) - np.log1p(-_inside(self.prior)))
-            usual = _logit(self.absent) - _logit(_inside(self.prior))
+            absent, prior = inside(self.absent), inside(self.prior)
+            bases = bases + np.sum(np.log1p(-absent) - np.log1p(-prior))
+            usual = _logit(absent) - _logit(prior)
         else:
             bases, usual = np.log(self.sizes), np.log(self.absent)
         step = max(1, _CELLS // self.sizes.size)
@@ -96,7 +95,7 @@ def view_of(profiles: Profiles, release: Release) -> View:
         mass = mass * scale
     of_groups.data[:] = 1
     lacking = np.maximum(everybody.size - people @ of_groups, 1)
-    absent = np.clip((totals - mass) / lacking, LEAST, 1 - LEAST)
+    absent = np.clip((totals - mass) / lacking, LEAST, 1)
     served = np.flatnonzero(row_of >= 0)
     if (release.number("min_users") or 1) > 1:
         # Removed by their total: that a row lacks such a term tells nothing.
@@ -133,6 +132,13 @@ def row_of_people(profiles: Profiles, release: Release) -> Ints:
     if np.all(rows < 0):
         raise BadInput("the release is of other people than the profiles; name its own profiles")
     return rows
+
+
+def cells_at(matrix: csr_matrix, rows: Ints | Numbers, columns: Ints | Numbers) -> Floats:
+    """Return the cells of `matrix` at these `rows` and `columns`."""
+    # Without any, scipy would return a matrix.
+    cells: Floats = np.asarray(matrix[rows, columns]).ravel() if rows.size else np.zeros(0)
+    return cells
 
 
 def shares_of(counts: csr_matrix, people: Ints) -> csr_matrix:
@@ -185,7 +191,8 @@ def _with(matrix: csr_matrix, data: Floats) -> csr_matrix:
     return csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _inside(chances: Floats) -> Floats:
+def inside(chances: Floats) -> Floats:
+    """Return `chances` within the bounds between which odds are finite."""
     return np.clip(chances, LEAST, 1 - LEAST)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from .attacked import ROUNDING, Attacked, AttackResult, Named
 from .intervals import Estimate, exact, wilson
+from .reading import cells_at
 
 _MOST = 1 / np.e  # of describing by chance, whatever is described: n · 1/n · (1 - 1/n)^(n - 1)
 
@@ -55,7 +56,7 @@ def _singled(target: Attacked) -> Estimate:
     terms = np.flatnonzero(np.diff(columns.indptr) == 1)
     person = columns.indices[columns.indptr[terms]]
     terms, person = terms[view.row_of[person] >= 0], person[view.row_of[person] >= 0]
-    stands = np.asarray(view.rows[view.row_of[person], terms]).ravel() > 0
+    stands = cells_at(view.rows, view.row_of[person], terms) > 0
     return wilson(np.unique(person[stands]).size, view.served.size)
 
 

@@ -21,7 +21,7 @@ from .attacked import (
     right_guesses,
 )
 from .intervals import Estimate, mean, wilson
-from .reading import LEAST, View
+from .reading import LEAST, View, cells_at, inside
 
 _ALIKE = 0.5  # cosine of two rows that may be one, before and after a change
 
@@ -64,7 +64,7 @@ def _figures(target: Attacked) -> dict[str, Estimate | None]:
         claims = beyond(claimed_beyond(chances, first.prior, target.p), own, first.prior, rng)
         values |= {f"{name}: {measure}": value for measure, value in claims.items()}
         person = np.repeat(np.arange(victims.size), np.diff(chances.indptr))
-        has = np.asarray(own[person, chances.indices]).ravel()
+        has = cells_at(own, person, chances.indices)
         cells = Cells(victims.size, person, first.prior[chances.indices], has)
         for best in BEST:
             right = right_guesses(cells, chances.data, best)
@@ -83,8 +83,8 @@ def _chances(first: View, other: View, victims: Ints, which: str) -> csr_matrix:
     also = csr_matrix(there.multiply(kept > 0))
     also.sort_indices()
     # Each row multiplies the odds of the prior, which must count once.
-    prior = np.clip(first.prior[kept.indices], LEAST, 1 - LEAST)
-    one, two = (np.clip(part.data, LEAST, 1 - LEAST) for part in (kept, also))
+    prior = inside(first.prior[kept.indices])
+    one, two = (inside(part.data) for part in (kept, also))
     odds = one / (1 - one) * (two / (1 - two)) / (prior / (1 - prior))
     return csr_matrix((odds / (1 + odds), kept.indices, kept.indptr), shape=kept.shape)
 
