@@ -170,7 +170,7 @@ def _part(target: Attacked, rows: Ints) -> Attacked:
     return replace(target, profiles=own, release=part, second=None, known=(1,))
 
 
-class Cells(NamedTuple):
+class GuessedCells(NamedTuple):
     """Terms that may be victims': cells of a victim and a term."""
 
     people: int  # victims
@@ -212,7 +212,7 @@ def claimed_beyond(chances: csr_matrix, prior: Floats, p: float) -> csr_matrix:
     return claimed
 
 
-def right_guesses(cells: Cells, chance: Floats, best: int) -> Floats:
+def right_guesses(cells: GuessedCells, chance: Floats, best: int) -> Floats:
     """Return for each victim which share of the `best` guesses of `cells`, by `chance`, is right.
 
     Of equal chances the more common term is the better guess.

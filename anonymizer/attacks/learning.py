@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
 from ..arrays import Floats, Ints
-from .attacked import Attacked, Cells
+from .attacked import Attacked, GuessedCells
 from .reading import LEAST, View
 
 _PARTS = 3
@@ -26,13 +26,13 @@ _EDGE = 1e-6  # of chances: beyond it logarithms would drown all else
 class Guesses(NamedTuple):
     """Terms that may be victims', and who believes what of them."""
 
-    cells: Cells
+    cells: GuessedCells
     own: Floats  # victim -> terms that the attacker does not know yet
     chances: Mapping[str, Floats]  # by attacker: cell -> chance that the victim has the term
 
 
 class _Seen(NamedTuple):
-    """Cells of a person and a term, with what an attacker can see of them."""
+    """GuessedCells of a person and a term, with what an attacker can see of them."""
 
     person: Ints
     term: Ints
@@ -67,7 +67,7 @@ def guessed(target: Attacked, parts: Sequence[Ints], count: int) -> Guesses | No
         del chances["naive Bayes"]
     size = int(test.person.max()) + 1
     own = target.profiles.sizes[victims][target.profiles.sizes[victims] >= count] - count
-    cells = Cells(size, test.person, prior, test.has)
+    cells = GuessedCells(size, test.person, prior, test.has)
     return Guesses(cells, own[:size].astype(float), chances)
 
 
@@ -155,7 +155,7 @@ def _boosted(training: _Seen, test: _Seen, view: View, seed: int) -> Floats:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
-    # Cells, not people, are drawn: those of one person are too alike to leave others out for.
+    # GuessedCells, not people, are drawn: those of one person are too alike to leave others out for.
     some = np.arange(training.has.size)
     if some.size > _CELLS:
         some = np.sort(np.random.default_rng(seed).choice(some, _CELLS, replace=False))

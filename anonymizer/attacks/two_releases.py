@@ -13,7 +13,7 @@ from .attacked import (
     BEST,
     Attacked,
     AttackResult,
-    Cells,
+    GuessedCells,
     Named,
     beyond,
     claimed_beyond,
@@ -65,7 +65,7 @@ def _figures(target: Attacked) -> dict[str, Estimate | None]:
         values |= {f"{name}: {measure}": value for measure, value in claims.items()}
         person = np.repeat(np.arange(victims.size), np.diff(chances.indptr))
         has = cells_at(own, person, chances.indices)
-        cells = Cells(victims.size, person, first.prior[chances.indices], has)
+        cells = GuessedCells(victims.size, person, first.prior[chances.indices], has)
         for best in BEST:
             right = right_guesses(cells, chances.data, best)
             values[f"{name}: precision of the {best} best guesses"] = mean(right, rng)
