@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..arrays import Ints
-from .attacked import Attacked, AttackResult, Named, beyond, claimed_beyond
+from .attacked import Attacked, AttackResult, Named, beyond, claimed_beyond, cohorts
 from .intervals import Estimate, exact, wilson
 from .reading import View, largest_change, shares_of, true_shares
 
@@ -36,19 +36,32 @@ def fitting(target: Attacked) -> list[AttackResult]:
 
 def _figures(target: Attacked) -> dict[str, Estimate | None]:
     view, people = target.view, target.view.served
-    own = target.own[people]
-    placed = assigned(view, own)
+    placed, believed = _believed(target)
     right = int(np.count_nonzero(placed == view.row_of[people]))
-    shape = (view.sizes.size, people.size)
-    there = csr_matrix((np.ones(people.size), (placed, np.arange(people.size))), shape=shape)
-    believed = shares_of(there @ own, np.bincount(placed, minlength=view.sizes.size))
+    # What is promised holds within a cohort; fallback rows stay where nothing is promised.
+    parts = [target] if target.release.promise.hides_members else cohorts(target)
+    changes = (
+        largest_change(
+            believed if one is target else _believed(one)[1], true_shares(one.view), one.view.prior
+        )
+        for one in parts
+    )
     claimed = csr_matrix(claimed_beyond(believed, view.prior, target.p)[view.row_of[people]])
-    change = largest_change(believed, true_shares(view), view.prior)
     return {
         "members found": wilson(right, people.size),
-        "largest change of belief": exact(change),
-        **beyond(claimed, own, view.prior, target.rng("fitting")),
+        "largest change of belief": exact(max(changes)),
+        **beyond(claimed, target.own[people], view.prior, target.rng("fitting")),
     }
+
+
+def _believed(target: Attacked) -> tuple[Ints, csr_matrix]:
+    """Return the row in which each profile is put, and the shares of those who are put there."""
+    view, people = target.view, target.view.served
+    own = target.own[people]
+    placed = assigned(view, own)
+    shape = (view.sizes.size, people.size)
+    there = csr_matrix((np.ones(people.size), (placed, np.arange(people.size))), shape=shape)
+    return placed, shares_of(there @ own, np.bincount(placed, minlength=view.sizes.size))
 
 
 def assigned(view: View, own: csr_matrix) -> Ints:

@@ -155,7 +155,7 @@ def _boosted(training: _Seen, test: _Seen, view: View, seed: int) -> Floats:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
-    # GuessedCells, not people, are drawn: those of one person are too alike to leave others out for.
+    # Cells are drawn, not people: those of one person are too alike.
     some = np.arange(training.has.size)
     if some.size > _CELLS:
         some = np.sort(np.random.default_rng(seed).choice(some, _CELLS, replace=False))

@@ -17,6 +17,7 @@ from .measure import check_output, people_and_rows
 if TYPE_CHECKING:
     from anonymizer.attacks import Attacked, AttackResult
 
+_WIDTH = 72  # of what a figure is of
 _COLUMNS = ("attack", "known", "choice", "measure", "value", "low", "high", "raw")
 
 
@@ -154,14 +155,13 @@ def lines(target: Attacked, results: Sequence[AttackResult]) -> Iterator[str]:
     """Yield the `results` of attacks on `target` for people."""
     people = min(target.victims, len(target.release.users))
     yield f"promise of {promise_in_words(target)}; {people} victims; raw: the same without a method"
-    yield f"{'':<66}{'value':>8}{'95 % interval':>18}{'raw':>9}"
+    yield f"{'':<{_WIDTH}}{'value':>8}{'95 % interval':>18}{'raw':>9}"
     for one in results:
-        knows = f", {one.known} {one.choice} known" if one.known else ""
+        knows = " ".join(str(part) for part in (one.known, one.choice) if part)
+        label = f"{one.attack}{f', {knows} known' if knows else ''}: {one.measure}"
         raw = "" if one.raw is None else f"{one.raw:.4f}"
         between = f"{one.low:.4f} - {one.high:.4f}"
-        yield f"{one.attack}{knows}: {one.measure:<{64 - len(one.attack + knows)}}" + (
-            f"{one.value:>8.4f}{between:>18}{raw:>9}"
-        )
+        yield f"{label:<{_WIDTH}}{one.value:>8.4f}{between:>18}{raw:>9}"
     for one in results:
         if one.beats:
             yield f"BEATEN  {one.attack}: {one.measure} is {one.value:.6g}, promised {one.most:.6g}"

@@ -131,11 +131,12 @@ def test_cohorts_keep_their_promise_by_themselves() -> None:
     people, groups = {**TWELVE, **later}, [*THREES, ["v0", "v1"], ["v2", "v3"]]
     made = release(people, groups, p=0.2)
     assert beaten(people, made, "inference")
+    assert beaten(people, made, "fitting")
     both = Release(
         made.rows, made.users, made.row_of_user, made.method, made.parameters,
         promise=BELIEF, cohort_of_row=np.array([0, 0, 0, 0, 1, 1]),
     )  # fmt: skip
-    assert beaten(people, both, "inference") == set()
+    assert beaten(people, both, "inference") == beaten(people, both, "fitting") == set()
 
 
 def test_raw_profiles_fall() -> None:
