@@ -18,7 +18,7 @@ from .reading import LEAST, View
 
 _PARTS = 3
 _COMMON = 200  # terms that are guessed for everybody, also if the row lacks them
-_PRIOR_WEIGHT = 1.0  # pairs that are counted before any is seen, spread as in the prior
+_PRIOR_WEIGHT = 20.0  # people who are added to the owners of a term, with terms as in the prior
 _CELLS = 60_000  # that boosting trains on
 _EDGE = 1e-6  # of chances: beyond it logarithms would drown all else
 

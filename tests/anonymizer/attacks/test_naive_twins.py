@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 from anonymizer.attacks.attacked import Attacked
 from anonymizer.attacks.beyond_m import _supports
 from anonymizer.attacks.fitting import assigned
+from anonymizer.attacks.learning import _company, _evidence
 from anonymizer.attacks.linking import linked
 from anonymizer.attacks.membership import area, evidence
 from anonymizer.model import Profiles
@@ -139,6 +140,34 @@ def test_totals_account_for_what_rows_suppress(seed: int) -> None:
         lacking = sum(len(g) for row, g in zip(rows, groups, strict=True) if term not in row)
         spread = (owners - shown) / lacking if lacking else 0
         assert view.absent[number] == pytest.approx(max(spread, LEAST), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_other_profiles_teach(seed: int) -> None:
+    """Log odds of known terms with 20 people of the prior added, and sums of cosines over a row."""
+    people, groups, target = world(seed)
+    users, terms = target.profiles.users[:12], target.profiles.terms
+    teachers, totals = target.own[:12], np.asarray(target.own[:12].sum(axis=0)).ravel()
+    having = {term: {user for user in users if term in people[user]} for term in terms}
+    known = [1, 4]
+    evidence = _evidence(teachers, teachers.tocsc(), totals, np.array(known))
+    row = centroids(people, groups)[0]
+    company = _company(target.view, np.array([0]), teachers, totals)[0]
+    for number, term in enumerate(terms):
+        odds = 0.0
+        for other in (having[terms[at]] for at in known):
+            both, usual = len(other & having[term]), 20 * (len(other) + 1) / 14
+            owners = len(having[term])
+            odds += math.log((both + usual) / (owners + 20))
+            odds -= math.log((len(other) - both + usual) / (12 - owners + 20))
+        assert evidence[number] == pytest.approx(odds)
+        more = 0.0
+        for other_term, share in row.items():
+            mine, other = having[term], having[other_term]
+            if other_term != term and mine and other:
+                prior = sum(other_term in own for own in people.values()) / len(people)
+                more += (share - prior) * len(mine & other) / math.sqrt(len(mine) * len(other))
+        assert company[number] == pytest.approx(more, abs=1e-9)
 
 
 @pytest.mark.parametrize("choice", ["random", "rarest"])
