@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,25 @@ if TYPE_CHECKING:
 
 
 PROFILES = "a profiles file (default: the current one)"
+
+
+def help_with(more: Callable[[], str]) -> type[argparse.HelpFormatter]:
+    """Return a formatter that ends --help with what `more` returns, which may import a lot."""
+
+    class WithMore(argparse.RawDescriptionHelpFormatter):
+        """Adds more at the end of --help, but not to an error, which shows usage alone."""
+
+        def start_section(self, heading: str | None) -> None:
+            """Begin the section `heading`, as only --help does."""
+            self._whole = True
+            super().start_section(heading)
+
+        def format_help(self) -> str:
+            """Return the help of argparse, then `more`."""
+            text = super().format_help()
+            return f"{text}\n{more()}" if getattr(self, "_whole", False) else text
+
+    return WithMore
 
 
 def add_json(parser: argparse.ArgumentParser, what: str = "result") -> None:
