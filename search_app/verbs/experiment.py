@@ -111,8 +111,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..experiments.definition import read_definition, text_of
     from ..experiments.running import RunChoices, Sources, run_experiment
     from ..experiments.spi.logged import sensitive_by
-    from ..tasks.profiling import analysis, log_at
+    from ..tasks.profiling import log_at
     from ..tasks.town import town_log
+    from ..workspace.profile_choices import analysis
 
     text = text_of(arguments.experiment)
     if arguments.show:
