@@ -151,7 +151,7 @@ def _behind(shares: KeptShares, cell: Cell, measure: str) -> tuple[str, str, str
 
 
 def iterations(shares: KeptShares, passes_by_level: Passes) -> Table:
-    """Return how often the paper's algorithm went over all users, and how long each time."""
+    """Return how often the paper's algorithm went over all users of `shares`, and how long."""
     about = (
         "Passes of the paper's algorithm that deleted something; one more finds nothing to delete. "
         "Seconds are medians over targets, from one run on one machine. The first pass includes "
