@@ -174,6 +174,19 @@ def refuse_overwriting(option: str, output: Path, read: Path | None, what: str) 
             raise UsageError(f"{option} {output} is the file of {what}")
 
 
+def ids_in(path: Path, option: str) -> list[tuple[int, str]]:
+    """Return the ids in the file `path`, one a line, with the lines' numbers, as `option` asks."""
+    # utf-8-sig skips a byte order mark, which would become part of the first id.
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, ValueError) as fault:
+        why = getattr(fault, "strerror", None) or "it is not UTF-8"
+        raise UsageError(
+            f"{option} {path} can't be read: {why}; give a file of ids, one a line"
+        ) from fault
+    return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
+
+
 def add_lists(parser: argparse.ArgumentParser, about: str) -> None:
     """Add --names and --places to `parser`; `about` says what lists are for."""
     for what in ("names", "places"):
