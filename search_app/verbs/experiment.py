@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..experiments.design import Experiment
 
 # Options that name files.
-_FILES = ("log", "corpus", "queries", "labels", "marketing", "sensitivity", "names", "places")
+_FILES = ("corpus", "log", "queries", "labels", "marketing", "sensitivity", "names", "places")
 _INPUTS = """\
 inputs of an experiment; --set name=value overrides its definition:
 {}
@@ -199,7 +199,7 @@ def _command(arguments: argparse.Namespace) -> str:
     """Return the command as it was given, with file names instead of paths."""
     # It is printed in the report, and paths would reveal something about the machine.
     words = ["veilsearch", "experiment", Path(arguments.experiment).name]
-    for name in ("set", *_FILES, "index", "runs"):
+    for name in ("set", "index", *_FILES, "runs"):
         given = getattr(arguments, name) or ()
         texts = [str(one) for one in ([given] if isinstance(given, str | Path) else given)]
         shown = [Path(text).name for text in texts] if name in _FILES else texts
