@@ -69,7 +69,7 @@ _TELLING = 3  # digits of an id: shorter ones are in too many numbers to be mean
 class FirstLine(TypedDict):
     """The first line of a published file: the method, and what it states about the release."""
 
-    format: int
+    format: str
     method: str
     parameters: dict[str, object]  # those that the judge recounts
     facts: dict[str, object]
@@ -87,6 +87,7 @@ class PublishedFile:
     rows: Profiles
     sizes: Ints
     about: FirstLine
+    fallback: tuple[int, ...]  # numbers of the rows that are no group's, but a mean of groups
 
 
 class PublishedRows(NamedTuple):
@@ -384,7 +385,7 @@ def _numbers_named(manifest: Mapping[str, Any], ids: _Ids) -> list[str]:
 
 
 def _shows(value: object, ids: Set[str]) -> bool:
-    """Return whether `value` is a number that equals one of `ids` or has one in its digits."""
+    """Return whether the number `value` equals one of `ids`; a fraction may hold one, too."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     if float(value).is_integer():
@@ -420,16 +421,18 @@ def read_published(path: Path) -> PublishedFile:
     )
     if min(counts) < 0 or numbers != sorted({*numbers}) or not fits:
         raise BadInput(f"{path}: its cohorts don't have the rows that it states; publish it again")
-    facts = [about["facts"], *(cohort["facts"] for cohort in later)]
+    facts, fallback = [about["facts"], *(cohort["facts"] for cohort in later)], list[int]()
     for begin, count, of_cohort in zip(begins, counts, facts, strict=True):
-        _check_users(users[begin : begin + count], about, of_cohort, path)
-    return PublishedFile(rows, np.array(users, dtype=np.int64), about)
+        end = begin + count
+        means = _check_users(users[begin:end], about, of_cohort, path)
+        fallback += range(end - means, end)
+    return PublishedFile(rows, np.array(users, dtype=np.int64), about, tuple(fallback))
 
 
-def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], path: Path) -> None:
+def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], path: Path) -> int:
     """Refuse single-person rows of a cohort; if the promise is about these, refuse all others.
 
-    Refuse also `facts` that count its rows wrongly.
+    Refuse also `facts` that count its rows wrongly. Return how many rows at its end are no group's.
     """
     judge = _judges()[about["method"]]
     means = int(bool(users) and judge.promise.hides_members and _has_fallback(np.array(users)))
@@ -446,6 +449,7 @@ def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], p
     for name, value in counts_of(facts, users, means).items():
         if repr(facts[name]) != repr(value):
             raise BadInput(f"{path}: {name} is not that of its rows; get it again")
+    return means
 
 
 def published_rows(path: Path) -> PublishedRows | None:
