@@ -282,7 +282,7 @@ class Release:
             raise BadInput("every row needs at least one user")
         _refuse_repeats("user", self.users)
 
-    @property
+    @cached_property
     def grouping(self) -> Grouping:
         """Return the users' partition: those in one group share a row."""
         return Grouping(self.row_of_user)
@@ -336,13 +336,12 @@ class Release:
     def released_row(self, row: int) -> ReleasedRow:
         """Return row number `row` as group mode sees it."""
         if row not in self._released:
-            fallback = row >= self.groups
-            behind = self.row_of_user == row
+            fallback, sizes = row >= self.groups, self.grouping.sizes
+            people, name = int(sizes[row]), self.rows.users[row]
             if fallback:  # it is made of all who are in groups of its cohort, not of those served
-                cohort = self.cohort_of_row[self.row_of_user] == self.cohort_of_row[row]
-                behind = cohort & (self.row_of_user < self.groups)
-            size, name = int(np.count_nonzero(behind)), self.rows.users[row]
-            self._released[row] = ReleasedRow(name, size, self.rows.at(row), fallback)
+                cohort = self.cohort_of_row[: self.groups] == self.cohort_of_row[row]
+                people = int(sizes[: self.groups][cohort].sum())
+            self._released[row] = ReleasedRow(name, people, self.rows.at(row), fallback)
         return self._released[row]
 
 

@@ -118,7 +118,8 @@ def course(log: PrecisionLog, setting: Chosen) -> list[Course]:
 
 def differences(log: PrecisionLog, setting: Chosen) -> list[LoggedDifference]:
     """Return how a group's AP at `setting` differs from the plain order's and the own profile's."""
-    rows = [tuple(row) for row in log.ask_whole(_DIFFERENCES, {**setting._asdict(), "steps": STEPS})]
+    values = {**setting._asdict(), "steps": STEPS}
+    rows = map(tuple, log.ask_whole(_DIFFERENCES, values))
     compared = []
     for (mode, other), same in groupby(rows, lambda row: (row[0], row[1])):
         counts = [0] * (2 * STEPS + 1)

@@ -33,7 +33,7 @@ class _Weighed(NamedTuple):
 
 
 # Both cares weigh the same: what was found for a release is kept, by whose interests they are.
-_known: dict[str, tuple[Release, _Weighed]] = {}
+_known: dict[tuple[object, int], tuple[Release, _Weighed]] = {}
 
 
 def by_evidence(
@@ -58,7 +58,7 @@ def by_evidence(
 def _weighed(
     situation: Situation, interests: Callable[[Situation], Interests], of_rows: bool
 ) -> _Weighed:
-    key, release = f"{interests.__name__} {situation.depth}", situation.released
+    key, release = (interests, situation.depth), situation.released
     known = _known.get(key)
     if known is None or known[0] is not release:
         known = _known[key] = release, _weigh(situation, interests(situation), of_rows)
