@@ -168,7 +168,7 @@ _Cohort = tuple[Mapping[str, Any], Mapping[str, bytes]]  # what release.json say
 
 def _judges() -> Mapping[str, Judge]:
     """Return the judges by method."""
-    # Loaded where there is a published file: who only looks for one needs no judge.
+    # Loaded where a published file is read: to look for one takes no judge.
     from .verification.judge import JUDGES
 
     return JUDGES
@@ -223,9 +223,9 @@ def _of_cohort(manifest: Mapping[str, Any]) -> Record:
 
 
 def write_successor(release: Path, published: PublishedRows, output: Path) -> bool:
-    """Write `published` to `output` without the rows that `release` lost; return whether it is.
+    """Write `published` to `output` without the rows that `release` lost; return whether it did.
 
-    It is not written where nothing is left of it, or a row would be new.
+    It is not written if no row is left, or a row would be new.
     """
     cohorts = [(cohort.manifest, cohort.parts) for cohort in read_cohorts(release)]
     cohorts = cohorts[: published.cohorts]
@@ -487,7 +487,7 @@ def _read_about(line: bytes, path: Path) -> FirstLine:
 
 
 def _faults(about: Record) -> Iterator[str]:
-    """Yield what no first line says that is written by this program: it could be a message."""
+    """Yield what this program never writes into a first line: it could carry a message."""
     from .verification.facts import COUNTS
 
     judge, quoted = _judges().get(about["method"]), about[QUOTED]

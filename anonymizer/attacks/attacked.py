@@ -180,7 +180,7 @@ class GuessedCells(NamedTuple):
 
 
 class Named(NamedTuple):
-    """An attack, what the attacker knows in it, and by what the figures are drawn."""
+    """An attack, how many terms of the victim it knows, and how these were chosen."""
 
     attack: str
     known: int | None = None
