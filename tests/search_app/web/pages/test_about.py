@@ -24,7 +24,7 @@ def test_on_average_is_told_as_what_the_method_promises(client: FlaskClient) -> 
     )
     assert "that may happen more often than p (measured: up to 0.75 in a group)." in text
     assert "belongs to more than a share p" not in text.partition("For every interest")[0]
-    assert "where a group is one person, this row is that person’s own profile" in text
+    assert "For a group of one person this is that person’s own profile: it hides nothing." in text
 
 
 @pytest.mark.parametrize("facts", [{}, {"share_linkability": None}])
@@ -47,6 +47,7 @@ REAL: dict[str, Any] = {"people": {}, "examples": ()}
 
 def test_in_private_mode_it_says_what_is_kept_and_what_the_cookie_is_for(site: Site) -> None:
     text = about(site, access="private", **REAL)
+    assert "This server does not offer it" in text
     for kept in (
         "Codes As a salted hash",
         "A session ends when you sign out, after 12 hours without a request, or after 7 days.",
