@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.relevance is not None:
         return _by_relevance(arguments, settings)
     if arguments.labels:
-        raise UsageError("--labels judges queries of --relevance only; name those")
+        raise UsageError("--labels and --relevance FILE go together; give both")
     return _by_own_order(arguments, settings)
 
 

@@ -26,12 +26,12 @@ inputs of an experiment; --set name=value overrides its definition:
   size=150             terms of a profile; people with fewer are skipped (off: all terms, everybody)
   users=720            at most the first 720 people with such a profile (off: all)
   test_share=0.2       share of each person's queries, the last by time, that is held out for tests
-  queries_per_user=5   test queries drawn from these
+  queries_per_user=5   test queries of each person, drawn from these
   least_hits=100       documents that a test query must find
-  terms=wordnet        or all, letters-digits
-  least_queries=45     of people whose log is released; people with fewer are not in it
+  terms=wordnet        which words are terms: those of wordnet, all, or letters-digits
+  least_queries=45     people with fewer queries are not in the log that is released
   robots=off           N: skip people with more than N queries in a session (gap: 30 minutes)
-  seed=0               of drawing the test queries
+  seed=0               seed of drawing the test queries
 
 An earlier run in the folder is replaced only by a run on the same data that makes all its releases;
 for any other run, give --replace. If a run was killed, give the same command again: it goes on
@@ -53,7 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="zhu-xiong, burghardt, liu-wang, promise, spi, value, or your own file",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help="default: WORKSPACE/experiments/NAME"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="folder of the run (default: WORKSPACE/experiments/NAME)",
     )
     parser.add_argument(
         "--log", type=Path, nargs="+", metavar="LOG", help="query log (default: the town's)"
@@ -79,9 +83,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--marketing", type=Path, metavar="CSV", help="a CSV file of term,bid,impressions,clicks"
     )
     parser.add_argument(
-        "--sensitivity", type=Path, metavar="MODEL", help="of spi: a model of sensitive queries"
+        "--sensitivity", type=Path, metavar="MODEL", help="spi: a model of sensitive queries"
     )
-    add_lists(parser, "of spi: a list of {}, as the verb sensitivity takes it")
+    add_lists(parser, "spi: a list of {}, as the verb sensitivity takes it")
     parser.add_argument(
         "--workers", type=int, metavar="N", help="parallel processes (default: number of cores)"
     )
@@ -95,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replace",
         action="store_true",
-        help="replace and lose even a run of other data or releases",
+        help="replace the run in the folder, even one of other data or releases: it is lost",
     )
     parser.add_argument("--show", action="store_true", help="print the definition and stop")
     add_json(parser)
@@ -177,7 +181,7 @@ def _relevance(
             )
         source = TRUTH
     if source is None and arguments.labels:
-        raise UsageError("--labels judges queries of --queries only; name those")
+        raise UsageError("--labels and --queries FILE go together; give both")
     return partial(relevance_for, source, arguments.labels, settings) if source else None
 
 
