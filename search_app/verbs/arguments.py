@@ -130,8 +130,8 @@ def add_admission(
         "--mode",
         choices=modes,
         help="demo: visitors choose an invented person; private: people sign in; plain: searches "
-        f"without a person{also} (default: the setting access; without it demo if the people are "
-        "invented, else plain)",
+        f"without a person{also} (default: as set, else demo for invented people, else "
+        "plain)",
     )
     parser.add_argument(
         "--trust-host",

@@ -113,7 +113,7 @@ def test_what_can_not_be_opened_in_a_folder_is_skipped(
     locked |= {tmp_path / "closed", secret}
     found, account = read(tmp_path, form=form)
     assert found == ["A-1", "A-2"]
-    denied = "cannot be opened (Permission denied); check its rights"
+    denied = "can't be opened (Permission denied); check its rights"
     assert account.first_skips == [
         (str(tmp_path / "closed"), "whole folder", denied),
         (
@@ -135,7 +135,7 @@ def test_what_is_named_and_can_not_be_opened_is_refused_before_reading(
     account = Account()
     for path in (closed, secret):
         said = refused(lambda path=path: list(read_documents([good, path], form, account)))
-        assert said == f"{path}: cannot be opened (Permission denied); check its rights"
+        assert said == f"{path}: can't be opened (Permission denied); check its rights"
     assert account.read == 0
 
 
