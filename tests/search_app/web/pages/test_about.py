@@ -60,6 +60,22 @@ def test_in_private_mode_it_says_what_is_kept_and_what_the_cookie_is_for(site: S
     assert "invented" not in text
 
 
+@pytest.mark.parametrize(
+    ("path", "true", "wrong"),
+    [
+        ("/", "Search without a profile", "Personalized by"),
+        ("/log", "Nobody is known here, so searches are not logged.", "signed-in"),
+        ("/about", "Nobody is known here", "read your own profile in every mode"),
+    ],
+)
+def test_where_nobody_is_known_no_page_says_otherwise(
+    site: Site, path: str, true: str, wrong: str
+) -> None:
+    text = seen(create_app(replace(site, access="plain", **REAL)).test_client(), path).text
+    assert true in text
+    assert wrong not in text
+
+
 def test_sessions_end_when_it_says_they_do() -> None:
     made = 1_800_000_000.0
     hour, day = 3600, 86_400
