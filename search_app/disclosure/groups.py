@@ -66,7 +66,7 @@ WORDS = Words(
     slogan="Personalized by your group, not by you.",
     third_way="the interests your group shares",
     seen_in_short="The query and one shared list of interests for your group{sizes}.",
-    hides_nothing=" For a group of one person it is that person’s own profile: it hides nothing.",
+    hides_nothing=" For a group of one person this is that person’s own profile: it hides nothing.",
     order_by="their group",
     own=Forms(
         "This row stands for you alone. {knows} all that this release publishes about you.",
@@ -97,11 +97,9 @@ WORDS = Words(
     ),
     seen_at_length=(
         "The ranking sees the query and the group’s row. The code that computes it receives "
-        "nothing else: no identity and no profile. But where a group is one person, this row is "
-        "that person’s own profile: it hides nothing."
+        "nothing else: no identity and no profile."
     ),
     kept="who is in which group, and each group’s row",
-    for_devices="group",
     not_differential="about linking people to interests, as explained above, and nothing else.",
     note="A group’s own page shows its released interests, never its members.",
     legend=(
