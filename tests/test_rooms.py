@@ -45,7 +45,7 @@ SOLE_IMPORTERS = {
     "pyarrow": ("anonymizer/querylog/parquet.py", "search_app/study/export/writing.py"),
     "sklearn": (
         "anonymizer/sensitivity/classifier.py",
-        "anonymizer/methods/baselines/topic_rows.py",
+        "anonymizer/methods/baselines/topics.py",
     ),
 }
 # Rooms and modules of each package from the top down: each may import what stands after it.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.promise import UNKNOWN
 
-from .baselines import WholeProfiles
+from .baselines import NoisyRows, WholeProfiles
 from .disclosure import Disclosure
 from .groups import Groups
 from .hiding_groups import HidingGroups
@@ -23,6 +23,7 @@ KINDS: dict[tuple[Behind, bool | Bounds], type[Disclosure]] = {
     ("group", False): Groups,
     ("group", True): HidingGroups,
     ("group", "vocabulary"): Vocabularies,
+    ("group", "differential"): NoisyRows,
     ("person", False): SingleRows,
     ("person", "nothing"): WholeProfiles,
     ("query", False): QueryRows,

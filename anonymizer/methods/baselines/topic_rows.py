@@ -7,15 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from ...errors import Unsatisfiable
 from ...model import Grouping, Release
 from ...promise import Promise
 from ...rows.representative import represent
 from ..method import Inputs, Method, Options, option, rare
-
-_STARTS = 4  # k-means keeps the best of so many
+from .topics import topics_of
 
 
 @dataclass(frozen=True)
@@ -28,20 +24,8 @@ class TopicRows(Options):
 
 def run(inputs: Inputs, options: TopicRows) -> Release:
     """Return the means of the clusters that k-means makes of the profiles of `inputs`."""
-    from sklearn.cluster import KMeans
-    from sklearn.preprocessing import normalize
-
-    profiles, count = inputs.profiles, options.rows
-    if count > len(profiles):
-        line = f"{len(profiles)} users make no {count} topics; take fewer rows"
-        raise Unsatisfiable(line, needs=count)
-    # Of unit vectors the distance depends on the cosine alone, as search does.
-    points = normalize(profiles.weights)
-    different = len(
-        {(*map(np.ndarray.tobytes, profiles.slice(at)),) for at in range(len(profiles))}
-    )
-    clusters = KMeans(min(count, different), n_init=_STARTS, random_state=inputs.seed % 2**32)
-    group_of = np.unique(clusters.fit_predict(points), return_inverse=True)[1]
+    profiles = inputs.profiles
+    group_of = topics_of(profiles.weights, options.rows, inputs.seed)
     rows = represent(profiles, Grouping(group_of), "centroid")
     return METHOD.release(options, rows, profiles.users, group_of)
 

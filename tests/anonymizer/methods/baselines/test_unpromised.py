@@ -132,7 +132,7 @@ def test_terms_of_few_people_are_in_no_row(tmp_path: Path) -> None:
     ("name", "parameters", "line"),
     [
         ("random-k", {"k": 7}, "6 users make no group of k=7; take a smaller k"),
-        ("topic-rows", {"rows": 7}, "6 users make no 7 topics; take fewer rows"),
+        ("topic-rows", {"rows": 7}, "6 profiles or documents make no 7 topics; take fewer rows"),
     ],
 )
 def test_too_few_users_are_refused(name: str, parameters: dict[str, int], line: str) -> None:
