@@ -37,7 +37,7 @@ class WholeProfiles(SingleRows):
 
     @staticmethod
     def warning(_made: Mapping[str, Any]) -> str:
-        """Return the warning that such a release can't be published."""
+        """Return the warning that a release so made can't be published."""
         return "Warning: nothing is hidden, so the release can't be published. It is to compare."
 
     def _promised(self) -> Fact:
@@ -64,7 +64,7 @@ class NoisyRows(HidingGroups):
         left="At once, the row that served you disappears. Its noisy counts were of everybody, so "
         "other rows keep what they tell of all people.",
         not_differential="",
-        note="A row’s own page shows what noisy counts say, never whom it serves.",
+        note="A row’s own page shows what noisy counts say, never who is served by it.",
     )
     named_by = ("epsilon", "rows")
 

@@ -134,7 +134,7 @@ def run(inputs: Inputs, options: DpRows) -> Release:
 
 
 def _base_of(sample: Documents, rows: int, seed: int) -> Profiles:
-    """Return how many documents of each of so many topics as `rows` have each term."""
+    """Return how many documents of each topic have each term, for `rows` topics."""
     topic_of = topics_of(sample.vectors, rows, seed)
     topics = Grouping(topic_of)
     if topics.count < rows:

@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from ...arrays import Ints
 from ...errors import Unsatisfiable
 
-_STARTS = 4  # k-means keeps the best of so many
+_STARTS = 4  # k-means keeps the best of them
 _DECIMALS = 12
 
 

@@ -114,7 +114,7 @@ def _plan(parameters: Mapping[str, Any], tally: Tally, parts: Parts) -> Plan:
 
 
 def key_of(parts: Parts) -> bytes:
-    """Return the key; its file must hold nothing else."""
+    """Return the key in `parts`; its file must hold nothing else."""
     if KEY not in parts:
         raise Broken("key", KEY, "is missing, so nobody can check how equal shares were ordered")
     try:

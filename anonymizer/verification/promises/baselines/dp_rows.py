@@ -132,7 +132,7 @@ def _judge_key(key: bytes, parts: Parts) -> Findings:
 
 
 def _judge_sizes(parameters: Mapping[str, Any], tally: Tally, topics: Sequence[Row]) -> Findings:
-    """Yield whether there are as many rows as stated, which serve equally many people each."""
+    """Yield whether the stated number of rows is there, and they serve equally many people each."""
     rows, people = parameters["rows"], tally.users
     wanted = [people // rows + (at >= rows - people % rows) for at in range(rows)]
     equal = tally.sizes.tolist() == wanted

@@ -1,4 +1,4 @@
-"""The noise of a release, drawn again from its key, as dp-rows documents it.
+"""The noise of a release, drawn again from its key, as its method documents it.
 
 Canonne, Kamath & Steinke (2020): a discrete Gaussian by rejection from a discrete Laplace, whose
 parts are events of probability exp(-x). Every draw is of whole numbers.
