@@ -9,16 +9,42 @@ from typing import Any
 
 from markupsafe import Markup
 
-from .disclosure import Fact, Headline, Section, value_line
+from .disclosure import Fact, Forms, Headline, ListColumn, Section, value_line
 from .groups import WORDS
 from .hiding_groups import HidingGroups
+from .histograms import Histogram
 from .numbers import count
-from .single_rows import Combinations, SingleRows
+from .own_view import OwnView
+from .single_rows import NOBODY_ELSE, Combinations, SingleRows
 
 
 class WholeProfiles(SingleRows):
     """What is shown of rows that are whole profiles: nothing was deleted, and nothing is hidden."""
 
+    words = replace(
+        SingleRows.words,
+        mode="My whole profile",
+        seen=Forms("the query and the released row: the whole own profile, which hides nothing"),
+        named=Forms("by row {row}, the whole own profile"),
+        behind_row=Forms(", which is one person’s own profile: it hides nothing."),
+        holder="your whole profile",
+        order="your whole profile",
+        slogan="Personalized by you, with nothing hidden.",
+        third_way="all of it, under a number",
+        seen_in_short="The query and your whole profile under a number. It hides nothing.",
+        order_by="all of it",
+        own=Forms(
+            "This row is your whole profile. Anyone who finds out that it is yours knows it."
+        ),
+        known="all of your profile",
+        how=Markup(
+            "A profile is the words that a person has searched for. Each is released whole, as a "
+            "<em>row</em> without a name, to compare other methods with."
+        ),
+        seen_at_length="The ranking sees the query and your whole profile. It hides nothing.",
+        not_differential="about nothing.",
+        released="All of this person’s interests",
+    )
     named_by = ()
 
     @cached_property
@@ -39,6 +65,14 @@ class WholeProfiles(SingleRows):
     def warning(_made: Mapping[str, Any]) -> str:
         """Return the warning that a release so made can't be published."""
         return "Warning: nothing is hidden, so the release can't be published. It is to compare."
+
+    def behind(self, users: int) -> Fact:
+        """Return the fact that `users` people, which is one, are behind a row."""
+        return Fact("People behind the row", f"{users:,}", f"It is a whole profile. {NOBODY_ELSE}.")
+
+    def row_facts(self, _row: int) -> list[Fact]:
+        """Return the facts that a row shows an outsider."""
+        return self.facts_with(self.behind(1))
 
     def _promised(self) -> Fact:
         meaning = "Each row is one person’s whole profile, to compare other methods with."
@@ -66,7 +100,40 @@ class NoisyRows(HidingGroups):
         not_differential="",
         note="A row’s own page shows what noisy counts say, never who is served by it.",
     )
+    columns = (
+        ListColumn("people", "people", "People"),
+        ListColumn("terms", "released_terms", "Released interests"),
+    )
+    pictures = ("sizes",)
     named_by = ("epsilon", "rows")
+
+    def _measured(self) -> list[Fact]:
+        given = self.release.parameters
+        meaning = (
+            "With any other person in your place, no outcome would be more than e to the epsilon "
+            f"times as likely, except with a chance of {given['delta']}."
+        )
+        return [Fact("Differential privacy", f"epsilon {given['epsilon']}", meaning)]
+
+    def row_facts(self, row: int) -> list[Fact]:
+        """Return the facts that `row` shows: people served by it, and what is promised."""
+        return self.facts_with(self.behind(int(self.figures.people[row])))
+
+    def facts_about(self, view: OwnView) -> list[Fact]:
+        """Return what noisy counts give away about the person of `view`: what is promised."""
+        return (
+            self._measured()
+            if view.group is None
+            else self.facts_with(self.behind(view.group.row.users))
+        )
+
+    def histograms(self) -> list[Histogram]:
+        """Return the chart of sizes: what noisy counts say of members is no measure of them."""
+        return [self._sizes()]
+
+    def unmeasured(self) -> str:
+        """Return why there is a chart of sizes only."""
+        return "Counts in these rows have noise, so nothing is measured by them here."
 
     @classmethod
     def lines(cls, made: Mapping[str, Any]) -> list[str]:
