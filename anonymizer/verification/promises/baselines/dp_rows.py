@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from ....promise import Promise
-from ...choices import Numbers, parameter_faults
+from ...choices import MOST, Numbers, parameter_faults
 from ...facts import facts_of_rows
 from ...files.evidence import BASE, KEY, MANIFEST, ROWS, Parts
 from ...files.profiles import JudgedProfiles
-from ...files.strict_lines import LineFault, is_real, is_whole, read_lines, read_strictly
+from ...files.strict_lines import is_real, is_whole, read_lines, read_strictly
 from ...finding import Broken, Finding, Findings, row_findings, settled
 from ...tally import Grounds, Tally
 from ..pooled import key_of
@@ -54,8 +54,8 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     yield from _judge_budget(parameters, grounds.tally.users)
     key = key_of(grounds.parts)
     yield from _judge_key(key, grounds.parts)
-    topics = _topics(grounds.parts) if parameters["base"] == "corpus" else []
-    yield from _judge_sizes(parameters, grounds.tally, topics)
+    topics = _topics(parameters, grounds.parts)
+    yield from _judge_sizes(parameters["rows"], grounds.tally)
     people = grounds.tally.users
     line = f"has a weight that is not a number of people out of {people}"
     weights = grounds.rows.cells.weights
@@ -70,6 +70,8 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
         return
     expected = _expected(parameters, grounds.people, key, topics)
     rows = _rows_in(grounds)
+    if len(rows) != len(expected):
+        return  # a breach already
     wrong = np.array(
         [
             row != {term: having / people for term, having in wanted.items()}
@@ -131,43 +133,38 @@ def _judge_key(key: bytes, parts: Parts) -> Findings:
     yield from settled("key", KEY, faults, "is there: 32 bytes, not made from the seed")
 
 
-def _judge_sizes(parameters: Mapping[str, Any], tally: Tally, topics: Sequence[Row]) -> Findings:
-    """Yield whether the stated number of rows is there, and they serve equally many people each."""
-    rows, people = parameters["rows"], tally.users
+def _judge_sizes(rows: int, tally: Tally) -> Findings:
+    """Yield whether there are `rows` rows, and all serve equally many people of `tally`."""
+    people = tally.users
     wanted = [people // rows + (at >= rows - people % rows) for at in range(rows)]
     equal = tally.sizes.tolist() == wanted
-    if tally.withdrawn or tally.edited is not None:
+    if tally.edited is not None:
         equal = {*tally.sizes.tolist()} <= {*wanted, *(size - 1 for size in wanted)}
-    faults = {
-        f"there must be {rows} rows, which serve equally many people": not equal,
-        f"there must be {rows} topics": bool(topics) and len(topics) != rows,
-    }
+    faults = {f"there must be {rows} rows, which serve equally many people": not equal}
     yield from settled("rows", ROWS, faults, "rows serve equally many people")
 
 
-def _topics(parts: Parts) -> list[Row]:
-    """Return the number of documents that have each term, of each topic."""
+def _topics(parameters: Mapping[str, Any], parts: Parts) -> list[Row]:
+    """Return the number of documents that have each term, of each topic; none with base off."""
+    if (BASE in parts) != (parameters["base"] == "corpus"):
+        raise Broken("base", BASE, "must be there with base corpus, and not with base off")
     topics: list[Row] = []
-    try:
-        for number, record in enumerate(_lines(parts), 1):
-            having = record["terms"]
-            if record["topic"] != f"topic {number}" or not having:
-                raise ValueError("a topic has no term, or another number")
-            if not all(value >= 1 and value == int(value) for value in having.values()):
-                raise ValueError("a number of documents is not whole")
-            topics.append({term: int(value) for term, value in having.items()})
-    except (ValueError, LineFault) as fault:
-        raise Broken("base", BASE, str(fault)) from fault
-    if not topics:
-        raise Broken("base", BASE, "holds no topic")
-    return topics
-
-
-def _lines(parts: Parts) -> Iterator[Any]:
-    """Yield the record of each line of the base."""
     if BASE not in parts:
-        raise Broken("base", BASE, "is missing, so nobody can count again")
-    return read_lines(BytesIO(parts[BASE]), _TOPIC)
+        return topics
+    try:
+        for number, record in enumerate(read_lines(BytesIO(parts[BASE]), _TOPIC), 1):
+            having = record["terms"]
+            sound = record["topic"] == f"topic {number}" and having
+            for value in having.values():
+                sound = sound and is_real(value) and 1 <= value <= MOST and value.is_integer()
+            if not sound:
+                raise ValueError("a topic has no term, another number, or a count that is none")
+            topics.append({term: int(value) for term, value in having.items()})
+    except ValueError as fault:
+        raise Broken("base", BASE, str(fault)) from fault
+    if len(topics) != parameters["rows"]:
+        raise Broken("base", BASE, f"there must be {parameters['rows']} topics, one for each row")
+    return topics
 
 
 def _expected(

@@ -221,6 +221,19 @@ def with_base(release: Release) -> Release:
     return dataclasses.replace(release, base=dataclasses.replace(release.base, weights=more))
 
 
+def with_half_a_document(release: Release) -> Release:
+    assert release.base is not None
+    less = release.base.weights * 0.5
+    return dataclasses.replace(release, base=dataclasses.replace(release.base, weights=less))
+
+
+def with_two_topics(release: Release) -> Release:
+    assert release.base is not None
+    base = release.base
+    two = Profiles(base.users[:2], base.terms, base.weights[:2]).in_order()
+    return dataclasses.replace(release, base=two)
+
+
 def unequal(release: Release) -> Release:
     row_of = release.row_of_user.copy()
     row_of[np.flatnonzero(row_of == 0)[0]] = 2
@@ -237,9 +250,17 @@ FORGERIES: dict[str, tuple[str, Any, set[str]]] = {
     "large delta": ("one row", with_parameters(delta=0.1), {"epsilon"}),
     "no clipping": ("one row", with_parameters(terms=8), {"epsilon", "counts"}),
     "no domain": ("no base", with_parameters(base="corpus"), {"base"}),
-    "rows": ("three rows", with_parameters(rows=2), {"rows"}),
+    "rows": ("three rows", with_parameters(rows=2), {"base"}),
     "sizes": ("three rows", unequal, {"rows"}),
     "base": ("three rows", with_base, set()),  # doubled documents say the same
+    "half a document": ("three rows", with_half_a_document, {"base"}),
+    "two topics": ("three rows", with_two_topics, {"base"}),
+    "one row less": (
+        "three rows",
+        lambda made: with_parameters(rows=2)(with_two_topics(made)),
+        {"rows"},
+    ),
+    "base of none": ("one row", with_parameters(base="off"), {"base"}),
     "no key": ("one row", lambda made: dataclasses.replace(made, key=None), {"key"}),
     "other key": ("one row", lambda made: dataclasses.replace(made, key=KEY[::-1]), {"counts"}),
     "a person's epsilon": ("one row", with_parameters(epsilon=0.0), {"parameters"}),
