@@ -190,8 +190,8 @@ def _estimated(noisy: Sequence[int], base: Profiles, options: DpRows, people: in
         return np.array([common])
     most = math.isqrt(noise)
     own = [
-        [_TENTHS * min(most, mass * of // sum(topic)) // 10 for of in topic]
-        for topic in having.tolist()
+        [_TENTHS * min(most, mass * of // documents) // 10 for of in topic]
+        for topic, documents in zip(having.tolist(), having.sum(axis=1).tolist(), strict=True)
     ]
     rows: Ints = np.array(common) + np.array(own)
     return rows

@@ -14,11 +14,14 @@ _DECIMALS = 12
 
 def topics_of(vectors: csr_matrix, count: int, seed: int) -> Ints:
     """Return the topic of each of `vectors`, of `count` topics, or fewer if vectors are alike."""
+    if count == 1:
+        return np.zeros(vectors.shape[0], dtype=np.int64)
     from sklearn.cluster import KMeans
     from sklearn.preprocessing import normalize
 
-    # Of unit vectors the distance depends on the cosine alone, as search does.
-    points = normalize(vectors).sorted_indices()
+    # Of unit vectors the distance depends on the cosine alone, as search does. Centres are dense,
+    # so terms that no vector has would cost much.
+    points = normalize(vectors[:, np.unique(vectors.indices)]).sorted_indices()
     ends = zip(points.indptr[:-1].tolist(), points.indptr[1:].tolist(), strict=True)
     different = {
         points.indices[low:high].tobytes() + points.data[low:high].tobytes() for low, high in ends
