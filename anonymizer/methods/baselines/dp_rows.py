@@ -46,7 +46,7 @@ from .discrete_noise import Stream, gaussian
 from .topics import shared_out, topics_of
 
 _MOST_EPSILON = 100
-# Measured on two logs for epsilon from .5 to 8: the variance of the prior in units of it, and how
+# Chosen on two logs, see docs/methods.md: the variance of the prior in units of it, and how
 # much of a topic's own shares its row gets, in tenths.
 _SPREAD, _TENTHS = 300, 3
 
