@@ -107,6 +107,7 @@ class NoisyRows(HidingGroups):
     pictures = ("sizes",)
     named_by = ("epsilon", "rows")
 
+    # A share with noise is no share of members, so nothing that is said of those is said here.
     def _measured(self) -> list[Fact]:
         given = self.release.parameters
         meaning = (

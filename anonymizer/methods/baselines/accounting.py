@@ -48,6 +48,7 @@ def variance_for(epsilon: float, delta: float, squared: int, digits: int) -> int
 
     `squared` is the squared sensitivity.
     """
+    # Rounded up only: more noise keeps the promise, less would break it.
     least = math.ceil(squared / (2 * rho_of(epsilon, delta)))
     unit: int = 10 ** max(0, len(str(least)) - digits)
     return -(-least // unit) * unit

@@ -40,6 +40,7 @@ class Stream:
 
 def happens(stream: Stream, numerator: int, denominator: int) -> bool:
     """Return whether an event of probability exp(-`numerator` / `denominator`) happens."""
+    # A unit of the exponent at a time: events of a probability below 1/e must all happen.
     while numerator > denominator:
         if not happens(stream, 1, 1):
             return False

@@ -45,6 +45,7 @@ _NUMBERS: Numbers = {
     "documents": (lambda n: is_whole(n, 2, 5000), "a whole number from 2 to 5000"),
 }
 _TOPIC = {"topic": "topic 1", "terms": {"kitten": 1.0}}
+# Of any order the delta is valid, so a coarse search can only be too strict.
 _ORDERS = 1 + np.exp(np.linspace(-10, 15, 200_001))
 Row = dict[str, int]  # term -> people
 

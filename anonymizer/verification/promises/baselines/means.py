@@ -15,6 +15,7 @@ from ...tally import Grounds, Tally
 from ..record import Judge
 from ..rows import expected_rows, judge_rows
 
+# What `judge_rows` asks of methods that can do more than take means.
 MEANS = {"guarantee": "average", "representative": "centroid", "p": None}
 
 
