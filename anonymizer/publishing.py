@@ -124,7 +124,7 @@ def publish(release: Path, profiles: Path, output: Path, others: Others = lambda
     case = examine(release, profiles)
     ids = _ids(case)
     for cohort in case.cohorts:
-        cohort.findings += [*_alone(cohort), *_named(cohort, ids)]
+        cohort.findings += [*_unpromised(cohort), *_alone(cohort), *_named(cohort, ids)]
     if case.verdict.holds:
         first = case.cohorts[0]
         # The bytes that were verified: the files may have changed since.
@@ -267,6 +267,14 @@ def _refuse_foreign(output: Path, release: Path) -> None:
     raise BadInput(
         f"{output}: exists already and is not a published file; remove it or name another"
     )
+
+
+def _unpromised(cohort: CohortCase) -> list[Finding]:
+    """Find that the method of `cohort` promises nothing: it is there to be compared with."""
+    if cohort.judge is None or cohort.judge.promise.bounds != "nothing":
+        return []
+    line = "its method promises nothing, so its rows stay with the owner; take another method"
+    return [Finding("promise", False, "release.json", line)]
 
 
 def _alone(cohort: CohortCase) -> list[Finding]:

@@ -176,7 +176,7 @@ class Groups(Disclosure):
         ListColumn("worst", "worst", "Linked at worst"),
         ListColumn("belief", "belief", "Change of belief"),
     )
-    pictures = ("sizes", "shares", "terms", "support", "belief")
+    pictures: ClassVar[tuple[str, ...]] = ("sizes", "shares", "terms", "support", "belief")
     share = "share of members"
     unassigned = ""  # how people in no group are served, if they are
     promised_against = (
@@ -243,9 +243,11 @@ class Groups(Disclosure):
             f"{count(inside, 'user', 'users')} in {count(facts['groups'], 'group', 'groups')} of "
             f"{fewest}{mean}: {made['release']}"
         )
-        if promise_of(made["method"], given).bounds != "belief":
+        bounds = promise_of(made["method"], given).bounds
+        if bounds != "belief":
             measured = {label: f"{facts[name]:.3f}" for label, name in _LINKABILITY.items()}
-            return [groups, *(value_line(*named) for named in measured.items())]
+            nothing = {"promised": "nothing: it can't be published"} if bounds == "nothing" else {}
+            return [groups, *(value_line(*named) for named in {**nothing, **measured}.items())]
         outside = f"{facts['users'] - inside}"
         left = [value_line(cls.unassigned, outside)] if cls.unassigned else []
         return [
@@ -476,7 +478,9 @@ class Groups(Disclosure):
         measured = "" if share is None else f" (measured: up to {two_decimals(share)} in a group)"
         method = names_where(lambda promise: promise.bounds == "average")[0]
         kept = (
-            _NOT_PROMISED if bounds == "belief" else f"The method {method} promises and keeps this"
+            _NOT_PROMISED
+            if bounds == "belief" or (self.given and bounds == "nothing")
+            else f"The method {method} promises and keeps this"
         )
         kept_for_each = _NOT_PROMISED
         if bounds == "every-term":
