@@ -102,7 +102,7 @@ def with_cohort(world: World, unit: Unit, folder: Path, people: Ints) -> Path:
     if np.any(cohort.grouping.sizes[: cohort.groups] == 1):
         return folder  # as `admit` does: they wait
     output = folder.with_name(f"{folder.name} and joined")
-    add_cohort(folder, output, cohort, seed=unit.seed, input_hash=HASH)
+    add_cohort(read_cohorts(folder), output, cohort, seed=unit.seed, input_hash=HASH)
     return output
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, hstack, vstack
 from sklearn.linear_model import LogisticRegression
 
+from anonymizer.arrays import Marks
 from search_app.search.engine import Engine
 from search_app.search.evidence import logarithms
 from search_app.search.request import RankingRule
@@ -28,7 +29,9 @@ AFTER = (10, 30, 60)  # requests
 PAIRS = 300  # of documents learned from, a request
 
 
-def lifts(engine: Engine, query: str, row: object, ranking: str, rng: np.random.Generator) -> tuple:
+def lifts(
+    engine: Engine, query: str, row: object, ranking: str, rng: np.random.Generator
+) -> tuple[csr_matrix, Marks]:
     """Return pairs of documents of the pool of `query` as differences, and which one is higher."""
     pool = engine.pool(query, 100)
     got = engine.by_row(pool, row, RankingRule(ranking))  # type: ignore[arg-type]
