@@ -183,7 +183,7 @@ def _profiles(path: Path) -> str:
     from anonymizer.profiles.origins import read_origins
     from anonymizer.storage.profiles import fingerprint, read_profiles
 
-    from ..tasks.profiling import fault_of_choices
+    from ..workspace.profile_choices import fault_of_choices
 
     profiles = read_profiles(path)
     made_from = fingerprint(profiles)

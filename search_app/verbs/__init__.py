@@ -16,6 +16,7 @@ VERBS = {
     "verify": "check a release's promises against the profiles it was made from",
     "measure": "measure a release: linkability, terms and value kept, similarity to profiles",
     "sensitivity": "train a classifier of sensitive queries, and label logs by it",
+    "attack": "attack a release, and raw profiles as a control, and compare with its promise",
     "publish": "write the public part of a release, if it passes verify",
     "forget": "take a person, or some of their terms, out of the workspace",
     "search": "answer a query or a file of topics, with or without personalization",

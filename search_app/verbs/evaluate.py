@@ -161,7 +161,7 @@ def _by_own_order(arguments: argparse.Namespace, settings: Settings) -> int:
 def _source(arguments: argparse.Namespace, settings: Settings) -> Path:
     if arguments.queries != HELD_OUT:
         return Path(arguments.queries)
-    from ..tasks.profiling import held_out_path
+    from ..workspace.profile_choices import held_out_path
 
     path = held_out_path(_profiles(arguments, settings))
     if not path.is_file():

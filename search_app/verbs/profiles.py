@@ -85,8 +85,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Write the profiles of the log in `arguments`, make them current, and return 0."""
     from ..tasks.adding import add_profiles_of
     from ..tasks.growth import settle_growth
-    from ..tasks.profiling import ProfilingChoices, write_profiles_of
+    from ..tasks.profiling import write_profiles_of
     from ..tasks.serving import refuse_starting_over
+    from ..workspace.profile_choices import ProfilingChoices
 
     choices = ProfilingChoices(
         size=arguments.size,

@@ -7,23 +7,16 @@ from typing import Any
 
 import pytest
 
-from anonymizer.publishing import publish, read_published
+from anonymizer.publishing import read_published
 from anonymizer.verification.facts import COUNTS
-from anonymizer.verification.finding import Verdict
 
-from .small_release import SmallRelease, together
+from .small_release import together
 from .small_vocabulary import EXAMPLE, MATCHED, TAXONOMY, facts_of, vocabulary
-from .verification.test_vocabularies import example, general, later, partial, sessions
+from .test_publishing_reduced import published
+from .verification.test_vocabularies import example, general, later, sessions, some_match
 
 
-def published(release: SmallRelease, place: Path) -> Verdict:
-    profiles = release.write_profiles(place / "p.jsonl")
-    verdict = publish(release.write(place / "r"), profiles, place / "out")
-    assert (place / "out").exists() == verdict.holds
-    return verdict
-
-
-@pytest.mark.parametrize("made", [example, general, partial])
+@pytest.mark.parametrize("made", [example, general, some_match])
 def test_what_is_published_is_read_again_and_holds_nothing_private(
     made: Any, tmp_path: Path
 ) -> None:

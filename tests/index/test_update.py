@@ -68,29 +68,6 @@ def test_what_is_added_replaced_and_deleted_is_counted(
     assert_as_if_built(tmp_path / "new", [toys[2], toys[3], okapi, again], tmp_path)
 
 
-def test_the_old_folder_is_not_touched(toys: list[Document], build: Build, tmp_path: Path) -> None:
-    old = build(toys, tmp_path / "old")
-    before = {path: path.read_bytes() for path in old.rglob("*") if path.is_file()}
-    opened, _ = open_index(old)
-    update(old, [Document("d9", "", "panda")], tmp_path / "new", delete=["d0"])
-    assert {path: path.read_bytes() for path in old.rglob("*") if path.is_file()} == before
-    assert len(opened.pool("zebra", 9)) == 4  # whoever has it open goes on
-    assert check_index(old) == []
-
-
-def test_a_damaged_index_is_not_extended(
-    toys: list[Document], build: Build, tmp_path: Path
-) -> None:
-    """Sealing it anew would pass the damage on as if it were right."""
-    old = build(toys, tmp_path / "old")
-    path = next((old / "lucene").glob("*.fdt"))
-    good = path.read_bytes()
-    path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    with pytest.raises(SearchError, match="has changed since it was built"):
-        update(old, [Document("d9", "", "panda")], tmp_path / "new")
-    assert not (tmp_path / "new").exists()
-
-
 def test_no_document_left_is_refused(toys: list[Document], build: Build, tmp_path: Path) -> None:
     old = build(toys, tmp_path / "old")
     with pytest.raises(SearchError, match="there is no document"):

@@ -69,30 +69,6 @@ def ready(run: Run, made: Path) -> Run:
     return run
 
 
-def test_the_whole_path(run: Run, log: Path, tmp_path: Path) -> None:
-    made = run.json("index", write_corpus(tmp_path))
-    assert (made["documents"], made["read"], made["skipped"]) == (4, 4, {})
-    made = run.json("profiles", log)
-    assert made["users"] == 3
-    assert made["log"]["events"] == 6
-    assert made["log"]["rejected"] == 1
-    made = run.json("anonymize", "--set", "p=0.9", "--set", "a=1")
-    assert made["parameters"]["p"] == 0.9
-    assert made["facts"]["users"] == 3
-    assert made["facts"]["average_linkability"] <= 0.9
-    plain = run.json("search", "java")
-    assert plain["mode"] == "none"
-    assert plain["precision"] is None
-    assert {hit["id"] for hit in plain["hits"]} == {"d1", "d2", "d3"}
-    own = run.json("search", "java", "--user", "7", "--mode", "own")
-    assert own["hits"][0]["id"] == "d1"
-    assert own["precision"]["ap"] == 1
-    assert run.json("search", "java", "--user", "8", "--mode", "own")["hits"][0]["id"] == "d2"
-    group = run.json("search", "java", "--user", "8")
-    assert group["mode"] == "group"
-    assert group["row"].startswith("g0")
-
-
 def test_people_read_lines(ready: Run) -> None:
     assert "1234567" not in ready.refused("search", "java", "--user", "1234567")
     text = ready("search", "java", "--user", "7", "--mode", "own", "--top", "2")
@@ -167,12 +143,6 @@ def test_rejected_lines_are_told_by_number(run: Run, log: Path, tmp_path: Path) 
     hopeless.write_text("no log\nat all\n")
     told = run.refused("profiles", hopeless)
     assert f"no line of the log is a query; {hopeless}, line 1: " in told
-
-
-def test_a_group_of_one_is_warned_of(ready: Run) -> None:
-    text = ready("anonymize", "--set", "p=1")
-    assert "share of members, worst term" in text
-    assert "1 group has one member" in ready.talk or "3 groups have one member" in ready.talk
 
 
 def test_another_towns_truth_is_not_believed(run: Run, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from anonymizer.terms.taxonomy import taxonomy_of
 from anonymizer.terms.wordnet import WordNet
 
 from ..small_vocabulary import EXAMPLE, TAXONOMY
+from ..vocabularies.test_annealing import drawn
 
 METHODS = ("vocabulary-k", "generalization")
 TREE = taxonomy_of(iter(TAXONOMY))
@@ -79,18 +80,6 @@ def test_the_running_example_generalized(bag: str, published: list[str]) -> None
     if bag == "false":
         goods = Counter(term for _, term in release.slots[0].occurrences)
         assert goods == Counter(t for user in ("t1", "t4") for t in words(EXAMPLE[user]))
-
-
-def drawn(rng: np.random.Generator) -> Rows:
-    """Draw vocabularies over nodes of the taxonomy and a word that it lacks."""
-    nodes = [*dict.fromkeys(name for pair in TAXONOMY for name in pair), "xyzzy"]
-    return {
-        f"u{at}": {
-            str(term): float(rng.integers(1, 4))
-            for term in rng.choice(nodes, rng.integers(1, 7), replace=False)
-        }
-        for at in range(int(rng.integers(4, 14)))
-    }
 
 
 def test_a_word_is_published_if_k_of_more_people_match_it() -> None:

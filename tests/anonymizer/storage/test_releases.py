@@ -7,7 +7,6 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 import shutil
 import signal
 import stat
@@ -207,13 +206,6 @@ def test_a_release_by_hand(tmp_path: Path) -> None:
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*")}
     assert modes["private"] == 0o700
     assert modes["members.jsonl"] == modes["checksums.sha256"] == 0o600
-
-
-def test_the_published_part_names_no_user_and_no_time(tmp_path: Path) -> None:
-    folder = write(THREE_USERS, tmp_path / "r")
-    published = "".join((folder / name).read_text(encoding="utf-8") for name in FILES[:2])
-    assert not any(user in published for user in THREE_USERS.users)
-    assert not re.search(r"\d\d:\d\d|20\d\d-", published)
 
 
 def test_a_release_that_names_a_user_or_holds_no_json_is_refused(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def drawn(rng: random.Random) -> list[list[int]]:
 def test_equal_to_itertools(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     monkeypatch.setattr(counter, "BLOCK", block)
     rng = random.Random(block)  # noqa: S311
-    for _ in range(150):
+    for _ in range(50):
         rows = drawn(rng)
         ends = np.append(0, np.cumsum([len(row) for row in rows]))
         columns = np.array([term for row in rows for term in row], dtype=np.int64)

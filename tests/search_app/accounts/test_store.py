@@ -139,12 +139,6 @@ def test_neither_code_nor_token_stands_in_the_file(store: PeopleStore, path: Pat
     assert not [part for part in (secret, *code.split("-")[1:], token) if part.encode() in kept]
 
 
-def test_codes_come_in_parts(store: PeopleStore) -> None:
-    store.new_codes(["a1", "a2", "b1", "a1"])
-    assert [user for user, _ in store.codes(start=1, count=1)] == ["a2"]
-    assert (len(store.codes()), store.count_codes()) == (3, 3)
-
-
 def test_codes_that_can_not_be_handed_over_do_not_count(store: PeopleStore) -> None:
     before = store.new_code("u1")
     handed: list[str] = []
@@ -282,12 +276,6 @@ def test_rights_that_became_loose_are_tightened(store: PeopleStore, path: Path) 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_damaged_file_is_one_line(path: Path) -> None:
-    path.write_bytes(b"not a database, but long enough to look like one" * 9)
-    with pytest.raises(UsageError, match=r"can't be opened .*; restore it from a copy"):
-        PeopleStore(path)
-
-
 def test_a_file_damaged_inside_is_told_by_the_check(store: PeopleStore, path: Path) -> None:
     crowd(store)
     store.close()
@@ -331,13 +319,6 @@ def test_a_file_of_another_version_is_one_line_and_stays(path: Path, version: in
 def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"can't be written \(No such file or directory\)"):
         PeopleStore(tmp_path / "missing" / "people.sqlite")
-
-
-def test_a_second_process_s_change_is_seen_at_once(store: PeopleStore, path: Path) -> None:
-    code = store.new_code("u1")
-    token = sign_in(store, code)
-    PeopleStore(path).revoke("u1")
-    assert store.visitor_of(token, NOW) is None
 
 
 def test_eight_threads_write_at_once(store: PeopleStore) -> None:

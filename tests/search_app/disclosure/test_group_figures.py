@@ -44,14 +44,6 @@ def test_groups_are_measured_over_those_who_have_a_row() -> None:
     assert found.support.tolist() == [0, 3]
 
 
-def test_a_group_of_one_counts_among_the_sizes_only_where_people_are_real() -> None:
-    found = Groups(RELEASE, PROFILES, singles=False).figures
-    assert found.people.tolist() == [2, 1]
-    assert [found.is_shown(group) for group in (0, 1)] == [True, False]
-    assert not found.measured  # no profile of real people is counted
-    assert (found.shares.size, found.certain, found.support.size) == (0, 0, 0)
-
-
 def test_what_is_not_told_has_no_place_of_its_own_in_an_order() -> None:
     """g1 and g3 are one person each, with 1 and 3 terms; g2 has two people and 2 terms."""
     release = Release(

@@ -68,11 +68,6 @@ def test_what_was_measured_is_explained(facts: dict[str, Any], said: str) -> Non
     assert ("measured:" in fact.meaning) is ("p" in facts)
 
 
-def test_a_row_of_one_person_is_told_as_their_own_profile() -> None:
-    (fact,) = groups({}).ranking_facts(1)
-    assert fact.meaning == "This row is one person’s own profile: it hides nothing."
-
-
 def test_facts_that_were_not_measured_are_left_out() -> None:
     assert groups({}).facts() == groups({"single_person_rows": 0}).facts() == []
     assert groups({"p": None, "average_linkability": 0.4}).facts()[0].meaning.count("p =") == 0

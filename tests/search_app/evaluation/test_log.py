@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 import sqlite3
 import threading
 from pathlib import Path
@@ -16,18 +15,6 @@ def entry(mode: str, ap: float, pool: int = 100) -> Entry:
     return Entry(
         1_790_000_000, mode, pool, "cosine", "c", "r", PoolPrecision(ap, ap, ap, ap / 2, pool)
     )
-
-
-def test_means_by_mode_with_their_interval(tmp_path: Path) -> None:
-    log = PrecisionLog(tmp_path / "log.sqlite")
-    log.add([entry("group", 0.5), entry("group", 0.7), entry("none", 0.2)])
-    none, group = log.summary()
-    assert (none.mode, none.searches, none.ap, none.half_width) == ("none", 1, 0.2, None)
-    assert (group.mode, group.searches) == ("group", 2)
-    assert group.ap == pytest.approx((0.5 + 0.7) / 2)
-    # the sample's deviation is sqrt(2 * .1² / 1), its standard error that over sqrt(2): 0.1; with
-    # one degree of freedom Student's t is Cauchy's, whose 97.5 % quantile is tan(0.475 pi)
-    assert group.half_width == pytest.approx(math.tan(0.475 * math.pi) * 0.1)
 
 
 def test_the_newest_comes_first(tmp_path: Path) -> None:

@@ -30,10 +30,6 @@ def test_two_values_have_the_interval_of_one_degree_of_freedom() -> None:
     assert half_width(9, -1e-18) == 0  # what rounding may leave of no variance
 
 
-def test_an_empty_log_has_no_latest_setting(log: PrecisionLog) -> None:
-    assert latest(log, ALL) is None
-
-
 def test_the_latest_setting_is_the_last_searched(log: PrecisionLog) -> None:
     log.add([entry("none", 0.5, pool=50)])
     log.add([entry("none", 0.5)])
@@ -75,17 +71,6 @@ def test_differences_are_paired_search_by_search(log: PrecisionLog) -> None:
     assert {at - STEPS: n for at, n in enumerate(gained.counts) if n} == {3: 1, 5: 1}
     assert (lost.mode, lost.other, lost.searches) == ("own", "group", 2)
     assert lost.mean == pytest.approx((0.6 + 0.3) / 2)
-
-
-def test_a_further_release_is_compared_as_the_first(log: PrecisionLog) -> None:
-    log.add([entry("none", 0.1), entry("own", 1.0), entry("group", 0.4), entry("group:km", 0.2)])
-    found = {(d.mode, d.other): d.mean for d in differences(log, SETTING)}
-    assert found == {
-        ("group", "none"): pytest.approx(0.3),
-        ("group:km", "none"): pytest.approx(0.1),
-        ("own", "group"): pytest.approx(0.6),
-        ("own", "group:km"): pytest.approx(0.8),
-    }
 
 
 def test_releases_are_compared_with_the_other_modes_of_their_searches(log: PrecisionLog) -> None:

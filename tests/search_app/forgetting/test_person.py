@@ -36,10 +36,10 @@ from search_app.forgetting.person import ForgetReport, forget
 from search_app.server.checkup import checkup
 from search_app.server.opening import Serving
 from search_app.settings import Settings, load_settings
-from search_app.tasks.profiling import fault_of_choices
 from search_app.workspace import replacing
 from search_app.workspace.folder import Workspace
 from search_app.workspace.ledger import read_ledger
+from search_app.workspace.profile_choices import fault_of_choices
 
 from ..conftest import Run, call
 from ..nursery import Nursery

@@ -17,7 +17,6 @@ from search_app.measures.precision import (
     agreement,
     average_precision,
     evaluate,
-    inversions,
     kendall_tau,
     random_average_precision,
     rank_biased_overlap,
@@ -141,12 +140,6 @@ def orders(most: int) -> st.SearchStrategy[np.ndarray]:
 
 
 @given(orders(600))
-def test_inversions_equal_a_count_of_all_pairs(order: np.ndarray) -> None:
-    wrong = np.triu(order[:, None] > order[None, :], 1)
-    assert inversions(order) == np.count_nonzero(wrong)
-
-
-@given(orders(300))
 def test_tau_equals_scipy(order: np.ndarray) -> None:
     if order.size == 1:
         assert math.isnan(kendall_tau(order))

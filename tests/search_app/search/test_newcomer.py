@@ -219,15 +219,6 @@ def test_without_a_release_a_newcomer_has_the_own_profile(bare: Run, zoe: Path) 
     assert "no release here; make one with" in bare.talk
 
 
-def test_the_fast_form_of_a_profile_serves_as_well(people: Run, zoe: Path, tmp_path: Path) -> None:
-    from anonymizer.storage.profiles import read_profiles, write_profiles
-
-    fast = tmp_path / "zoe.npz"
-    write_profiles(read_profiles(zoe), fast)
-    found = people.json("search", "java", "--newcomer", fast)
-    assert found["choice"] == people.json("search", "java", "--newcomer", zoe)["choice"]
-
-
 def test_nothing_of_a_newcomer_is_stored(of_my_own: Run, zoe: Path, tmp_path: Path) -> None:
     people = of_my_own
     PrecisionLog(people.workspace / "precision.sqlite").close()
@@ -272,15 +263,9 @@ def test_a_newcomer_asks_many_topics(people: Run, zoe: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"user": "z", "terms": {"tea": NaN}}', "line 1: NaN is no number"),
-        ('{"user": "z", "terms": {"tea": -1.0}}', "line 1: a weight is not above 0 and finite"),
         ('{"user": "z", "terms": {"tea": 0}}', "line 1: a weight is not above 0 and finite"),
-        ('{"user": "z", "terms": {}}', "line 1: there is no term"),
-        ('{"user": "z", "tea": 1.0}', "line 1: the names are not exactly user, terms"),
-        ("tea", "line 1: "),
         ("", "there is no line"),
         (line("z", "tea") + line("y", "tea"), "2 profiles where a newcomer has one; put the line"),
-        (line("z", "tea") * 2, "line 2: the user occurs twice"),
     ],
 )
 def test_a_broken_profile_is_one_line(people: Run, tmp_path: Path, text: str, told: str) -> None:
@@ -290,19 +275,6 @@ def test_a_broken_profile_is_one_line(people: Run, tmp_path: Path, text: str, to
         people.refused("search", "java", "--newcomer", path, "--mode", mode)
         assert f"{path}" in people.talk
         assert told in people.talk
-
-
-def test_a_file_that_is_no_profile_is_one_line(people: Run, tmp_path: Path) -> None:
-    broken = {"me.csv": "must end in .jsonl or .npz", "me.npz": "damaged, or no file of profiles"}
-    for name, told in broken.items():
-        (tmp_path / name).write_text("tea")
-        people.refused("search", "java", "--newcomer", tmp_path / name)
-        assert told in people.talk
-    people.refused("search", "java", "--newcomer", tmp_path / "none.jsonl")
-    assert "No such file or directory" in people.talk
-    (tmp_path / "folder.jsonl").mkdir()
-    people.refused("search", "java", "--newcomer", tmp_path / "folder.jsonl")
-    assert "folder.jsonl: can't be read" in people.talk
 
 
 def test_a_published_file_that_was_changed_is_refused(

@@ -86,12 +86,6 @@ def test_an_update_is_opened_once_and_the_former_site_closed(world: World) -> No
     assert world.said == ["The workspace was updated; served from now on: corpus.0002"]
 
 
-def test_the_same_names_made_current_again_are_an_update(world: World) -> None:
-    world.workspace.make_current(index="first")  # profiles and releases are replaced in place
-    world.follower.look()
-    assert world.opener.opened == 2
-
-
 def test_what_cannot_be_opened_is_tried_again_ever_later_and_said_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -32,15 +31,6 @@ def arrive(store: StudyStore, code: object, cells: int, now: int = NOW) -> int:
 
 def cells_of(store: StudyStore) -> list[int]:
     return [one.cell for one in store.participants() if one.cell is not None]
-
-
-def test_a_hundred_at_once_fill_the_cells_evenly(store: StudyStore) -> None:
-    codes = store.invite(100)
-    with ThreadPoolExecutor(50) as pool:
-        list(pool.map(lambda code: arrive(store, code, 6), codes))
-    counts = Counter(cells_of(store))
-    assert sorted(counts) == [*range(6)]
-    assert max(counts.values()) - min(counts.values()) <= 1
 
 
 def test_who_is_silent_frees_the_cell_and_who_finished_keeps_it(store: StudyStore) -> None:
@@ -83,20 +73,6 @@ def test_a_clock_set_back_changes_nothing(store: StudyStore) -> None:
     store.record(number, [Event("java", "click", "d1", 1)], 1000 * (NOW - 86_400))
     assert store.participants()[0].seen == NOW
     assert store.standing(2, NOW, 60).active == 1
-
-
-def test_codes_and_sessions(store: StudyStore) -> None:
-    code, other = store.invite(2)
-    assert store.of_code("nonsense") is None
-    assert store.of_code(f"{code.public}{other.secret}") is None
-    number = arrive(store, code, 2)
-    token = store.sign_in(number)
-    known = store.of_token(token)
-    assert known is not None
-    assert known.id == number
-    again = store.sign_in(number)  # another device goes on, and the first one's session ends
-    assert store.of_token(token) is None
-    assert store.of_token(again) is not None
 
 
 def test_withdrawal_leaves_no_byte(tmp_path: Path) -> None:
@@ -165,19 +141,6 @@ def test_changes_that_wait_are_committed_together(store: StudyStore) -> None:
     blocked.join()
     assert len(store.events()) == 40
     assert sum(change.startswith("COMMIT") for change in changes) <= 3
-
-
-def test_a_code_of_another_study_and_one_that_has_ended(tmp_path: Path, store: StudyStore) -> None:
-    with closing(StudyStore(tmp_path / "other.sqlite")) as other:
-        (code,) = other.invite(1)
-    assert store.of_code(str(code)) is None
-    (own,) = store.invite(1)
-    number = arrive(store, own, 2)
-    again = store.of_code(str(own).lower().replace("-", " "))  # used twice: the same person
-    assert again is not None
-    assert (again.id, again.step) == (number, 1)
-    assert store.withdraw(number)
-    assert store.of_code(str(own)) is None
 
 
 def test_an_endless_answer_is_refused_whole(store: StudyStore) -> None:

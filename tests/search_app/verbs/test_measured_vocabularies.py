@@ -57,16 +57,3 @@ def test_rows_of_bags_have_no_patterns(run: Run, profiles: Path) -> None:
     text = run("measure", out, "--against", profiles)
     assert text.endswith("Recall and sDist: not defined for rows of bags\n")
     assert text.count("Recall") == 1
-
-
-def test_people_without_a_row_count(run: Run, tmp_path: Path) -> None:
-    """Two share wine; two have nothing in common, so that they have no row and lose all."""
-    words = {"a": "wine", "b": "wine", "c": "boots", "d": "milk"}
-    path = tmp_path / "profiles.jsonl"
-    people = ({"user": user, "terms": {word: 1}} for user, word in words.items())
-    path.write_text("".join(json.dumps(person) + "\n" for person in people))
-    out = tmp_path / "release"
-    run("anonymize", path, "-o", out, "-m", "vocabulary-k", "--set", "k=2", "--set", "eps=0")
-    measures = run.json("measure", out, "--against", path)["measures"]
-    shown = {m["name"]: m["mean"] for m in measures}
-    assert (shown["bLM"], shown["users left empty"]) == (0.5, 2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from anonymizer.measures.facts import facts
 from anonymizer.methods import parameters_of
 from anonymizer.methods.km_anonymity import METHOD
 from anonymizer.model import Profiles
-from anonymizer.publishing import read_published
 from anonymizer.rows.reduced import reduced_release
 
 from ..conftest import Run, serve_release
@@ -41,20 +39,6 @@ def test_verify_says_who_is_left_out_and_what_is_not_promised(ready: Run) -> Non
     assert f"any m=2 terms of a row, or fewer, stand in k=2 rows; {fewest}" in text
     assert "it does not cover the weights, which are the user's own" in text
     assert ready.json("verify")["checked"]["users_left_out"] == 1
-
-
-def test_publish_writes_rows_of_one_user_each(ready: Run, tmp_path: Path) -> None:
-    text = ready("publish", "-o", tmp_path / "f")
-    assert "2 rows of 2 users (1 without a row), the very bytes that were verified" in text
-    assert read_published(tmp_path / "f").sizes.tolist() == [1, 1]
-
-
-def test_publish_refuses_one_row_too_few(ready: Run, tmp_path: Path) -> None:
-    path = ready.workspace / "release" / "release.json"
-    path.write_text(path.read_text().replace('"k": 2', '"k": 3'))
-    assert "is refused" in ready("publish", "-o", tmp_path / "f", code=1)
-    assert "2 of 2 rows: has a term, which fewer than k=3 rows have" in ready("verify", code=1)
-    assert not (tmp_path / "f").exists()
 
 
 def test_measure_counts_those_left_out_as_nothing_kept(ready: Run) -> None:

@@ -265,15 +265,6 @@ def test_an_unknown_user_is_told_by_line_alone(people: Run, tmp_path: Path) -> N
     assert "names the users; remove --user" in people.talk
 
 
-def test_an_id_with_a_blank_leaves_no_run(plain: Run, topics: Path, tmp_path: Path) -> None:
-    corpus, path = tmp_path / "blank.jsonl", tmp_path / "run.txt"
-    corpus.write_text('{"id": "d 1", "title": "", "text": "java"}\n')
-    plain("index", corpus)
-    plain("search", "--topics", topics, "--run", path, code=2)
-    assert "'d 1' has a blank" in plain.talk
-    assert [each.name for each in tmp_path.glob("*run*")] == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -86,22 +86,22 @@ PAIR, THREE, NONE = "groups of 2 (p-linkability)", "groups of 3 (p-linkability)"
 
 
 @pytest.mark.parametrize(
-    ("choices", "users", "told"),
+    ("by", "choices", "users", "told"),
     [
-        (PAIRS, USERS, {}),
-        (THREES, USERS, {(PAIR, THREE): 12}),
-        (THREES, USERS[3:], {(PAIR, THREE): 9, (PAIR, NONE): 3}),
-        (THREES, USERS[:9], {(PAIR, THREE): 9, (PAIR, NONE): 3}),
+        ("use", PAIRS, USERS, {}),
+        ("use", THREES, USERS, {(PAIR, THREE): 12}),
+        ("use", THREES, USERS[3:], {(PAIR, THREE): 9, (PAIR, NONE): 3}),
+        ("anonymize", PAIRS, USERS, {}),
+        ("anonymize", THREES, USERS[:9], {(PAIR, THREE): 9, (PAIR, NONE): 3}),
     ],
 )
-@pytest.mark.parametrize("by", ["use", "anonymize"])
 def test_it_is_said_for_how_many_people_what_changes(
     run: Run,
     tmp_path: Path,
+    by: str,
     choices: tuple[str, ...],
     users: list[str],
     told: dict[tuple[str, str], int],
-    by: str,
 ) -> None:
     profiles, trial = profiles_of(tmp_path / "q.jsonl", users), tmp_path / "trial"
     before, old = state(run), rows(run.workspace / "release")

@@ -212,22 +212,6 @@ def test_others_may_read_what_is_current_and_nothing_else(tmp_path: Path, mask: 
     assert (tmp_path / "held-out.tsv").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_failed_write_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "f.txt"
-    write_whole(target, "old")
-
-    def full(_handle: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(UsageError, match=r"can't be written .No space left"):
-        write_whole(target, "new")
-    assert target.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [target]
-
-
 # --- killed or failing at each step of a switch ---
 
 STEPS = ("fsync", "mkdir", "open", "rename", "replace", "rmdir", "unlink")

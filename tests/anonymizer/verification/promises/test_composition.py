@@ -31,9 +31,9 @@ def test_a_release_that_holds(tmp_path: Path) -> None:
 
 def test_one_share_too_far(tmp_path: Path) -> None:
     # one of two has own0, one of eight of all: 1/2 - 1/8
-    found = breaches(composition(PEOPLE, PAIRS, p=0.3749), tmp_path)
+    found = breaches(composition(PEOPLE, PAIRS, p=0.374999), tmp_path)
     assert found == [
-        ("p", "rows.jsonl, line 1: 4 of 4 rows: has a share, or lacks a term, more than p=0.3749 "
+        ("p", "rows.jsonl, line 1: 4 of 4 rows: has a share, or lacks a term, more than p=0.374999 "
          "off the share of all users")
     ]  # fmt: skip
 
@@ -120,8 +120,3 @@ def test_a_key_is_none_of_its_parts(tmp_path: Path) -> None:
     assert breaches(made, tmp_path) == [
         ("files", "private/key.json: its method keeps no key; remove the file")
     ]
-
-
-def test_the_last_digit_of_p_decides(tmp_path: Path) -> None:
-    assert breaches(composition(PEOPLE, PAIRS, p=0.374999), tmp_path) != []
-    assert breaches(composition(PEOPLE, PAIRS, p=0.375001), tmp_path) == []

@@ -8,7 +8,6 @@ from search_app.experiments.burghardt.shares import Cell, KeptShares
 from search_app.experiments.burghardt.tables import significance
 from search_app.experiments.design import Unit
 from search_app.experiments.report.report import Report, Table, as_record, from_record
-from search_app.experiments.results.plots import draw
 
 from .burghardt_world import TARGETS, facts_of, release, report, seconds, world
 
@@ -34,7 +33,6 @@ def test_all_parts_are_there_and_are_written_and_read(made: Report) -> None:
     names = "table-3 table-5 table-6 table-7 iterations insertion gains reinsertion search"
     assert " ".join(each.name for each in made.tables) == names
     assert from_record(as_record(made)) == made
-    assert all(draw(figure)[0].startswith(b"<?xml") for figure in made.figures)
 
 
 def test_table_3_has_correlations_their_number_and_a_mark(made: Report) -> None:

@@ -158,8 +158,3 @@ def test_the_drawer_keeps_the_pool_and_says_if_it_is_not_as_usual(client: FlaskC
         page.all("a")
     )
     assert "Settings:" not in client.get("/?q=java&user=1001&pool=100&ranking=cosine").text
-
-
-def test_an_unknown_ranking_is_refused(client: FlaskClient) -> None:
-    said = "ranking=best must be one of cosine, evidence"
-    assert said in seen(client, "/?q=java&ranking=best", 400).text

@@ -30,6 +30,7 @@ from ..conftest import Page, seen
         ("page=٣", "page=٣ must be a whole number from 1 to 10"),
         ("page=99999999999999999999999", "page=99999999999999999999… must be a whole number"),
         ("mode=best", "mode=best must be one of none, own, group"),
+        ("ranking=best", "ranking=best must be one of cosine, evidence"),
         ("operators=yes", "operators=yes must be 0 or 1"),
         ("pool=x&mode=y", "pool=x must be a whole number from 1 to 10000; mode=y must be one of"),
     ],

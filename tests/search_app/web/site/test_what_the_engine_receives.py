@@ -13,11 +13,10 @@ from anonymizer.model import Profiles
 from index.forward.reading import Forward
 from index.model import Index
 from search_app.search.engine import Engine
-from search_app.search.evidence import RowPopulation
+from search_app.search.evidence import EvidenceRule, RowPopulation
 from search_app.search.modes import Modes
 from search_app.search.request import RankingRule
 from search_app.web import Site, create_app
-from search_app.workspace.ledger import Noted
 
 from ..conftest import ToyForward, ToyIndex
 
@@ -112,6 +111,32 @@ def test_by_evidence_standing_and_prior_come_of_published_rows_or_the_corpus(
         assert same.ranking.scores.tobytes() == my_answer.ranking.scores.tobytes()
 
 
+@pytest.mark.parametrize("published", [True, False])
+def test_a_settled_server_prepares_no_row_in_a_search(
+    modes: Modes, published: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert modes.release is not None
+    rule, prepared, real = RankingRule("evidence"), [], EvidenceRule._direction
+    engine = Engine(cast(Index, ToyIndex()), ToyForward())
+    engine.prepare("group", RowPopulation(modes.release.rows, modes.release.grouping.sizes))
+    served = Modes(engine, None, modes.release, populations=["group"])
+    served.withheld = lambda: not published
+    monkeypatch.setattr(
+        EvidenceRule,
+        "_direction",
+        lambda made, interest: prepared.append(interest) or real(made, interest),
+    )
+    served.settle()
+    assert len(prepared) == modes.release.groups
+    first = served.answer("java", "group", "1001", pool=40, rule=rule).ranking
+    assert len(prepared) == modes.release.groups
+    served.clear()
+    assert served.answer("java", "group", "1001", pool=40, rule=rule).ranking.rows.tolist() == (
+        first.rows.tolist()
+    )
+    assert len(prepared) == modes.release.groups + 1
+
+
 def test_no_argument_holds_the_person(modes: Modes) -> None:
     ((calls, _),) = heard(without_profiles(modes), ("1001",), "group")
     assert calls
@@ -153,9 +178,6 @@ def test_the_pages_send_the_same_too(site: Site, path: str) -> None:
     assert mine["none"].as_bytes() == theirs["none"].as_bytes()
     assert mine["own"].as_bytes() != theirs["own"].as_bytes()
     assert replace(mine["group"], row=None) == theirs["none"] == mine["none"]
-
-
-PUBLISHED = Noted(1_700_000_000, "published", "p-linkability", {}, 3, 2, "ab")
 
 
 @pytest.mark.parametrize("more", ["", "&row=g0001&keep=7"])
