@@ -97,9 +97,9 @@ class Site:
 
     def stop(self) -> Site:
         """Return this site, stopped: without profiles and rows, every search is in plain order."""
-        kept = ("log", "settings", "clock", "access", "admin_token", "corpus", "build", "state")
-        kept += ("close", "store", "growth", "transcripts", "ledger", "forget", "leave")
-        same: dict[str, Any] = {name: getattr(self, name) for name in kept}
+        kept = "log settings clock access admin_token corpus build state close store growth "
+        kept += "transcripts ledger forget leave"
+        same: dict[str, Any] = {name: getattr(self, name) for name in kept.split()}
         return Site(
             Modes(self.modes.engine, None, None), people={}, release_name="", stopped=True, **same
         )
