@@ -148,6 +148,12 @@ class Profiles:
         """Return the number of terms of each user."""
         return np.diff(self.weights.indptr).astype(np.int64)
 
+    def some(self, rows: Ints | Sequence[int]) -> Profiles:
+        """Return the profiles in `rows`, in this order, over the same terms."""
+        numbers = np.asarray(rows, dtype=np.int64)
+        users = tuple(self.users[row] for row in numbers.tolist())
+        return Profiles(users, self.terms, self.weights[numbers])
+
     def in_order(self) -> Profiles:
         """Return the profiles with their terms in sorted order, without terms that nobody has."""
         used = np.bincount(self.weights.indices, minlength=len(self.terms)) > 0
@@ -303,8 +309,7 @@ class Release:
         """Return the rows that are groups', without a fallback row."""
         if self.groups == len(self.rows):
             return self.rows
-        names = self.rows.users[: self.groups]
-        return Profiles(names, self.rows.terms, self.rows.weights[: self.groups])
+        return self.rows.some(range(self.groups))
 
     @property
     def left_out(self) -> int:

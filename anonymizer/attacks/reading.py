@@ -114,12 +114,6 @@ def raw_release(profiles: Profiles) -> Release:
     return Release(rows, profiles.users, np.arange(len(profiles)), "raw", {}, promise=promise)
 
 
-def some_of(profiles: Profiles, people: Ints) -> Profiles:
-    """Return the profiles of the `people` with these numbers in `profiles`."""
-    users = tuple(profiles.users[person] for person in people.tolist())
-    return Profiles(users, profiles.terms, profiles.weights[people])
-
-
 def having(profiles: Profiles) -> csr_matrix:
     """Return people x terms: 1 where the person of `profiles` has the term."""
     return _with(profiles.weights, np.ones(profiles.weights.nnz))

@@ -120,8 +120,7 @@ def _sessions_of(
     every, _ = build_profiles(log, counter, choices)
     wanted = {*users}
     rows = [at for at, name in enumerate(every.users) if person_of(name) in wanted]
-    names = tuple(every.users[at] for at in rows)
-    return Profiles(names, every.terms, every.weights[rows]).in_order()
+    return every.some(rows).in_order()
 
 
 def drop_robots(log: QueryLog, inputs: ExperimentInputs) -> tuple[QueryLog, int]:

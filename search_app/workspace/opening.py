@@ -161,9 +161,7 @@ def public_of(release: Release) -> PublicRelease:
 def _groups_of(published: PublicRelease) -> RowPopulation:
     """Return the rows of what is `published` that are groups'."""
     rows, kept = published.rows, np.delete(np.arange(len(published.rows)), [*published.fallback])
-    names = tuple(rows.users[row] for row in kept.tolist())
-    groups = Profiles(names, rows.terms, rows.weights[kept]) if published.fallback else rows
-    return RowPopulation(groups, published.users[kept])
+    return RowPopulation(rows.some(kept) if published.fallback else rows, published.users[kept])
 
 
 def population_of(published: PublicRelease) -> RowPopulation | None:
