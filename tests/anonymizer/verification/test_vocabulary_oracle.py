@@ -24,7 +24,7 @@ from ..small_vocabulary import (
 )
 from .faults import ANYWHERE, Fault, compared
 
-CASES = int(os.environ.get("VEILSEARCH_ORACLE_CASES", "1200"))
+CASES = int(os.environ.get("VEILSEARCH_CASES", "1200"))
 WORDS = {
     "model": (1, 2),
     "order": ("size", "input"),
