@@ -76,6 +76,18 @@ def test_a_failing_pip_is_one_plain_line(room: Path) -> None:
     assert (errors.count("\n"), done.returncode) == (1, 2)
 
 
+def test_a_changed_project_is_installed_again_and_nothing_else(room: Path) -> None:
+    python = str(room / "my python")
+    setup(room, python).communicate(timeout=300)
+    (room / ".venv" / "made_by").unlink()
+    (room / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    for _ in range(2):
+        setup(room, python, 'echo "$*" >>installed').communicate(timeout=300)
+    assert not (room / ".venv" / "made_by").exists()
+    (line,) = (room / "installed").read_text().splitlines()
+    assert line.endswith("--editable .")
+
+
 def test_an_interrupted_setup_says_so_and_leaves_no_process(room: Path) -> None:
     done = setup(room, str(room / "my python"), SLEEP)
     deadline = time.monotonic() + 300
