@@ -51,8 +51,7 @@ export function closest(text, profile) {
   const means = meansOf(lines);
   for (const [at, line] of lines.entries()) {
     const entry = parsed(line);
-    // The first line is about the release.
-    if (typeof entry?.row !== "string" || means.has(at)) continue;
+    if (typeof entry?.row !== "string" || means.has(at)) continue; // the first line is about the release
     rows += 1;
     const weights = Object.entries(entry.terms ?? {});
     const product = weights.reduce((sum, [term, weight]) => sum + weight * (profile.get(term) ?? 0), 0);
