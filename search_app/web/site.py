@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flask import current_app, g, has_request_context, request
 
@@ -84,6 +84,8 @@ class Site:
     transcripts: Transcripts = field(default_factory=Transcripts)  # outlives the site
     origins: Callable[[str], Mapping[str, TermOrigin]] = lambda _user: {}  # user -> term -> origin
     ledger: Callable[[], Sequence[Noted]] = tuple  # releases so far
+    # mode -> the certificate of its release, if it was published
+    certificate: Callable[[str], Mapping[str, Any]] = lambda _mode: {}
     forget: Callable[[PeopleStore, str, Collection[str] | None], ForgetReport] = _no_forgetting
     leave: Callable[[str], ForgetReport] = _no_forgetting
     prepared: Callable[[], Lecture] = Lecture  # the lecture's searches now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template
 
+from ...disclosure.attacked import sentences
 from ...disclosure.disclosure import Words
 from ..site import this_site
 from ..visitors.access import Visitor, visitor
@@ -28,4 +29,5 @@ def show() -> str:
     # The facts count groups. Strangers would see in them that somebody left, and when.
     stranger = site.modes.withheld() and visitor() == Visitor()
     facts = [] if stranger else site.shown().facts()
-    return render_template("about/show.html", facts=facts, sections=sections)
+    attacked = sentences(site.certificate("group"))
+    return render_template("about/show.html", facts=facts, sections=sections, attacked=attacked)
