@@ -308,7 +308,8 @@ def certificate_of(ledger: Sequence[Noted], sha256: str) -> dict[str, Any]:
 
 def earlier_certificate(ledgers: Sequence[Path], sha256: str) -> dict[str, Any]:
     """Return the certificate of rows of this hash by the files `ledgers`, or nothing."""
-    return certificate_of([line for path in ledgers for line in _read(path)], sha256)
+    there = filter(Path.is_file, ledgers)  # what is none is refused by those who write it
+    return certificate_of([line for path in there for line in _read(path)], sha256)
 
 
 def rows_of(line: Noted) -> set[bytes]:
