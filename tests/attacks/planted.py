@@ -144,9 +144,15 @@ def average(one: Planted) -> Fraction:
 
 
 def belief(one: Planted) -> float:
-    count = len(one.profiles)
-    prior = {t: sum(t in one.own(u) for u in one.profiles.users) / count for t in TERMS}
-    return max(abs(row.get(t, 0.0) - prior[t]) for row in one.rows for t in TERMS)
+    """Return the largest change of belief among those who are in groups."""
+    rows = one.rows[: one.made.groups]
+    usual = {term: prior(one, term) for term in TERMS}
+    return max(abs(row.get(t, 0.0) - usual[t]) for row in rows for t in TERMS)
+
+
+def prior(one: Planted, term: str) -> float:
+    people = [user for group in one.members[: one.made.groups] for user in group]
+    return sum(term in one.own(user) for user in people) / len(people)
 
 
 def more_k(one: Planted, _chance: random.Random) -> Planted | None:
@@ -201,8 +207,7 @@ def cell_over_p(one: Planted, chance: random.Random) -> Planted | None:
     """Publish of a term more than p above how common it is."""
     rows, p = one.rows, float(one.made.parameters["p"])  # type: ignore[arg-type]
     row, term = _cell(rows, chance)
-    prior = sum(term in one.own(u) for u in one.profiles.users) / len(one.profiles)
-    weight = prior + p + 0.001
+    weight = prior(one, term) + p + 0.001
     if weight > 1:
         return None
     rows[row][term] = weight
