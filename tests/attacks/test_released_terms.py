@@ -118,12 +118,7 @@ def log_with_canaries(path: Path) -> Path:
     [
         ("", "--set k=3 --set augment=none", False),
         ("--terms letters-digits", "--set k=3 --set augment=none --set min_users=2", False),
-        (
-            "--terms letters-digits",
-            "--set k=3 --set augment=none",
-            False,
-            True,
-        ),  # nothing is hidden
+        ("--terms letters-digits", "--set k=3 --set augment=none", True),  # nothing is rare here
         ("--terms letters-digits --weights tf", "-m query-k --set k=2", False),
     ],
 )
