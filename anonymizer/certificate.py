@@ -64,16 +64,16 @@ _FIELDS = ("attack", "choice", "known", "measure", *_FIGURES, "promised")
 
 
 def certified(
-    release: Release, profiles: Profiles, sha256: str, *, compare: bool
+    release: Release, profiles: Profiles, sha256: str, *, people: int, compare: bool
 ) -> tuple[Record, list[str]]:
     """Return the certificate of `release`, whose rows have this hash, and what beats its promise.
 
-    `profiles` are of its people. With `compare`, they are as they were when it was made; else the
-    figures of the promise could differ from those of the making, and are not compared with it.
+    Its rows state that they are of `people`. Some may have left, and `profiles` are of the others.
+    With `compare`, profiles are as they were when it was made. Else the figures of the promise
+    could differ from those of the making, and are not compared with it.
     """
     from .attacks import Attacked
 
-    people = int(release.grouping.sizes.sum())  # by its rows, as some may have left
     known = tuple(count for count in KNOWN if count <= int(profiles.sizes.max()))
     target = Attacked(profiles, release, known=known, victims=VICTIMS, seed=SEED)
     results = [*_attacked(target, people)]

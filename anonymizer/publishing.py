@@ -199,7 +199,8 @@ def _certified(case: Case, release: Path, profiles: Path, sha256: str) -> Record
     if len({*made.users} & {*people.users}) < 2:
         return {}
     compare = not any(cohort.changes.happened for cohort in case.cohorts)
-    certificate, beaten = certified(made, people, sha256, compare=compare)
+    count = sum(int(one.rows.users.sum()) for one in case.cohorts if one.rows is not None)
+    certificate, beaten = certified(made, people, sha256, people=count, compare=compare)
     remedy = "don't use this release, and report the fault"
     case.findings += [Finding("attack", False, ROWS, f"{line}; {remedy}") for line in beaten]
     return certificate

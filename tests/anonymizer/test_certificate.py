@@ -33,7 +33,7 @@ SHA = "0a1b"
 
 
 def certificate_of(made: Release, people: int, **how: Any) -> tuple[Line, list[str]]:
-    return certified(made, drawn_people(people), SHA, **{"compare": True, **how})
+    return certified(made, drawn_people(people), SHA, **{"compare": True, "people": people, **how})
 
 
 @pytest.fixture(scope="module")
