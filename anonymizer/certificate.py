@@ -35,6 +35,7 @@ SEED = 0  # of victims and what is known of them; it decides nothing about rows
 VICTIMS = 500  # at most
 FEWEST = 100  # people: of fewer, a tenth would be fewer than ten
 LARGEST = 5_000  # people who are fitted to rows, or whose combinations of terms are counted
+MOST_TOGETHER = 3  # terms of a combination: of raw profiles there are too many with four
 _STEPS = 10  # figures are whole tenths
 # Measures that are always counted over everybody, of which a promise may speak.
 BOUNDED = {
@@ -97,13 +98,12 @@ def _attacked(target: Attacked, people: int) -> Iterator[AttackResult]:
     """Yield the figures of all attacks on `target` that a release of `people` is measured by."""
     from .attacks import ATTACKS, applicable, columns
 
-    names = applicable(target)
     yield from columns(target)
     yield from ATTACKS["singling-out"](target)
     if people <= LARGEST:
-        for name in ("fitting", "beyond-m"):
-            if name in names:
-                yield from ATTACKS[name](target)
+        yield from ATTACKS["fitting"](target)
+        if "beyond-m" in applicable(target) and (target.release.number("m") or 0) <= MOST_TOGETHER:
+            yield from ATTACKS["beyond-m"](target)
     if people >= FEWEST:
         yield from ATTACKS["membership"](target)
         for choice in ("random", "rarest"):

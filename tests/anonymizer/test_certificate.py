@@ -13,17 +13,26 @@ import numpy as np
 import pytest
 
 from anonymizer.attacks import ATTACKS, Attacked, applicable
-from anonymizer.certificate import FEWEST, LARGEST, VICTIMS, certificate_faults, certified
+from anonymizer.certificate import (
+    FEWEST,
+    LARGEST,
+    MOST_TOGETHER,
+    VICTIMS,
+    certificate_faults,
+    certified,
+)
 from anonymizer.errors import BadInput
 from anonymizer.measures.facts import facts
+from anonymizer.methods import anonymize
+from anonymizer.methods.method import Inputs
 from anonymizer.model import Release
 from anonymizer.publishing import publish, read_published
 from anonymizer.storage.profiles import fingerprint, write_profiles
 from anonymizer.storage.releases import write_release
 from anonymizer.verification.judge import Case, examine, verify
 
+from . import small_release
 from .attacks.test_weakened import unequal
-from .small_release import PARAMETERS, made
 from .small_world import drawn_people
 from .small_world import release as made_by
 from .test_publishing import GROUPS, SIX
@@ -91,6 +100,15 @@ def test_few_people_show_only_the_promise_and_many_are_not_fitted(
     monkeypatch.setattr("anonymizer.certificate.LARGEST", 119)
     certificate, _ = certificate_of(composition, 120)
     assert "fitting" not in {line["attack"] for line in certificate["attacks"]}
+
+
+@pytest.mark.parametrize("m", [1, 2, 4])
+def test_combinations_are_counted_up_to_three_terms(m: int) -> None:
+    made = anonymize("km-anonymity", Inputs(drawn_people(120)), {"k": 2, "m": m})
+    certificate, _ = certificate_of(made, 120)
+    attacks = [line["attack"] for line in certificate["attacks"]]
+    assert ("beyond-m" in attacks) == (m <= MOST_TOGETHER)
+    assert [*certificate_faults(certificate, SHA, {"k": 2})] == []
 
 
 FORGERIES: dict[str, Callable[[Line], object]] = {
@@ -199,8 +217,8 @@ def test_a_release_that_an_attack_beats_is_not_published(
 
 def test_after_an_edit_the_file_keeps_its_form(tmp_path: Path) -> None:
     """A certificate that went would say that somebody has changed their profile."""
-    before = publication(made(SIX, GROUPS, PARAMETERS), tmp_path)
-    release = made(SIX, GROUPS, PARAMETERS)
+    before = publication(small_release.made(SIX, GROUPS, small_release.PARAMETERS), tmp_path)
+    release = small_release.made(SIX, GROUPS, small_release.PARAMETERS)
     release.profiles = {**SIX, "anna-0": {"t1": 0.5}}
     release.changes = {"withdrawn": 0, "left": 0, "stood": [], "edited": ["g0001"]}
     assert publication(release, tmp_path) == before
