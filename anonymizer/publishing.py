@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from io import BytesIO
 from itertools import accumulate, combinations
+from operator import ne
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict, cast
 
@@ -40,16 +41,7 @@ from .model import ROW_NAME, Profiles, is_short
 from .storage.changes import counts_of
 from .storage.files import replaced_whole, sync, write_file
 from .storage.json_lines import read_rows
-from .storage.parts import (
-    COHORTS,
-    FIRST_ROW,
-    LOG,
-    ROWS,
-    WITHDRAWN,
-    Cohort,
-    read_cohorts,
-    row_hash,
-)
+from .storage.parts import COHORTS, FIRST_ROW, LOG, ROWS, WITHDRAWN, Cohort, read_cohorts, row_hash
 from .storage.records import Record, as_json, check_record, plain_errors, read_object
 from .storage.releases import release_of
 from .verification.choices import choice_faults, person_of, persons_of
@@ -149,7 +141,7 @@ def publish(
     case = examine(release, profiles)
     ids = _ids(case)
     for cohort in case.cohorts:
-        cohort.findings += [*_alone(cohort), *_named(cohort, ids)]
+        cohort.findings += [*_unpromised(cohort), *_alone(cohort), *_named(cohort, ids)]
     certificate: Record = {}
     if case.verdict.holds:
         sha256 = hashlib.sha256(b"".join(one.parts[ROWS] for one in case.cohorts)).hexdigest()
@@ -180,14 +172,17 @@ def publish(
 def _certified(case: Case, release: Path, profiles: Path, sha256: str) -> Record:
     """Return the certificate of `case`, a folder `release`; add to it what beats the promise.
 
-    Return nothing where rows are gone, or stand for people by whole queries.
+    Return nothing where rows are gone or stand for people by whole queries. With differential
+    privacy there is none either: figures counted from profiles would break it.
     """
     from .attacks.reading import some_of
     from .certificate import certified
     from .methods import promise_of
     from .storage.profiles import fingerprint, read_profiles
 
-    if case.everybody.queries is not None or case.checked.get("rows_withdrawn"):
+    judge = case.cohorts[0].judge
+    private = judge is not None and judge.promise.bounds == "differential"
+    if private or case.everybody.queries is not None or case.checked.get("rows_withdrawn"):
         return {}
     people = read_profiles(profiles)
     if fingerprint(people) != case.everybody.fingerprint():
@@ -323,11 +318,19 @@ def _refuse_foreign(output: Path, release: Path) -> None:
     with plain_errors(output, "read"):
         if output.is_file() and not output.is_symlink():
             with output.open("rb") as file:
-                if file.read(len(_HEAD)) == _HEAD:
+                if _is_head(file.read(len(_HEAD))):
                     return
     raise BadInput(
         f"{output}: exists already and is not a published file; remove it or name another"
     )
+
+
+def _unpromised(cohort: CohortCase) -> list[Finding]:
+    """Find that the method of `cohort` promises nothing: it is there to be compared with."""
+    if cohort.judge is None or cohort.judge.promise.bounds != "nothing":
+        return []
+    line = "its method promises nothing, so its rows stay with the owner; take another method"
+    return [Finding("promise", False, "release.json", line)]
 
 
 def _alone(cohort: CohortCase) -> list[Finding]:
@@ -509,10 +512,35 @@ def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], p
             raise BadInput(f"{path}: {name} is not that of its rows; get it again")
 
 
+def check_published(
+    path: Path, releases: Iterable[Sequence[Cohort]], earlier: Earlier = lambda _: {}
+) -> None:
+    """Refuse the published file at `path` unless it is sound, and as one of `releases` gives it.
+
+    Each of these is a release's cohorts. If none has the file's rows, only the file is checked.
+    Its certificate, if it has one, must be that which `earlier` gives for the hash of its rows.
+    """
+    about = read_published(path).about
+    with plain_errors(path, "read"):
+        content = path.read_bytes()
+        log = hashlib.sha256(log_next_to(path).read_bytes()).hexdigest() if "log" in about else ""
+    made, certificate = set[bytes](), cast(Record, about["quoted"].get(CERTIFICATE, {}))
+    if certificate:
+        certificate = earlier(about["sha256"]) or certificate
+    for cohorts in releases:
+        parts = [(cohort.manifest, cohort.parts) for cohort in cohorts]
+        of_release, sha256 = _content(parts[: 1 + len(about.get("cohorts", []))], certificate)
+        if sha256 == about["sha256"]:
+            made.add(of_release)
+    # No hash covers the first line, and other numbers in it would be sound, too.
+    if log != about.get("log", "") or (made and content not in made):
+        raise BadInput(f"{path}: changed since it was published; get it again")
+
+
 def published_rows(path: Path) -> PublishedRows | None:
     """Return what the published file at `path` holds, sound or not; None for any other file."""
     with plain_errors(path, "read"), path.open("rb") as file:
-        if file.read(len(_HEAD)) != _HEAD:
+        if not _is_head(file.read(len(_HEAD))):
             return None
         file.seek(0)
         first, *lines = file.read().splitlines(keepends=True)
@@ -521,6 +549,12 @@ def published_rows(path: Path) -> PublishedRows | None:
     except BadInput:
         return PublishedRows("", 0, frozenset(lines))
     return PublishedRows(about["sha256"], 1 + len(about.get("cohorts", [])), frozenset(lines))
+
+
+def _is_head(head: bytes) -> bool:
+    """Return whether a published file begins with `head`, of which one byte may be damaged."""
+    # Else a flipped bit would hide the file's rows from forgetting.
+    return len(head) == len(_HEAD) and sum(map(ne, head, _HEAD)) <= 1
 
 
 def _read_about(line: bytes, path: Path) -> FirstLine:

@@ -127,8 +127,6 @@ class Forward:
         Columns must differ, except -1, a term that no document has: it adds only to the profile's
         length. A document's vector is tf or tf * ln(1 + documents / df), over all its terms.
         """
-        if vectors not in VECTORS:
-            raise SearchError(f"vectors={vectors} must be one of {', '.join(VECTORS)}")
         weights = weights / (np.abs(weights).max(initial=0) or 1)  # so that no square overflows
         places: Ints = np.flatnonzero(columns >= 0)
         known = columns[places]

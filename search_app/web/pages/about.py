@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template
 
-from ...disclosure.attacked import sentences
 from ...disclosure.disclosure import Words
 from ..site import this_site
+from ..views.attacked import sentences
 from ..visitors.access import Visitor, visitor
 
 pages = Blueprint("about", __name__)

@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 from flask import Blueprint, Response, abort, render_template, request, url_for
 
-from ...disclosure.attacked import sentences
 from ...disclosure.disclosure import Disclosure, Fact, Figures, ListLine
 from ...disclosure.kinds import PICTURES
 from ...disclosure.numbers import two_decimals
@@ -19,6 +18,7 @@ from ..charts.histograms import numbers as numbers_of
 from ..parameters import GROUP_SORT, PAGE, RELEASE, read_parameters
 from ..question import paging, part_of
 from ..site import Site, this_site
+from ..views.attacked import sentences
 from ..views.csv_file import download
 from ..visitors.access import person
 

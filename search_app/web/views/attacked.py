@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .numbers import in_letters
+from ...disclosure.numbers import in_letters
 
 _KNOWS = {
     "random": "knows {terms}",

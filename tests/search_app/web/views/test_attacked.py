@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from anonymizer.certificate import BOUNDED, FREE, NOT_PROMISED
-from search_app.disclosure.attacked import sentences
+from search_app.web.views.attacked import sentences
 
 
 def line(attack: str, measure: str, value: float, **more: Any) -> dict[str, Any]:
