@@ -46,6 +46,7 @@ PARAMETERS: dict[str, dict[str, list[Any]]] = {
     "vocabulary-k": {"k": [2, 3], "eps": [2.0, 4.0]},
     "generalization": {"k": [2, 3], "bag": ["true", "false"]},
     "query-k": {"k": [2, 3, 5]},
+    "dp-rows": {"epsilon": [1.0, 4.0], "rows": [1, 3]},
 }
 Rows = list[dict[str, float]]
 Members = list[list[str]]
@@ -135,6 +136,11 @@ def less_p(one: Planted, _chance: random.Random) -> Planted | None:
     value = average(one) if one.made.method == "p-linkability" else belief(one)
     stated = int(value * 100_000 - 1) / 100_000
     return one.stating(p=stated) if 0 < stated < value else None
+
+
+def less_epsilon(one: Planted, _chance: random.Random) -> Planted | None:
+    """State half of the epsilon that the noise keeps."""
+    return one.stating(epsilon=float(str(one.made.parameters["epsilon"])) / 2)
 
 
 def average(one: Planted) -> Fraction:
@@ -310,6 +316,7 @@ WEAKENED: dict[str, dict[str, Weaken]] = {
     "vocabulary-k": {"k stated too large": more_k},
     "generalization": {"k stated too large": more_k},
     "query-k": {"k stated too large": more_k},
+    "dp-rows": {"epsilon stated too small": less_epsilon},
 }
 
 

@@ -23,7 +23,7 @@ from ..anonymizer.small_world import KEY
 from .planted import PARAMETERS, WEAKENED, Planted, sound, weakenings
 
 SEED = int(os.environ.get("VEILSEARCH_SEED") or 20_261_120)
-COUNT = int(os.environ.get("VEILSEARCH_VIOLATIONS") or 28)
+COUNT = int(os.environ.get("VEILSEARCH_VIOLATIONS") or 32)
 SIZES = (10, 12, 17, 25, 40, 60, 110, 160)
 LARGE = (300, 1_000, 3_000, 10_000)
 ONE_IN = 20  # releases is large, in long runs
@@ -86,7 +86,7 @@ def test_who_catches_a_weakened_copy_stands_in_the_note(tmp_path: Path, method: 
         assert weak is not None, what
         weak.write(tmp_path / "r")
         catchers = ["verify"] * (not verify(tmp_path / "r", weak.against).holds)
-        if method != "query-k":  # no attack is about it
+        if method not in ("query-k", "dp-rows"):  # no attack is about these
             _, beaten = certified(weak.made, weak.profiles, "", people=60, compare=True)
             catchers += sorted({line.partition(":")[0] for line in beaten})
         names = ", ".join(f"`{name}`" for name in catchers)
