@@ -37,7 +37,7 @@ def standing(site: Site, user: str) -> Standing:
         return Standing(NEW, "You are new here: you have no profile, and your searches are plain.")
     if not past and (gathering := _gathering(site, user)):
         return Standing(GATHERING, f"{gathering} {served}")
-    if row is not None and row.visible is None and not row.fallback:
+    if row is not None and not row.foreign and not row.fallback:
         shared = f"You are in a group of {count(row.users, 'person', 'people')}."
         alone = "A row stands for you alone."
         return Standing(IN_GROUP, f"{alone if row.users == 1 else shared} {served}")
