@@ -35,6 +35,7 @@ from .profiles import KnownProfiles, forget_in_profiles, forget_in_tables, known
 from .releases import (
     Leaving,
     PublishedCopy,
+    files_without_users,
     leave_releases,
     note_withdrawn,
     withdraw_published,
@@ -89,6 +90,7 @@ def forget(
         left = leave_releases(workspace, people, gone, changed, replacement, kept=False)
         published, unclear = withdraw_published(workspace, left, replacement)
         unclear += forget_in_tables(workspace, known, changed, replacement)
+        unclear += files_without_users(workspace)
         current = _current_after(workspace, replacement, sha256)
         done = _report(workspace, replacement, left, published, unclear)
         owners = {user for one in known for user in one.owners}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from anonymizer.errors import AnonymizerError
 from anonymizer.publishing import log_next_to, published_rows, write_successor
+from anonymizer.sensitivity.files import holds_texts
 from anonymizer.storage.changes import people_named, with_edited, without_rows
 from anonymizer.storage.parts import read_cohorts, read_manifest, row_hash
 from anonymizer.storage.releases import row_lines_of
@@ -149,6 +150,19 @@ def withdraw_published(
     elsewhere = (line for line in public if hashes & rows_of(line))
     copies += (PublishedCopy("", line.sha256, line.at, False) for line in elsewhere)
     return copies, tuple(unclear)
+
+
+def files_without_users(workspace: Workspace) -> tuple[str, ...]:
+    """Return files in `workspace` that hold queries, or documents they found, of nobody named."""
+    # Nobody knows whose these are. A folder of orders lies in the run that made it.
+    holders = []
+    for path in sorted(workspace.root.rglob("*")):
+        if not is_looked_at(workspace, path):
+            continue
+        orders = path.is_dir() and path.name == "runs" and (path.parent / "run.json").exists()
+        if orders or (path.is_file() and holds_texts(path)):
+            holders.append(workspace.relative(path))
+    return tuple(holders)
 
 
 def _publications(workspace: Workspace, left: Leaving) -> list[Noted]:

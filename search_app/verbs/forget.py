@@ -135,4 +135,4 @@ def _lines(done: ForgetReport, what: str) -> Iterator[str]:
 
 def _warn_of(left: tuple[str, ...]) -> None:
     for name in left:
-        console.say(f"Left: {name} holds the id or a term, or words like these; check it by hand")
+        console.say(f"Left: {name} may hold the id, a term or a query; check it by hand")

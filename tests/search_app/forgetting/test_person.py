@@ -285,6 +285,22 @@ def test_what_nobody_here_can_change_is_told(workspace: Workspace) -> None:
     assert gone(workspace, OURS).left == ("notes.md", "old.tsv.gz")
 
 
+def test_files_of_queries_without_users_are_named(workspace: Workspace) -> None:
+    """A query that only one person asked stayed in them, and nobody was told."""
+    root = workspace.root
+    labels = [f"{OUR_QUERY} {n},1\nflower {n},0\n" for n in range(10)]
+    (root / "labels.csv").write_text("".join(["text,label\n", *labels]))
+    train = partial(call, root, "sensitivity")
+    train(root / "labels.csv", "-o", root / "model.npz")
+    train("--apply", root / "model.npz", root / "town.tsv", "-o", root / "p.csv")
+    assert {"labels.csv", "p.csv"} <= held(root, OUR_QUERY)
+    (root / "experiments" / "x" / "runs").mkdir(parents=True)
+    (root / "experiments" / "x" / "run.json").write_text("{}")
+    of_nobody = ("experiments/x/runs", "labels.csv", "model.npz", "p.csv")
+    assert gone(workspace, OURS, {OUR_TERM}).left == of_nobody
+    assert gone(workspace, OURS).left == of_nobody
+
+
 # --- terms ---
 
 
