@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import queue
 import secrets
 import sqlite3
@@ -132,15 +131,11 @@ class StudyStore:
         self._path = path
         self._remains = False  # whether the log may hold erased bytes
         self._again = 0.0  # when to try next to empty it, on the monotonic clock
-        if path is not None:
-            # Made before SQLite makes it, so that only its owner may read it.
-            with suppress(FileExistsError):
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         try:
             self._connection = open_tables(path, _SCHEMA)
             # If a process was killed while somebody withdrew, their data is still in the log.
             self._empty_log()
-        except sqlite3.Error as fault:
+        except (OSError, sqlite3.Error) as fault:
             raise UsageError(f"{path} can't be opened ({fault}); restore it from a copy") from fault
         self._jobs: queue.Queue[_Job | None] = queue.Queue()
         self._thread = threading.Thread(target=self._write, name="study", daemon=True)
