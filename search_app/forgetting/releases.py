@@ -23,6 +23,8 @@ from ..workspace.replacing import Replacement
 from . import needles
 from .profiles import Changed, owners_of
 
+_BEGINNING = 200  # bytes
+
 
 class PublishedCopy(NamedTuple):
     """A published file that held a withdrawn row."""
@@ -95,6 +97,13 @@ def leave_releases(
         for line in result.lines:
             done.withdrawn.setdefault(line, []).extend(left)
     return done
+
+
+def beginnings(left: Leaving) -> frozenset[str]:
+    """Return how each row that was withdrawn begins: with its name and its first terms."""
+    # A copy of it may stand in any file: of the rows alone, or packed. A whole row is long.
+    cut = (line[:_BEGINNING].rpartition(b'"')[0] for line in left.withdrawn)  # after a whole word
+    return frozenset(beginning.decode() for beginning in cut)
 
 
 def note_withdrawn(workspace: Workspace, left: Leaving) -> tuple[str, ...]:
