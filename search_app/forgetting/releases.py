@@ -100,7 +100,7 @@ def leave_releases(
 
 
 def beginnings(left: Leaving) -> frozenset[str]:
-    """Return how each row that was withdrawn begins: with its name and its first terms."""
+    """Return how each row withdrawn by `left` begins: with its name and its first terms."""
     # A copy of it may stand in any file: of the rows alone, or packed. A whole row is long.
     cut = (line[:_BEGINNING].rpartition(b'"')[0] for line in left.withdrawn)  # after a whole word
     return frozenset(beginning.decode() for beginning in cut)
