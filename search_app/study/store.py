@@ -13,6 +13,7 @@ import hashlib
 import json
 import queue
 import secrets
+import shutil
 import sqlite3
 import threading
 import time
@@ -28,6 +29,7 @@ from ..workspace.tables import BUSY, Schema, connect_to, fault_of, open_tables
 from .design import KEEP_QUERIES
 
 FILE = "study.sqlite"
+ROOM = ".export"  # a folder next to it, as long as an export works
 _TABLES = """
 CREATE TABLE IF NOT EXISTS participants (
     id INTEGER PRIMARY KEY,
@@ -322,6 +324,8 @@ class StudyStore:
                 self._remains, self._again = True, 0.0
             return gone
 
+        if self._path is not None:  # an export that works there now fails: it holds this person
+            shutil.rmtree(self._path.with_name(ROOM), ignore_errors=True)
         return self._durable(erase)
 
     def withdrawn(self) -> int:
