@@ -22,7 +22,7 @@ from .forward.reading import Forward
 from .forward.writing import ForwardWriter, TextCounter
 from .lucene import jvm
 from .lucene.java import ANALYZER
-from .lucene.searching import K1, B, LuceneIndex, check_bm25
+from .lucene.searching import K1, B, LuceneIndex
 from .lucene.writing import LuceneWriter
 from .manifest import FORMAT, Fingerprint, read_manifest, sync, write_manifest
 from .model import Account, Document, Progress, SearchError, silent
@@ -44,7 +44,6 @@ def build_index(
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Build an index of the last of `documents` with each id in `folder`; return its manifest."""
-    check_bm25(k1, b)
     jvm.start(heap)
     with _whole(folder) as made, _Halves(made, counter) as halves:
         halves.add(documents, account, progress)

@@ -51,7 +51,7 @@ def coffee_lover(workspace: Workspace) -> str:
     """Return the person in `workspace` that the demo shows first."""
     from anonymizer.methods import promise_of
     from anonymizer.storage.releases import read_release
-    from search_app.tasks.demo import pair
+    from search_app.town.examples import pair
 
     truth = workspace.truth()
     if truth is None:

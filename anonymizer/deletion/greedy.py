@@ -21,8 +21,8 @@ from ..compiled import compiled
 from ..errors import BadParameter
 from ..model import Progress, silent
 from . import pair_supports as km_supports
-from .choice import DECIDERS, FIS, TIES, choose, rules_of
-from .histories import MOST_TERMS, Histories, OnPass, unheard
+from .choice import FIS, choose, rules_of
+from .histories import Histories, OnPass, unheard
 from .larger_supports import (
     WORD,
     ask,
@@ -52,18 +52,6 @@ def delete_greedily(
     on_pass: OnPass = unheard,
 ) -> Ints:
     """Return each cell's pass of deletion, 0 if kept; `by` is "random", "fis" or terms' values."""
-    allowed = {
-        f"k={k} must be 1 or more": k >= 1,
-        f"m={m} must be from 1 to {MOST_TERMS}": 1 <= m <= MOST_TERMS,
-        f"ties={ties!r} must be one of {', '.join(TIES)}": ties in TIES,
-    }
-    if isinstance(by, str):
-        allowed[f"by={by!r} must be one of {', '.join(DECIDERS)}, or values"] = by in DECIDERS
-    else:
-        fits = by.shape == (histories.span,) and bool(np.isfinite(by).all())
-        allowed[f"values must be one finite number for each of {histories.span} terms"] = fits
-    if not all(allowed.values()):
-        raise BadParameter("; ".join(fault for fault, holds in allowed.items() if not holds))
     rules = rules_of(k, m, by, ties, rng)
     # Terms that fewer than k users have go first: no combination with them is ever frequent.
     enough = np.bincount(histories.terms, minlength=histories.span) >= k

@@ -15,10 +15,9 @@ import numpy as np
 
 from ..arrays import Ints, Marks
 from ..compiled import cores, in_parallel
-from ..errors import BadParameter
 from ..model import Progress, silent
 from .admissible import Growing, Owners, Room, give, owners_of
-from .histories import MOST_TERMS, Histories
+from .histories import Histories
 
 Score = Callable[[Marks], tuple[float, float]]
 TERMS = 4096  # terms between two reports of progress
@@ -39,14 +38,6 @@ def insert(
     # A `start` must be (k,m)-anonymous. Its terms may gain owners late, and then these owners can
     # get terms that were visited earlier. So the order is repeated until nobody gets any more,
     # unless `once`. Progress counts the terms visited.
-    if k < 1:
-        raise BadParameter(f"k={k} must be at least 1")
-    if not 1 <= m <= MOST_TERMS:
-        raise BadParameter(f"m={m} must be from 1 to {MOST_TERMS}")
-    if order.size and not 0 <= order.min() <= order.max() < histories.span:
-        raise BadParameter(f"an order must be of terms from 0 to {histories.span - 1}")
-    if start is not None and start.size != histories.terms.size:
-        raise BadParameter(f"the start must have {histories.terms.size} cells, not {start.size}")
     owners = owners or owners_of(histories)
     span, largest = owners.starts.size - 1, int(np.diff(owners.starts).max(initial=0))
     cells, nobody = histories.terms.size, np.zeros(histories.users, dtype=np.int64)
@@ -98,14 +89,9 @@ def best_of(
         return score(kept), kept
 
     # Orders are tried on all cores at once, but compared in turn: the result is the same anywhere.
-    tried, best = 0, None
-    while tried < len(orders):
+    results: list[tuple[tuple[float, float], Marks]] = []
+    for tried in range(0, len(orders), cores()):
         batch = orders[tried : tried + cores()]
-        for result in in_parallel(attempt, batch):
-            if best is None or result[0] > best[0]:
-                best = result
-        tried += len(batch)
-        progress(tried)
-    if best is None:
-        raise BadParameter("there must be at least one order to try")
-    return best[1]
+        results = [max([*results, *in_parallel(attempt, batch)], key=lambda result: result[0])]
+        progress(tried + len(batch))
+    return results[0][1]

@@ -19,7 +19,6 @@ from scipy.sparse import csr_matrix
 
 from ..arrays import Floats, Ints, Numbers
 from ..compiled import compiled
-from ..errors import BadParameter
 from ..model import Progress, silent
 from ..similarity.documents import Likeness
 from .vectors import root
@@ -86,8 +85,6 @@ def anneal(
 ) -> Annealed:
     """Return the partition into groups of `sizes` of least excess, then of highest objective."""
     users = likeness.vectors.shape[0]
-    if not sizes.size or sizes.min() < 1 or int(sizes.sum()) != users:
-        raise BadParameter(f"groups of {sizes.sum()} members can't be made of {users} users")
     state = _state(likeness, sizes, rng.permutation(users), limits)
     blocks = np.diff(np.arange(BLOCKS + 1) * steps // BLOCKS)  # exchanges of each
     best = Annealed(np.empty(0, dtype=np.int64), -np.inf, -1)

@@ -20,7 +20,6 @@ from scipy.sparse import csr_matrix
 
 from ..arrays import Floats, Ints
 from ..compiled import compiled
-from ..errors import BadParameter
 from ..model import Grouping, Profiles, Progress, silent
 from .bounds import Bounds, holds
 from .nearest_groups import closest_groups
@@ -76,8 +75,6 @@ def refine(
     progress: Progress = silent,
 ) -> Grouping:
     """Return `grouping` after moves and exchanges, until nothing changes or all passes are made."""
-    if passes < 0:
-        raise BadParameter(f"passes={passes} must be 0 or more")
     rows, terms = rows_of(vectors), rows_of(profiles.weights)
     width, span = vectors.shape[1], len(profiles.terms)
     total, pair = np.zeros(width), np.zeros((width, 2))

@@ -142,7 +142,7 @@ def taxonomy_faults(named: str, inputs: Inputs) -> list[str]:
 
 def rare(default: int = 1) -> int:
     """Return the option, by default `default`, for how many people must have a row's term."""
-    text = "a term that fewer people have is in no row; their number over all groups decides"
+    text = "a term that fewer people have, counted over all groups, is in no row"
     return option(default, text, least=1)
 
 
@@ -164,13 +164,19 @@ class Options:
 
     def own_faults(self) -> list[str]:
         """Return what is wrong with the values, whatever the inputs are."""
+        long = [
+            f"{name}={value} must have at most {SHORT} digits"
+            for name, value in self.parameters().items()
+            if isinstance(value, int | float) and not is_short(value)
+        ]
+        return [*self.range_faults(), *long]
+
+    def range_faults(self) -> list[str]:
+        """Return which values are not among those that their option allows."""
         kinds, faults = get_type_hints(type(self)), []
         for one in sorted(fields(self), key=lambda one: not one.metadata["help"].choices):
             texts, optional = one.metadata["help"], type(None) in get_args(kinds[one.name])
-            value = getattr(self, one.name)
-            faults += [texts.fault(one.name, value, optional=optional)]
-            if isinstance(value, int | float) and not is_short(value):
-                faults += [f"{one.name}={value} must have at most {SHORT} digits"]
+            faults += [texts.fault(one.name, getattr(self, one.name), optional=optional)]
         return [fault for fault in faults if fault]
 
     def parameters(self) -> dict[str, Value]:
@@ -283,7 +289,12 @@ class Method(Chooser[Chosen]):
     def help(self) -> str:
         """Return the help: every option with its default and its explanation."""
         head = f"parameters of {self.name} ({self.paper}): {self.about}:"
-        return "\n".join([textwrap.fill(head, _WIDTH), *map(_line, fields(self.options))])
+        return "\n".join([textwrap.fill(head, _WIDTH), *help_lines(self.options)])
+
+
+def help_lines(options: type[Options]) -> list[str]:
+    """Return a line or more of the help for each of `options`: its default and explanation."""
+    return [_line(one) for one in fields(options)]
 
 
 def _line(option: Field[Value]) -> str:

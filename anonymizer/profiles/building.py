@@ -140,14 +140,6 @@ def build_profiles(
     return profiles, _part(log, held & _is_among(user[chosen], log)[log.user])
 
 
-def split_by_time(log: QueryLog, test_share: float) -> tuple[QueryLog, QueryLog]:
-    """Return two parts of `log`: the second has the last `test_share` of each user's queries."""
-    # Of n distinct queries, in the order of their first events, these are floor(test_share * n).
-    ProfileChoices(test_share=test_share).check()
-    held = held_out(log, user_spans(log), test_share)
-    return _part(log, ~held), _part(log, held)
-
-
 def without_robots(log: QueryLog, *, robots: int = 100, gap: float = 1_800) -> tuple[QueryLog, int]:
     """Return `log` without users of a session with over `robots` query events, and their number."""
     if robots < 1:

@@ -78,6 +78,7 @@ def session_spans(log: QueryLog, users: Spans, gap: float) -> Spans:
 
 def held_out(log: QueryLog, users: Spans, share: float) -> Marks:
     """Return which events belong to the last `share` of their user's distinct queries."""
+    # Of n distinct queries, in the order of their first events, these are floor(share * n).
     held = np.zeros(len(log), dtype=np.bool_)
     if share > 0:
         last_user = np.full(len(log.queries), -1, dtype=np.int32)

@@ -55,3 +55,9 @@ def persons_of(users: Sequence[str]) -> list[str]:
     """Return the person of each of `users`, who are people unless all are named as sessions are."""
     sessions = [match[1] for match in map(_SESSION.fullmatch, users) if match]
     return sessions if len(sessions) == len(users) else [*users]
+
+
+def person_of(user: str) -> str:
+    """Return the person whose session is called `user`; `user` if it is no session's name."""
+    session = _SESSION.fullmatch(user)
+    return session[1] if session else user

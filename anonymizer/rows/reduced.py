@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix
 
 from ..arrays import Ints, Marks
 from ..deletion.histories import by_content
-from ..errors import BadInput, BadParameter, Unsatisfiable
+from ..errors import Unsatisfiable
 from ..model import Profiles, Release
 from ..promise import Promise
 from .representative import named_rows, over_used
@@ -31,13 +31,6 @@ def reduced_release(
     frequencies: str = "keep",
 ) -> Release:
     """Return the release of the `kept` cells of `profiles`; others were deleted in `passes`."""
-    if frequencies not in ("keep", "drop"):
-        raise BadParameter(f"frequencies={frequencies} must be one of drop, keep")
-    cells = profiles.weights.nnz
-    if kept.shape != (cells,) or passes.shape != (cells,):
-        raise BadInput(f"{kept.size} marks and {passes.size} passes do not fit {cells} cells")
-    if not np.array_equal(passes == 0, kept) or passes.min(initial=0) < 0:
-        raise BadInput("the pass of a kept cell must be 0, and that of any other 1 or more")
     sizes = _sizes(profiles, kept)
     users = np.flatnonzero(sizes)
     if not users.size:

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..errors import BadParameter, Unsatisfiable
+from ..errors import Unsatisfiable
 from ..model import Grouping, Profiles, largest, row_names
 
 
@@ -46,10 +46,6 @@ def represent(
     most_share: float | None = None,
 ) -> Profiles:
     """Return a row for each group, without terms that more than `most_share` of members have."""
-    if representative not in REPRESENTATIVES:
-        raise BadParameter(
-            f"representative={representative} must be one of {', '.join(sorted(REPRESENTATIVES))}"
-        )
     weights = REPRESENTATIVES[representative](profiles, grouping)
     if most_share is not None:
         weights = _without_common(weights, profiles, grouping, most_share)

@@ -25,9 +25,8 @@ from scipy.sparse import csr_matrix, eye
 
 from ..arrays import Floats, Ints, Numbers
 from ..compiled import in_parallel
-from ..errors import BadInput, BadParameter
 from ..model import Profiles
-from .wordnet import COMBINE, DECIMALS, spread
+from .wordnet import DECIMALS, spread
 
 MOST_NEIGHBOURS = 1000
 # Many more shares than cores, so that no core waits long for the last one.
@@ -41,33 +40,11 @@ class Network:
     terms: tuple[str, ...]
     weights: csr_matrix
 
-    def __post_init__(self) -> None:
-        size = len(self.terms)
-        if self.weights.shape != (size, size):
-            form = " x ".join(map(str, self.weights.shape))
-            raise BadInput(f"links are {form} but there are {size} terms; give a row for each term")
-        if len(set(self.terms)) != size:
-            twice = size - len(set(self.terms))
-            raise BadInput(f"{twice} terms occur twice in the network; each must occur once")
-
 
 def learn(
     contexts: csr_matrix, terms: Sequence[str], *, neighbours: int = 5, least: int = 3
 ) -> Network:
     """Return the links of each term to its strongest neighbours; `contexts` hold a term or not."""
-    faults = {
-        f"neighbours={neighbours} must be 1 to {MOST_NEIGHBOURS}": (
-            1 <= neighbours <= MOST_NEIGHBOURS
-        ),
-        f"least={least} must be at least 1": least >= 1,
-    }
-    if not all(faults.values()):
-        raise BadParameter("; ".join(fault for fault, holds in faults.items() if not holds))
-    if contexts.shape[1] != len(terms):
-        raise BadInput(
-            f"contexts have {contexts.shape[1]} columns but there are {len(terms)} terms; give "
-            "a column for each term"
-        )
     if not contexts.has_canonical_format:
         contexts = contexts.copy()
         contexts.sum_duplicates()
@@ -112,8 +89,6 @@ def learn(
 
 def augment_by_network(profiles: Profiles, network: Network, *, combine: str = "max") -> csr_matrix:
     """Return users x terms; each term that `network` knows brings its neighbours, by strength."""
-    if combine not in COMBINE:
-        raise BadParameter(f"combine={combine} must be one of {', '.join(COMBINE)}")
     row = {term: at for at, term in enumerate(network.terms)}
     row_of = np.array([row.get(term, -1) for term in profiles.terms], dtype=np.int64)
     known = np.flatnonzero(row_of >= 0)

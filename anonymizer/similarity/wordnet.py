@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 
 from ..arrays import Floats, Ints, Numbers
 from ..compiled import compiled, in_parallel
-from ..errors import BadInput, BadParameter
+from ..errors import BadInput
 from ..model import Profiles, Progress, silent
 from ..terms.wordnet import WordNet
 
@@ -41,13 +41,6 @@ def augment_profiles(
     progress: Progress = silent,
 ) -> csr_matrix:
     """Return users x (synsets, then terms): what `profiles` have after steps 1 and 2."""
-    faults = {
-        f"a={a} must be 0 or more": a >= 0,
-        f"sense={sense} must be one of first, profile": sense in ("first", "profile"),
-        f"combine={combine} must be one of max, sum": combine in COMBINE,
-    }
-    if not all(faults.values()):
-        raise BadParameter("; ".join(fault for fault, holds in faults.items() if not holds))
     candidates = CandidatePaths(profiles, wordnet)
     paths = (candidates.closest if sense == "profile" else candidates.first)(progress)
     count, terms = int(wordnet.path_synsets[1].size) - 1, np.arange(len(profiles.terms))

@@ -7,12 +7,15 @@ the few that they can't tell apart are computed. So the answers are the same to 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..model import Floats, Ints, Whole
 from .products import (
+    HELD,
+    LINE,
     fewer_steps,
     largest,
     largest_of_many,
@@ -70,11 +73,12 @@ class VectorCloseness:
 
     def settle(self) -> None:
         """Prepare all documents for `closer`, unless that takes too much memory."""
-        if self._steps is None and 0 < self._lengths.size * self._less.size <= CELLS:
-            matrix = self._forward.counts
-            self._steps = steps_of_many(
-                self._lengths, matrix, self._columns, self._less, self._common
-            )
+        # Whole cache lines are compared faster than their parts.
+        shape = self._lengths.size, self._less.size + -self._less.size % LINE
+        if self._steps is None and 0 < math.prod(shape) <= CELLS and self._most <= HELD:
+            steps, matrix = np.zeros(shape, np.uint16), self._forward.counts
+            steps_of_many(self._lengths, matrix, self._columns, self._less, self._common, steps)
+            self._steps = steps
 
     def of(self, rows: Ints) -> Floats:
         """Return how close each vector is to the documents `rows`."""
@@ -87,7 +91,8 @@ class VectorCloseness:
         rows = self._forward.checked(rows)
         if self._steps is None or not rows.size:
             return PoolCloseness(rows, self.of(rows), np.zeros(0, np.int64))
-        return PoolCloseness(rows, None, largest_steps(rows, self._steps, self._most))
+        sums = largest_steps(rows, self._steps, self._most)
+        return PoolCloseness(rows, None, sums[: self._less.size])
 
     def closer(self, pool: PoolCloseness, than: float, but: int = -1) -> int:
         """Return how many vectors are less close to `pool` than the number `than` is.

@@ -19,7 +19,10 @@ Loop = TypeVar("Loop", bound=Callable[..., object])
 _BLOCK = 8  # rows
 STEPS = 1 << 16  # from -1 to 1
 SURELY = 0.01  # steps
-_LINE = 32  # numbers of 2 bytes in a cache line
+HELD = 12  # of a vector's steps with a pool, the largest ones
+LINE = 32  # numbers of 2 bytes in a cache line
+_BITS = 22  # of a place among rows
+_LAST = (1 << _BITS) - 1
 _LOGS = 1 + np.log(np.maximum(np.arange(256), 1))  # of most counts
 
 
@@ -43,7 +46,7 @@ def row_products(
     for first in range(0, rows.size, _BLOCK):
         last = min(first + _BLOCK, rows.size)
         for at in range(first, last):
-            for i in range(starts[rows[at]], starts[rows[at] + 1], _LINE):
+            for i in range(starts[rows[at]], starts[rows[at] + 1], LINE):
                 touched += columns[i] + values[i]
         for at in range(first, last):
             low, high = starts[rows[at]], starts[rows[at] + 1]
@@ -89,18 +92,21 @@ def products_away(
     vector: tuple[Ints, Floats],
     blank: Floats,
     common: Floats,
-    factor: float,
-    size: float,
-) -> Floats:
-    """Return (product - `factor` * `common`) / `size` for each of `rows` of a CSR `matrix`.
+    scale: tuple[float, float, float, float],
+    best: tuple[int, int],
+) -> tuple[Floats, float]:
+    """Return (away - mean) / spread, and how large the largest away are.
 
-    The product is that of the row, divided by its length, with a `vector` of columns and factors.
-    A length of 0 makes a product of 0. `lengths` and `common` are those of all rows. `blank` is a
-    vector of zeros, on entry and on return.
+    Away is (product - factor * `common`) / size, for each of `rows` of a CSR `matrix`; `scale` is
+    factor, size, mean and spread. The product is that of the row, divided by its length, with a
+    `vector` of columns and factors. A length of 0 makes a product of 0. `lengths` and `common` are
+    those of all rows. `blank` is a vector of zeros, on entry and on return. `best` is among how
+    many first ones to look for how many largest; their mean is rounded to 12 decimals.
     """
     # A vector of all columns is long. Making a new one would take longer than the products, and
     # would push out of the processor's cache what the products need.
     columns, factors = vector
+    factor, size, mean, spread = scale
     for i in range(columns.size):
         blank[columns[i]] = factors[i]
     products = row_products(rows, matrix[0], matrix[1], matrix[2], blank)
@@ -110,7 +116,10 @@ def products_away(
         length = lengths[rows[at]]
         product = products[at] / length if length > 0 else 0.0
         products[at] = (product - factor * common[rows[at]]) / size
-    return products
+    near = _rounded(_largest(products[: best[0]], best[1]))
+    for at in range(rows.size):
+        products[at] = (products[at] - mean) / spread
+    return products, near
 
 
 @_compiled
@@ -192,37 +201,39 @@ def steps_of_many(
     vectors: tuple[Whole, Whole, Floats],
     less: Floats,
     common: Floats,
-) -> Whole:
-    """Return all rows' products with `vectors` in STEPS steps from -1 to 1: rows x vectors.
+    steps: Whole,
+) -> None:
+    """Write all rows' products with `vectors` to `steps`: rows x vectors, STEPS from -1 to 1.
 
     See `largest_of_many`. No product is below its step, or above the next one, but by rounding.
     """
-    steps, products = np.empty((lengths.size, less.size), np.uint16), np.empty(less.size)
+    products = np.empty(less.size)
     for row in range(lengths.size):
         _products_with(row, matrix, vectors, products)
         _less(products, lengths[row], less, common[row])
         for vector in range(less.size):
             step = int((products[vector] + 1) * (STEPS / 2))
             steps[row, vector] = min(max(step, 0), STEPS - 1)
-    return steps
 
 
 @_compiled
 def largest_steps(rows: Ints, steps: Whole, most: int) -> Ints:
-    """Return for each vector the sum of its `most` largest `steps` among `rows`."""
-    most, size = min(most, rows.size), steps.shape[1]
-    sums, some = np.zeros(size + 1, np.int64), np.empty(size, np.uint16)
-    best, touched = np.zeros((most, size), np.uint16), 0
+    """Return for each vector the sum of its `most` largest `steps` among `rows`; HELD at most."""
+    size, touched = steps.shape[1], 0
+    sums, best = np.zeros(size + 1, np.int64), np.zeros((HELD, size), np.uint16)
     for first in range(0, rows.size, _BLOCK):
         block = rows[first : first + _BLOCK]
         for row in block:  # as in `row_products`
-            for i in range(0, size, _LINE):
+            for i in range(0, size, LINE):
                 touched += steps[row, i]
         for row in block:
-            some[:] = steps[row]
-            for place in range(most):
-                _sift(best[place], some)
-    for place in range(most):
+            for i in range(size):
+                step = steps[row, i]
+                for place in range(HELD):  # a fixed number, so that no step leaves the processor
+                    held = best[place, i]
+                    best[place, i] = step if step > held else held
+                    step = held if step > held else step
+    for place in range(min(most, rows.size)):
         sums[:-1] += best[place]
     sums[size] = touched  # or the compiler would drop the touching
     return sums[:-1]
@@ -285,19 +296,25 @@ def products_of_some(
 @_compiled
 def largest(values: Floats, most: int) -> Floats:
     """Return for each row of `values` the mean of its `most` largest; of all if it has fewer."""
-    most = min(most, values.shape[1])
-    means, best = np.zeros(len(values)), np.empty(most + 1)
+    means = np.empty(len(values))
     for at in range(len(values)):
-        best[:] = -np.inf
-        for value in values[at]:
-            to = most  # one place more than needed
-            while to > 0 and best[to - 1] < value:
-                best[to] = best[to - 1]
-                to -= 1
-            best[to] = value
-        for value in best[:most]:
-            means[at] += value
-    return means / max(most, 1)
+        means[at] = _largest(values[at], most)
+    return means
+
+
+@_compiled
+def _largest(values: Floats, most: int) -> float:
+    most = min(most, values.size)
+    mean, best = 0.0, np.full(most + 1, -np.inf)
+    for value in values:
+        to = most  # one place more than needed
+        while to > 0 and best[to - 1] < value:
+            best[to] = best[to - 1]
+            to -= 1
+        best[to] = value
+    for value in best[:most]:
+        mean += value
+    return float(mean / max(most, 1))
 
 
 @_compiled
@@ -341,41 +358,42 @@ def away_from(weights: Floats, places: Ints, shares: Floats, factor: float) -> t
 
 @_compiled
 def along(
-    products: Floats, common: Floats, factor: float, length: float
+    matrix: tuple[Whole, Whole, Whole],
+    vector: tuple[Ints, Floats],
+    lengths: Floats,
+    common: Floats,
+    factor: float,
+    size: float,
 ) -> tuple[Floats, float, float]:
-    """Return (products - factor * common) / length, with mean and standard deviation.
+    """Return (products - `factor` * `common`) / `size`, with mean and standard deviation.
 
-    Sums are added one by one.
+    Products are those of `column_products`. Sums are added one by one.
     """
-    made, mean, square = np.empty(products.size), 0.0, 0.0
-    for at in range(products.size):
-        made[at] = (products[at] - factor * common[at]) / length
+    made = column_products(matrix[0], matrix[1], matrix[2], vector[0], vector[1], lengths)
+    mean, square = 0.0, 0.0
+    for at in range(made.size):
+        made[at] = (made[at] - factor * common[at]) / size
         mean += made[at]
-    mean /= max(products.size, 1)
+    mean /= max(made.size, 1)
     for value in made:
         square += (value - mean) * (value - mean)
-    return made, mean, np.sqrt(square / max(products.size, 1))
+    return made, mean, np.sqrt(square / max(made.size, 1))
 
 
 @_compiled
-def standard(
-    products: Floats, mean: float, spread: float, seen: int, most: int
-) -> tuple[Floats, float]:
-    """Return by how many times `spread` each of `products` is above `mean`, and how close they are.
+def moved(
+    values: Floats, t: Floats, places: Ints, weights: Floats, strength: float
+) -> tuple[Floats, Floats]:
+    """Return `values` + `strength` * (`t` + around) / 2, rounded to 12 decimals, and around.
 
-    That is the mean of the `most` largest of the `seen` first ones, rounded to 12 decimals.
+    Around is the mean of `t` as in `means_around`; 0 without `places`.
     """
-    near = largest(products[:seen].reshape((1, -1)), most)[0]
-    return (products - mean) / spread, _rounded(near)
-
-
-@_compiled
-def moved(values: Floats, one: Floats, other: Floats, strength: float) -> Floats:
-    """Return `values` + `strength` * (`one` + `other`) / 2, rounded to 12 decimals."""
-    made = np.empty(values.size)
+    made, around = np.empty(values.size), np.zeros(values.size)
+    if places.size:
+        around = means_around(t, places, weights)
     for at in range(values.size):
-        made[at] = _rounded(values[at] + strength * (one[at] + other[at]) / 2)
-    return made
+        made[at] = _rounded(values[at] + strength * (t[at] + around[at]) / 2)
+    return made, around
 
 
 @_compiled
@@ -405,13 +423,14 @@ def alike(
     Both are 0 where one is missing. Values count as (1 + ln value) times their column's weight.
     Equal cosines: first places first.
     """
-    near, close = np.zeros((rows.size, most), np.int64), np.zeros((rows.size, most))
     # Each column's cells one after the other, so that only rows that share a column meet. A pair
     # meets once: at its first row, among the cells that stand below that row's own.
     row_of, part, own, end = _by_column(rows, starts, columns, values, weights)
-    cosines, some = np.zeros(rows.size), np.empty(rows.size + 1, np.uint32)
-    # What a cosine must exceed before it is rounded, as few are near enough.
-    least, last, cell = np.full(rows.size, -1e-12), most - 1, 0
+    near, close = np.zeros((rows.size, most), np.int64), np.zeros((rows.size, most))
+    # A key is a rounded cosine and, in its last bits, how far from the end the other's place is.
+    # Keys are compared without branches, which the processor could not foresee.
+    best, keys = np.zeros((most, rows.size), np.int64), np.empty(most + rows.size, np.int64)
+    cosines, cell = np.zeros(rows.size), 0
     for at in range(rows.size):
         cosines[at:] = 0
         for _ in range(starts[rows[at] + 1] - starts[rows[at]]):
@@ -419,17 +438,32 @@ def alike(
             for below in range(own[cell] + 1, end[cell]):
                 cosines[row_of[below]] += value * part[below]
             cell += 1
-        # First without a branch, which the processor could not foresee.
-        many, enough = 0, least[at]
-        for other in range(at + 1, rows.size):
-            some[many] = other
-            many += (cosines[other] > enough) | (cosines[other] > least[other])
-        for other in some[:many]:
-            cosine = _rounded(cosines[other])
-            _keep(cosine, other, near[at], close[at])
-            _keep(cosine, at, near[other], close[other])
-            least[other] = close[other, last] - 1e-12
+        others = keys[most : most + rows.size - at - 1]
+        for other in range(others.size):
+            cosine = int(np.rint(cosines[at + 1 + other] * 1e12))
+            others[other] = (cosine << _BITS) + (_LAST - at - 1 - other)
+        keys[:most] = best[:, at]
+        key = 1 << 62
+        for place in range(most):
+            key = _next(keys[: most + others.size], key)
+            if key <= _LAST:
+                break
+            near[at, place], close[at, place] = _LAST - (key & _LAST), (key >> _BITS) / 1e12
+        for other in range(others.size):
+            others[other] += other + 1
+        for place in range(most):
+            _sift(best[place, at + 1 :], others)
     return near, close
+
+
+@_compiled
+def _next(keys: Ints, before: int) -> int:
+    """Return the largest of `keys` that is less than `before`; 0 if there is none."""
+    best = 0
+    for at in range(keys.size):
+        key = keys[at] if keys[at] < before else 0
+        best = key if key > best else best
+    return best
 
 
 @_compiled
@@ -440,48 +474,40 @@ def _by_column(
 
     And for each value of each row: its cell, and where the cells of its column end.
     """
-    cells = 0
-    # Of the index's many columns few are in these rows, so no others are set to 0.
-    free, size = np.empty(weights.size, np.uint32), np.empty(weights.size, np.uint32)
+    # Columns are numbered as they come. Of the index's many few are in these rows, so no others are
+    # set to 0. No branch depends on the values, because the processor could not foresee it.
+    number, cells = np.empty(weights.size, np.uint32), 0
     for row in rows:
         cells += starts[row + 1] - starts[row]
         for i in range(starts[row], starts[row + 1]):
-            free[columns[i]], size[columns[i]] = 0, 0
+            number[columns[i]] = 0
+    of, scaled, end = np.empty(cells, np.uint32), np.empty(cells), np.zeros(cells + 2, np.uint32)
+    many, at_value = 0, 0
     for row in rows:
-        for i in range(starts[row], starts[row + 1]):
-            size[columns[i]] += 1
-    row_of, part = np.empty(cells, np.uint32), np.empty(cells)
-    own, end = np.empty(cells, np.uint32), np.empty(cells, np.uint32)
-    first, at_value = 0, 0
-    for at in range(rows.size):
         square, before = 0.0, at_value
-        for i in range(starts[rows[at]], starts[rows[at] + 1]):
+        for i in range(starts[row], starts[row + 1]):
             column, count = columns[i], values[i]
-            if not free[column]:  # from 1; `size` becomes the column's end
-                free[column] = first + 1
-                first += size[column]
-                size[column] = first
-            cell = free[column] - 1
-            free[column] += 1
-            value = weights[column]
-            if count > 1:
-                value *= _LOGS[count] if count < _LOGS.size else 1 + np.log(float(count))
+            known = number[column]
+            many += known == 0
+            known = many if known == 0 else known
+            number[column] = of[at_value] = known
+            end[known + 1] += 1
+            logarithm = _LOGS[count] if count < _LOGS.size else 1 + np.log(float(count))
+            value = weights[column] * logarithm
             square += value * value
-            row_of[cell], part[cell], own[at_value], end[at_value] = at, value, cell, size[column]
+            scaled[at_value] = value
             at_value += 1
         length = np.sqrt(square)
         for i in range(before, at_value):
-            part[own[i]] /= length
-    return row_of, part, own, end
-
-
-@_compiled
-def _keep(cosine: float, place: int, places: Ints, cosines: Floats) -> None:
-    """Write `place` and its `cosine` among `places` and `cosines` if it is one of the largest."""
-    to = cosines.size - 1
-    if cosine <= cosines[to]:
-        return
-    while to > 0 and cosines[to - 1] < cosine:
-        places[to], cosines[to] = places[to - 1], cosines[to - 1]
-        to -= 1
-    places[to], cosines[to] = place, cosine
+            scaled[i] /= length
+    for column in range(many):
+        end[column + 2] += end[column + 1]
+    row_of, part = np.empty(cells, np.uint32), np.empty(cells)
+    own, at_value = np.empty(cells, np.uint32), 0
+    for at in range(rows.size):
+        for _ in range(starts[rows[at] + 1] - starts[rows[at]]):
+            cell = end[of[at_value]]
+            end[of[at_value]] += 1
+            row_of[cell], part[cell], own[at_value] = at, scaled[at_value], cell
+            at_value += 1
+    return row_of, part, own, end[of]

@@ -127,8 +127,6 @@ class Forward:
         Columns must differ, except -1, a term that no document has: it adds only to the profile's
         length. A document's vector is tf or tf * ln(1 + documents / df), over all its terms.
         """
-        if vectors not in VECTORS:
-            raise SearchError(f"vectors={vectors} must be one of {', '.join(VECTORS)}")
         weights = weights / (np.abs(weights).max(initial=0) or 1)  # so that no square overflows
         places: Ints = np.flatnonzero(columns >= 0)
         known = columns[places]
@@ -181,18 +179,18 @@ class Forward:
         rows: Ints,
         vector: tuple[Ints, Floats],
         common: Floats,
-        factor: float,
-        length: float,
+        scale: tuple[float, float, float, float],
+        best: tuple[int, int],
         form: str = "tfidf",
-    ) -> Floats:
-        """Return the products of documents with a `vector`, less `factor` times what is `common`.
+    ) -> tuple[Floats, float]:
+        """Return documents' products with a `vector`, less what is `common`, and the largest.
 
-        All is over `length`. Documents are those of `rows`, which are checked, and of length 1. The
+        See `products_away`. Documents are those of `rows`, which are checked, and of length 1. The
         `vector` has columns, which differ, and by what counts there are multiplied. `common` is of
-        all documents. Nothing is rounded.
+        all documents. Products are not rounded.
         """
         lengths = self._norms[form]
-        return products_away(rows, lengths, self._parts, vector, self.blank, common, factor, length)
+        return products_away(rows, lengths, self._parts, vector, self.blank, common, scale, best)
 
     def idf_at(self, columns: Ints, vectors: str = "tfidf") -> Floats:
         """Return by what a document's count at each of `columns` is multiplied."""

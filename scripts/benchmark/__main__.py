@@ -13,7 +13,6 @@ from search_app import console
 from search_app.cli import Parser, finish
 from search_app.errors import UsageError
 from search_app.settings import Settings, load_settings
-from search_app.workspace.folder import write_whole
 
 from .bars import RATIOS
 from .plan import PREFIXES, SMALL, Load, Plan
@@ -22,7 +21,7 @@ MODES = ("none", "own", "group")
 _LISTED = (
     "R1 a pool, R2 its re-ranking, R3 pages, R4 clustering as users double, R5 against its obvious "
     "version, R6 a log to verified releases, R7 deleting terms, R9 verifying releases, R10 reading "
-    "a log, R11 --help; listed as not measured: R8 (a method to come), R12 (a fresh clone), R13 "
+    "a log, R11 --help; listed as not measured: R8, R12 (a fresh clone), R13 "
     "(see --load)"
 )
 
@@ -77,7 +76,6 @@ def parser() -> argparse.ArgumentParser:
     kept.add_argument(
         "--folder", type=Path, metavar="DIR", help="keep here what takes long to make: logs, corpus"
     )
-    kept.add_argument("--plot", type=Path, metavar="FILE.svg", help="with --full: time over users")
     return parser
 
 
@@ -143,8 +141,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     note = console.say if sys.stderr.isatty() else lambda _line: None
     report = suite.run(plan, note)
-    if arguments.plot:
-        write_whole(arguments.plot, reports.drawn(report), public=True)
     if arguments.json:
         console.show_json(reports.as_json(report))
     else:
@@ -165,8 +161,6 @@ def _check(arguments: argparse.Namespace) -> None:
     gone = [str(corpus) for corpus in arguments.index or () if not corpus.exists()]
     if gone:
         faults.append(f"--index {', '.join(gone)} does not exist")
-    if arguments.plot and not arguments.full:
-        faults.append("--plot draws the whole log of --full; give both")
     if sum(map(bool, (arguments.index, arguments.load, arguments.full))) > 1:
         faults.append("--index, --load and --full are runs of their own; give one of them")
     if arguments.only and (arguments.index or arguments.load):

@@ -10,7 +10,6 @@ from typing import Any
 from search_app import __version__
 
 from .bars import MISSED, VERDICTS, Finding, shown
-from .growth_plot import Points, plot
 from .machine import Load, cores, load_average
 from .suite import Report
 
@@ -88,27 +87,6 @@ def _load(report: Report) -> Load:
     """Return the load averages before and after the whole run."""
     loads = list(report.loads.values()) or [Load(load_average(), load_average())]
     return Load(loads[0].before, loads[-1].after)
-
-
-def stages(facts: Mapping[str, Any]) -> dict[str, Points]:
-    """Return seconds over users for each stage of whole logs in `facts`, and for clustering."""
-    points: dict[str, Points] = {}
-    for known in facts.values():
-        if "time(2n) / time(n)" in known:
-            seconds = known["seconds"].items()
-            points["clustering alone"] = [(float(users), taken) for users, taken in seconds]
-    for runs in (known["runs"] for known in facts.values() if "runs" in known):
-        points["profiles"] = [(run["users"], run["profiles"]["seconds"]) for run in runs]
-        for name in ("raw", "WordNet"):
-            for verb in ("anonymize", "verify"):
-                taken = [(run["users"], run[name][verb]["seconds"]) for run in runs]
-                points[f"{verb}, {name}"] = taken
-    return points
-
-
-def drawn(report: Report) -> str:
-    """Return a plot of how time grows with users in `report`, as SVG."""
-    return plot(stages(report.facts))
 
 
 def versions() -> dict[str, str]:

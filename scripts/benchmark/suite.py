@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from anonymizer.errors import AnonymizerError
-from anonymizer.methods import METHODS
 from index.model import SearchError
 from search_app.errors import UsageError
 
@@ -56,8 +55,8 @@ STEPS = (
     Step(("R3",), "asking for pages", pages.measure),
     Step(("R13",), "asking for pages from many clients", pages.measure_load),
 )
-METHOD_OF = {"R8": "vocabulary-k"}
 WHY_NOT = {
+    "R8": "it is not built; docs/performance.md has times of the method",
     "R12": "it begins before veilsearch is installed; time scripts/demo in a fresh clone",
     "R13": "it takes minutes; ask for it with --load",
     "index": "it needs a corpus; ask for it with --index CORPUS",
@@ -120,13 +119,7 @@ def _names(ratios: Sequence[str], plan: Plan, some: Sequence[str] = ()) -> list[
 
 def why_not(name: str) -> str:
     """Return why the bar `name` was not measured."""
-    ratio = BARS[name].ratio
-    if ratio in METHOD_OF:
-        method = METHOD_OF[ratio]
-        if method not in METHODS:
-            return f"needs the method {method}, which is not built yet"
-        return f"the method {method} exists, but not its measurement"
-    return WHY_NOT.get(ratio, "it was not asked for")
+    return WHY_NOT.get(BARS[name].ratio, "it was not asked for")
 
 
 @contextmanager

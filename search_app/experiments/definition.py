@@ -2,7 +2,7 @@
 
 name = "mine"
 report = "general"            # or a paper's, such as zhu-xiong, which finds variants by table name
-[inputs]                      # design.py lists all of them with their defaults
+[inputs]                      # `experiment --help` lists all of them with their defaults
 queries_per_user = 5
 [defaults]                    # for every variant
 method = "p-linkability"
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from importlib.resources import files
 from itertools import product
 from math import prod
@@ -27,6 +27,7 @@ from typing import Any
 
 from anonymizer.errors import BadParameter
 from anonymizer.methods import METHODS
+from anonymizer.methods.method import Chooser
 
 from ..errors import UsageError
 from .design import (
@@ -149,61 +150,18 @@ def is_plain(name: str) -> bool:
 
 def _inputs(given: Mapping[str, Any]) -> tuple[ExperimentInputs, list[str]]:
     """Return the `given` inputs and the faults in them."""
-    known = sorted(field.name for field in fields(ExperimentInputs))
-    faults = [f"no input {name}; there are {', '.join(known)}" for name in given.keys() - known]
-    values: dict[str, Any] = {}
-    for name in given.keys() & known:
+    chooser = Chooser("an experiment", ExperimentInputs)
+    values, faults = dict[str, Any](), list[str]()
+    for name, value in given.items():
         try:
-            values[name] = _number(name, given[name])
-        except ValueError:
-            faults.append(f"{name}={given[name]} must be {_allowed(name)}")
-    return ExperimentInputs(**values), sorted(faults)
+            values |= chooser.read({name: _text(value)})
+        except BadParameter as fault:
+            faults.append(str(fault))
+    inputs = ExperimentInputs(**values)
+    return inputs, sorted([*faults, *inputs.range_faults()])
 
 
 _WHY = "in a pool of 30 documents or fewer all are relevant, so every order has AP 1"
-_RANGES = {
-    "size": (1, 100_000),
-    "users": (2, 10_000_000),
-    "robots": (1, 1_000_000),
-    "queries_per_user": (1, 1000),
-    "least_hits": (LEAST_POOL, MOST_POOL),
-    "least_queries": (1, 1_000_000),
-    "seed": (0, 2**32 - 1),
-}
-_MAY_BE_OFF = ("size", "users", "robots")
-_TERMS = ("wordnet", "all", "letters-digits")
-
-
-def _allowed(name: str) -> str:
-    """Return the values that the input `name` may have, in words."""
-    if name not in _RANGES:
-        return "above 0 and below 1" if name == "test_share" else "wordnet, all or letters-digits"
-    low, high = _RANGES[name]
-    more = ", or off" if name in _MAY_BE_OFF else f": {_WHY}" if name == "least_hits" else ""
-    return f"a whole number from {low} to {high}{more}"
-
-
-def _number(name: str, value: Any) -> Any:
-    """Return the `value` of the input `name`, read from TOML or text; ValueError if wrong."""
-    if name == "terms":
-        if value not in _TERMS:
-            raise ValueError
-        return value
-    if value == "off" and name in _MAY_BE_OFF:
-        return None
-    # A bool is an int in Python, but TOML's true is no number.
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise ValueError
-    if name == "test_share":
-        share = float(value)
-        if not 0 < share < 1:
-            raise ValueError
-        return share
-    low, high = _RANGES[name]
-    number = int(value) if isinstance(value, str) else value
-    if not isinstance(number, int) or not low <= number <= high:
-        raise ValueError
-    return number
 
 
 def _variant_faults(given: Mapping[str, Any]) -> Iterator[str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from anonymizer.methods.method import Options, option
+
 WEIGHTS = ("binary", "tf", "tfidf", "recency")
 SESSIONS = "sessions"  # in place of weights: sessions instead of people, with counts of terms
 VECTORS = ("tfidf", "tf")
@@ -20,18 +22,45 @@ Parameters = Mapping[str, str | int | float | None]  # a method's parameters by 
 
 
 @dataclass(frozen=True)
-class ExperimentInputs:
+class ExperimentInputs(Options):
     """How people and queries are taken from a log."""
 
-    size: int | None = 150  # terms of a profile; people with fewer are skipped; None: all terms
-    users: int | None = 720  # at most this many people: the first with enough terms
-    test_share: float = 0.2  # share of each person's queries that is held out, the last by time
-    terms: str = "wordnet"
-    robots: int | None = None  # people with more queries than this in a session are skipped
-    queries_per_user: int = 5  # held-out queries drawn for each person
-    least_hits: int = 100  # documents a drawn query must find
-    least_queries: int = 45  # of people whose log is released; the paper's have more than 44
-    seed: int = 0  # of this draw
+    size: int | None = option(
+        150, "terms of a profile; people with fewer are skipped (off: all)", least=1, most=100_000
+    )
+    users: int | None = option(
+        720, "at most these people, the first with such a profile (off: all)", least=2, most=10**7
+    )
+    test_share: float = option(
+        0.2, "share of each person's queries, the last by time, that is held out for tests"
+    )
+    terms: str = option(
+        "wordnet",
+        "which words are terms: those of wordnet, all, or letters-digits",
+        choices=("wordnet", "all", "letters-digits"),
+    )
+    robots: int | None = option(
+        None,
+        "skip people with more queries than this in a session (gap: 30 minutes)",
+        least=1,
+        most=10**6,
+    )
+    queries_per_user: int = option(
+        5, "test queries of each person, drawn from these", least=1, most=1000
+    )
+    least_hits: int = option(
+        100, "documents that a test query must find", least=LEAST_POOL, most=MOST_POOL
+    )
+    # The paper's people have more than 44.
+    least_queries: int = option(
+        45, "people with fewer queries are not in the log that is released", least=1, most=10**6
+    )
+    seed: int = option(0, "seed of drawing the test queries", least=0, most=2**32 - 1)
+
+    def range_faults(self) -> list[str]:
+        """Return which values are out of range."""
+        share = f"test_share={self.test_share:g} must be above 0 and below 1"
+        return [*super().range_faults(), *[share] * (not 0 < self.test_share < 1)]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,6 +49,12 @@ class Outcomes:
         """Return whether `variant` was searched in `mode` over `pool` by each of its seeds."""
         seeds = {unit.seed for unit in self.units_of(variant) if (mode, pool) in unit.asked}
         return bool(variant.seeds) and seeds == set(variant.seeds)
+
+    def searched(self, mode: str, pool: int, *tables: str) -> Iterator[Variant]:
+        """Yield the variants of `tables` that ask for `mode` and were searched so over `pool`."""
+        for variant in self.experiment.named(*tables):
+            if mode in variant.modes and self.measured(variant, mode, pool):
+                yield variant
 
     def by_people(self, variant: Variant, mode: str, pool: int, measure: str = "AP") -> Floats:
         """Return `measure` for each person, averaged over seeds."""

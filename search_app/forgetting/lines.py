@@ -18,10 +18,10 @@ from anonymizer.storage.records import read_object
 
 from ..errors import UsageError, plain_when_writing
 from ..settings import Settings
-from ..tasks.profiling import analysis_of, choices_of
 from ..tasks.town import truth_path
 from ..workspace.folder import Current, Workspace, with_check, write_whole
 from ..workspace.lecture import NAME as LECTURE_FILE
+from ..workspace.profile_choices import analysis_of, choices_of
 from ..workspace.replacing import Replacement
 from ..workspace.tables import is_database
 from .needles import Needles

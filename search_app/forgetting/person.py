@@ -21,7 +21,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from anonymizer.verification.choices import person_of
+from anonymizer.profiles.rare_terms import person_of
 
 from ..accounts.database import FILE
 from ..accounts.store import PeopleStore

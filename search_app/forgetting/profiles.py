@@ -17,19 +17,19 @@ from anonymizer.profiles.origins import (
     read_origins,
     write_origins,
 )
+from anonymizer.profiles.rare_terms import person_of
 from anonymizer.profiles.withdrawal import origins_without, profiles_without
 from anonymizer.storage.profiles import fingerprint, read_profiles, write_rest
 from anonymizer.storage.records import read_object
-from anonymizer.verification.choices import person_of
 
-from ..tasks.profiling import (
+from ..workspace.folder import Workspace
+from ..workspace.profile_choices import (
     choices_of,
     choices_path,
     held_out_hash,
     noted_fingerprint,
     write_choices,
 )
-from ..workspace.folder import Workspace
 from ..workspace.replacing import Replacement
 from ..workspace.tables import is_database
 

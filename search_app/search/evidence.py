@@ -33,7 +33,6 @@ from index.forward.products import (
     largest,
     means_around,
     moved,
-    standard,
 )
 from index.forward.reading import DocumentVectors, Forward, Neighbours, Target
 from index.model import Whole
@@ -46,6 +45,7 @@ SAMPLE = 4000  # documents that stand for a random one
 SEARCHES = 200  # that a population of rows is replaced by
 OTHERS = 500  # rows of a population that an interest is compared with
 NOTHING = 1e-12  # a length or a spread that counts as 0; and a BM25 score of 0 or less counts as it
+ALONE = Neighbours(np.zeros((0, NEAR), np.int64), np.zeros((0, NEAR)))  # nothing is near
 _POOLS = 16  # kept in memory
 
 
@@ -173,8 +173,10 @@ class EvidenceRule:
             nothing = np.zeros(rows.size)
             return Scored(np.round(logs, DECIMALS), nothing, nothing, 0.0, 0.0, 0.0)
         pool = self._pools.of(rows, self._pool_of)
-        products = self._products(pool.rows, direction)
-        t, near = standard(products, direction.mean, direction.spread, SEEN, BEST)
+        vector, common = (direction.columns, direction.factors), self._common_in_all
+        scale = direction.factor, direction.length, direction.mean, direction.spread
+        best, form = (SEEN, BEST), self._vectors
+        t, near = self._forward.projections_away(pool.rows, vector, common, scale, best, form)
         if pool.close is None:
             compared = direction.searches.size
             closer = int(np.searchsorted(direction.searches, near))
@@ -188,9 +190,10 @@ class EvidenceRule:
         # Where others fit as well, the interest says nothing of this search.
         gate = gate_of(stands, care)
         # Likeness costs most, and the plain order needs none.
-        held = support(t, self.neighbours(rows)) if gate else np.zeros(rows.size)
+        around = self.neighbours(rows) if gate else ALONE
         strength = care.beta * gate
-        return Scored(moved(logs, t, held, strength), t, held, stands, gate, strength)
+        scores, held = moved(logs, t, *around, strength)
+        return Scored(scores, t, held, stands, gate, strength)
 
     def clear(self) -> None:
         """Keep no interest, and no pool of a search."""
@@ -231,11 +234,12 @@ class EvidenceRule:
             shared = [weight * common.get(term, 0.0) for term, weight in interest.items()]
             factor = ordered_sum(shared) / (self._square or 1)
         weights = np.fromiter(interest.values(), np.float64, len(interest))
-        columns = self._forward.columns(list(interest))
+        terms = list(interest)
+        columns = self._forward.columns(terms)
         shares, place_of, place_at = self._shares
         places = place_at[columns]
         for at in np.flatnonzero(columns < 0).tolist():
-            places[at] = place_of.get(list(interest)[at], -1)
+            places[at] = place_of.get(terms[at], -1)
         # What is common stands in one order, and an interest in any.
         away, length = away_from(weights, places, shares, factor)
         some = np.flatnonzero(columns >= 0)
@@ -245,8 +249,9 @@ class EvidenceRule:
         if not interest or length <= NOTHING:
             return Direction(some, columns, factors, away, factor, length, 0.0, 0.0, none)
         counts, place_at = self._by_column
-        own = column_products(*counts, place_at[columns], factors, self.sampled.norms)
-        products, mean, spread = along(own, self._common_in_sample, factor, length)
+        vector, lengths = (place_at[columns], factors), self.sampled.norms
+        common_there = self._common_in_sample
+        products, mean, spread = along(counts, vector, lengths, common_there, factor, length)
         spread, near = spread if spread > NOTHING else 0.0, none
         if self._population is None and self.searches.size:
             # The last place, -1, is that of no document.
@@ -278,8 +283,9 @@ class EvidenceRule:
     def _common_in_all(self) -> Floats:
         """Return each document's product with what is common."""
         every, nothing = np.arange(self._forward.documents), np.zeros(self._forward.documents)
-        vector = self._common_factors
-        return self._forward.projections_away(every, vector, nothing, 0.0, 1.0, self._vectors)
+        vector, as_they_are, form = self._common_factors, (0.0, 1.0, 0.0, 1.0), self._vectors
+        away = self._forward.projections_away(every, vector, nothing, as_they_are, (0, 0), form)
+        return away[0]
 
     @cached_property
     def _common_in_sample(self) -> Floats:
@@ -301,12 +307,6 @@ class EvidenceRule:
         row, value = some
         parts = counts.indptr, counts.indices.astype(row), counts.data.astype(value)
         return parts, places
-
-    def _products(self, rows: Ints, made: Direction) -> Floats:
-        vector, common = (made.columns, made.factors), self._common_in_all
-        return self._forward.projections_away(
-            rows, vector, common, made.factor, made.length, self._vectors
-        )
 
     def _pool_of(self, rows: Ints) -> _OfPool:
         rows = self._forward.checked(rows)
@@ -379,7 +379,7 @@ def total(values: Floats) -> float:
 
 def logarithms(bm25: NDArray[np.floating]) -> Floats:
     """Return ln of the scores `bm25`; a score that is not above NOTHING counts as NOTHING."""
-    logs: Floats = np.log(np.maximum(bm25.astype(np.float64), NOTHING))
+    logs: Floats = np.log(np.maximum(bm25, NOTHING, dtype=np.float64))
     return logs
 
 

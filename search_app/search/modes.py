@@ -131,7 +131,11 @@ class Modes:
 
     def settle(self) -> None:
         """Prepare what searches by the rule `evidence` share; searches need not wait for it."""
-        self.engine.evidence(self.among("group")).settle()
+        made = self.engine.evidence(self.among("group"))
+        made.settle()
+        if self.release:
+            for row in range(min(self.release.groups, KEPT // 2)):
+                made.direction(self.release.released_row(row).weights)
 
     def clear(self) -> None:
         """Keep nothing in memory that was prepared for anybody's searches."""

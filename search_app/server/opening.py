@@ -128,7 +128,7 @@ class Serving:
     def _site(
         self, opened: OpenedModes, access: str, state: object, truth: Mapping[str, Any] | None
     ) -> Site:
-        from ..tasks.demo import QUERY, pair, searches
+        from ..town.examples import QUERY, pair, searches
 
         modes, build = opened.modes, self.workspace.find("index").name
         folder = self.workspace.find("release") if modes.release else None

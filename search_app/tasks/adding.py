@@ -19,24 +19,26 @@ from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Workspace, write_whole
+from ..workspace.profile_choices import (
+    ProfilingChoices,
+    choices_of,
+    choices_path,
+    hash_of_text,
+    held_out_hash,
+    held_out_path,
+    write_choices,
+)
 from ..workspace.releases import release_folders
 from ..workspace.replacing import Replacement
 from .profiling import (
     Built,
     NobodyNew,
-    ProfilingChoices,
     about,
     build_from,
     check_outputs,
-    choices_of,
-    choices_path,
-    hash_of_text,
-    held_out_hash,
     held_out_lines,
-    held_out_path,
     read_of,
     synthetic_truth,
-    write_choices,
 )
 
 

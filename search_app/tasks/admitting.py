@@ -36,10 +36,10 @@ from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Workspace
 from ..workspace.ledger import ADMITTED, note_made, people_published
+from ..workspace.profile_choices import choices_of, noted_fingerprint
 from ..workspace.replacing import Replacement
 from .adding import follow_profiles, write_more
 from .growth import Growth, newcomers
-from .profiling import choices_of, noted_fingerprint
 from .releasing import released, takes_log
 
 _SEEDS = 2**31  # a fresh seed is below this

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from anonymizer.model import Release
 from anonymizer.terms.wordnet import open_wordnet
 
 from .. import __version__
 from ..errors import UsageError
 from ..settings import DEFAULT_METHOD, Settings
 from ..workspace.folder import RELEASE, Workspace, write_whole
-from ..workspace.lecture import PreparedSearch
+from ..workspace.profile_choices import ProfilingChoices
 from .indexing import build_index_of
-from .profiling import ProfilingChoices, write_profiles_of
+from .profiling import write_profiles_of
 from .releasing import write_release_of
 from .serving import serve_release
 from .town import write_town
@@ -25,18 +22,6 @@ from .warming import warming
 
 USERS, SIZE, SEED = 720, 150, 0  # as in Zhu & Xiong; the town has 800 people
 PARAMETERS = {"p": "0.4", "a": "1"}
-QUERY = "java"  # the lecture's example: two people mean different things by it
-PAIR = ("coffee", "programming")
-WORDS = (  # of several meanings, each with two interests that mean different things by it
-    (QUERY, PAIR),
-    ("bass", ("fishing", "guitar")),
-    ("mercury", ("astronomy", "mythology")),
-    ("python", ("snakes", "programming")),
-    ("crane", ("birds", "ships")),
-    ("court", ("tennis", "law")),
-    ("coach", ("football", "trains")),
-    ("bridge", ("poker", "bridges")),
-)
 # A demo with another recipe is built again; raise `format` when something else changes.
 _RECIPE = {"version": __version__, "format": 4, "users": USERS, "size": SIZE, "seed": SEED}
 _MARKER = "demo.json"
@@ -96,29 +81,3 @@ def build(workspace: Workspace, settings: Settings) -> Iterator[str]:
     )
     # Written last: a build that was killed has no marker and is built again.
     write_whole(workspace.root / _MARKER, json.dumps(_RECIPE) + "\n")
-
-
-def pair(
-    truth: Mapping[str, Any], release: Release, labels: tuple[str, str] = PAIR
-) -> dict[str, str]:
-    """Return for each of two interests (`labels`) a fan in `release` who is no fan of the other."""
-    # The one whose group has most fans of it, then the most devoted: they show what grouping does
-    # for people whose group suits them. It suits others less; the pages list everybody.
-    fans = {label: truth["interests"].get(label, []) for label in labels}
-    row_of = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
-    chosen = {}
-    for label, other in (labels, labels[::-1]):
-        fans_in_row = Counter(row_of[user] for user in fans[label] if user in row_of)
-        only = [user for user in fans[label] if user in row_of and user not in fans[other]]
-        if only:
-            chosen[label] = max(only, key=lambda user: fans_in_row[row_of[user]])
-    return chosen
-
-
-def searches(truth: Mapping[str, Any], release: Release) -> tuple[PreparedSearch, ...]:
-    """Return the lecture's searches: each of `WORDS` by two people of `truth` who differ in it."""
-    return tuple(
-        PreparedSearch(word, user)
-        for word, labels in WORDS
-        for user in pair(truth, release, labels).values()
-    )

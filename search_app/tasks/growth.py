@@ -19,7 +19,7 @@ from ..accounts.database import FILE
 from ..accounts.store import PeopleStore
 from ..settings import Settings
 from ..workspace.folder import Workspace
-from .profiling import analysis_of, choices_of, noted_fingerprint
+from ..workspace.profile_choices import analysis_of, choices_of, noted_fingerprint
 
 # Fewest terms of a profile that is admitted. A bound on the average divides the mean length of all
 # profiles of a cohort: very short ones would lower it, and let the groups of all others be smaller.

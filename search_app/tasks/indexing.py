@@ -20,7 +20,7 @@ from .. import console
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Workspace
-from .profiling import analysis
+from ..workspace.profile_choices import analysis
 
 
 def build_index_of(

@@ -1,20 +1,17 @@
-"""Build profiles from logs [I/O], and record with which choices."""
+"""Build profiles from logs [I/O]."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from anonymizer.model import Profiles, QueryLog
 from anonymizer.profiles.building import (
-    ProfileChoices,
     build_profiles,
     without_people,
     without_robots,
@@ -23,17 +20,20 @@ from anonymizer.profiles.origins import Origins, origins_path, write_origins
 from anonymizer.querylog.reading import ReadReport, Reject, read_log
 from anonymizer.storage.files import replaced_whole
 from anonymizer.storage.profiles import fingerprint, write_profiles
-from anonymizer.storage.records import read_object
-from anonymizer.terms.analysis import Analysis, WordAnalysis
-from anonymizer.terms.counting import TermCounter
-from anonymizer.terms.phrases import Phrases
-from anonymizer.terms.wordnet import open_wordnet
 
 from .. import console
 from ..disclosure.numbers import count
 from ..errors import UsageError, plain_when_writing
-from ..settings import Settings, kinds_of
-from ..workspace.folder import Workspace, with_check, write_whole
+from ..settings import Settings
+from ..workspace.folder import Workspace, write_whole
+from ..workspace.profile_choices import (
+    ProfilingChoices,
+    analysis,
+    choices_path,
+    hash_of_text,
+    held_out_path,
+    write_choices,
+)
 from .town import truth_path
 
 
@@ -43,16 +43,6 @@ class NobodyNew(UsageError):
     def __init__(self, report: ReadReport):
         super().__init__("everybody in the log has a profile already, so nothing was changed")
         self.report = report
-
-
-@dataclass(frozen=True)
-class ProfilingChoices(ProfileChoices):
-    """How profiles are made from a log, as release.json states it."""
-
-    gap: int = 1_800  # in whole seconds, as people name it
-    terms: str = "wordnet"
-    phrases: bool = False
-    robots: int | None = None
 
 
 class Built(NamedTuple):
@@ -213,112 +203,6 @@ def rejects_written(path: Path | None) -> Iterator[Callable[[Reject], object]]:
         yield write
 
 
-def analysis(terms: str, settings: Settings, *, phrases: bool = False) -> TermCounter:
-    """Return the counter for the choice `terms`, with WordNet's phrases if `phrases`."""
-    if phrases and terms != "wordnet":
-        raise UsageError(f"--phrases needs --terms wordnet, not {terms}: phrases are WordNet's")
-    if terms != "wordnet":
-        return TermCounter(WordAnalysis(digits=terms == "letters-digits"))
-    wordnet = open_wordnet(settings.cache)
-    return TermCounter(Analysis(wordnet), Phrases(wordnet.phrases()) if phrases else None)
-
-
-def analysis_of(choices: Mapping[str, Any], settings: Settings) -> TermCounter:
-    """Return the counter that `choices` name, or the default one where they don't say."""
-    phrases = bool(choices.get("phrases", False))
-    return analysis(choices.get("terms", "wordnet"), settings, phrases=phrases)
-
-
-def choices_path(profiles: Path) -> Path:
-    """Return the path of the choices that made `profiles`."""
-    return profiles.with_suffix(".made.json")
-
-
-def hash_of_text(text: str) -> str:
-    """Return the SHA-256 of the file that holds `text`, "" if there is none."""
-    return hashlib.sha256(text.encode()).hexdigest() if text else ""
-
-
-def _hash_of_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def write_choices(
-    profiles: Path, fingerprint: str, choices: Mapping[str, Any], held_out: str = ""
-) -> None:
-    """Write the `choices` that made `profiles`, their `fingerprint` and a hash of `held_out`."""
-    made = {
-        "sha256": fingerprint,
-        "file": _hash_of_file(profiles),
-        "choices": dict(choices),
-        "held_out": held_out,
-    }
-    write_whole(choices_path(profiles), with_check(made))
-
-
-def held_out_hash(profiles: Path) -> str:
-    """Return the hash of the held-out queries of `profiles` that their choices state."""
-    with suppress(OSError, ValueError, RecursionError):
-        return str(read_object(choices_path(profiles).read_bytes()).get("held_out", ""))
-    return ""
-
-
-def noted_fingerprint(profiles: Path) -> str:
-    """Return the fingerprint of `profiles` by the note of their choices.
-
-    It is "" if the note, or the file of `profiles`, is not as it was written.
-    """
-    with suppress(OSError, ValueError, RecursionError):
-        content = choices_path(profiles).read_bytes()
-        made = read_object(content)
-        same = made.get("file") == _hash_of_file(profiles)
-        if with_check(made).encode() == content and same:
-            return str(made["sha256"])
-    return ""
-
-
-def fault_of_choices(profiles: Path, fingerprint: str) -> str:
-    """Return what has changed next to `profiles` since they were made with `fingerprint`."""
-    path, held_out = choices_path(profiles), held_out_path(profiles)
-    content, made = b"", dict[str, Any]()
-    with suppress(OSError, ValueError, RecursionError):
-        content = path.read_bytes()
-        made = read_object(content)
-    # Hand-made profiles have no choices, and those of versions before 0.3 no check.
-    if not path.exists() or made.keys() == {"sha256", "choices"}:
-        return ""
-    actual = hashlib.sha256(held_out.read_bytes()).hexdigest() if held_out.exists() else ""
-    faults = {
-        f"{path} changed since it was written": with_check(made).encode() != content,
-        f"{path} belongs to other profiles": made.get("sha256") != fingerprint,
-        f"{held_out} is missing, or changed since it was written": (
-            made.get("held_out") not in ("", actual)
-        ),
-    }
-    return next((fault for fault, wrong in faults.items() if wrong), "")
-
-
-def choices_of(profiles: Path, fingerprint: str) -> dict[str, Any]:
-    """Return the choices that made `profiles`, or {} if unknown or of another `fingerprint`."""
-    try:
-        made = read_object(choices_path(profiles).read_bytes())
-        choices = made["choices"] if made["sha256"] == fingerprint else {}
-    except (OSError, ValueError, KeyError, RecursionError):
-        return {}
-    # They go into release.json, which is published: only known names with plain values of their
-    # type may pass. JSON's 1e999 is read as infinity, which no JSON can hold again.
-    return {
-        name: value
-        for name, value in (choices.items() if isinstance(choices, dict) else ())
-        if type(value) in _KINDS.get(name, ())
-        and (type(value) is not float or math.isfinite(value))
-    }
-
-
-_KINDS = {choice.name: kinds_of(choice) for choice in fields(ProfilingChoices)}
-
-
 def synthetic_truth(logs: Sequence[Path], workspace: Workspace) -> tuple[str, str]:
     """Return the truth's path and the log's hash if `logs` is one unchanged synthetic log."""
     if len(logs) != 1 or not truth_path(logs[0]).is_file():
@@ -330,11 +214,6 @@ def synthetic_truth(logs: Sequence[Path], workspace: Workspace) -> tuple[str, st
     except (OSError, ValueError, KeyError, TypeError):
         return "", ""
     return (workspace.relative(truth_path(logs[0])), sha256) if same else ("", "")
-
-
-def held_out_path(profiles: Path) -> Path:
-    """Return the path of the held-out queries of `profiles`."""
-    return profiles.with_suffix(".held-out.tsv")
 
 
 def place_of(reject: tuple[str, int, str]) -> str:

@@ -31,7 +31,8 @@ from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Workspace
 from ..workspace.ledger import note_made
-from .profiling import ProfilingChoices, analysis, analysis_of, choices_of, log_at
+from ..workspace.profile_choices import ProfilingChoices, analysis, analysis_of, choices_of
+from .profiling import log_at
 
 if TYPE_CHECKING:
     from anonymizer.similarity.cooccurrence import Network

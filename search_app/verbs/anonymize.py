@@ -10,12 +10,21 @@ from .. import console
 from ..errors import UsageError
 from ..settings import DEFAULT_METHOD, Settings
 from ..workspace.folder import Workspace
-from .arguments import PROFILES, add_json, add_second, add_seed, add_set, assignments, seed_of
+from .arguments import (
+    PROFILES,
+    add_json,
+    add_second,
+    add_seed,
+    add_set,
+    assignments,
+    help_with,
+    seed_of,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments to `parser`."""
-    parser.formatter_class = _Help
+    parser.formatter_class = help_with(_parameters)
     text = f"{PROFILES}; a method that takes a log: the query log"
     parser.add_argument("profiles", type=Path, nargs="?", metavar="PROFILES", help=text)
     parser.add_argument(
@@ -42,23 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-class _Help(argparse.HelpFormatter):
-    """Adds the parameters of every method at the end of --help."""
+def _parameters() -> str:
+    """Return the parameters of every method."""
+    from anonymizer.methods import METHODS
 
-    def start_section(self, heading: str | None) -> None:
-        """Begin the section `heading`."""
-        # Only --help has sections. An error shows usage alone, which needs no method imported.
-        self._whole = True
-        super().start_section(heading)
-
-    def format_help(self) -> str:
-        """Return the help of argparse, then every method's parameters."""
-        text = super().format_help()
-        if not getattr(self, "_whole", False):
-            return text
-        from anonymizer.methods import METHODS
-
-        return "\n".join([text, *(f"{method.help()}\n" for method in METHODS.values())])
+    return "\n".join(f"{method.help()}\n" for method in METHODS.values())
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,25 @@ if TYPE_CHECKING:
 PROFILES = "a profiles file (default: the current one)"
 
 
+def help_with(more: Callable[[], str]) -> type[argparse.HelpFormatter]:
+    """Return a formatter that ends --help with what `more` returns, which may import a lot."""
+
+    class WithMore(argparse.RawDescriptionHelpFormatter):
+        """Adds more at the end of --help, but not to an error, which shows usage alone."""
+
+        def start_section(self, heading: str | None) -> None:
+            """Begin the section `heading`, as only --help does."""
+            self._whole = True
+            super().start_section(heading)
+
+        def format_help(self) -> str:
+            """Return the help of argparse, then `more`."""
+            text = super().format_help()
+            return f"{text}\n{more()}" if getattr(self, "_whole", False) else text
+
+    return WithMore
+
+
 def add_json(parser: argparse.ArgumentParser, what: str = "result") -> None:
     """Add --json to `parser`, which prints `what` for machines."""
     parser.add_argument("--json", action="store_true", help=f"print the {what} as JSON")
@@ -29,8 +48,8 @@ def add_second(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--second",
         action="store_true",
-        help="start over although people stand in rows that were published, lost some or grew by "
-        "newcomers; the old release stays in its folder",
+        help="start over even if the release was published, lost people or got newcomers; the old "
+        "release stays in its folder",
     )
 
 
@@ -130,7 +149,8 @@ def add_admission(
         "--mode",
         choices=modes,
         help="demo: visitors choose an invented person; private: people sign in; plain: searches "
-        f"without a person{also} (default: demo if the people are invented, else plain)",
+        f"without a person{also} (default: as set, else demo for invented people, else "
+        "plain)",
     )
     parser.add_argument(
         "--trust-host",
@@ -153,6 +173,19 @@ def refuse_overwriting(option: str, output: Path, read: Path | None, what: str) 
     with suppress(OSError):
         if read and output.samefile(read):
             raise UsageError(f"{option} {output} is the file of {what}")
+
+
+def ids_in(path: Path, option: str) -> list[tuple[int, str]]:
+    """Return the ids in the file `path`, one a line, with the lines' numbers, as `option` asks."""
+    # utf-8-sig skips a byte order mark, which would become part of the first id.
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, ValueError) as fault:
+        why = getattr(fault, "strerror", None) or "it is not UTF-8"
+        raise UsageError(
+            f"{option} {path} can't be read: {why}; give a file of ids, one a line"
+        ) from fault
+    return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
 
 
 def add_lists(parser: argparse.ArgumentParser, about: str) -> None:

@@ -14,7 +14,7 @@ from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Workspace, write_whole
-from .arguments import add_json
+from .arguments import add_json, ids_in
 
 if TYPE_CHECKING:
     from ..accounts.store import PeopleStore
@@ -148,14 +148,8 @@ def _named(given: list[str], arguments: argparse.Namespace) -> dict[str, str]:
     # An error must not print ids of people, so each id is named by its place.
     places = {user: f"id number {number}" for number, user in enumerate(given, 1)}
     if file := arguments.users:
-        try:
-            # utf-8-sig skips a byte order mark, which would become part of the first id.
-            lines = file.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as fault:
-            why = getattr(fault, "strerror", None) or "it is not UTF-8"
-            raise UsageError(f"--users {file} can't be read: {why}; write one id a line") from fault
-        for number, user in enumerate(map(str.strip, lines), 1):
-            if user and user not in given:
+        for number, user in ids_in(file, "--users"):
+            if user not in given:
                 places[user] = f"{file}, line {number}"
     if not places:
         raise UsageError("no ids; name them after --new or --revoke, or in a file with --users")

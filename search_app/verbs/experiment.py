@@ -15,45 +15,52 @@ from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.builds import name_of
 from ..workspace.folder import EXPERIMENTS, Workspace
-from .arguments import add_json, add_lists, add_set, assignments
+from .arguments import add_json, add_lists, add_set, assignments, help_with
 
 if TYPE_CHECKING:
     from ..evaluation.relevance import Relevance
     from ..experiments.design import Experiment
 
-INPUTS = """\
+# Options that name files.
+_FILES = ("corpus", "log", "queries", "labels", "marketing", "sensitivity", "names", "places")
+_INPUTS = """\
 inputs of an experiment; --set name=value overrides its definition:
-  size=150             terms of a profile; people with fewer are skipped (off: all terms, everybody)
-  users=720            at most the first 720 people with such a profile (off: all)
-  test_share=0.2       share of each person's queries, the last by time, that is held out for tests
-  queries_per_user=5   test queries drawn from these
-  least_hits=100       documents that a test query must find
-  terms=wordnet        or all, letters-digits
-  least_queries=45     of people whose log is released; people with fewer are not in it
-  robots=off           N: skip people with more than N queries in a session (gap: 30 minutes)
-  seed=0               of drawing the test queries
+{}
 
 An earlier run in the folder is replaced only by a run on the same data that makes all its releases;
 for any other run, give --replace. If a run was killed, give the same command again: it goes on
 where it stopped. Measurements of this or the replaced run are used again if nothing that they
 depend on has changed.
+
 Methods that value terms by what advertisers pay share one marketing table: that of --marketing, or
 one invented for the profiles' terms from the seed, which every report calls synthetic.
+
 A definition of your own is a TOML file; --show prints one to begin with.
 """
 
 
+def _about_inputs() -> str:
+    from anonymizer.methods.method import help_lines
+
+    from ..experiments.design import ExperimentInputs
+
+    return _INPUTS.format("\n".join(help_lines(ExperimentInputs)))
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments to `parser`."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = INPUTS
+    parser.formatter_class = help_with(_about_inputs)
     parser.add_argument(
         "experiment",
         metavar="NAME|FILE.toml",
         help="zhu-xiong, burghardt, liu-wang, promise, spi, value, or your own file",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help="default: WORKSPACE/experiments/NAME"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="folder of the run (default: WORKSPACE/experiments/NAME)",
     )
     parser.add_argument(
         "--log", type=Path, nargs="+", metavar="LOG", help="query log (default: the town's)"
@@ -79,9 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--marketing", type=Path, metavar="CSV", help="a CSV file of term,bid,impressions,clicks"
     )
     parser.add_argument(
-        "--sensitivity", type=Path, metavar="MODEL", help="of spi: a model of sensitive queries"
+        "--sensitivity", type=Path, metavar="MODEL", help="spi: a model of sensitive queries"
     )
-    add_lists(parser, "of spi: a list of {}, as the verb sensitivity takes it")
+    add_lists(parser, "spi: a list of {}, as the verb sensitivity takes it")
     parser.add_argument(
         "--workers", type=int, metavar="N", help="parallel processes (default: number of cores)"
     )
@@ -95,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replace",
         action="store_true",
-        help="replace and lose even a run of other data or releases",
+        help="replace the run in the folder, even one of other data or releases: it is lost",
     )
     parser.add_argument("--show", action="store_true", help="print the definition and stop")
     add_json(parser)
@@ -108,8 +115,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..experiments.definition import read_definition, text_of
     from ..experiments.running import RunChoices, Sources, run_experiment
     from ..experiments.spi.logged import sensitive_by
-    from ..tasks.profiling import analysis, log_at
+    from ..tasks.profiling import log_at
     from ..tasks.town import town_log
+    from ..workspace.profile_choices import analysis
 
     text = text_of(arguments.experiment)
     if arguments.show:
@@ -177,7 +185,7 @@ def _relevance(
             )
         source = TRUTH
     if source is None and arguments.labels:
-        raise UsageError("--labels judges queries of --queries only; name those")
+        raise UsageError("--labels and --queries FILE go together; give both")
     return partial(relevance_for, source, arguments.labels, settings) if source else None
 
 
@@ -195,17 +203,14 @@ def _command(arguments: argparse.Namespace) -> str:
     """Return the command as it was given, with file names instead of paths."""
     # It is printed in the report, and paths would reveal something about the machine.
     words = ["veilsearch", "experiment", Path(arguments.experiment).name]
-    words += [word for pair in arguments.set for word in ("--set", pair)]
-    words += ["--index", arguments.index] if arguments.index else []
-    words += ["--corpus", *(Path(c).name for c in arguments.corpus)] if arguments.corpus else []
-    words += ["--log", *(path.name for path in arguments.log)] if arguments.log else []
-    words += ["--queries", Path(arguments.queries).name] if arguments.queries else []
-    words += ["--labels", arguments.labels.name] if arguments.labels else []
-    words += ["--marketing", arguments.marketing.name] if arguments.marketing else []
-    words += ["--sensitivity", arguments.sensitivity.name] if arguments.sensitivity else []
-    for what in ("names", "places"):
-        words += [word for path in getattr(arguments, what) for word in (f"--{what}", path.name)]
-    words += ["--runs", *arguments.runs] if arguments.runs else []
+    for name in ("set", "index", *_FILES, "runs"):
+        given = getattr(arguments, name) or ()
+        texts = [str(one) for one in ([given] if isinstance(given, str | Path) else given)]
+        shown = [Path(text).name for text in texts] if name in _FILES else texts
+        if name in ("set", "names", "places"):  # one each time
+            words += [word for text in shown for word in (f"--{name}", text)]
+        elif shown:
+            words += [f"--{name}", *shown]
     return shlex.join(words)
 
 

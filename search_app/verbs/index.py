@@ -11,7 +11,7 @@ from .. import console
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import INDEX_NAME, Workspace
-from .arguments import add_json
+from .arguments import add_json, ids_in
 
 PLACES = 5  # skipped documents shown for each reason
 HINT = " (--json lists more places)"
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name",
         metavar="N",
-        help=f"its name (default: {INDEX_NAME}, or the current one to change)",
+        help=f"name of the index (default: {INDEX_NAME}; with --add or --delete the current one)",
     )
     parser.add_argument(
         "--add",
@@ -43,7 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="delete the document with this id; may be repeated (write --delete=-x for the id -x)",
     )
     parser.add_argument(
-        "--delete-from", type=Path, metavar="FILE", help="delete the ids in it, one a line"
+        "--delete-from",
+        type=Path,
+        metavar="FILE",
+        help="delete the documents whose ids it lists, one a line",
     )
     add_json(parser)
 
@@ -53,9 +56,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..tasks.indexing import build_index_of, update_index_of
 
     corpus, form, name = arguments.corpus, arguments.format, arguments.name
-    delete = [*arguments.delete, *_listed(arguments.delete_from)]
-    if arguments.delete_from and not delete and not arguments.add:
-        raise UsageError(f"{arguments.delete_from} lists no id; give a file of ids, one a line")
+    delete = list(arguments.delete)
+    if file := arguments.delete_from:
+        delete += [name for _, name in ids_in(file, "--delete-from")]
+        if not delete and not arguments.add:
+            raise UsageError(f"{file} lists no id; give a file of ids, one a line")
     given = bool(corpus) or form is not None
     if given and delete and not arguments.add:
         raise UsageError("to add a CORPUS and delete from the same index, give --add, too")
@@ -68,18 +73,6 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             made = build_index_of(corpus, form, name or INDEX_NAME, settings)
     console.answer(made, _lines(made), as_json=arguments.json)
     return 0
-
-
-def _listed(path: Path | None) -> list[str]:
-    if path is None:
-        return []
-    # utf-8-sig skips a byte order mark, which would become part of the first id.
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, ValueError) as fault:
-        why = getattr(fault, "strerror", None) or "not UTF-8"
-        raise UsageError(f"{path} can't be read ({why}); give a file of ids, one a line") from fault
-    return [line.strip() for line in lines if line.strip()]
 
 
 def _lines(made: dict[str, Any]) -> Iterator[str]:

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--spi-weights",
         choices=("paper", "released"),
         default="paper",
-        help="of SPI; released: what is suppressed weighs 1 (paper)",
+        help="weights of SPI: the paper's; released: what is suppressed weighs 1 (paper)",
     )
     parser.add_argument(
         "--empty",
@@ -118,26 +118,12 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.measures.belief import worst_cells
     from anonymizer.measures.measurement import summarize
     from anonymizer.measures.vocabulary import patterns_are_defined
-    from anonymizer.methods import promise_of
-    from anonymizer.storage.profiles import fingerprint
     from anonymizer.storage.records import csv_text
-    from anonymizer.storage.releases import read_input_hash, read_release
-
-    from ..tasks.releasing import profiles_at
 
     place, source = release_and_profiles(arguments, settings)
-    if (output := arguments.output) is not None:
-        _check_place(output, place)
-        refuse_overwriting("-o", output, source, "the profiles; name another")
+    check_output(arguments.output, place, source)
     _check_worst(arguments.worst, arguments.output, place, source)
-    release = read_release(place, promise_of)
-    profiles = profiles_at(source, release.method, settings)
-    # With other profiles every number would be wrong.
-    if read_input_hash(place) != fingerprint(profiles):
-        raise UsageError(
-            f"{place} was made from other profiles than {source}; name its own with --against"
-        )
-    profiles, release = _with_rows(profiles, release, place)
+    profiles, release = people_and_rows(place, source, settings)
     table = _table(arguments.marketing, profiles, place)
     rows = _rows(arguments, settings, profiles, release, table)
     if arguments.output:
@@ -192,6 +178,24 @@ def _rows(
     ]
 
 
+def people_and_rows(place: Path, source: Path, settings: Settings) -> tuple[Profiles, Release]:
+    """Return the profiles at `source` that the release at `place` was made of, and this release."""
+    from anonymizer.methods import promise_of
+    from anonymizer.storage.profiles import fingerprint
+    from anonymizer.storage.releases import read_input_hash, read_release
+
+    from ..tasks.releasing import profiles_at
+
+    release = read_release(place, promise_of)
+    profiles = profiles_at(source, release.method, settings)
+    # With other profiles every number would be wrong.
+    if read_input_hash(place) != fingerprint(profiles):
+        raise UsageError(
+            f"{place} was made from other profiles than {source}; name its own with --against"
+        )
+    return _with_rows(profiles, release, place)
+
+
 def _with_rows(profiles: Profiles, release: Release, place: Path) -> tuple[Profiles, Release]:
     """Return those of `profiles` that the `release` at `place` was made of, and this release.
 
@@ -230,6 +234,13 @@ def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTab
     if named == "synthetic":
         return synthetic_table_of(profiles, read_manifest(release)["seed"])
     return used_table(read_table(Path(named)), profiles.terms)
+
+
+def check_output(output: Path | None, release: Path, profiles: Path) -> None:
+    """Refuse to write an `output` into the `release` that is read, or over its `profiles`."""
+    if output is not None:
+        _check_place(output, release)
+        refuse_overwriting("-o", output, profiles, "the profiles; name another")
 
 
 def _check_place(output: Path | None, release: Path) -> None:

@@ -153,7 +153,7 @@ def _ranker(
     study: Study, rankings: Rankings
 ) -> Callable[[np.random.Generator], tuple[str, Callable[[str], Mapping[str, Sequence[str]]]]]:
     """Return what draws a simulated person: an invented one, or somebody with three interests."""
-    from ..tasks.demo import WORDS
+    from ..town.examples import WORDS
 
     people, interests = [*rankings.people], rankings.interests()
 

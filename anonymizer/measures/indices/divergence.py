@@ -25,7 +25,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ...arrays import Floats, Ints
-from ...errors import BadInput, BadParameter
+from ...errors import BadInput
 
 WEIGHTS = ("paper", "released")
 EMPTY = ("one", "null", "skip")
@@ -122,8 +122,6 @@ def divergence(compared: Compared, weights: Floats, empty: str = "one") -> Diver
     `empty` says what users with an empty release have: 1 (one), all of the release on an empty
     document of weight 1 (null), or nothing, as they are skipped (skip).
     """
-    if empty not in EMPTY:
-        raise BadParameter(f"empty={empty} must be one of {', '.join(EMPTY)}")
     cells = compared.cells
     jsd = np.minimum(compared.sums(cells.divergence), 1.0)
     spi = {

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from ...arrays import Floats
-from ...errors import BadInput, BadParameter
+from ...errors import BadInput
 from ...model import QueryLog
 from .divergence import WEIGHTS, Compared, cell_weights, divergence, mean, weights_of
 from .exposure import CHANNELS, exposures
@@ -128,8 +128,6 @@ def log_indices(
 
     `probabilities` say how sensitive queries are. Without any all weights are 1, and SPI is JSD.
     """
-    if spi_weights not in WEIGHTS:
-        raise BadParameter(f"spi_weights={spi_weights} must be one of {', '.join(WEIGHTS)}")
     compared = pair.compared
     diverged = divergence(compared, pair.weights(probabilities), empty)
     columns = {"SPI": diverged.spi[spi_weights], "JSD": diverged.jsd}

@@ -17,7 +17,6 @@ from anonymizer.model import Profiles
 from anonymizer.similarity.wordnet import unit_rows
 
 from ..bars import Measured
-from ..growth_plot import exponent
 from ..inputs.aol import zipf
 from ..plan import Place, Plan
 from ..timing import Times, divided, seconds_of, timed, times_of
@@ -51,7 +50,7 @@ def measure_growth(plan: Plan, _place: Place) -> Measured:
     facts = {
         **quartiles({str(users): of_users for users, of_users in times.items()}),
         "time(2n) / time(n)": {name: round(value, 2) for name, value in ratios.items()},
-        "exponent": round(exponent(list(seconds.items())), 2) if len(seconds) > 1 else None,
+        "exponent": round(exponent(seconds), 2) if len(seconds) > 1 else None,
     }
     return Measured(values, facts, calls=calls)
 
@@ -69,6 +68,12 @@ def doublings(seconds: Mapping[int, float]) -> dict[str, float]:
     """Return the ratios time(2n) / time(n) of `seconds` by number of users."""
     doubled = [(one, two) for one, two in pairwise(sorted(seconds)) if two == 2 * one]
     return {f"{two} / {one}": seconds[two] / seconds[one] for one, two in doubled}
+
+
+def exponent(seconds: Mapping[int, float]) -> float:
+    """Return the slope of the line that fits the logarithms of users and `seconds` best."""
+    x, y = np.log(np.array([*seconds.items()], dtype=np.float64)).T
+    return float(np.polyfit(x, y, 1)[0])
 
 
 def measure_obvious(plan: Plan, _place: Place) -> Measured:

@@ -8,7 +8,7 @@ algorithm and target keeps the same (the terms of k or more people), so no claim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import NamedTuple
@@ -19,7 +19,6 @@ from ..report.report import Claim
 from ..report.summaries import SummedUp
 from .search import search_claims
 from .shares import (
-    FIS,
     GENERIC,
     GREEDY,
     INSERT,
@@ -27,14 +26,12 @@ from .shares import (
     OURS,
     OWN,
     RANDOM,
-    REINSERT,
     ROUNDING,
     Cell,
     Gap,
     KeptShares,
     percent,
 )
-from .times import Times, shown
 
 NEAR = 0.05  # tolerance for the paper's numbers, as a share of the original
 FACTOR = 1.5  # tolerance for shares of distinct terms
@@ -65,12 +62,14 @@ class Evidence(NamedTuple):
 
     shares: KeptShares
     again: KeptShares  # of releases with re-inserted terms
-    times: Times
 
 
-def claims(summed: SummedUp, shares: KeptShares, times: Times) -> tuple[Claim, ...]:
-    """Return all claims on variants measured in `summed`; those on search are one family."""
-    evidence = Evidence(shares, KeptShares(summed.outcomes, REINSERT), times)
+def claims(summed: SummedUp, shares: KeptShares, again: KeptShares) -> tuple[Claim, ...]:
+    """Return all claims on `summed`, by `shares` and those `again` with re-inserted terms.
+
+    Those on search are one family.
+    """
+    evidence = Evidence(shares, again)
     return settle([*drafts_of(_TABLE, evidence), *search_claims(summed.outcomes)])
 
 
@@ -360,81 +359,6 @@ def _less_than_k(evidence: Evidence) -> Values | None:
     return {**ends, "changes": listed(texts), "warning": warning, "right": less}
 
 
-def _timed(
-    name: str, text: str, source: str, finding: str, picked: Callable[[Times], Values | None]
-) -> UntestedClaim[Evidence]:
-    """Return a claim on times, which is undecided unless all were measured in this run."""
-
-    def selector(evidence: Evidence) -> Values | None:
-        times = evidence.times
-        if times.whole:
-            values = picked(times)
-            if values is None:
-                return None
-            text = f"{finding.format(**values)} One run on one machine."
-            return {"finding": text, "right": values["right"]}
-        if not times.releases:
-            return None
-        missing = f"{times.releases - len(times.took)} of {times.releases}"
-        text = f"No time was measured in this run for {missing} releases."
-        return {"finding": text, "right": None}
-
-    return UntestedClaim(name, text, f"{_PAPER} {source}", "{finding}", selector)
-
-
-def _first_is_longest(times: Times) -> Values | None:
-    several = [took for took in times.took.values() if took.later is not None]
-    if not several:
-        return None
-    right = sum(took.first > took.longest_later for took in several)
-    cell = times.cells()[0]
-    first, later = shown(times.first(cell)), shown(times.later(cell))
-    values = {"so": right, "of": len(several), "first": first, "later": later, "cell": cell}
-    return {**values, "right": right == len(several)}
-
-
-def _fis_is_slowest(times: Times) -> Values | None:
-    """Return the seconds of each target, all levels together."""
-    by_cell = [times.of(cell) for cell in times.cells()]
-    common = [target for target in by_cell[0] if all(target in level for level in by_cell)]
-    if FIS not in common or len(common) < 2:
-        return None
-    totals = {target: sum(level[target].every for level in by_cell) for target in common}
-    slowest = max(totals, key=totals.__getitem__)
-    first = sum(max(took, key=lambda target: took[target].every) == FIS for took in by_cell)
-    texts = listed([f"{shown(total)} of {target}" for target, total in totals.items()])
-    values = {"slowest": slowest, "totals": texts, "first": first, "levels": len(by_cell)}
-    return {**values, "right": slowest == FIS}
-
-
-def _larger_k(times: Times) -> Values | None:
-    """Compare the levels of k = 2 with those of k = 5 or the next larger k."""
-    pairs = []
-    for cell in (level for level in times.cells() if level.k == 2):
-        larger = [level for level in times.cells() if level.m == cell.m and level.k > 2]
-        if larger:
-            pairs.append((cell, next((level for level in larger if level.k == 5), larger[0])))
-    return _shorter(times, pairs)
-
-
-def _triples(times: Times) -> Values | None:
-    cells = times.cells()
-    pairs = [(Cell(3, k), Cell(2, k)) for m, k in cells if m == 2 and Cell(3, k) in cells]
-    return _shorter(times, pairs)
-
-
-def _shorter(times: Times, pairs: Sequence[tuple[Cell, Cell]]) -> Values | None:
-    """Return the first passes' seconds of each pair, and whether all first levels take longer."""
-    if not pairs:
-        return None
-    texts = [
-        f"{shown(times.first(slow))} s at {slow} and {shown(times.first(fast))} s at {fast}"
-        for slow, fast in pairs
-    ]
-    right = all(times.first(slow) > times.first(fast) for slow, fast in pairs)
-    return {"seconds": "; ".join(texts), "right": right}
-
-
 def _gains(gaps: Sequence[Gap], warning: str = "") -> Values | None:
     """Return in how many of `gaps` something is gained, and how much."""
     if not gaps:
@@ -467,23 +391,6 @@ def _repaired(algorithm: str, evidence: Evidence) -> Values | None:
                 gap = back - other if algorithm == GREEDY else other - back
                 gaps.append(Gap(gap, "log_size", "", cell))
     return _gains(gaps)
-
-
-def _randoms_waste(evidence: Evidence) -> Values | None:
-    """Return how far random is behind the best target, before and after re-insertion."""
-    texts, others, right = [], dict[str, None](), True
-    for cell in evidence.again.with_choice(GREEDY):
-        every = [one.all_of(GREEDY, cell, "log_size") for one in (evidence.shares, evidence.again)]
-        plain, repaired = every
-        both = [target for target in plain if target in repaired and target != RANDOM]
-        if both and RANDOM in plain and RANDOM in repaired:
-            gaps = [max(some[target] for target in both) - some[RANDOM] for some in every]
-            texts.append(f"{percent(gaps[0])} to {percent(gaps[1])} points at {cell}")
-            others |= dict.fromkeys(both)
-            right &= 2 * gaps[1] < gaps[0]
-    if not texts:
-        return None
-    return {"others": listed(list(others)), "gaps": ", ".join(texts), "right": right}
 
 
 _GAINED = (
@@ -655,38 +562,6 @@ _TABLE: tuple[UntestedClaim[Evidence], ...] = (
         "in points: {changes}.{warning}",
         _less_than_k,
     ),
-    _timed(
-        "first-iteration-longest",
-        "The first iteration takes the most time (read as: more than any later one).",
-        "5.2",
-        "It is so in {so} of {of} releases. The first and a later one take {first} and {later} s "
-        "at {cell} (medians over targets). In the paper it is 2 h 55 min 58 s and 9 min 25 s at "
-        f"{_LOW}.",
-        _first_is_longest,
-    ),
-    _timed(
-        "fis-slowest",
-        "The target that takes the most time is fis (read as: over all levels of privacy).",
-        "5.2",
-        "Slowest is {slowest}. The totals in seconds are {totals}. At {first} of {levels} levels "
-        "fis is the slowest.",
-        _fis_is_slowest,
-    ),
-    _timed(
-        "larger-k-faster",
-        "For k = 5, or the next larger k there is, the first iteration takes less time than for "
-        "k = 2.",
-        "5.2: 7 min 41 s and 2 h 55 min 58 s",
-        "It takes {seconds} (medians over targets).",
-        _larger_k,
-    ),
-    _timed(
-        "m-3-slower",
-        "For m = 3 the first iteration takes more time than for m = 2, at each k.",
-        "5.2: 90 h 8 min 24 s and 2 h 55 min 58 s",
-        "It takes {seconds} (medians over targets).",
-        _triples,
-    ),
     *(
         UntestedClaim(
             name,
@@ -714,13 +589,5 @@ _TABLE: tuple[UntestedClaim[Evidence], ...] = (
         OURS,
         _GAINED,
         partial(_repaired, INSERT),
-    ),
-    UntestedClaim(
-        "randoms-waste",
-        "Most of what random deletion loses is waste: re-insertion more than halves its distance "
-        "to the best of the targets that have re-insertion too.",
-        OURS,
-        "The distance in log size to the best of {others} goes from {gaps}.",
-        _randoms_waste,
     ),
 )

@@ -12,7 +12,7 @@ from .claims import claims
 from .search import ap_by_k, search_table
 from .shares import GREEDY, INSERT, RANDOM, REINSERT, KeptShares
 from .tables import tables
-from .times import Times
+from .times import passes_of
 
 NOTHING_TO_RESAMPLE = (
     "What a release keeps is a fact of one log: there is nothing to resample. Claims on it compare "
@@ -37,15 +37,18 @@ OUTSIDE = (
 def report(summed: SummedUp, seconds: PassSeconds) -> Report:
     """Return the report of `summed`, with the `seconds` of each release's passes."""
     outcomes = summed.outcomes
-    shares, times = KeptShares(outcomes), Times(outcomes, seconds)
+    shares, again = KeptShares(outcomes), KeptShares(outcomes, REINSERT)
     names = {"log_size": "Figure 1: log size by target", "clicks": "Figure 2: clicks by target"}
     drawn = [_by_target(shares, measure, at, names[measure]) for at, measure in enumerate(names, 1)]
     return made(
         outcomes,
         (*_notes(outcomes, shares), NOTHING_TO_RESAMPLE, *RULE),
         figures=[*drawn, ap_by_k(summed)],
-        tables=[*tables(shares, KeptShares(outcomes, REINSERT), times), search_table(summed)],
-        claims=claims(summed, shares, times),
+        tables=[
+            *tables(shares, KeptShares(outcomes, REINSERT), passes_of(outcomes, seconds)),
+            search_table(summed),
+        ],
+        claims=claims(summed, shares, again),
     )
 
 

@@ -157,12 +157,11 @@ def _table(pool: int) -> Iterator[TestedClaim[Outcomes]]:
 
 
 def _over_none(pool: int, outcomes: Outcomes) -> SidePairs:
-    for plain in outcomes.experiment.named(BASELINES):
-        if outcomes.measured(plain, "none", pool):
-            low = Side(NAMES["none"], outcomes.by_people(plain, "none", pool))
-            some = _searched(outcomes, pool, INSERT).items()
-            pairs = [(_side(outcomes, one, pool, f"k = {k}"), low) for k, one in some]
-            return SidePairs(pairs, f"AP (pool {pool})")
+    for plain in outcomes.searched("none", pool, BASELINES):
+        low = Side(NAMES["none"], outcomes.by_people(plain, "none", pool))
+        some = _searched(outcomes, pool, INSERT).items()
+        pairs = [(_side(outcomes, one, pool, f"k = {k}"), low) for k, one in some]
+        return SidePairs(pairs, f"AP (pool {pool})")
     return SidePairs()
 
 

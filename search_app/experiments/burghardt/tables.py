@@ -21,7 +21,7 @@ from .shares import (
     KeptShares,
     percent,
 )
-from .times import Times, seconds_at
+from .times import Passes, seconds_at
 
 _LEVEL = ("k, m",)
 _BEHIND = ("R", "R / best %", "W", "fis")
@@ -31,7 +31,7 @@ _SURE = 0.01  # one-tailed, as in the paper
 Row = tuple[str, ...]
 
 
-def tables(shares: KeptShares, again: KeptShares, times: Times) -> list[Table]:
+def tables(shares: KeptShares, again: KeptShares, passes_by_level: Passes) -> list[Table]:
     """Return every table; `again` are the shares of releases with re-inserted terms."""
     title = "Table 5: quality of the anonymized log, by the paper's algorithm"
     generic = "Table 6: impact of the target, generic measures"
@@ -41,7 +41,7 @@ def tables(shares: KeptShares, again: KeptShares, times: Times) -> list[Table]:
         _most(shares, GREEDY, ("table-5", title)),
         _impact(shares, GENERIC, ("table-6", generic)),
         _impact(shares, MARKET, ("table-7", market)),
-        iterations(shares, times),
+        iterations(shares, passes_by_level),
         _most(shares, INSERT, ("insertion", "What insertion keeps, as in table 5")),
         gains(shares),
         reinsertion(shares, again),
@@ -150,8 +150,8 @@ def _behind(shares: KeptShares, cell: Cell, measure: str) -> tuple[str, str, str
     return first, relative, second, third
 
 
-def iterations(shares: KeptShares, times: Times) -> Table:
-    """Return how often the paper's algorithm went over all users, from `shares` and `times`."""
+def iterations(shares: KeptShares, passes_by_level: Passes) -> Table:
+    """Return how often the paper's algorithm went over all users of `shares`, and how long."""
     about = (
         "Passes of the paper's algorithm that deleted something; one more finds nothing to delete. "
         "Seconds are medians over targets, from one run on one machine. The first pass includes "
@@ -171,7 +171,7 @@ def iterations(shares: KeptShares, times: Times) -> Table:
         if passes and len(passes) == len(deletions) == len(first):
             shared = [100 * (one / every) for one, every in zip(first, deletions, strict=True)]
             rows.append((_named(cell), _range(passes, "g"), _range(deletions, ",.0f"),
-                         _range(shared, ".1f"), *seconds_at(times, cell)))  # fmt: skip
+                         _range(shared, ".1f"), *seconds_at(passes_by_level, cell)))  # fmt: skip
     head = (*_LEVEL, "passes", "deletions", "in the first pass %",
             "first pass s", "later pass s", "paper: first", "paper: second")  # fmt: skip
     return Table("iterations", "Passes, by target from least to most", about, head, tuple(rows))

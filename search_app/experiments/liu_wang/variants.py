@@ -75,9 +75,8 @@ class Releases(NamedTuple):
 
     def baseline(self, mode: str) -> Side | None:
         """Return the average precision of each person in a `mode` without rows, if measured."""
-        for variant in self.outcomes.experiment.named(BASELINES):
-            if mode in variant.modes:
-                return Side(NAMES[mode], self.outcomes.by_people(variant, mode, POOL))
+        for variant in self.outcomes.searched(mode, POOL, BASELINES):
+            return Side(NAMES[mode], self.outcomes.by_people(variant, mode, POOL))
         return None
 
     def crossing(self, k: int) -> tuple[float | None, float | None]:

@@ -74,7 +74,4 @@ def pools(outcomes: Outcomes) -> list[int]:
 
 def baseline(outcomes: Outcomes, mode: str, pool: int) -> Variant | None:
     """Return the baseline searched over `pool` in `mode`, which needs no release."""
-    for variant in outcomes.experiment.named(BASELINES):
-        if mode in variant.modes and outcomes.measured(variant, mode, pool):
-            return variant
-    return None
+    return next(outcomes.searched(mode, pool, BASELINES), None)

@@ -195,8 +195,8 @@ def _by_k_table() -> Iterator[UntestedClaim[Outcomes]]:
     yield _row(
         ("D1", "JSD grows monotonically with k.", "3.2"),
         "JSD falls at {steps_jsd_falls_one:.0f} of {steps:.0f} steps of k if an empty release "
-        "counts 1, at {steps_jsd_falls_null:.0f} if it is compared with an empty document, and at "
-        "{steps_jsd_falls_skip:.0f} if it is skipped.",
+        "counts 1, as next to an empty document, and at {steps_jsd_falls_skip:.0f} if it is "
+        "skipped.",
         log_facts,
         lambda steps_jsd_falls_one, **_: steps_jsd_falls_one == 0,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags
 
 from anonymizer.arrays import Floats, Marks
-from anonymizer.measures.indices.divergence import EMPTY, WEIGHTS, Compared, divergence, mean
+from anonymizer.measures.indices.divergence import WEIGHTS, Compared, divergence, mean
 from anonymizer.measures.indices.exposure import CHANNELS, exposures
 from anonymizer.measures.indices.releases import privacy_index
 from anonymizer.model import Profiles, Release
@@ -22,6 +22,7 @@ from .strategies import PeopleOfQuery, common
 SAMPLES = (500, 1000)  # people, for which the index is compared with that of all
 SAMPLE_K = 10
 _ROUNDING = 1e-12
+_EMPTY = ("one", "skip")  # what an empty release counts; JSD to an empty document is one, too
 ALIKE = 0.5  # a query is called sensitive above this probability
 
 
@@ -70,7 +71,7 @@ def _only(events: csr_matrix, kept: Marks) -> csr_matrix:
 
 def facts_of_steps(people: LoggedPeople) -> Facts:
     """Return how often the indices of `people` fall as k rises through all k that matter."""
-    facts: Facts = {f"steps_jsd_falls_{empty}": 0 for empty in EMPTY}
+    facts: Facts = {f"steps_jsd_falls_{empty}": 0 for empty in _EMPTY}
     facts |= {"steps": 0, "steps_spi_falls": 0, "model_accuracy": people.model.accuracy}
     facts |= {"model_weak": int(people.model.weak), "people": people.events.shape[0]}
     if not np.isnan(people.model.half_lexicon_auc):
@@ -82,7 +83,7 @@ def facts_of_steps(people: LoggedPeople) -> Facts:
             facts["steps"] += 1
             facts["steps_spi_falls"] += int(step.spi.mean() < before.spi.mean() - _ROUNDING)
             fell |= step.spi < before.spi - _ROUNDING
-            for empty in EMPTY:
+            for empty in _EMPTY:
                 means = (np.nanmean(one.jsd[empty]) for one in (step, before))
                 facts[f"steps_jsd_falls_{empty}"] += int(next(means) < next(means) - _ROUNDING)
         before = step
@@ -105,8 +106,7 @@ def _steps(people: LoggedPeople) -> Iterator[_Step]:
     for k in np.unique([1, *people.people_of.tolist()]).tolist():
         kept = common(people, PeopleOfQuery(k), np.random.default_rng(0))
         compared = Compared(people.events, _only(people.events, kept))
-        jsd = {empty: divergence(compared, weights, empty).jsd for empty in ("one", "skip")}
-        jsd["null"] = jsd["one"]
+        jsd = {empty: divergence(compared, weights, empty).jsd for empty in _EMPTY}
         yield _Step(jsd, divergence(compared, weights).spi[WEIGHTS[0]])
 
 

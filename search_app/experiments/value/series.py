@@ -60,10 +60,8 @@ _SINGLE = {  # whose, by which rule: the table and the mode
 def single(outcomes: Outcomes, whose: str, rule: str, pool: int) -> Way | None:
     """Return the way of `whose` interests by `rule`; None if it was not measured over `pool`."""
     table, mode = _SINGLE[whose, rule]
-    for variant in outcomes.experiment.named(table):
-        if mode in variant.modes and outcomes.measured(variant, mode, pool):
-            return Way(whose, rule, variant, mode)
-    return None
+    searched = outcomes.searched(mode, pool, table)
+    return next((Way(whose, rule, variant, mode) for variant in searched), None)
 
 
 def released(outcomes: Outcomes, rule: str, pool: int) -> list[Way]:

@@ -34,10 +34,9 @@ def in_mode(outcomes: Outcomes, variant: Variant, mode: str, pool: int) -> Varia
     """Return the variant that was searched in `mode`: `variant` itself or a baseline like it."""
     if mode in variant.modes and outcomes.measured(variant, mode, pool):
         return variant
-    for other in outcomes.experiment.named(BASELINES):
+    for other in outcomes.searched(mode, pool, BASELINES):
         # Other weights or vectors have another gold standard.
-        alike = (other.weights, other.vectors) == (variant.weights, variant.vectors)
-        if alike and mode in other.modes and outcomes.measured(other, mode, pool):
+        if (other.weights, other.vectors) == (variant.weights, variant.vectors):
             return other
     return None
 

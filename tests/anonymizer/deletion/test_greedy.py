@@ -237,18 +237,6 @@ def test_each_pass_is_told_with_its_deletions_and_changes_nothing(m: int, k: int
     assert [deletions for _, deletions in told if deletions] == [each for each in counts if each]
 
 
-def test_all_that_is_not_allowed_is_said_at_once() -> None:
-    with pytest.raises(BadParameter, match=r"k=0 .*; m=5 .*; ties='last' .*; by='bid' ") as said:
-        deleted([{0}], 0, 5, "bid", ties="last")
-    assert "must be one of random, fis, or values" in str(said.value)
-
-
-@pytest.mark.parametrize("values", [[1.0], [1.0, float("nan")], [1.0, float("inf")]])
-def test_each_term_needs_a_finite_value(values: list[float]) -> None:
-    with pytest.raises(BadParameter, match="one finite number for each of 2 terms"):
-        deleted([{0, 1}], 2, 2, values=values)
-
-
 @pytest.mark.parametrize(("m", "needed"), [(2, 12), (3, 24), (4, 24)])
 def test_more_memory_than_there_may_be_is_not_asked_for(
     monkeypatch: pytest.MonkeyPatch, m: int, needed: int

@@ -12,7 +12,6 @@ from anonymizer.arrays import Ints
 from anonymizer.deletion import insertion as km_insertion
 from anonymizer.deletion.histories import Histories
 from anonymizer.deletion.insertion import best_of, insert
-from anonymizer.errors import BadParameter
 
 from ..small_logs import (
     Log,
@@ -186,24 +185,6 @@ def test_progress_ends_with_all_terms(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told == [50, 100, 120]
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"k": 0}, "k=0 must be at least 1"),
-        ({"m": 0}, "m=0 must be from 1 to 4"),
-        ({"m": 5}, "m=5 must be from 1 to 4"),
-        ({"order": order_of(0, 2)}, "an order must be of terms from 0 to 1"),
-        ({"order": order_of(-1)}, "an order must be of terms from 0 to 1"),
-        ({"start": np.ones(3, dtype=np.bool_)}, "the start must have 4 cells, not 3"),
-    ],
-)
-def test_what_can_not_be_is_refused(given: dict[str, object], message: str) -> None:
-    histories = histories_from([{A, B}, {A, B}], 2)
-    arguments = {"k": 2, "m": 2, "order": np.arange(2)} | given
-    with pytest.raises(BadParameter, match=message):
-        insert(histories, **arguments)  # type: ignore[arg-type]
-
-
 def two_orders() -> tuple[Histories, list[Ints]]:
     return histories_from([{A, B, C}, {A, B, D}, {B, C, D}, {A, C, E}], 5), [
         order_of(E, D, C, B, A),
@@ -231,8 +212,3 @@ def test_the_best_does_not_depend_on_the_number_of_cores(
     found = best_of(histories, lambda kept: (float(kept.sum()), 0.0), orders, k=4, m=2)
     assert np.array_equal(found, expected)
     assert len(set(sizes)) > 1
-
-
-def test_no_order_at_all_is_refused() -> None:
-    with pytest.raises(BadParameter, match="at least one order"):
-        best_of(histories_from([{A}], 1), lambda _kept: (0.0, 0.0), [], k=1, m=1)

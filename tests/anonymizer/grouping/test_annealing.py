@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from anonymizer.errors import BadParameter
 from anonymizer.grouping import annealing
 from anonymizer.grouping.annealing import BLOCKS, Annealed, Limits, anneal, steps_for
 from anonymizer.similarity.documents import Likeness
@@ -116,14 +115,6 @@ def test_users_who_are_all_alike_are_dealt_out_all_the_same() -> None:
     likeness = Likeness(np.zeros((6, 6), dtype=np.float32), np.zeros((6, 0), dtype=np.float32))
     found = anneal(likeness, equal_sizes(6, 2), np.random.default_rng(0), steps=600)
     assert np.bincount(found.group_of).tolist() == [2, 2, 2]
-
-
-@pytest.mark.parametrize("sizes", [[2, 2], [7], [6, 0], []])
-def test_sizes_that_do_not_fit_are_refused(sizes: list[int]) -> None:
-    with pytest.raises(BadParameter, match="can't be made of 6 users"):
-        anneal(
-            of_pairs(np.eye(6)), np.array(sizes, dtype=np.int64), np.random.default_rng(0), steps=9
-        )
 
 
 def test_progress_goes_up_to_the_users() -> None:

@@ -12,7 +12,6 @@ from scipy.sparse import csr_matrix
 
 from anonymizer import compiled
 from anonymizer.arrays import Floats
-from anonymizer.errors import BadParameter
 from anonymizer.grouping.bounds import Bounds, overall
 from anonymizer.grouping.nearest_groups import CLOSEST, closest_groups
 from anonymizer.grouping.swapping import refine
@@ -53,11 +52,6 @@ def test_a_move_is_taken_before_an_exchange_as_good() -> None:
     assert after.group_of.tolist() == [1, 0, 1, 1]
     returned = refine(profiles, vectors, grouping, Bounds(members=2), overall(profiles))
     assert returned.group_of.tolist() == [1, 0, 0, 1]
-
-
-def test_passes_below_none_are_refused() -> None:
-    with pytest.raises(BadParameter, match="passes=-1 must be 0 or more"):
-        refined(profiles_of("a", "b"), [0, 1], Bounds(), passes=-1)
 
 
 def test_progress_is_told_of_each_pass() -> None:

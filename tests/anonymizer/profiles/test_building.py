@@ -21,7 +21,6 @@ from anonymizer.model import Profiles, QueryLog
 from anonymizer.profiles.building import (
     ProfileChoices,
     build_profiles,
-    split_by_time,
     without_robots,
 )
 from anonymizer.profiles.origins import Origins, origins_path, read_origins, write_origins
@@ -29,12 +28,9 @@ from anonymizer.storage.profiles import read_profiles, write_profiles
 from anonymizer.terms.analysis import WordAnalysis
 from anonymizer.terms.counting import TermCounter
 
+from .small_events import Event, log_of, split_by_time
+
 HALF_LIFE = 30 * 86_400
-Event = tuple[str, str, int]  # user, query, time
-
-
-def log_of(events: Sequence[Event]) -> QueryLog:
-    return QueryLog.from_events([(*event, 0) for event in events])
 
 
 def events_of(log: QueryLog) -> list[Event]:
@@ -87,7 +83,7 @@ def test_users_left_out_change_no_weight_of_the_others() -> None:
 
 def test_the_share_is_taken_exactly() -> None:
     events = [("u", str(number), number) for number in range(100)]
-    assert len(split_by_time(log_of(events), 0.29)[1]) == 29  # 100 * 0.29 < 29 in floats
+    assert len(split_by_time(events, 0.29)[1]) == 29  # 100 * 0.29 < 29 in floats
 
 
 def test_held_out_events_are_of_users_with_a_profile() -> None:
@@ -129,7 +125,7 @@ def test_all_wrong_parameters_are_named_at_once() -> None:
 @pytest.mark.parametrize("share", [-0.1, 1.0, math.nan])
 def test_a_share_outside_its_range_is_refused(share: float) -> None:
     with pytest.raises(BadParameter, match="must be at least 0 and below 1"):
-        split_by_time(log_of(TWO_USERS), share)
+        ProfileChoices(test_share=share).check()
 
 
 def test_more_users_than_there_are_is_refused() -> None:
@@ -312,7 +308,7 @@ SHARES = st.sampled_from([0.0, 0.2, 0.5, 0.9])
 
 @given(LOGS, SHARES)
 def test_a_query_that_built_a_profile_is_never_held_out(events: list[Event], share: float) -> None:
-    profile, test = map(events_of, split_by_time(log_of(events), share))
+    profile, test = split_by_time(events, share)
     assert Counter(profile) + Counter(test) == Counter(events)
     kept, held = ({(user, query) for user, query, _ in part} for part in (profile, test))
     assert not kept & held
@@ -383,7 +379,7 @@ def twin(
 def test_profiles_equal_their_naive_twin(
     events: list[Event], share: float, size: int | None, weights: str, granularity: str
 ) -> None:
-    used = events_of(split_by_time(log_of(events), share)[0])
+    used, _ = split_by_time(events, share)
     pairs, last = said(events, {(user, query) for user, query, _ in used}, granularity)
     expected = twin(pairs, last, size, weights)
     chosen = {"size": size, "weights": weights, "granularity": granularity, "test_share": share}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from anonymizer.errors import BadInput, BadParameter
 from anonymizer.model import Profiles, QueryLog
 from anonymizer.profiles import events as profile_counts
-from anonymizer.profiles.building import ProfileChoices, build_profiles, split_by_time
+from anonymizer.profiles.building import ProfileChoices, build_profiles
 from anonymizer.profiles.origins import (
     Origins,
     TermOrigin,
@@ -25,11 +24,7 @@ from anonymizer.profiles.origins import (
 )
 from anonymizer.storage.profiles import fingerprint
 
-Event = tuple[str, str, int]  # user, query, time
-
-
-def log_of(events: Sequence[Event]) -> QueryLog:
-    return QueryLog.from_events([(*event, 0) for event in events])
+from .small_events import Event, log_of, split_by_time
 
 
 def build(log: QueryLog, **chosen: Any) -> tuple[Profiles, Origins]:
@@ -97,7 +92,7 @@ def test_origins_equal_their_naive_twin(
     assert origins.users == profiles.users
     assert origins.terms == profiles.terms
     assert {user: origins.of(user) for user in profiles.users} == twin(
-        split_by_time(log, share)[0], profiles
+        log_of(split_by_time(events, share)[0]), profiles
     )
 
 

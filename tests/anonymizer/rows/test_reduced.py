@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anonymizer.errors import BadInput, BadParameter, Unsatisfiable
+from anonymizer.errors import Unsatisfiable
 from anonymizer.measures.facts import facts, own_facts
 from anonymizer.methods import promise_of
 from anonymizer.methods.km_anonymity import METHOD
@@ -75,27 +75,6 @@ def test_passes_are_told_as_they_are() -> None:
     assert release.deletions.row("anna") == {"b": 3.0, "c": 1.0}
     assert release.deletions.row("berta") == {"b": 2.0}
     assert release.deletions.terms == ("b", "c")
-
-
-def test_marks_that_do_not_fit_are_refused() -> None:
-    profiles = Profiles.from_rows(PROFILES)
-    some, none = np.ones(7, dtype=bool), np.zeros(7, dtype=np.int64)
-    with pytest.raises(BadInput, match="6 marks and 7 passes do not fit 7 cells"):
-        reduced_release(profiles, some[1:], none, {}, **MADE)
-    with pytest.raises(BadInput, match="the pass of a kept cell must be 0"):
-        reduced_release(profiles, some, none + 1, {}, **MADE)
-    with pytest.raises(BadInput, match="the pass of a kept cell must be 0"):
-        reduced_release(profiles, ~some, none - 1, {}, **MADE)
-    with pytest.raises(BadParameter, match="frequencies=all must be one of drop, keep"):
-        reduced_release(
-            profiles,
-            some,
-            none,
-            {},
-            method="km-anonymity",
-            promise=METHOD.promise,
-            frequencies="all",
-        )
 
 
 def test_a_single_history_leaves_no_trace_in_the_facts() -> None:

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from anonymizer.errors import BadInput, BadParameter
 from anonymizer.model import Profiles
 from anonymizer.similarity import cooccurrence
 from anonymizer.similarity.cooccurrence import Network, augment_by_network, learn
@@ -122,29 +121,6 @@ def test_no_context_and_no_term_make_no_link() -> None:
     assert learn(csr_matrix((5, 0)), []).weights.shape == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"neighbours": 0}, "neighbours=0 must be 1 to 1000"),
-        ({"neighbours": 1001}, "neighbours=1001 must be 1 to 1000"),
-        ({"least": 0}, "least=0 must be at least 1"),
-        ({"neighbours": 0, "least": -1}, "neighbours=0 must .*; least=-1 must"),
-    ],
-)
-def test_wrong_parameters_are_named(wrong: dict[str, int], message: str) -> None:
-    with pytest.raises(BadParameter, match=message):
-        learn(matrix(COFFEE, 4), list("abcd"), **wrong)
-
-
-def test_terms_must_fit_the_contexts() -> None:
-    with pytest.raises(BadInput, match="4 columns but there are 3 terms"):
-        learn(matrix(COFFEE, 4), list("abc"))
-    with pytest.raises(BadInput, match="1 terms occur twice"):
-        learn(matrix(COFFEE, 4), list("abca"))
-    with pytest.raises(BadInput, match="2 x 3 but there are 2 terms"):
-        Network(("a", "b"), csr_matrix((2, 3)))
-
-
 def network_of(rows: dict[str, dict[str, float]]) -> Network:
     terms = tuple(rows)
     weights = np.array([[rows[s].get(t, 0.0) for t in terms] for s in terms])
@@ -161,11 +137,6 @@ def augmented(profiles: Profiles, network: Network, combine: str) -> list[dict[s
 
 
 TASTES = {"java": {"mocha": 0.5, "milk": 0.25}, "mocha": {"java": 0.5}, "milk": {}, "tea": {}}
-
-
-def test_combine_is_one_of_two(paper: Profiles) -> None:
-    with pytest.raises(BadParameter, match="combine=mean must be one of max, sum"):
-        augment_by_network(paper, network_of(TASTES), combine="mean")
 
 
 weight = st.sampled_from([0.1, 0.25, 0.3, 0.7, 1.0, 3.0])

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, random_array
 
-from anonymizer.errors import BadParameter
 from anonymizer.model import Profiles
 from anonymizer.similarity import wordnet as augment
 from anonymizer.similarity.wordnet import DECIMALS, CandidatePaths, augment_profiles, unit_rows
@@ -83,11 +82,6 @@ def test_scores_that_differ_by_rounding_only_are_ties(wordnet: WordNet) -> None:
     profiles = Profiles.from_rows({"u": profile})
     augmented = augment_profiles(profiles, wordnet, a=0)
     assert augmented[0, wordnet.number("java.n.01")] == 1
-
-
-def test_all_wrong_parameters_are_named_at_once(paper: Profiles, wordnet: WordNet) -> None:
-    with pytest.raises(BadParameter, match=r"a=-2 must .*; sense=no must .*; combine=min must"):
-        augment_profiles(paper, wordnet, a=-2, sense="no", combine="min")
 
 
 def _ambiguous_profiles(wordnet: WordNet) -> Profiles:

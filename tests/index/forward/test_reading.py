@@ -103,8 +103,6 @@ def test_shares_of_nothing_are_nothing(tmp_path: Path) -> None:
     assert shares(forward, [0], {}, "tfidf") == [{}]
     assert shares(forward, [], {"a": 1.0}, "tfidf") == []
     assert shares(forward, [0], {"unknown": 4.0}, "tfidf") == [{"unknown": 0.0}]
-    with pytest.raises(SearchError, match="vectors=bm25 must be one of tfidf, tf"):
-        shares(forward, [0], {"a": 1.0}, "bm25")
     with pytest.raises(SearchError, match="rows must be from 0 to 0"):
         shares(forward, [1], {"a": 1.0}, "tf")
 

@@ -30,7 +30,6 @@ def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
     [
         (["--only", "R1,R99"], "--only: no ratio R99; there are: R1, R2, R3"),
         (["--rounds", "0", "--pool", "20000"], "--rounds 0 must be at least 1; --pool 20000 must"),
-        (["--plot", "x.svg"], "--plot draws the whole log of --full; give both"),
         (["--load", "--full"], "give one of them"),
         (["--load", "--only", "R13"], "remove it with"),
         (["--load", "--seconds", "0"], "--seconds must be above 0"),

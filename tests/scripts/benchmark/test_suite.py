@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from scripts.benchmark import report as telling
 from scripts.benchmark import suite
 from scripts.benchmark.bars import BARS, Measured
-from scripts.benchmark.machine import Spent
 from scripts.benchmark.plan import USERS, Place, Plan, Step
 from search_app.errors import UsageError
 
@@ -86,18 +84,3 @@ def test_the_table_and_the_json_say_the_same(tmp_path: Path) -> None:
     assert lines[2].split()[:2] == ["R4", "clustering,"]
     assert re.search(r"3\.4 +at most 3\.3 +3 +[\d.]+ of [\d.]+ s +MISSED$", lines[2])
     assert lines[4] == "0 ok, 1 MISSED, 0 too busy to judge, 0 no bar, 2 not measured"
-
-
-def test_the_plot_draws_each_stage_over_users() -> None:
-    took = {"anonymize": {"seconds": 2.0}, "verify": {"seconds": 1.0}}
-    runs = [
-        {"users": users, "profiles": {"seconds": users / 1000}, "raw": took, "WordNet": took}
-        for users in (1000, 2000)
-    ]
-    growth = {"seconds": {"1000": 0.1, "2000": 0.4}, "time(2n) / time(n)": {"2000 / 1000": 4.0}}
-    report = suite.Report((), {"R6 R9": {"runs": runs}, "R4": growth}, {}, {}, Spent(1.0, 1.0))
-    svg = ElementTree.fromstring(telling.drawn(report))  # noqa: S314 (our own)
-    texts = ["".join(text.itertext()) for text in svg]
-    assert "clustering alone: n^2.00" in texts
-    assert "profiles: n^1.00" in texts
-    assert len(svg.findall("{http://www.w3.org/2000/svg}polyline")) == 6

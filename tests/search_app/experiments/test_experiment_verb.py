@@ -275,7 +275,9 @@ def test_what_is_no_place_for_a_run_is_refused_before_anything_is_done(
 def test_wrong_use_is_one_line(run: Run, place: Place, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = place.arguments(out)
-    assert "no input sizes; there are" in run.refused(*arguments, "--set", "sizes=3")
+    assert "an experiment has no parameter sizes; it has size, " in run.refused(
+        *arguments, "--set", "sizes=3"
+    )
     assert "names size twice" in run.refused(*arguments, "--set", "size=3", "--set", "size=4")
     assert "must be name=value" in run.refused(*arguments, "--set", "size")
     assert "--workers 0 must be" in run.refused(*place.arguments(out, workers=0))

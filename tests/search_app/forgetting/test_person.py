@@ -36,10 +36,10 @@ from search_app.forgetting.person import ForgetReport, forget, leave_group
 from search_app.server.checkup import checkup
 from search_app.server.opening import Serving
 from search_app.settings import Settings, load_settings
-from search_app.tasks.profiling import fault_of_choices
 from search_app.workspace import replacing
 from search_app.workspace.folder import Workspace
 from search_app.workspace.ledger import read_ledger
+from search_app.workspace.profile_choices import fault_of_choices
 
 from ..conftest import Run, call
 from ..nursery import Nursery
@@ -253,7 +253,7 @@ def test_many_are_forgotten_in_one_step_as_one_after_the_other(
         assert verify(workspace.root / name, workspace.root / profiles).holds
     events = [line.event for line in read_ledger(workspace)[noted:]]
     assert events == ["withdrawn", "withdrawn"]
-    assert "terms are forgotten of one person at a time" in run.refused(
+    assert "terms are forgotten for one person at a time" in run.refused(
         "forget", "--user", "person-1", "person-2", "--term", "coffee"
     )
     assert "--user is empty" in run.refused("forget", "--user", "")

@@ -37,10 +37,10 @@ from search_app.tasks import admitting, releasing
 from search_app.tasks.adding import follow_profiles
 from search_app.tasks.admitting import TooFew, admit
 from search_app.tasks.growth import laid_over, settle_growth
-from search_app.tasks.profiling import ProfilingChoices, fault_of_choices, write_choices
 from search_app.workspace import replacing
 from search_app.workspace.folder import Workspace
 from search_app.workspace.ledger import ledger_path, publishing, read_ledger
+from search_app.workspace.profile_choices import ProfilingChoices, fault_of_choices, write_choices
 from search_app.workspace.replacing import Replacement
 
 from ..conftest import Run, serve_release

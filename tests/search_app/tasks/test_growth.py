@@ -14,7 +14,7 @@ from anonymizer.model import QueryLog
 from anonymizer.profiles.building import build_profiles
 from search_app.settings import Settings
 from search_app.tasks.growth import LEAST, Growth, newcomers
-from search_app.tasks.profiling import ProfilingChoices, analysis_of
+from search_app.workspace.profile_choices import ProfilingChoices, analysis_of
 
 WORDS = st.sampled_from(["tea", "teas", "coffee", "of", "x1", "black", "jazz"])
 QUERIES = st.lists(st.lists(WORDS, min_size=1, max_size=4).map(" ".join), min_size=1, max_size=8)

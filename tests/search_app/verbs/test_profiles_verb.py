@@ -10,7 +10,7 @@ import pytest
 
 from anonymizer.profiles.origins import TermOrigin, read_origins
 from anonymizer.storage.profiles import fingerprint, read_profiles
-from search_app.tasks.profiling import (
+from search_app.workspace.profile_choices import (
     choices_of,
     choices_path,
     fault_of_choices,

@@ -9,7 +9,7 @@ import pytest
 
 from anonymizer.model import Profiles, Release
 from anonymizer.promise import AVERAGE
-from search_app.tasks.demo import WORDS, searches
+from search_app.town.examples import WORDS, searches
 from search_app.workspace.lecture import MOST, Lecture, PreparedSearch, prepare
 
 

@@ -11,27 +11,24 @@ import pytest
 from search_app.experiments.design import Unit
 from search_app.experiments.report.report import FAILS, HOLDS, UNDECIDED, Claim, Report
 
-from .burghardt_world import facts_of, level, report, seconds, share, world
+from .burghardt_world import facts_of, level, report, share, world
 
-# As reports have them: of the paper, its times, ours on what is kept, and ours on search.
+# As reports have them: of the paper, ours on what is kept, and ours on search.
 NAMES = """
 users-and-frequency only-clicks-and-bids first-iteration fewer-iterations own-target-best
 level-distinct-terms level-log-size level-users level-bid level-clicks level-impressions
 level-revenue terms-left users-at-small-k impressions-like-clicks generic-spread random-loses-log
 random-keeps-terms users-second specific-spread clicks-against-bid m-hardly-matters m-equal-at-100
 generic-by-m revenue-by-m m-less-than-k
-first-iteration-longest fis-slowest larger-k-faster m-3-slower
 insertion-keeps-more-log insertion-keeps-more reinsertion-repairs insertion-over-reinsertion
-randoms-waste
 """
-PAPERS = 26 + 4  # the first of them
+PAPERS = 26  # the first of them
 SEARCH = ["reduced-over-none-100", "reduced-over-groups-100", "insertion-over-greedy-100"]
 
 
 @pytest.fixture(scope="module")
 def made() -> Report:
-    outcomes = world(facts_of(synthetic=False))
-    return report(outcomes, seconds(outcomes))
+    return report(world(facts_of(synthetic=False)))
 
 
 def claim(made: Report, name: str) -> Claim:
@@ -138,8 +135,6 @@ reinsertion-repairs: log_size -0.01 reinsert=groups k=20 target=logsize
     It is so in 5 of 6 cases. The gain in points of the original goes from 0.0
 insertion-over-reinsertion: log_size +0.05 reinsert=groups k=20 target=logsize
     It is so in 2 of 3 cases. The gain in points of the original goes from -3.0
-randoms-waste: log_size -0.03 reinsert=groups k=100 target=random
-    4.5 to 0.5 points at (k=2, m=2), 4.2 to 0.4 points at (k=20, m=2), 5.0 to 3.5 points at
 specific-spread: users -0.125 target=fis algorithm=greedy k=2 m=2
     16.0 of revenue; by a generic measure 13.5 of users, at (k=2, m=2)
 clicks-against-bid: clicks +0.25 target=random; clicks +0.06 target=bid
@@ -182,13 +177,6 @@ def test_where_targets_lie_close_advertisement_is_no_other_matter() -> None:
     assert told in found.finding
 
 
-def test_random_is_held_against_the_targets_that_were_repaired_too() -> None:
-    # of fis, which keeps 20 points more than logsize, no repaired release was made
-    far = changed("log_size +0.2 target=fis algorithm=greedy k=2 m=2")
-    found = claim(report(world(facts_of(far, synthetic=False))), "randoms-waste")
-    assert "to the best of logsize goes from 4.5 to 0.5 points at (k=2, m=2)," in found.finding
-
-
 def test_where_there_is_no_k_of_100_the_largest_is_asked() -> None:
     known = world(facts_of(synthetic=False), keep=lambda each: each.complete.get("k") in (2, 20))
     found = claim(report(known), "m-equal-at-100")
@@ -226,50 +214,3 @@ def test_search_that_is_no_better_refutes_a_claim(
 
     found = claim(report(world(by_level=otherwise)), name)
     assert (found.verdict, finding in found.finding) == (FAILS, True), found.finding
-
-
-def test_what_took_long_is_told_in_seconds(made: Report) -> None:
-    assert claim(made, "first-iteration-longest").finding == (
-        "It is so in 48 of 48 releases. The first and a later one take 16.000 and 1.000 s "
-        "at (k=2, m=2) (medians over targets). In the paper it is 2 h 55 min 58 s and 9 min 25 s "
-        "at (k=2, m=2). One run on one machine."
-    )
-    # 18/16 of 16 + 4 + 1 s for pairs and ten times that for triples: 259.875 s
-    assert (
-        "259.875 of logsize, 259.875 of users, 519.750 of fis" in claim(made, "fis-slowest").finding
-    )
-    assert (
-        "16.000 s at (k=2, m=2) and 4.000 s at (k=20, m=2)"
-        in claim(made, "larger-k-faster").finding
-    )
-    assert (
-        "10.000 s at (k=100, m=3) and 1.000 s at (k=100, m=2)" in claim(made, "m-3-slower").finding
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "at", "value", "times", "finding"),
-    [
-        ("first-iteration-longest", "target", "bid", None, "It is so in 42 of 48 releases."),
-        ("fis-slowest", "target", "bid", 3, "Slowest is bid"),
-        ("larger-k-faster", "k", 20, 5, "16.000 s at (k=2, m=2) and 20.000 s at (k=20, m=2)"),
-        ("m-3-slower", "m", 3, 0.1, "16.000 s at (k=2, m=3) and 16.000 s at (k=2, m=2)"),
-    ],
-)
-def test_other_times_refute_a_claim_and_times_that_are_missing_leave_it_open(
-    name: str, at: str, value: object, times: float | None, finding: str
-) -> None:
-    outcomes = world(facts_of(synthetic=False))
-    took = seconds(outcomes)
-    for unit in outcomes.units:
-        if unit.name in took and unit.parameters[at] == value:
-            given = took[unit.name]
-            took[unit.name] = [times * each for each in given] if times else given[::-1]
-    found = claim(report(outcomes, took), name)
-    assert (found.verdict, finding in found.finding) == (FAILS, True), found.finding
-    timed = next(unit for unit in took if len(took[unit]) > 1)
-    some = {unit: each for unit, each in took.items() if unit != timed}
-    for known, missing in ((some, 1), ({}, 48)):
-        found = claim(report(outcomes, known), name)
-        assert found.verdict == UNDECIDED
-        assert found.finding == f"No time was measured in this run for {missing} of 48 releases."

@@ -29,10 +29,10 @@ from search_app.server.opening import Serving
 from search_app.settings import Settings
 from search_app.tasks import releasing
 from search_app.tasks.admitting import admit
-from search_app.tasks.profiling import ProfilingChoices, write_choices
 from search_app.web import Live, create_app
 from search_app.workspace import opening
 from search_app.workspace.folder import Workspace
+from search_app.workspace.profile_choices import ProfilingChoices, write_choices
 
 from ...conftest import serve_release
 from ...toy_index import Shelf, forward_of

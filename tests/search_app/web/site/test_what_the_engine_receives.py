@@ -13,7 +13,7 @@ from anonymizer.model import Profiles
 from index.forward.reading import Forward
 from index.model import Index
 from search_app.search.engine import Engine
-from search_app.search.evidence import RowPopulation
+from search_app.search.evidence import EvidenceRule, RowPopulation
 from search_app.search.modes import Modes
 from search_app.search.request import RankingRule
 from search_app.web import Site, create_app
@@ -109,6 +109,32 @@ def test_by_evidence_standing_and_prior_come_of_published_rows_or_the_corpus(
         again.withheld = lambda: True
         (same,) = again.answers("java", ("group",), "1001", pool=40, rule=RankingRule("evidence"))
         assert same.ranking.scores.tobytes() == my_answer.ranking.scores.tobytes()
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_a_settled_server_prepares_no_row_in_a_search(
+    modes: Modes, published: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert modes.release is not None
+    rule, prepared, real = RankingRule("evidence"), [], EvidenceRule._direction
+    engine = Engine(cast(Index, ToyIndex()), ToyForward())
+    engine.prepare("group", RowPopulation(modes.release.rows, modes.release.grouping.sizes))
+    served = Modes(engine, None, modes.release, populations=["group"])
+    served.withheld = lambda: not published
+    monkeypatch.setattr(
+        EvidenceRule,
+        "_direction",
+        lambda made, interest: prepared.append(interest) or real(made, interest),
+    )
+    served.settle()
+    assert len(prepared) == modes.release.groups
+    first = served.answer("java", "group", "1001", pool=40, rule=rule).ranking
+    assert len(prepared) == modes.release.groups
+    served.clear()
+    assert served.answer("java", "group", "1001", pool=40, rule=rule).ranking.rows.tolist() == (
+        first.rows.tolist()
+    )
+    assert len(prepared) == modes.release.groups + 1
 
 
 def test_no_argument_holds_the_person(modes: Modes) -> None:
