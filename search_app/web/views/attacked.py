@@ -21,8 +21,9 @@ _SENTENCES = {
     "is not in the data for one who is, they find {share_of_people}.",
     ("fitting", "members found"): "Someone who has all profiles, without names, puts "
     "{share_of_people} into their own row.",
-    ("inference", "column: true terms claimed beyond p"): "Someone who knows your row and reads "
-    "one interest at a time can claim {share_of_terms}, more surely than by how common each is.",
+    ("inference", "column: true terms claimed beyond p"): "Someone who knows your row, and reads "
+    "one interest at a time, believes of {share_of_terms} much more than before that you have "
+    "them.",
     ("singling-out", "one sentence a row, right"): "Someone who reads only the rows says “exactly "
     "one person has this interest”, once for each row, and is right in {share}.",
     ("beyond-m", "rows singled out by a term's weight"): "An unusual weight of an interest points "
