@@ -176,7 +176,6 @@ def _certified(case: Case, release: Path, profiles: Path, sha256: str) -> Record
     Return nothing where rows are gone or stand for people by whole queries. With differential
     privacy there is none either: figures counted from profiles would break it.
     """
-    from .attacks.reading import some_of
     from .certificate import certified
     from .methods import promise_of
     from .storage.profiles import fingerprint, read_profiles
@@ -189,7 +188,7 @@ def _certified(case: Case, release: Path, profiles: Path, sha256: str) -> Record
     if fingerprint(people) != case.everybody.fingerprint():
         raise BadInput(f"{profiles}: changed while it was read; publish again")
     # Who came later, and waits, is in nothing that is promised.
-    people = some_of(people, np.flatnonzero([user in case.users for user in people.users]))
+    people = people.some(np.flatnonzero([user in case.users for user in people.users]))
     cohorts = [Cohort(release / one.place, {**one.manifest}, one.parts) for one in case.cohorts]
     made = release_of(cohorts, promise_of)
     if len({*made.users} & {*people.users}) < 2:
