@@ -564,6 +564,8 @@ class ExperimentPointJson(TypedDict):
     value: float
     low: float | None
     high: float | None
+    about: Annotated[str, "In a plane: what it stands for, in sentences."]
+    dominated: Annotated[bool, "In a plane: another point is as good in both, better in one."]
 
 
 class ExperimentLineJson(TypedDict):
