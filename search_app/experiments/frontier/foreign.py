@@ -1,0 +1,58 @@
+"""Releases in folders, made by anybody's code, as further variants of an experiment. [I/O]"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from anonymizer.methods import promise_of
+from anonymizer.model import Profiles, Release
+from anonymizer.storage.foreign import hash_of_rows, method_in, read_any, refuse_other_people
+
+from ...errors import UsageError
+from ..design import Experiment, Variant
+
+
+class ForeignRelease(NamedTuple):
+    """A release and the hash of its rows."""
+
+    release: Release
+    digest: str
+
+
+def read_all(folders: Sequence[Path]) -> dict[str, ForeignRelease]:
+    """Return the releases in `folders` by the names that units give them as their methods."""
+    found: dict[str, ForeignRelease] = {}
+    for folder in folders:
+        name = method_in(folder)
+        if name in found:
+            raise UsageError(f"--releases: two folders are called {name}; rename one")
+        release = replace(read_any(folder, promise_of), method=name)
+        found[name] = ForeignRelease(release, hash_of_rows(folder))
+    return found
+
+
+def with_foreign(experiment: Experiment, some: Mapping[str, ForeignRelease]) -> Experiment:
+    """Return `experiment` with `some` releases, searched by as the first that it makes itself."""
+    first = next((one for one in experiment.variants if one.method), Variant("", modes=()))
+    added = [
+        replace(
+            first,
+            name=name,
+            method=name,
+            parameters=dict(release.parameters),
+            complete={**release.parameters, "sha256": digest},
+            seeds=(0,),
+        )
+        for name, (release, digest) in some.items()
+    ]
+    return replace(experiment, variants=(*experiment.variants, *added))
+
+
+def refuse_unfit(some: Mapping[str, ForeignRelease], profiles: Mapping[str, Profiles]) -> None:
+    """Refuse `some` releases that name people who have none of the `profiles`."""
+    for release, _ in some.values():
+        for one in profiles.values():
+            refuse_other_people(release, one)
