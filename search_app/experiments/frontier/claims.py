@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from anonymizer.methods import promise_of
 
@@ -55,7 +56,7 @@ def _table(outcomes: Outcomes) -> Iterator[TestedClaim[Outcomes] | UntestedClaim
             f"{pool}).",
             _OURS,
             each_greater,
-            lambda world, pool=pool: _over_noise(world, pool),
+            partial(_over_noise, pool=pool),
         )
 
 

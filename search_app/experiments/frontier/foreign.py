@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release
@@ -37,17 +37,12 @@ def read_all(folders: Sequence[Path]) -> dict[str, ForeignRelease]:
 def with_foreign(experiment: Experiment, some: Mapping[str, ForeignRelease]) -> Experiment:
     """Return `experiment` with `some` releases, searched by as the first that it makes itself."""
     first = next((one for one in experiment.variants if one.method), Variant("", modes=()))
-    added = [
-        replace(
-            first,
-            name=name,
-            method=name,
-            parameters=dict(release.parameters),
-            complete={**release.parameters, "sha256": digest},
-            seeds=(0,),
-        )
-        for name, (release, digest) in some.items()
-    ]
+    added = []
+    for name, (release, digest) in some.items():
+        given: dict[str, Any] = dict(release.parameters)
+        complete = {**given, "sha256": digest}
+        named = replace(first, name=name, method=name, seeds=(0,))
+        added.append(replace(named, parameters=given, complete=complete))
     return replace(experiment, variants=(*experiment.variants, *added))
 
 
