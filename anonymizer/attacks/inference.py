@@ -109,7 +109,7 @@ def _published_change(target: Attacked) -> float:
 
 
 def real_change(target: Attacked) -> float:
-    """Return the largest change from the prior among all people whose rows publish one value."""
+    """Return how far people of `target` with one published value are from the prior, at most."""
     return max(_among_equals(one.view)[0] for one in cohorts(target))
 
 

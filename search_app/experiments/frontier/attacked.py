@@ -34,6 +34,7 @@ def facts_of_attacks(profiles: Profiles, release: Release, victims: int) -> Fact
     The row of a victim gives away PRECISION: that of the best attacker, PRIOR: that of guesses
     without any row. KNOWN terms give away the ROW, and the PERSON among all who share it.
     """
+    # Where profiles are very short, nobody may have enough terms.
     known = min(KNOWN, int(profiles.sizes.max()))
     target = Attacked(profiles, release, known=(known,), victims=victims)
     index = [one.value for one in privacy_index(profiles, release) if one.name == "SPI"]
@@ -48,15 +49,17 @@ def facts_of_attacks(profiles: Profiles, release: Release, victims: int) -> Fact
 
 def _inferred(target: Attacked) -> Facts:
     """Return how right the best guesses of a victim's terms are, given all rows of `target`."""
+    # Without the raw profiles as a control, which would be the same for each release: `own-rows` is
+    # a method like any other.
     guesses = guessed(target, thirds(target), 0)
     if guesses is None:
         return {}
     rng = target.rng("inference")
-    found = {
+    precisions = {
         name: mean(right_guesses(guesses.cells, chance, BEST), rng)
         for name, chance in guesses.chances.items()
     }
-    return {**_fact(PRECISION, max(found.values())), PRIOR: found["prior"].value}
+    return {**_fact(PRECISION, max(precisions.values())), PRIOR: precisions["prior"].value}
 
 
 def _linked(target: Attacked, known: int) -> Facts:

@@ -25,7 +25,7 @@ from .series import MODE, entries, pools
 
 _OURS = "ours, not a paper's"
 _SURE = 0.9  # of the rows that attackers of raw profiles must name, or they are no attackers
-_LOW = 0.1  # the p of the pooled rows that stand beside noisy rows
+_LOW = 0.1  # the p of the pooled rows that noisy rows are compared with
 
 
 def claims(outcomes: Outcomes) -> tuple[Claim, ...]:

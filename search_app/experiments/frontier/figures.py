@@ -22,10 +22,10 @@ from .series import (
     MODE,
     VALUE,
     Axis,
-    Entry,
+    FrontierEntry,
     Qualities,
     entries,
-    found,
+    placed,
     pools,
     qualities,
 )
@@ -82,7 +82,7 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
 
 def plane(summed: SummedUp, axis: Axis, pool: int, quality: Qualities) -> Figure:
     """Return the plane of `quality` over `pool` against what an attacker gets by `axis`."""
-    some = list(found(summed, axis, quality, pool))
+    some = list(placed(summed, axis, quality, pool))
     beaten = dominated([(cost, line.mean) for _, cost, line in some])
     lines: dict[str, list[FigurePoint]] = {}
     for (entry, cost, line), grey in zip(some, beaten, strict=True):
@@ -101,7 +101,7 @@ def plane(summed: SummedUp, axis: Axis, pool: int, quality: Qualities) -> Figure
     )
 
 
-def _in_words(summed: SummedUp, entry: Entry, pool: int) -> str:
+def _in_words(summed: SummedUp, entry: FrontierEntry, pool: int) -> str:
     """Return what a reader wants to know of one release, searched by over `pool`."""
     outcomes, variant = summed.outcomes, entry.variant
     ap = summed.find(variant, MODE, pool)
@@ -110,8 +110,8 @@ def _in_words(summed: SummedUp, entry: Entry, pool: int) -> str:
         for name in ("mean_group", PRECISION, PRIOR, ROW, PERSON, CHANGE)
     )
     return (
-        f"{entry.name}: {people} people a row; AP {cells.mean(ap)} ({cells.ends(ap)}). An attacker "
-        f"who knows the row is right in {precision} of {BEST} guesses ({prior} without the row). "
+        f"{entry.name}: {people} people a row; AP {cells.mean(ap)} ({cells.ends(ap)}). Given the "
+        f"row, an attacker is right in {precision} of {BEST} guesses ({prior} without the row). "
         f"{KNOWN} known terms name the row in {row}, the person in {person} of the cases. Belief "
         f"about a term changes by {change} at most."
     )
@@ -160,7 +160,7 @@ def _best(summed: SummedUp, pool: int) -> dict[str, list[str]]:
     """Return by which axes each release is not dominated in AP over `pool`."""
     best: dict[str, list[str]] = {}
     for axis, short in zip(AXES, ("precision", "person", "belief"), strict=True):
-        some = list(found(summed, axis, AP, pool))
+        some = list(placed(summed, axis, AP, pool))
         beaten = dominated([(cost, line.mean) for _, cost, line in some])
         for (entry, *_), grey in zip(some, beaten, strict=True):
             if not grey:
@@ -185,7 +185,7 @@ def volumes(summed: SummedUp, pool: int) -> Table:
         least = random.mean if quality == AP and random else 0.0
         columns.append(f"{quality.name} against {axis.name}")
         references.append(f"({axis.worst:g}, {least:.3f}) for {columns[-1]}")
-        some = list(found(summed, axis, quality, pool))
+        some = list(placed(summed, axis, quality, pool))
         for method, texts in by_method.items():
             mine = [(cost, line.mean) for entry, cost, line in some if entry.method == method]
             texts.append(cells.number(hypervolume(mine, (axis.worst, least)) if mine else None))

@@ -24,14 +24,14 @@ class ForeignRelease(NamedTuple):
 
 def read_all(folders: Sequence[Path]) -> dict[str, ForeignRelease]:
     """Return the releases in `folders` by the names that units give them as their methods."""
-    found: dict[str, ForeignRelease] = {}
+    others: dict[str, ForeignRelease] = {}
     for folder in folders:
         name = method_in(folder)
-        if name in found:
+        if name in others:
             raise UsageError(f"--releases: two folders are called {name}; rename one")
         release = replace(read_any(folder, promise_of), method=name)
-        found[name] = ForeignRelease(release, hash_of_rows(folder))
-    return found
+        others[name] = ForeignRelease(release, hash_of_rows(folder))
+    return others
 
 
 def with_foreign(experiment: Experiment, some: Mapping[str, ForeignRelease]) -> Experiment:
@@ -40,6 +40,7 @@ def with_foreign(experiment: Experiment, some: Mapping[str, ForeignRelease]) -> 
     added = []
     for name, (release, digest) in some.items():
         given: dict[str, Any] = dict(release.parameters)
+        # By the hash rows that were made again are measured again.
         complete = {**given, "sha256": digest}
         named = replace(first, name=name, method=name, seeds=(0,))
         added.append(replace(named, parameters=given, complete=complete))

@@ -58,7 +58,7 @@ AP = Qualities("AP", MODE, "AP")
 VALUE = Qualities("gain by relevance", EVIDENCE, GAIN)
 
 
-class Entry(NamedTuple):
+class FrontierEntry(NamedTuple):
     """One release of the frontier: its method, its setting in a few words, and its variant."""
 
     method: str  # the table that makes it
@@ -71,26 +71,26 @@ class Entry(NamedTuple):
         return f"{self.method} {self.setting}".strip()
 
 
-def entries(outcomes: Outcomes) -> list[Entry]:
+def entries(outcomes: Outcomes) -> list[FrontierEntry]:
     """Return all releases of `outcomes` that were attacked, in the order of the experiment."""
     attacked = [
         variant
         for variant in outcomes.experiment.variants
         if variant.name != BASELINES and outcomes.fact(variant, CHANGE) is not None
     ]
-    return [Entry(one.name, _setting(one, attacked), one) for one in attacked]
+    return [FrontierEntry(one.name, _setting(one, attacked), one) for one in attacked]
 
 
 def _setting(variant: Variant, among: list[Variant]) -> str:
     """Return the parameters of `variant` that differ `among` those of its table."""
     alike = [one for one in among if one.name == variant.name]
     names = sorted({name for one in alike for name in one.parameters})
-    told = [
+    given = [
         f"{name} = {variant.given.get(name)}"
         for name in names
         if len(alike) == 1 or len({one.given.get(name) for one in alike}) > 1
     ]
-    return ", ".join([*told, *variant.unusual])
+    return ", ".join([*given, *variant.unusual])
 
 
 def qualities(summed: SummedUp, pool: int) -> list[Qualities]:
@@ -103,9 +103,9 @@ def qualities(summed: SummedUp, pool: int) -> list[Qualities]:
     ]
 
 
-def found(
+def placed(
     summed: SummedUp, axis: Axis, quality: Qualities, pool: int
-) -> Iterator[tuple[Entry, float, SummaryLine]]:
+) -> Iterator[tuple[FrontierEntry, float, SummaryLine]]:
     """Yield each release with what an attacker gets by `axis`, and its `quality` over `pool`."""
     for entry in entries(summed.outcomes):
         cost = summed.outcomes.fact(entry.variant, axis.fact)
