@@ -268,6 +268,8 @@ class Release:
     slots: tuple[Slot, ...] = field(default=(), kw_only=True, repr=False)
     # Private: child and parent of the taxonomy that was given, if one was.
     taxonomy: tuple[tuple[str, str], ...] = field(default=(), kw_only=True, repr=False)
+    # Private, though public elsewhere: what documents say of the terms, if rows are made by it.
+    base: Profiles | None = field(default=None, kw_only=True, repr=False)
     # Row -> the cohort of people that it was made of. The rows of all groups come first.
     cohort_of_row: Ints = field(default_factory=lambda: np.zeros(0, np.int64), kw_only=True)
 

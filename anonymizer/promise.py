@@ -7,7 +7,14 @@ from typing import Literal
 
 Behind = Literal["group", "person", "query"]
 Bounds = Literal[
-    "average", "every-term", "belief", "combinations", "vocabulary", "query", "nothing"
+    "average",
+    "every-term",
+    "belief",
+    "differential",
+    "combinations",
+    "vocabulary",
+    "query",
+    "nothing",
 ]
 
 

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from io import BytesIO
 from itertools import accumulate, combinations
+from operator import ne
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict, cast
 
@@ -38,7 +39,7 @@ from .model import ROW_NAME, Profiles, is_short
 from .storage.changes import counts_of
 from .storage.files import replaced_whole, sync, write_file
 from .storage.json_lines import read_rows
-from .storage.parts import COHORTS, FIRST_ROW, LOG, ROWS, WITHDRAWN, read_cohorts, row_hash
+from .storage.parts import COHORTS, FIRST_ROW, LOG, ROWS, WITHDRAWN, Cohort, read_cohorts, row_hash
 from .storage.records import Record, as_json, check_record, plain_errors, read_object
 from .verification.choices import choice_faults, person_of, persons_of
 from .verification.finding import Finding, Verdict, row_findings
@@ -124,7 +125,7 @@ def publish(release: Path, profiles: Path, output: Path, others: Others = lambda
     case = examine(release, profiles)
     ids = _ids(case)
     for cohort in case.cohorts:
-        cohort.findings += [*_alone(cohort), *_named(cohort, ids)]
+        cohort.findings += [*_unpromised(cohort), *_alone(cohort), *_named(cohort, ids)]
     if case.verdict.holds:
         first = case.cohorts[0]
         # The bytes that were verified: the files may have changed since.
@@ -262,11 +263,19 @@ def _refuse_foreign(output: Path, release: Path) -> None:
     with plain_errors(output, "read"):
         if output.is_file() and not output.is_symlink():
             with output.open("rb") as file:
-                if file.read(len(_HEAD)) == _HEAD:
+                if _is_head(file.read(len(_HEAD))):
                     return
     raise BadInput(
         f"{output}: exists already and is not a published file; remove it or name another"
     )
+
+
+def _unpromised(cohort: CohortCase) -> list[Finding]:
+    """Find that the method of `cohort` promises nothing: it is there to be compared with."""
+    if cohort.judge is None or cohort.judge.promise.bounds != "nothing":
+        return []
+    line = "its method promises nothing, so its rows stay with the owner; take another method"
+    return [Finding("promise", False, "release.json", line)]
 
 
 def _alone(cohort: CohortCase) -> list[Finding]:
@@ -448,10 +457,30 @@ def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], p
             raise BadInput(f"{path}: {name} is not that of its rows; get it again")
 
 
+def check_published(path: Path, releases: Iterable[Sequence[Cohort]]) -> None:
+    """Refuse the published file at `path` unless it is sound, and as one of `releases` gives it.
+
+    Each of these is a release's cohorts. If none has the file's rows, only the file is checked.
+    """
+    about = read_published(path).about
+    with plain_errors(path, "read"):
+        content = path.read_bytes()
+        log = hashlib.sha256(log_next_to(path).read_bytes()).hexdigest() if "log" in about else ""
+    made = set[bytes]()
+    for cohorts in releases:
+        parts = [(cohort.manifest, cohort.parts) for cohort in cohorts]
+        of_release, sha256 = _content(parts[: 1 + len(about.get("cohorts", []))])
+        if sha256 == about["sha256"]:
+            made.add(of_release)
+    # No hash covers the first line, and other numbers in it would be sound, too.
+    if log != about.get("log", "") or (made and content not in made):
+        raise BadInput(f"{path}: changed since it was published; get it again")
+
+
 def published_rows(path: Path) -> PublishedRows | None:
     """Return what the published file at `path` holds, sound or not; None for any other file."""
     with plain_errors(path, "read"), path.open("rb") as file:
-        if file.read(len(_HEAD)) != _HEAD:
+        if not _is_head(file.read(len(_HEAD))):
             return None
         file.seek(0)
         first, *lines = file.read().splitlines(keepends=True)
@@ -460,6 +489,12 @@ def published_rows(path: Path) -> PublishedRows | None:
     except BadInput:
         return PublishedRows("", 0, frozenset(lines))
     return PublishedRows(about["sha256"], 1 + len(about.get("cohorts", [])), frozenset(lines))
+
+
+def _is_head(head: bytes) -> bool:
+    """Return whether a published file begins with `head`, of which one byte may be damaged."""
+    # Else a flipped bit would hide the file's rows from forgetting.
+    return len(head) == len(_HEAD) and sum(map(ne, head, _HEAD)) <= 1
 
 
 def _read_about(line: bytes, path: Path) -> FirstLine:

@@ -110,7 +110,7 @@ class Visitor:
 
 def value_of(name: str, html: str) -> str:
     """Return the value of the field `name` in `html`."""
-    return re.findall(rf'name="{name}" value="([^"]*)"', html)[0]
+    return str(re.findall(rf'name="{name}" value="([^"]*)"', html)[0])
 
 
 def visit(port: int, code: str, searches: str) -> list[tuple[dict[str, str], str, list[float]]]:

@@ -3,8 +3,9 @@
 usage: .venv/bin/python -m scripts.flips WORKSPACE [--flips 60]
 
 WORKSPACE is copied first. It should be small: each flip is one run of doctor's checks. A flip in a
-SQLite file is harmless if the file still holds the same, also after SQLite wrote it anew. Nothing
-is read from .lock but who holds it, and demo.json only says whether to build a demo again.
+SQLite file is harmless if the file still holds the same, also after SQLite wrote it anew; one in an
+archive of arrays if these are the same. Nothing is read from .lock but who holds it, and demo.json
+only says whether to build a demo again. Settings are the owner's to write: a flip may make others.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ def noticed(root: Path) -> str:
 
 
 def held(path: Path) -> list[str]:
-    """Return all that the SQLite file `path` holds, now and after it is written anew."""
+    """Return all that `path` holds; if it is a SQLite file, now and after it is written anew."""
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as stored:
+            return [f"{name} {stored[name].dtype} {stored[name].tolist()}" for name in stored.files]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copy(path, folder))
         with closing(sqlite3.connect(copy)) as file:
@@ -49,10 +53,10 @@ def harmless(path: Path, content: bytes) -> bool:
     if path.name in {".lock", "demo.json"}:
         return True
     with tempfile.TemporaryDirectory() as folder:
-        good = Path(folder, "good")
+        good = Path(folder, path.name)
         good.write_bytes(content)
         try:
-            return path.suffix == ".sqlite" and held(path) == held(good)
+            return path.suffix in {".sqlite", ".npz"} and held(path) == held(good)
         except sqlite3.Error:
             return False
 

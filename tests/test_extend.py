@@ -170,7 +170,7 @@ name = "figure-3"
 method = "p-linkability"
 parameters = {{ p = 0.4, a = {steps} }}
 """
-    path = folder / "drawn.toml"
+    path = folder / "queue.toml"
     path.write_text(OWN + small)
     return path
 
@@ -204,7 +204,7 @@ def world(workspace: Path) -> World:
     at = ["--workspace", workspace / "ws"]
     log = ["--log", workspace / "log.tsv", "--workers", 1, "-o", workspace / "run"]
     commands: dict[str, list[object]] = {
-        "anonymize": ["anonymize", "-m", "random-k", "--set", "k=5"],
+        "anonymize": ["anonymize", "-m", "queue-k", "--set", "k=5"],
         "verify": ["verify"],
         "publish": ["publish", "-o", workspace / "published"],
         "measure": ["measure", "--json"],
@@ -212,13 +212,13 @@ def world(workspace: Path) -> World:
         "search": ["search", "city coffee", "--user", "u0", "--mode", "group"],
         "evaluate": ["evaluate", "--queries", "held-out", "--json"],
         "experiment": ["experiment", experiment, *log],
-        "p": ["anonymize", "--second", "-m", "random-k", "--set", "p=0.4"],
-        "alone": ["anonymize", "--second", "-m", "random-k", "--set", "k=1"],
-        "too many": ["anonymize", "--second", "-m", "random-k", "--set", "k=17"],
+        "p": ["anonymize", "--second", "-m", "queue-k", "--set", "p=0.4"],
+        "alone": ["anonymize", "--second", "-m", "queue-k", "--set", "k=1"],
+        "too many": ["anonymize", "--second", "-m", "queue-k", "--set", "k=17"],
     }
     answers = call(copy, *([*at, *command] for command in commands.values()))
     said = dict(zip(commands, answers, strict=True))
-    refused = {"p", "alone", "too many"}
+    refused = {"publish", "p", "alone", "too many"}
     assert {name for name, each in said.items() if each.code} == refused, said
     return World(workspace, said)
 
@@ -303,22 +303,22 @@ def test_a_new_method_groups_and_its_rows_serve(world: World) -> None:
     assert "16 users in 3 groups of 5 to 6" in world.said["anonymize"].out  # 16 = 5 + 5 + 6
     assert re.match(r"by row g000\d, shared by [56] people; AP 0\.", world.said["search"].out)
     named = {unit["method"]: unit["parameters"] for unit in units_of(world)}
-    assert named["random-k"]["k"] in (2, 4)
+    assert named["queue-k"]["k"] in (2, 4)
 
 
 def test_a_new_method_raises_where_it_cannot_keep_its_promise(world: World) -> None:
-    assert world.said["p"].fault.endswith("random-k has no parameter p; it has k")
+    assert world.said["p"].fault.endswith("queue-k has no parameter p; it has k")
     assert world.said["alone"].fault == "BadParameter: k=1 must be 2 or more"
     line = "Unsatisfiable: 16 users make no group of k=17; take a smaller k"
     assert world.said["too many"].fault == line
 
 
-def test_a_new_promise_is_judged_and_published(world: World) -> None:
+def test_a_new_promise_is_judged_and_one_of_nothing_is_not_published(world: World) -> None:
     assert " holds: 16 users in 3 rows" in world.said["verify"].out
     assert "each group has k=5 members or more" in world.said["verify"].out
-    first, *rows = (world.folder / "published").read_text().splitlines()
-    assert json.loads(first)["method"] == "random-k"
-    assert sum(json.loads(row)["users"] for row in rows) == 16
+    assert world.said["publish"].code == 1
+    assert "its method promises nothing" in world.said["publish"].out
+    assert not (world.folder / "published").exists()
 
 
 def test_a_promise_that_is_broken_is_found(world: World, tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ def test_without_a_promise_nothing_is_judged_or_published(workspace: Path, tmp_p
     at = ["--workspace", own]
     made, verified, published = call(
         copy,
-        [*at, "anonymize", "--second", "-m", "random-k"],
+        [*at, "anonymize", "--second", "-m", "queue-k"],
         [*at, "verify"],
         [*at, "publish", "-o", tmp_path / "published"],
     )
@@ -402,7 +402,7 @@ def test_a_new_kind_of_row_is_made_judged_served_and_shown(workspace: Path, tmp_
     pages = in_copy(copy, PAGES, own, "u0", "/groups", "/me", "/about", "/?q=city&mode=group")
     assert "Each row is one term, which 3 people or more have." in pages["/groups"]
     assert all("My term" in pages[path] for path in pages if path != "/groups")
-    claim(own / "release.2", k=9)
+    claim(own / json.loads((own / "current.json").read_text())["release"], k=9)
     (broken,) = call(copy, [*at, "verify"])
     assert broken.code == 1
     assert "is not the rarest term of its people that k people have" in broken.out

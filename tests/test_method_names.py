@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer.methods import METHODS
+from anonymizer.methods.baselines import BASELINES
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("anonymizer", "index", "search_app")
@@ -38,7 +39,8 @@ def said(path: Path) -> list[tuple[int, str]]:
 
 def own(name: str) -> set[str]:
     file = f"{name.replace('-', '_')}.py"
-    return {f"anonymizer/methods/{file}", f"anonymizer/verification/promises/{file}"}
+    room = "baselines/" if METHODS[name] in BASELINES else ""
+    return {f"anonymizer/{of}/{room}{file}" for of in ("methods", "verification/promises")}
 
 
 @pytest.mark.parametrize("name", METHODS)

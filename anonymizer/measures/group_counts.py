@@ -74,11 +74,12 @@ def row_of_each(profiles: Profiles, release: Release) -> Ints:
 def columns_in(profiles: Profiles, release: Release) -> Ints:
     """Return the number in `profiles` of each term of the rows of `release`; -1 for no such term.
 
-    Only rows of matched vocabularies may have terms that nobody has, such as "artifact".
+    Only rows of matched vocabularies may have terms that nobody has, such as "artifact", and rows
+    of noisy counts.
     """
     number = {term: at for at, term in enumerate(profiles.terms)}
     column = np.array([number.get(term, -1) for term in release.rows.terms], dtype=np.int64)
-    if release.promise.bounds != "vocabulary" and np.any(column < 0):
+    if release.promise.bounds not in ("vocabulary", "differential") and np.any(column < 0):
         raise BadInput("the release was not made from these profiles: it has other terms")
     return column
 

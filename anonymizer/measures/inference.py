@@ -103,19 +103,21 @@ def posteriors_of(columns: Columns, release: Release) -> Posteriors:
         rest = (columns.having - rows) / np.maximum(columns.users - rows, 1)
         others = np.broadcast_to(rest[:, None], columns.standing.shape)
         return Posteriors(np.ones(columns.row.size), others)
-    # P = the published share.
     if promise.hides_members:
-        return Posteriors(columns.weight, nothing)
+        # P = N / n, as noisy counts of all say no more of one person; else the published share.
+        noisy, prior = promise.bounds == "differential", columns.having / columns.users
+        lacking = nothing + prior[:, None] * noisy
+        return Posteriors(prior[columns.term] if noisy else columns.weight, lacking)
     # P = c / m in a row with the term, as an attacker with all distances may know. Else
     # P = E[c] / m with 0 <= c <= m, since what has no match in the group is suppressed.
     if promise.bounds == "vocabulary":
         return _by_assignments(columns, None, lambda m: np.arange(m + 1))
     union = given.get("representative") == "union"
-    # P = c / m, which the row says, or 0.
-    if promise.bounds != "every-term" and not union:
-        return Posteriors(columns.members / columns.sizes[columns.row], nothing)
-    # P = E[c] / m with 1 <= c <= m in a row with the term, else 0.
     if promise.bounds != "every-term":
+        # P = c / m, which the row says, or 0.
+        if not union:
+            return Posteriors(columns.members / columns.sizes[columns.row], nothing)
+        # P = E[c] / m with 1 <= c <= m in a row with the term, else 0.
         return _by_assignments(columns, lambda m: np.arange(1, m + 1), lambda _m: np.zeros(1, int))
     p = Fraction(str(given["p"]))
 

@@ -24,6 +24,7 @@ from . import (
     query_k,
     vocabulary_k,
 )
+from .baselines import BASELINES
 from .method import Inputs, Method
 
 METHODS: dict[str, Method[Any]] = {
@@ -36,6 +37,7 @@ METHODS: dict[str, Method[Any]] = {
         vocabulary_k.METHOD,
         generalization.METHOD,
         query_k.METHOD,
+        *BASELINES,
     )
 }
 

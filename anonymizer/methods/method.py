@@ -142,7 +142,7 @@ def taxonomy_faults(named: str, inputs: Inputs) -> list[str]:
 
 def rare(default: int = 1) -> int:
     """Return the option, by default `default`, for how many people must have a row's term."""
-    text = "a term that fewer people have is in no row; their number over all groups decides"
+    text = "a term that fewer people have, counted over all groups, is in no row"
     return option(default, text, least=1)
 
 

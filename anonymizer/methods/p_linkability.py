@@ -73,7 +73,9 @@ class PLinkability(Options):
         choices=("none", "wordnet", "cooccurrence"),
     )
     combine: str = option(
-        "max", "weight of what two terms bring: the larger, or the sum", choices=("max", "sum")
+        "max",
+        "weight where two terms bring the same: the larger, or the sum",
+        choices=("max", "sum"),
     )
     sense: str = option(
         "profile",

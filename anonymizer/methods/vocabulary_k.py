@@ -52,7 +52,7 @@ class VocabularyK(Options):
     )
     omega: float | None = option(
         None,
-        "what an occurrence costs that stays unmatched, above 0; off: eps, or 1 if eps is 0",
+        "cost of an occurrence that stays unmatched, above 0; off: eps, or 1 if eps is 0",
         least=0,
         most=_FARTHEST,
     )
@@ -64,7 +64,7 @@ class VocabularyK(Options):
     )
     typical: str = option(
         "majority",
-        "publish of matched terms the one closest to the others; bags: all; generalize: the "
+        "of matched terms, publish the one closest to the others; bags: all; generalize: the "
         "closest term above them",
         choices=("majority", "bags", "generalize"),
     )

@@ -7,7 +7,8 @@ RELEASE/log.tsv         row <tab> query: a line for each event of the released l
                         query (if the method releases a log)
 RELEASE/private/        for the owner only: which user has which row, which terms of users were
                         deleted (if the method deletes), the secret key (if the method has one),
-                        slots and taxonomy (if the method matches terms of members), what has
+                        slots and taxonomy (if the method matches terms of members), the base
+                        (if the method begins with terms of a corpus), what has
                         changed since (if anything has), and the hashes of all files
 RELEASE/cohorts/0002/   a later cohort, if there is one: the same parts, of other people
 
@@ -15,6 +16,8 @@ Each line of private/slots.jsonl is what a row publishes as one term, and what i
 {"row": "g0001", "term": "wine", "occurrences": [["u1", "wine"], ["u2", "vino"]]}
 Lines stand in the order of rows, terms and occurrences. Occurrences stand in the order in which
 their users joined the row. private/taxonomy.tsv is the taxonomy that was given: child and parent.
+Each line of private/base.jsonl is a topic of the corpus, with the number of documents that have a
+term: {"topic": "topic 1", "terms": {"wine": 3}}.
 
 Outside of private/ nothing names a user or holds a time. A row never changes: if one of its members
 leaves, it is withdrawn, and every other row stays byte for byte. People who come later get rows in
@@ -41,6 +44,7 @@ from .changes import people_named
 from .files import replaced_folder
 from .json_lines import read_fields, read_rows, record_lines, row_lines, written_records
 from .parts import (
+    BASE,
     COHORTS,
     DELETIONS,
     FIRST_ROW,
@@ -242,6 +246,8 @@ def _parts_of(release: Release) -> dict[str, Iterable[bytes]]:
     if release.slots:
         slots = ({**slot._asdict(), "row": names[slot.row]} for slot in sorted(release.slots))
         parts[SLOTS] = map(as_json, slots)
+    if release.base is not None:
+        parts[BASE] = row_lines(release.base, {"topic": release.base.users})
     if release.taxonomy:
         parts[TAXONOMY] = [f"{child}\t{parent}\n".encode() for child, parent in release.taxonomy]
     return parts

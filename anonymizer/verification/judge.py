@@ -37,6 +37,7 @@ from .promises import (
     query_k,
     vocabulary_k,
 )
+from .promises.baselines import BASELINES
 from .promises.record import Judge
 from .rare_terms import judge_rare, least_people, rare_since, rare_terms, without
 from .since import judge_since
@@ -53,6 +54,7 @@ JUDGES: dict[str, Judge] = {
         vocabulary_k.JUDGE,
         generalization.JUDGE,
         query_k.JUDGE,
+        *BASELINES,
     )
 }
 _KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *JUDGES, *judging_choices.WORDS}

@@ -139,4 +139,4 @@ def _sized(file: Path) -> int | str:
 
 
 def _unopened(error: OSError) -> str:
-    return f"cannot be opened ({error.strerror}); check its rights"
+    return f"can't be opened ({error.strerror}); check its rights"

@@ -53,7 +53,7 @@ def _records(name: str) -> Iterator[Any]:
         yield from dataset.docs_iter()
     except Exception as error:  # datasets differ: download, archive, missing package
         why = shorten(str(error), LONGEST_REASON) or type(error).__name__
-        raise SearchError(f"{name}: ir_datasets cannot read it ({why})") from error
+        raise SearchError(f"{name}: ir_datasets can't read it ({why})") from error
 
 
 def _field(record: Any, names: tuple[str, ...], account: Account) -> str:

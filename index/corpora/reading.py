@@ -147,14 +147,14 @@ def _break(
 ) -> None:
     if named:
         raise _unread(name, error) from error
-    what = "broken archive" if isinstance(error, BrokenFile) else "cannot be read further"
+    what = "broken archive" if isinstance(error, BrokenFile) else "can't be read further"
     account.skip(name, where, f"{what} ({_why(error)})")
 
 
 def _unread(name: str, error: BrokenFile | OSError) -> SearchError:
     if isinstance(error, OSError):
-        return SearchError(f"{name}: cannot be read ({_why(error)}); check the file and its disk")
-    return SearchError(f"{name}: cannot be read to its end ({_why(error)}); get it again")
+        return SearchError(f"{name}: can't be read ({_why(error)}); check the file and its disk")
+    return SearchError(f"{name}: can't be read to its end ({_why(error)}); get it again")
 
 
 def _why(error: BrokenFile | OSError) -> str:

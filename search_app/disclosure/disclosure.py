@@ -128,7 +128,6 @@ class Words:
     how: Markup
     seen_at_length: str
     kept: str
-    for_devices: str
     not_differential: str
     # the pages of all rows and of one
     note: str
@@ -259,9 +258,13 @@ class Disclosure(ABC):
         low, high = (self.stated.get(f"{size}_group", 0) for size in ("smallest", "largest"))
         people = f"{low:,}–{high:,} people" if low < high else count(low, "person", "people")
         sizes = f" ({people} here)" * (low > 0)
+        return self.words.seen_in_short.format(sizes=sizes) + self.alone
+
+    @property
+    def alone(self) -> str:
+        """Return what is added where some rows of this release may stand for one person."""
         # Without the number of single-person rows nothing rules them out.
-        alone = self.stated.get("single_person_rows") != 0
-        return self.words.seen_in_short.format(sizes=sizes) + self.words.hides_nothing * alone
+        return self.words.hides_nothing * (self.stated.get("single_person_rows") != 0)
 
     @classmethod
     @abstractmethod

@@ -66,7 +66,7 @@ WORDS = Words(
     slogan="Personalized by your group, not by you.",
     third_way="the interests your group shares",
     seen_in_short="The query and one shared list of interests for your group{sizes}.",
-    hides_nothing=" For a group of one person it is that person’s own profile: it hides nothing.",
+    hides_nothing=" For a group of one person this is that person’s own profile: it hides nothing.",
     order_by="their group",
     own=Forms(
         "This row stands for you alone. {knows} all that this release publishes about you.",
@@ -97,11 +97,9 @@ WORDS = Words(
     ),
     seen_at_length=(
         "The ranking sees the query and the group’s row. The code that computes it receives "
-        "nothing else: no identity and no profile. But where a group is one person, this row is "
-        "that person’s own profile: it hides nothing."
+        "nothing else: no identity and no profile."
     ),
     kept="who is in which group, and each group’s row",
-    for_devices="group",
     not_differential="about linking people to interests, as explained above, and nothing else.",
     note="A group’s own page shows its released interests, never its members.",
     legend=(
@@ -178,7 +176,7 @@ class Groups(Disclosure):
         ListColumn("worst", "worst", "Linked at worst"),
         ListColumn("belief", "belief", "Change of belief"),
     )
-    pictures = ("sizes", "shares", "terms", "support", "belief")
+    pictures: ClassVar[tuple[str, ...]] = ("sizes", "shares", "terms", "support", "belief")
     share = "share of members"
     unassigned = ""  # how people in no group are served, if they are
     promised_against = (
@@ -245,9 +243,11 @@ class Groups(Disclosure):
             f"{count(inside, 'user', 'users')} in {count(facts['groups'], 'group', 'groups')} of "
             f"{fewest}{mean}: {made['release']}"
         )
-        if promise_of(made["method"], given).bounds != "belief":
+        bounds = promise_of(made["method"], given).bounds
+        if bounds != "belief":
             measured = {label: f"{facts[name]:.3f}" for label, name in _LINKABILITY.items()}
-            return [groups, *(value_line(*named) for named in measured.items())]
+            nothing = {"promised": "nothing: it can't be published"} if bounds == "nothing" else {}
+            return [groups, *(value_line(*named) for named in {**nothing, **measured}.items())]
         outside = f"{facts['users'] - inside}"
         left = [value_line(cls.unassigned, outside)] if cls.unassigned else []
         return [
@@ -478,7 +478,9 @@ class Groups(Disclosure):
         measured = "" if share is None else f" (measured: up to {two_decimals(share)} in a group)"
         method = names_where(lambda promise: promise.bounds == "average")[0]
         kept = (
-            _NOT_PROMISED if bounds == "belief" else f"The method {method} promises and keeps this"
+            _NOT_PROMISED
+            if bounds == "belief" or (self.given and bounds == "nothing")
+            else f"The method {method} promises and keeps this"
         )
         kept_for_each = _NOT_PROMISED
         if bounds == "every-term":

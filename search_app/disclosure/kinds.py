@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from anonymizer.promise import UNKNOWN
 
+from .baselines import NoisyRows, WholeProfiles
 from .disclosure import Disclosure
 from .groups import Groups
 from .hiding_groups import HidingGroups
@@ -22,7 +23,9 @@ KINDS: dict[tuple[Behind, bool | Bounds], type[Disclosure]] = {
     ("group", False): Groups,
     ("group", True): HidingGroups,
     ("group", "vocabulary"): Vocabularies,
+    ("group", "differential"): NoisyRows,
     ("person", False): SingleRows,
+    ("person", "nothing"): WholeProfiles,
     ("query", False): QueryRows,
 }
 PICTURES = tuple(dict.fromkeys(name for kind in KINDS.values() for name in kind.pictures))

@@ -94,7 +94,6 @@ WORDS = Words(
         "nothing is left of your interests, you get the plain order."
     ),
     kept="whose each row is, and what was deleted from each profile",
-    for_devices="released row",
     not_differential="about how many rows share some interests, as above, and nothing else.",
     note="A row’s own page shows its interests, never whose they are.",
     legend=(

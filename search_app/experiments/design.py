@@ -35,7 +35,9 @@ class ExperimentInputs(Options):
         0.2, "share of each person's queries, the last by time, that is held out for tests"
     )
     terms: str = option(
-        "wordnet", "or all, letters-digits", choices=("wordnet", "all", "letters-digits")
+        "wordnet",
+        "which words are terms: those of wordnet, all, or letters-digits",
+        choices=("wordnet", "all", "letters-digits"),
     )
     robots: int | None = option(
         None,
@@ -43,18 +45,20 @@ class ExperimentInputs(Options):
         least=1,
         most=10**6,
     )
-    queries_per_user: int = option(5, "test queries drawn from these", least=1, most=1000)
+    queries_per_user: int = option(
+        5, "test queries of each person, drawn from these", least=1, most=1000
+    )
     least_hits: int = option(
         100, "documents that a test query must find", least=LEAST_POOL, most=MOST_POOL
     )
     # The paper's people have more than 44.
     least_queries: int = option(
-        45, "of people whose log is released; people with fewer are not in it", least=1, most=10**6
+        45, "people with fewer queries are not in the log that is released", least=1, most=10**6
     )
     victims: int | None = option(
         None, "people of each release who are attacked (off: no attacks)", least=1, most=10**6
     )
-    seed: int = option(0, "of drawing the test queries", least=0, most=2**32 - 1)
+    seed: int = option(0, "seed of drawing the test queries", least=0, most=2**32 - 1)
 
     def range_faults(self) -> list[str]:
         """Return which values are out of range."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from anonymizer.errors import AnonymizerError
-from anonymizer.publishing import log_next_to, published_rows, write_successor
+from anonymizer.publishing import log_next_to, write_successor
 from anonymizer.storage.changes import people_named, with_edited, without_rows
 from anonymizer.storage.parts import read_cohorts, read_manifest, row_hash
 from anonymizer.storage.releases import row_lines_of
@@ -17,7 +17,7 @@ from anonymizer.storage.releases import row_lines_of
 from ..errors import UsageError
 from ..workspace.folder import Workspace
 from ..workspace.ledger import PUBLISHED, WITHDRAWN, Noted, note_made, read_ledger, rows_of
-from ..workspace.releases import is_looked_at, release_folders
+from ..workspace.releases import published_files, release_folders
 from ..workspace.replacing import Replacement
 from . import needles
 from .profiles import Changed, owners_of
@@ -117,15 +117,12 @@ def withdraw_published(
     elsewhere are returned, too. Return also the files published of unknown releases.
     """
     copies, unclear, known = list[PublishedCopy](), list[str](), set[bytes]()
-    files = [path for path in sorted(workspace.root.rglob("*")) if is_looked_at(workspace, path)]
-    seen = {path: published_rows(path) for path in files if path.is_file()}
-    for folder in release_folders(workspace) if any(seen.values()) else ():
+    files = published_files(workspace)
+    for folder in release_folders(workspace) if files else ():
         with suppress(AnonymizerError):
             known |= row_lines_of(folder)
     public, here = _publications(workspace, left), set[bytes]()
-    for path, published in seen.items():
-        if published is None:
-            continue
+    for path, published in files.items():
         name = workspace.relative(path)
         gone = published.lines & left.withdrawn.keys()
         if gone:

@@ -8,7 +8,7 @@ import platform
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -75,6 +75,7 @@ def checkup(settings: Settings) -> Iterator[Check]:
     yield guarded("log", partial(_log, workspace), f"delete {workspace.log}")
     yield guarded("people", partial(_people, workspace), "restore it from a copy")
     yield guarded("ledger", partial(_ledger, workspace), "restore it from a copy")
+    yield guarded("published", partial(_published, workspace), "publish it again")
     yield guarded("runs", partial(_runs, workspace), "run the experiment again")
 
 
@@ -272,6 +273,26 @@ def _ledger(workspace: Workspace) -> str:
     made = sum(entry.event == "made" for entry in entries)
     published = sum(entry.event == "published" for entry in entries)
     return f"{count(made, 'release', 'releases')} made, {published:,} published"
+
+
+def _published(workspace: Workspace) -> str:
+    from anonymizer.errors import AnonymizerError
+    from anonymizer.publishing import check_published
+    from anonymizer.storage.parts import read_cohorts
+
+    from ..workspace.opening import as_of_one_moment
+    from ..workspace.releases import published_files, release_folders
+
+    def look() -> str:
+        files, releases = published_files(workspace), []
+        for folder in release_folders(workspace) if files else ():
+            with suppress(AnonymizerError):  # the check of the release reports it
+                releases.append(read_cohorts(folder))
+        for path in files:
+            check_published(path, releases)
+        return f"{count(len(files), 'file', 'files')}, as published" if files else "none here"
+
+    return as_of_one_moment(workspace, look)
 
 
 def _runs(workspace: Workspace) -> str:

@@ -1,7 +1,7 @@
 """A server follows its workspace: it opens the new state while the old one is served [I/O].
 
 The old state answers until all of the new one is open and warm. If the new one can't be opened, it
-is tried again later. Until then a site answers as before, and a study orders nothing.
+is tried again later. Until then a site searches in plain order, and a study orders nothing.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ class Follower(Generic[T]):
             self.look()
             if self._failed != self._served:
                 raise UsageError(
-                    "the workspace has changed, but the server can't open its new state and still "
-                    "serves the old one; see: veilsearch doctor"
+                    "the workspace has changed, but the server can't open its new state and until "
+                    "then searches in plain order only; see: veilsearch doctor"
                 )
 
     def _try_to_say(self, text: str) -> None:
@@ -154,7 +154,7 @@ class Follower(Generic[T]):
     def _follow(self, state: object) -> None:
         try:
             site = self._open()
-        # Whatever fails, the old state can still be served. The pauses between tries grow.
+        # Whatever fails, the server goes on. The pauses between tries grow.
         except Exception as fault:
             again = state == self._failed
             self._pause = min(2 * self._pause, LONGEST) if again else EVERY

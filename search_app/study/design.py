@@ -7,6 +7,7 @@ messages derive from them.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -362,8 +363,9 @@ class _StudyReading:
             )
         kept = [one for one in study.opt_ins if one in (PUBLISH, PUBLISH_RESULTS)]
         if study.device and kept:
-            text = "stay on devices, so they can't be published; take this opt-in out"
-            self._fault("opt_ins", f"{', '.join(kept)}: profiles and results {text}")
+            text = "profiles and results stay on devices, so they can't be published; write opt_ins"
+            left = json.dumps([one for one in study.opt_ins if one not in kept])
+            self._fault("opt_ins", f"{', '.join(kept)}: {text} = {left}")
 
     def _judge_square(self, study: Study) -> None:
         """Add that the design of `study` can't be balanced, if it can't."""

@@ -28,7 +28,8 @@ participants = 40           # planned
 # How a participant gets a profile: queries (they type typical searches), interests (they pick
 # from a list), persona (they play somebody of the town), code (their own code of the workspace).
 profile = "interests"
-device = false              # true: profiles stay in the browsers, which then order the results
+device = false              # true: profiles stay in the browsers, which then order the results;
+                            # then take publish_anonymized and publish_results out of opt_ins
 
 consent = "consent.md"      # its hash is the version of the consent
 # Participants may tick each of these or none. What is not ticked leaves as counts only.
@@ -85,7 +86,7 @@ _CONSENT = f"""\
 # What this study is about
 
 We compare several ways to order search results. You see lists of results, and say which you would
-rather have. It takes about 15 minutes. Nothing is asked that you have to tell.
+rather have. It takes at most 20 minutes. Nothing is asked that you have to tell.
 
 ## What is kept
 

@@ -21,7 +21,10 @@ def status_of(study: Study, store: StudyStore, now: int, *, peek: bool = False) 
     standing = store.standing(len(study.cells), now, 60 * study.minutes)
     closed, steps = store.is_closed(), steps_of(study)
     begun = sum(number for step, number in standing.by_step.items() if step)
-    called = [f"{number} {step.kind} {step.name}".strip() for number, step in enumerate(steps, 1)]
+    called = [
+        " ".join(dict.fromkeys((str(number), step.kind, step.name))).strip()
+        for number, step in enumerate(steps, 1)
+    ]
     ended = closed or standing.finished >= study.participants
     return {
         "invited": standing.invited + begun,

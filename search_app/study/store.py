@@ -23,7 +23,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from ..accounts.codes import SALT, Code, hash_secret, make_code, read_code
+from ..accounts.codes import NO_CODE, SALT, Code, hash_secret, make_code, read_code
 from ..errors import UsageError
 from ..workspace.tables import BUSY, Schema, connect_to, fault_of, open_tables
 from .design import KEEP_QUERIES
@@ -165,20 +165,37 @@ class StudyStore:
         def add() -> list[Code]:
             codes: list[Code] = []
             while len(codes) < count:
-                code, salt = make_code(), secrets.token_bytes(SALT)
-                # A number that is never given again: that of who has withdrawn is nobody else's.
-                number, seed = secrets.randbits(_NUMBER), secrets.token_bytes(16)
-                row = (number, code.public, salt, hash_secret(code.secret, salt), seed)
-                with suppress(sqlite3.IntegrityError):  # they exist: draw again
-                    self._run(
-                        "INSERT INTO participants (id, public, salt, digest, seed)"
-                        " VALUES (?, ?, ?, ?, ?)",
-                        *row,
-                    )
+                code = make_code()
+                if self._add(code):  # else it exists: draw again
                     codes.append(code)
             return codes
 
         return self._durable(add)
+
+    def begin(self, text: str) -> Participant | None:
+        """Return the participant with the code `text`, a new one if nobody has it.
+
+        None if `text` is no code, or another person's code begins like it.
+        """
+        code = read_code(text)
+
+        def there() -> Participant | None:
+            self._add(code)
+            return self._with(code)
+
+        return None if code == NO_CODE else self._durable(there)
+
+    def _add(self, code: Code) -> bool:
+        """Add a participant with `code`; return False if there is one."""
+        salt = secrets.token_bytes(SALT)
+        # A number that is never given again: that of who has withdrawn is nobody else's.
+        number, seed = secrets.randbits(_NUMBER), secrets.token_bytes(16)
+        row = (number, code.public, salt, hash_secret(code.secret, salt), seed)
+        change = "INSERT INTO participants (id, public, salt, digest, seed) VALUES (?, ?, ?, ?, ?)"
+        with suppress(sqlite3.IntegrityError):
+            self._run(change, *row)
+            return True
+        return False
 
     def of_code(self, text: str) -> Participant | None:
         """Return the participant whose code is `text`; None if nobody's is."""

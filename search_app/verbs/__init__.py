@@ -21,7 +21,7 @@ VERBS = {
     "forget": "take a person, or some of their terms, out of the workspace",
     "search": "answer a query or a file of topics, with or without personalization",
     "experiment": "run a paper's experiment on your own log and corpus",
-    "evaluate": "measure how close rankings come to the own-profile order, with tests",
+    "evaluate": "measure how close rankings come to the own-profile order, and how sure that is",
     "codes": "make, list and revoke the codes by which people sign in",
     "study": "lead a user study that compares ways to order results",
     "serve": "serve the web pages",

@@ -48,8 +48,8 @@ def add_second(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--second",
         action="store_true",
-        help="start over although people stand in rows that were published, lost some or grew by "
-        "newcomers; the old release stays in its folder",
+        help="start over even if the release was published, lost people or got newcomers; the old "
+        "release stays in its folder",
     )
 
 
@@ -149,7 +149,8 @@ def add_admission(
         "--mode",
         choices=modes,
         help="demo: visitors choose an invented person; private: people sign in; plain: searches "
-        f"without a person{also} (default: demo if the people are invented, else plain)",
+        f"without a person{also} (default: as set, else demo for invented people, else "
+        "plain)",
     )
     parser.add_argument(
         "--trust-host",

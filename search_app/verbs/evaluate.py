@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.relevance is not None:
         return _by_relevance(arguments, settings)
     if arguments.labels:
-        raise UsageError("--labels judges queries of --relevance only; name those")
+        raise UsageError("--labels and --relevance FILE go together; give both")
     return _by_own_order(arguments, settings)
 
 
@@ -145,7 +145,7 @@ def _by_own_order(arguments: argparse.Namespace, settings: Settings) -> int:
         rows = judged.rows(settings.pool, HEAD, judged.hits.tolist(), list(MEASURES))
         write_whole(arguments.output, rows)
     if judged.cut:
-        console.say(f"only the beginning was searched of {judged.cut:,} very long queries")
+        console.say(f"very long queries of which only the beginning was searched: {judged.cut:,}")
     if arguments.queries != HELD_OUT:
         console.say(
             "figures may be too high for queries that helped to build their users' profiles; "

@@ -67,7 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="zhu-xiong, burghardt, liu-wang, promise, spi, value, frontier, or your own file",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help="default: WORKSPACE/experiments/NAME"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="folder of the run (default: WORKSPACE/experiments/NAME)",
     )
     parser.add_argument(
         "--log", type=Path, nargs="+", metavar="LOG", help="query log (default: the town's)"
@@ -93,9 +97,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--marketing", type=Path, metavar="CSV", help="a CSV file of term,bid,impressions,clicks"
     )
     parser.add_argument(
-        "--sensitivity", type=Path, metavar="MODEL", help="of spi: a model of sensitive queries"
+        "--sensitivity", type=Path, metavar="MODEL", help="spi: a model of sensitive queries"
     )
-    add_lists(parser, "of spi: a list of {}, as the verb sensitivity takes it")
+    add_lists(parser, "spi: a list of {}, as the verb sensitivity takes it")
     parser.add_argument(
         "--releases",
         type=Path,
@@ -117,7 +121,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replace",
         action="store_true",
-        help="replace and lose even a run of other data or releases",
+        help="replace the run in the folder, even one of other data or releases: it is lost",
     )
     parser.add_argument("--show", action="store_true", help="print the definition and stop")
     add_json(parser)
@@ -211,7 +215,7 @@ def _relevance(
     if source is None and experiment.report in _JUDGED and not arguments.log:
         source = TRUTH
     if source is None and arguments.labels:
-        raise UsageError("--labels judges queries of --queries only; name those")
+        raise UsageError("--labels and --queries FILE go together; give both")
     return partial(relevance_for, source, arguments.labels, settings) if source else None
 
 

@@ -41,7 +41,7 @@ _RUNS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments to `parser`."""
     parser.epilog = (
-        "Everything is changed in one step. Profiles, origins, held-out queries, logs by columns, "
+        "Everything is changed in one step. Profiles, origins, held-out queries, query logs, "
         "the town's truth and marketing tables are written again without these people. Each row in "
         "which one of them had a part is withdrawn; every other row of a release stays byte for "
         "byte. Published files that hold the row are named, and replaced by the same file without "
@@ -102,7 +102,7 @@ def _given(arguments: argparse.Namespace) -> frozenset[str]:
     if arguments.term and arguments.leave:
         raise UsageError("--leave keeps the profile, so it goes without --term; give one of them")
     if arguments.term and len(people) > 1:
-        raise UsageError("terms are forgotten of one person at a time; name one")
+        raise UsageError("terms are forgotten for one person at a time; name one")
     return people
 
 

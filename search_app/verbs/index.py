@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name",
         metavar="N",
-        help=f"its name (default: {INDEX_NAME}, or the current one to change)",
+        help=f"name of the index (default: {INDEX_NAME}; with --add or --delete the current one)",
     )
     parser.add_argument(
         "--add",
@@ -43,7 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="delete the document with this id; may be repeated (write --delete=-x for the id -x)",
     )
     parser.add_argument(
-        "--delete-from", type=Path, metavar="FILE", help="delete the ids in it, one a line"
+        "--delete-from",
+        type=Path,
+        metavar="FILE",
+        help="delete the documents whose ids it lists, one a line",
     )
     add_json(parser)
 

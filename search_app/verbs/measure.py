@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--spi-weights",
         choices=("paper", "released"),
         default="paper",
-        help="of SPI; released: what is suppressed weighs 1 (paper)",
+        help="weights of SPI: the paper's; released: what is suppressed weighs 1 (paper)",
     )
     parser.add_argument(
         "--empty",

@@ -55,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--phrases", action="store_true", help="make one term of a phrase that WordNet has"
     )
-    parser.add_argument("--granularity", default="user", help="user or session (user)")
+    parser.add_argument(
+        "--granularity", default="user", help="one profile a user, or one a session (user)"
+    )
     parser.add_argument(
         "--gap", default="30m", metavar="TIME", help="pause that ends a session (30m)"
     )
@@ -67,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.0,
         metavar="X",
-        help="share of each user's queries, the last, held out for evaluate (0)",
+        help="hold out this share of each user's queries, the last ones, for evaluate (0)",
     )
     parser.add_argument(
         "--no-origins", action="store_true", help="do not store when and how often terms were used"

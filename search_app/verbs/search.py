@@ -308,7 +308,7 @@ def _answer_topics(arguments: argparse.Namespace, settings: Settings) -> int:
             top = arguments.top or settings.pool
             outcome = run_topics(modes, topics, arguments.mode, search, top, run, progress)
     _say_topics("nothing found for", outcome.empty)
-    _say_topics("only the beginning was searched of the very long", outcome.cut)
+    _say_topics("only the beginning was searched of very long", outcome.cut)
     _say_topics(ROWLESS, outcome.no_row)
     served = _served(modes, arguments.mode)
     if served and served.notice:

@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the log; its truth is written next to it",
     )
     parser.add_argument("--users", type=int, metavar="N", help="number of people (800)")
-    parser.add_argument("--queries", type=int, metavar="N", help="mean number of queries a person")
+    parser.add_argument(
+        "--queries", type=int, metavar="N", help="mean number of queries a person (250)"
+    )
     add_seed(parser)
     add_json(parser)
 

@@ -150,7 +150,8 @@ def syntax(site: Site, question: Question, endpoint: str) -> Syntax | None:
 _ORDERS = {
     COSINES.ranking: (
         "All by likeness",
-        "All results are ordered by how alike they are to the interests, as in the papers.",
+        "All results are ordered by how alike they are to the interests (cosine), as in the "
+        "papers.",
     ),
     EVIDENCE: (
         "Only on evidence",

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flask import current_app, g, has_request_context, request
 
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from ..workspace.ledger import Noted
 
 KEY = "veilsearch"
+STOPPED = (
+    "The workspace has changed, and the server can’t open it yet. Until then every search is in "
+    "plain order, and no profile and no row is shown. Please try again later."
+)
 _logger = logging.getLogger(__name__)
 
 
@@ -75,6 +79,7 @@ class Site:
     corpus: str = ""  # name of the index
     build: str = ""  # name and number of the index: NAME.NNNN
     state: object = None  # of the workspace when it was opened
+    stopped: bool = False  # whether the workspace has a later state that can't be opened
     close: Callable[[], object] = lambda: None  # closes the index's files
     store: PeopleStore = field(default_factory=lambda: PeopleStore(None))
     growth: Growth = field(default_factory=lambda: Growth({}, Settings()))
@@ -89,6 +94,15 @@ class Site:
     prepared: Callable[[], Lecture] = Lecture  # the lecture's searches now
     truth: Callable[[], Truth | None] = lambda: None  # where people are invented
     _shown: dict[tuple[str, bool], Disclosure] = field(default_factory=dict, init=False, repr=False)
+
+    def stop(self) -> Site:
+        """Return this site, stopped: without profiles and rows, every search is in plain order."""
+        kept = "log settings clock access admin_token corpus build state close store growth "
+        kept += "transcripts ledger forget leave"
+        same: dict[str, Any] = {name: getattr(self, name) for name in kept.split()}
+        return Site(
+            Modes(self.modes.engine, None, None), people={}, release_name="", stopped=True, **same
+        )
 
     def grown(self, user: str) -> Mapping[str, int]:
         """Return how often each term came up in searches that fed the profile of `user`."""
@@ -158,10 +172,10 @@ class Live:
         return self.now.state
 
     def fail(self) -> str:
-        """Return a sentence on what is served as long as a new state can't be opened."""
-        # The update may have forgotten a person whose terms stand in the transcripts.
-        self.now.transcripts.clear()
-        return "The old state is served until opening succeeds. See: veilsearch doctor"
+        """Serve plain order as long as a new state can't be opened; return a sentence on that."""
+        # The update may have forgotten a person, and withdrawn the row that they had a part in.
+        self.switch(self.now if self.now.stopped else self.now.stop())
+        return "Every search is in plain order until opening succeeds. See: veilsearch doctor"
 
     def borrow(self) -> Site:
         """Return the site that is served now; it stays open until `give_back`."""
@@ -198,10 +212,12 @@ class Live:
             unused = [s for s, users in self._users.items() if not users and s is not self.now]
             for site in unused:
                 del self._users[site]
+            # A stopped site has the files of the one that it was made of.
+            files = {site.close for site in unused} - {site.close for site in self._users}
         # If one fails to close, the stack closes the others too and raises its error at the end.
         with ExitStack() as closing:
-            for site in unused:
-                closing.callback(site.close)
+            for close in files:
+                closing.callback(close)
         return len(unused)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from anonymizer.publishing import PublishedRows, published_rows
 from anonymizer.storage.parts import COHORTS, MANIFEST
 
 from .folder import Workspace
@@ -19,6 +20,13 @@ def release_folders(workspace: Workspace) -> list[Path]:
     return sorted(
         current | {path.parent for path in manifests if path.parent.parent.name != COHORTS}
     )
+
+
+def published_files(workspace: Workspace) -> dict[Path, PublishedRows]:
+    """Return the published files in `workspace`, and what they hold, sound or not."""
+    files = (path for path in sorted(workspace.root.rglob("*")) if is_looked_at(workspace, path))
+    seen = {path: published_rows(path) for path in files if path.is_file()}
+    return {path: rows for path, rows in seen.items() if rows is not None}
 
 
 def is_looked_at(workspace: Workspace, path: Path) -> bool:

@@ -28,6 +28,7 @@ DELETIONS = "private/deletions.jsonl"  # only if the method deleted something
 KEY = "private/key.json"  # only of methods that keep a secret
 SLOTS = "private/slots.jsonl"  # only of methods that publish vocabularies
 TAXONOMY = "private/taxonomy.tsv"  # only if such a method was given one
+BASE = "private/base.jsonl"  # only of methods that begin with terms of a corpus
 CHANGES = "private/changes.json"  # only if people left or profiles changed since
 _OF_SOME = {
     LOG: "releases no log",
@@ -35,6 +36,7 @@ _OF_SOME = {
     KEY: "keeps no key",
     SLOTS: "publishes no vocabularies",
     TAXONOMY: "takes no taxonomy",
+    BASE: "takes no terms of a corpus",
 }
 COHORTS = "cohorts"  # only if people joined later: a folder for each later cohort
 WITHDRAWN = "withdrawn"  # in release.json, only if a row was withdrawn

@@ -93,7 +93,7 @@ def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
 
 def _plan(parameters: Mapping[str, Any], tally: Tally, parts: Parts) -> Plan:
     """Return what pools are made by; raise Broken if they can't be counted again."""
-    key, p = _key(parts), Fraction(str(parameters["p"]))
+    key, p = key_of(parts), Fraction(str(parameters["p"]))
     least = max(2, math.ceil(1 / p))
     size = int(tally.sizes[0])
     if size < least or (size > least and parameters["meet_paper"] == "false"):
@@ -113,8 +113,8 @@ def _plan(parameters: Mapping[str, Any], tally: Tally, parts: Parts) -> Plan:
     return Plan(groups, size, p, key)
 
 
-def _key(parts: Parts) -> bytes:
-    """Return the key; its file must hold nothing else."""
+def key_of(parts: Parts) -> bytes:
+    """Return the key in `parts`; its file must hold nothing else."""
     if KEY not in parts:
         raise Broken("key", KEY, "is missing, so nobody can check how equal shares were ordered")
     try:

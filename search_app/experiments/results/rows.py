@@ -90,7 +90,7 @@ def read_csv_rows(path: Path, units: Sequence[Unit]) -> Blocks:
     if not keys and not lines:
         return {}
     if not keys or not lines or len(lines) % len(keys):
-        raise UsageError(f"{path} must have equally many rows of each block; make it again")
+        raise UsageError(f"{path} must have the same number of rows for each block; make it again")
     size = len(lines) // len(keys)
     blocks = {}
     for at, key in enumerate(keys):

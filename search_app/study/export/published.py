@@ -21,7 +21,7 @@ from ...errors import UsageError, plain_when_writing
 from ...settings import Settings
 from ...workspace.folder import Workspace
 from ..design import PUBLISH, PUBLISH_QUERIES
-from .tables import KeptStudy
+from .tables import KeptStudy, harmless
 
 PROFILES, QUERIES = "profiles.jsonl", "queries.csv"
 _K = 5  # people, as the opt-in says
@@ -105,7 +105,7 @@ def _common(typed: list[tuple[str, str]], output: Path, settings: Settings, once
     if breach or release.log is None:
         return f"none of {len(typed):,} queries: {breach}"
     people = np.bincount(release.log.weights.indices, minlength=len(release.log.terms))
-    table = sorted(zip(release.log.terms, people.tolist(), strict=True))
+    table = sorted(zip(map(harmless, release.log.terms), people.tolist(), strict=True))
     with plain_when_writing(output):
         output.write_text(csv_text([("query", "people"), *table]), encoding="utf-8")
     made = count(people.size, "query", "queries")

@@ -28,6 +28,8 @@ from ..trials import GRADES, Trial, is_mean_grade
 
 _DOCUMENT = "id of the document; empty unless the person agreed to publish_results, and for a "
 _DOCUMENT += "query of their own to keep_queries as well"
+# A spreadsheet takes a text for a formula that begins so, in signs of full width, too.
+_FORMULA = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
 _NUMBER = "number of the participant, drawn at random"
 _CONDITION = "condition of the study; empty: none"
 _TASK = "id of the task"
@@ -79,6 +81,11 @@ def kept_in(study: Study, store: StudyStore) -> KeptStudy:
 def tables_of(kept: KeptStudy) -> list[ExportTable]:
     """Return the tables of `kept`."""
     return [_participants(kept), _events(kept), _answers(kept), _judgements(kept), _shown(kept)]
+
+
+def harmless(text: str) -> str:
+    """Return `text`, with an apostrophe before it if a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def may_name(kept: KeptStudy, who: int, task: str) -> bool:
@@ -166,7 +173,8 @@ def _answers(kept: KeptStudy) -> ExportTable:
         "item": "id of the question",
         "type": "likert, choice, number or text",
         "value": "likert: 1 to the number of points; choice: the answer; number: as given; text: "
-        "as given if the person agreed to publish_texts, else empty",
+        "as given if the person agreed to publish_texts, else empty; ' stands before a text that "
+        "begins with =, +, - or @, which a spreadsheet would take for a formula",
         "characters": "length of the answer",
     }
     questions = {
@@ -181,6 +189,7 @@ def _answers(kept: KeptStudy) -> ExportTable:
         if item is not None and one.action_name == ANSWER:
             shows = item.type != TEXT or PUBLISH_TEXTS in kept.people[who].opt_ins
             value = one.value if shows and _fits(item, one.value) else ""
+            value = harmless(value) if item.type == TEXT else value
             rows.append((who, one.query_id, item.id, item.type, value, len(one.value)))
     return ExportTable("answers", columns, rows)
 

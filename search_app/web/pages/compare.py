@@ -66,7 +66,7 @@ def show() -> str:
         verdict=_verdict(site, question, made, modes, documents, group.users if group else None),
         boxes=boxes(site, modes),
         pools=pools,
-        rankings=rankings(site, question, "compare.show"),
+        rankings=rankings(site, question, "compare.show") if len(made) > 1 else [],
         facts=facts,
     )
 

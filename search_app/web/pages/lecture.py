@@ -18,6 +18,7 @@ from ..views.columns import Look, columns, read_look, shown_modes, with_look
 
 pages = Blueprint("lecture", __name__)
 SHOWN = 5
+REASONED = 4  # results with their reasons, which take more of a projector's page
 SNIPPET = 100
 HURT = ("none", "group")
 TRIED, LEAST = 40, 5  # searches that are tried, and their relevant documents at least
@@ -101,12 +102,12 @@ def hurts() -> str:
     search, before, after = harmed
     question = read_question({"q": search.topic.query, "user": search.topic.user}, site)
     made = []
-    for ranking in (COSINE, EVIDENCE):
+    for ranking, name in ((COSINE, "by likeness"), (EVIDENCE, "on evidence")):
         by = question.but(rule=question.rule._replace(ranking=ranking))
         outcome = ask(site, by, False, HURT)
-        plain, group = columns(site, by, outcome, HURT, Look(), SHOWN, SNIPPET)
+        plain, group = columns(site, by, outcome, HURT, Look(), REASONED, SNIPPET)
         made += [plain] * (ranking == COSINE)
-        made.append(group._replace(name=f"{group.name}, by {ranking}"))
+        made.append(group._replace(name=f"{group.name}, {name}"))
     return render_template(
         "lecture/hurts.html",
         query=search.topic.query,
@@ -115,7 +116,7 @@ def hurts() -> str:
         before=before,
         after=after,
         columns=made,
-        shown=SHOWN,
+        shown=REASONED,
     )
 
 

@@ -34,11 +34,13 @@ def show() -> str:
     facts = shown.ranking_facts(answer.users, fallback=answer.fallback) if own_row else []
     documents, page = len(answer.ranking), question.page
     before, after = question.but(page=page - 1), question.but(page=page + 1)
-    close = ((mode, other.precision) for mode, other in outcome.answers.items())
+    close = {mode: other.precision for mode, other in outcome.answers.items()}
     tabs = [
         (mode, kind(mode), site.name_of(mode), two_decimals(measured.ap if measured else None))
-        for mode, measured in close
+        for mode, measured in close.items()
     ]
+    # Of somebody without a profile, or who paused, there is the plain order alone.
+    choice = bool(question.user) and len(tabs) > 1
     return render_template(
         "search/results.html",
         question=question,
@@ -48,7 +50,8 @@ def show() -> str:
         syntax=syntax(site, question, "search.show"),
         milliseconds=outcome.milliseconds,
         results=results(answer.ranking, known, first=first, count=size, because=reasons),
-        tabs=tabs if question.user else [],
+        tabs=tabs if choice else [],
+        measured=choice and any(close.values()),
         first=min(first + 1, documents),
         last=min(first + size, documents),
         found=documents,
@@ -58,7 +61,7 @@ def show() -> str:
         comparison=address("compare.show", question, site),
         device=device_address(question, site),
         unit=shown.words.unit,
-        rankings=rankings(site, question, "search.show"),
+        rankings=rankings(site, question, "search.show") if choice else [],
         fit=fitting(answer, site.words_of(answer.mode, question.user).whose),
         facts=facts,
     )

@@ -17,7 +17,7 @@ from ...evaluation.log import Entry
 from ...search.modes import FURTHER, MODES, Answer
 from ...search.request import COSINE
 from ..question import Question
-from ..site import Site, generation
+from ..site import STOPPED, Site, generation
 from ..visitors.limits import may_probe
 
 NOT_PERSONAL = (
@@ -103,7 +103,9 @@ def ask(site: Site, question: Question, counted: bool, also: Sequence[str] = ())
     took = round(1000 * max(site.clock() - start, 0))
     notices = [CUT] * question.cut + [MANY] * any(answer.cut for answer in answers.values())
     notices += halted
-    if new:
+    if site.stopped:
+        notices.append(STOPPED)
+    elif new:
         notices.append(Linked(NEW, f"{_own_page(question)}#grown", CHOOSE))
     missing = [mode for mode in modes if mode not in answers]
     rowless = []

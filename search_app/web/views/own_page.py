@@ -34,6 +34,7 @@ CHIPS = 60  # terms of a list that are shown before the fold
 WEIGHT, NAME, LAST = "weight", "name", "last"
 SORTS = {NAME: "Interest", WEIGHT: "Weight", LAST: "Searched for"}  # in the order of the columns
 _YET = "Nothing was sent in this mode yet. Search for something and come back."
+_PAUSED = "While personalization is paused, no request is kept."
 _PLAIN = "Nothing is sent in this mode: you get the plain order."
 _NEW = "the query only: you have no profile yet"
 _FOREIGN = (
@@ -319,7 +320,7 @@ def _sent(site: Site, user: str, mode: str, last: Request | None, users: int | N
     if outside:
         return SentRequest(*named, seen, _FOREIGN)
     if not last:
-        return SentRequest(*named, seen, _YET)
+        return SentRequest(*named, seen, _PAUSED if site.store.choices(user).paused else _YET)
     line = last.as_bytes()
     text = line.decode("utf-8", "surrogatepass")
     return SentRequest(

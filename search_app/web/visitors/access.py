@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flask import abort, g
 
 from ...settings import DEMO, PRIVATE
-from ..site import Site
+from ..site import STOPPED, Site
 
 NOBODY_HERE = "The people in this workspace may be real, so nobody can search as one of them here."
 
@@ -37,6 +37,8 @@ def person(site: Site, arguments: Mapping[str, str]) -> str:
         return own
     if site.access != DEMO and named:
         abort(403, NOBODY_HERE)
+    if named and site.stopped:
+        abort(503, STOPPED)
     if named and named not in site.people:
         abort(404, "There is no such person here. Choose one from the list.")
     return named

@@ -24,7 +24,7 @@ from werkzeug.wrappers import Response as Answer
 from ...accounts.codes import public_part
 from ...settings import PRIVATE, Settings
 from ..faults import API
-from ..site import Site, this_site
+from ..site import STOPPED, Site, this_site
 from . import sessions
 from .access import Visitor, visitor
 from .limits import network
@@ -45,6 +45,8 @@ OPEN = {
     "me.forgotten",
 }  # blueprints or endpoints that need no session
 PERSONAL = {"me", "api_profile"}  # blueprints that only a person has
+_OF_PEOPLE = {*PERSONAL, "admin", "groups", "api_groups"}  # blueprints with profiles or rows
+_ALWAYS = {"me.forget", "me.be_forgotten"} | OPEN  # whether a later state can be opened or not
 WRONG = "This code is not known here. Please check every letter and digit."
 TOO_MANY = "Too many wrong codes came from your network. A right one is let in at any time."
 _KEY = "veilsearch.sign_in"
@@ -66,6 +68,8 @@ def _remember_in_memory(state: BlueprintSetupState) -> None:
 def _know_visitor() -> Response | None:
     """Find out who the visitor is; send strangers to the sign-in page."""
     site = this_site()
+    if site.stopped and _among(_OF_PEOPLE) and not _among(_ALWAYS):
+        abort(503, STOPPED)
     if site.access != PRIVATE or request.endpoint == "assets.file":
         return None
     g.visitor = known = sessions.whose(site, _door().operators, request.cookies.get(COOKIE, ""))

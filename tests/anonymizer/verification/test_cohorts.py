@@ -421,6 +421,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "composition": ("composition", {"p": 0.6, "steps": 200}),
     "pooled": ("pooled", {"p": 0.4, "steps": 200}),
     "km-anonymity": ("km-anonymity", {"k": 2, "m": 1}),
+    "dp-rows": ("dp-rows", {"rows": 3, "epsilon": 20.0}),
 }
 
 

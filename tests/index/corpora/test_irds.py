@@ -96,9 +96,9 @@ def test_what_is_no_dataset_is_refused(register: Any) -> None:
 
 def test_a_dataset_that_can_not_be_read_says_why(register: Any) -> None:
     register(Passage("1", "x"), ConnectionError("no\nroute"))
-    assert refused("otters") == "otters: ir_datasets cannot read it (no route)"
+    assert refused("otters") == "otters: ir_datasets can't read it (no route)"
     register(RuntimeError())
-    assert refused("otters") == "otters: ir_datasets cannot read it (RuntimeError)"
+    assert refused("otters") == "otters: ir_datasets can't read it (RuntimeError)"
 
 
 def test_without_the_library_the_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

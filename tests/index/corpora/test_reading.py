@@ -113,7 +113,7 @@ def test_what_can_not_be_opened_in_a_folder_is_skipped(
     locked |= {tmp_path / "closed", secret}
     found, account = read(tmp_path, form=form)
     assert found == ["A-1", "A-2"]
-    denied = "cannot be opened (Permission denied); check its rights"
+    denied = "can't be opened (Permission denied); check its rights"
     assert account.first_skips == [
         (str(tmp_path / "closed"), "whole folder", denied),
         (
@@ -135,7 +135,7 @@ def test_what_is_named_and_can_not_be_opened_is_refused_before_reading(
     account = Account()
     for path in (closed, secret):
         said = refused(lambda path=path: list(read_documents([good, path], form, account)))
-        assert said == f"{path}: cannot be opened (Permission denied); check its rights"
+        assert said == f"{path}: can't be opened (Permission denied); check its rights"
     assert account.read == 0
 
 
@@ -180,7 +180,7 @@ def test_a_broken_file_in_a_folder_is_counted_and_what_stands_before_the_break_i
 @pytest.mark.parametrize("form", [None, "trec"])
 def test_a_named_file_that_can_not_be_read_is_told_as_such(form: str | None) -> None:
     said = refused(lambda: read(Path("/proc/self/mem"), form=form))
-    why = "cannot be read (Input/output error); check the file and its disk"
+    why = "can't be read (Input/output error); check the file and its disk"
     assert said == f"/proc/self/mem: {why}"
 
 
@@ -192,7 +192,7 @@ def test_a_file_that_goes_while_others_are_read_is_counted(tmp_path: Path) -> No
     next(documents)
     gone.unlink()
     assert [document.id for document in documents] == ["A-2"]
-    assert account.skipped == {"cannot be read further (No such file or directory)": 1}
+    assert account.skipped == {"can't be read further (No such file or directory)": 1}
 
 
 def test_progress_is_in_bytes_on_disk_and_never_falls(tmp_path: Path) -> None:

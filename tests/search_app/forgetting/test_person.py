@@ -253,7 +253,7 @@ def test_many_are_forgotten_in_one_step_as_one_after_the_other(
         assert verify(workspace.root / name, workspace.root / profiles).holds
     events = [line.event for line in read_ledger(workspace)[noted:]]
     assert events == ["withdrawn", "withdrawn"]
-    assert "terms are forgotten of one person at a time" in run.refused(
+    assert "terms are forgotten for one person at a time" in run.refused(
         "forget", "--user", "person-1", "person-2", "--term", "coffee"
     )
     assert "--user is empty" in run.refused("forget", "--user", "")

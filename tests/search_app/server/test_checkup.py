@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from anonymizer.measures.facts import facts
+from anonymizer.methods import anonymize
+from anonymizer.methods.method import Inputs
+from anonymizer.model import Profiles
 from anonymizer.publishing import Candidate
 from search_app.accounts.store import PeopleStore
 from search_app.cli import main
@@ -18,7 +22,7 @@ from search_app.settings import Settings, load_settings
 from search_app.workspace.folder import Workspace
 from search_app.workspace.ledger import publishing
 
-from ..conftest import call, jsonl
+from ..conftest import call, jsonl, serve_release
 
 REBUILD = "build it again with: veilsearch index CORPUS"
 
@@ -148,6 +152,25 @@ def test_a_key_of_the_ledger_that_is_open_or_missing_is_told(settings: Settings)
     check = look(settings, "ledger")
     assert check.found.startswith(f"{key} is missing")
     assert check.remedy == "restore it from a copy"
+
+
+def test_a_published_file_with_a_flipped_bit_is_told(tmp_path: Path, paper: Profiles) -> None:
+    settings = Settings(workspace=tmp_path / "w")
+    assert look(settings, "published").found == "none here"
+    release = anonymize("p-linkability", Inputs(paper), {"p": 0.5, "k": 2, "augment": "none"})
+    serve_release(settings.workspace, paper, replace(release, facts=facts(paper, release)))
+    file = settings.workspace / "sub" / "public"
+    file.parent.mkdir()
+    call(settings.workspace, "publish", "-o", file)
+    good = file.read_bytes()
+    assert look(settings, "published").found == "1 file, as published"
+    # A bit of the first line's beginning, of a number in it that could be another, and of a row.
+    for place in (3, good.index(b'"p": 0.5') + 7, good.index(b'{"row"') + 40):
+        file.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        assert look(settings, "published").found.startswith(f"{file}: "), place
+    call(settings.workspace, "publish", "-o", file)  # as the remedy says
+    assert file.read_bytes() == good
+    assert look(settings, "published").good
 
 
 def test_a_run_with_a_changed_file_is_told(settings: Settings) -> None:

@@ -13,6 +13,7 @@ import pytest
 from index.model import SearchError
 from search_app.accounts.transcripts import Transcripts
 from search_app.errors import UsageError
+from search_app.search.modes import Modes
 from search_app.search.request import Request
 from search_app.server import following
 from search_app.server.following import Follower
@@ -39,7 +40,7 @@ class Opener:
         name = f"corpus.{self.opened:04}"
         return replace(
             Site(
-                modes=cast(Any, None),
+                modes=Modes(cast(Any, None), None, None),
                 log=cast(Any, None),
                 settings=Settings(),
                 people={},
@@ -103,7 +104,7 @@ def test_what_cannot_be_opened_is_tried_again_ever_later_and_said_once(
     assert tries == [0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5, 63.5, 123.5, 183.5]
     assert world.live.now.build == "corpus.0001"
     [line] = world.said
-    assert "can't be opened (SearchError). The old state is served until" in line
+    assert "can't be opened (SearchError). Every search is in plain order until" in line
     assert "secret" not in line
     assert "1001" not in line
     world.opener.fault = None
@@ -111,6 +112,8 @@ def test_what_cannot_be_opened_is_tried_again_ever_later_and_said_once(
     world.follower.look()
     assert world.live.now.build != "corpus.0001"
     assert len(world.said) == 2
+    world.follower.look()
+    assert world.opener.closed == ["corpus.0001"]  # once, though two sites had its files
 
 
 def test_the_next_update_is_tried_at_once(world: World) -> None:
@@ -132,10 +135,10 @@ def test_it_goes_on_following_whatever_fails(world: World, monkeypatch: pytest.M
         told.append(text)
         raise BrokenPipeError
 
-    def refuse() -> None:
-        raise ValueError("of user 1001")
-
     def stuck() -> Site:
+        def refuse() -> None:
+            raise ValueError("of user 1001")
+
         return replace(world.opener(), close=refuse)
 
     world.follower = Follower(world.live, world.workspace, stuck, say)
@@ -220,11 +223,13 @@ def test_a_workspace_that_never_rests_is_given_up(workspace: Workspace) -> None:
     assert discarded == list(range(TRIES))
 
 
-def test_told_to_follow_at_once_it_tries_again_and_says_what_is_still_served(world: World) -> None:
+def test_told_to_follow_at_once_it_tries_again_and_says_what_is_served_until_then(
+    world: World,
+) -> None:
     world.opener.fault = SearchError("of user 1001")
     world.workspace.make_current(index="second")
     for tries in (2, 3):
-        with pytest.raises(UsageError, match="still serves the old one") as raised:
+        with pytest.raises(UsageError, match="searches in plain order only") as raised:
             world.follower.follow_now()
         assert world.opener.opened == tries
         assert "1001" not in str(raised.value)

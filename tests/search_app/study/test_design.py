@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -118,11 +119,18 @@ def on_devices(changed: Change, *edits: tuple[str, str]) -> Study:
     return changed(("device = false", "device = true"), (impossible, ""), *edits)
 
 
-def test_what_stays_on_devices_is_not_published_and_not_the_servers(changed: Change) -> None:
+def test_what_stays_on_devices_is_not_published_and_not_the_servers(
+    folder: Path, changed: Change
+) -> None:
     with pytest.raises(UsageError) as raised:
         changed(("device = false", "device = true"), ('profile = "interests"', 'profile = "code"'))
     assert "publish_anonymized, publish_results: profiles and results" in str(raised.value)
     assert 'take profile = "queries" or "interests"' in str(raised.value)
+    [remedy] = re.findall("write (opt_ins = .*)", str(raised.value))
+    was = re.search(r"opt_ins = \[.*?\]", (folder / "study.toml").read_text(), re.DOTALL)
+    assert was is not None
+    study = changed((was[0], remedy), ('profile = "code"', 'profile = "interests"'))
+    assert study.opt_ins == ("keep_queries", "publish_queries", "publish_texts")
 
 
 def test_devices_get_rows_only_if_the_public_has_them(changed: Change, workspace: Settings) -> None:

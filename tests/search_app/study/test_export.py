@@ -15,6 +15,7 @@ import pytest
 from pyarrow import parquet
 
 from anonymizer.terms.wordnet import WordNet
+from search_app.accounts.codes import make_code
 from search_app.errors import UsageError
 from search_app.settings import Settings
 from search_app.study.analysis import ANSWER, GRADE, QUERY
@@ -100,6 +101,21 @@ def test_nothing_leaves_without_an_opt_in(
     lengths = [int(one["characters"]) for one in answers if one["item"] == "remarks"]
     assert sum(lengths) == sum(len(f"canarytext{number}") for number in range(CANARIES))
     assert made["people"] == CANARIES
+
+
+def test_no_text_of_a_person_is_a_formula(study: Study, store: StudyStore, tmp_path: Path) -> None:
+    written = ["=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1", "\t=1", "fine = 1", "'=1"]
+    for text in written:
+        person = store.begin(str(make_code()))
+        assert person is not None
+        store.consent(person.id, "v1", ["publish_texts"], 6, NOW, 3600)
+        events = [Event("end", ANSWER, "remarks", value=text)]
+        store.record(person.id, [*events, Event("start", ANSWER, "age", value="30 to 44")], NOW)
+    export(study, store, tmp_path / "out", Settings(workspace=tmp_path / "none"))
+    rows = rows_of(tmp_path / "out" / "answers.csv")
+    texts = {one["value"] for one in rows if one["type"] == "text"}
+    assert texts == {*(f"'{text}" for text in written[:6]), *written[6:]}
+    assert {one["value"] for one in rows if one["type"] == "choice"} == {"30 to 44"}
 
 
 def test_who_withdrew_is_in_no_export(study: Study, store: StudyStore, tmp_path: Path) -> None:
@@ -212,7 +228,7 @@ def test_queries_of_five_people_leave_once(
 ) -> None:
     """By hand: five typed tea by opt-in, four coffee, a fifth without one; one typed a canary."""
     del wordnet
-    typed = ["Green  tea"] * 5 + ["coffee"] * 5 + ["canaryquery"]
+    typed = ["=Green  tea"] * 5 + ["coffee"] * 5 + ["canaryquery"]
     for at, (code, query) in enumerate(zip(store.invite(11), typed, strict=True)):
         person = store.of_code(str(code))
         assert person is not None
@@ -228,7 +244,7 @@ def test_queries_of_five_people_leave_once(
         "1 query of 5 people or more by query-k, verified",
         "none of 10 queries: they left with an earlier export, and leave once",
     ]
-    assert rows_of(tmp_path / "out1" / "queries.csv") == [{"query": "green tea", "people": "5"}]
+    assert rows_of(tmp_path / "out1" / "queries.csv") == [{"query": "'=green tea", "people": "5"}]
     for at in range(3):
         assert "coffee" not in everything_in(tmp_path / f"out{at}")
         assert "canary" not in everything_in(tmp_path / f"out{at}")

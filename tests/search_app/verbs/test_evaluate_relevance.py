@@ -162,7 +162,7 @@ def test_bad_files_are_refused(
         (("--relevance", "q.tsv"), "needs labels of documents, too; give --labels LABELS"),
         (("--relevance", "truth", "--labels", "l"), "has its own labels; leave out --labels"),
         (("--relevance", "truth", "--run-dir", "runs"), "--run-dir writes judgments of --queries"),
-        (("--queries", "held-out", "--labels", "l"), "--labels judges queries of --relevance only"),
+        (("--queries", "held-out", "--labels", "l"), "--labels and --relevance FILE go together"),
         (("--queries", "held-out", "--relevance", "truth"), "not allowed with argument"),
     ],
 )

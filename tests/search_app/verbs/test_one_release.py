@@ -287,9 +287,13 @@ def test_a_damaged_published_file_keeps_nobody_from_leaving(run: World) -> None:
         run("publish", "-o", root / name)
         (root / name).write_bytes((root / name).read_bytes().replace(b'"method"', b'"methud"', 1))
     (root / "g").write_bytes((root / "g").read_bytes().replace(b"x3", b"y3"))
+    run("publish", "-o", root / "h")
+    (root / "h").write_bytes((root / "h").read_bytes().replace(b"published", b"publishee", 1))
     answer = json.loads(run("forget", "--user", "person-3", "--json", code=1))
-    assert [(copy["path"], copy["successor"]) for copy in answer["published"]] == [("f", False)]
+    copies = [(copy["path"], copy["successor"]) for copy in answer["published"]]
+    assert copies == [("f", False), ("h", False)]
     assert not (root / "f").exists()
+    assert not (root / "h").exists()
     assert answer["left"] == ["g"]
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Response, abort, make_response, render_template, request
 
 from ....accounts.codes import LONGEST as LONGEST_CODE
+from ....accounts.codes import make_code
 from ....study.design import CODE, INTERESTS, OPT_INS, PERSONA, QUERIES, RATE
 from ....study.flow import CONSENT, END, FORM, PRACTICE, PROFILE, TASK, StudyStep
 from ....study.store import Participant
@@ -101,7 +102,8 @@ def consent() -> str | Response:
     person, wait = of_code(code) if code else (visitor(), 0)
     closed = store.is_closed()
     if person is None and not code and place.lets_in and not closed:
-        person = store.of_code(str(store.invite(1)[0]))
+        # Who clicks twice sends one form twice, and is one participant.
+        person = store.begin(request.form.get("new", ""))
     if person is None:
         return _code_page(WRONG, 429 if wait else 403, wait)
     if closed and not person.consent:
@@ -466,6 +468,7 @@ def _consent_page(code: str, fault: str) -> str | Response:
         "study/consent.html",
         text=prose(study.consent),
         code=code,
+        new="" if code or person else make_code(),
         version=study.consent_version,
         opt_ins=OPT_INS,
         fault=fault,

@@ -64,7 +64,7 @@ def test_a_line_in_both_forms(tmp_path: Path) -> None:
     [
         ("unit,mode", "unit,way", "must have the columns"),
         ("u001,none", "u001,some", "units.jsonl lacks"),
-        ("u002,group,50,2,3,0", "", "equally many rows"),
+        ("u002,group,50,2,3,0", "", "same number of rows"),
     ],
 )
 def test_rows_of_something_else_are_refused(tmp_path: Path, old: str, new: str, fault: str) -> None:
@@ -82,7 +82,7 @@ def test_of_units_that_nobody_asked_there_are_no_rows(tmp_path: Path) -> None:
     none, path = [Unit("u001", "one", "m", {}, "binary", "tfidf", 0, ())], tmp_path / "rows.csv"
     path.write_bytes(b"".join(csv_rows([], PERSON)))
     assert read_csv_rows(path, none) == {}
-    with pytest.raises(UsageError, match="equally many rows"):
+    with pytest.raises(UsageError, match="same number of rows"):
         read_csv_rows(path, UNITS)
-    with pytest.raises(UsageError, match="equally many rows"):
+    with pytest.raises(UsageError, match="same number of rows"):
         read_csv_rows(written(path), none)

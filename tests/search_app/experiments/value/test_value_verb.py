@@ -118,4 +118,4 @@ def test_labels_of_unknown_documents_are_refused(
 
 def test_labels_need_queries(run: Run, toy: Place, tmp_path: Path) -> None:
     arguments = toy.arguments(tmp_path / "out", "--labels", tmp_path)
-    assert "--labels judges queries of --queries only" in run.refused(*arguments)
+    assert "--labels and --queries FILE go together" in run.refused(*arguments)

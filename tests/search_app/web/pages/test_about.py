@@ -24,7 +24,7 @@ def test_on_average_is_told_as_what_the_method_promises(client: FlaskClient) -> 
     )
     assert "that may happen more often than p (measured: up to 0.75 in a group)." in text
     assert "belongs to more than a share p" not in text.partition("For every interest")[0]
-    assert "where a group is one person, this row is that person’s own profile" in text
+    assert "For a group of one person this is that person’s own profile: it hides nothing." in text
 
 
 @pytest.mark.parametrize("facts", [{}, {"share_linkability": None}])
@@ -47,6 +47,7 @@ REAL: dict[str, Any] = {"people": {}, "examples": ()}
 
 def test_in_private_mode_it_says_what_is_kept_and_what_the_cookie_is_for(site: Site) -> None:
     text = about(site, access="private", **REAL)
+    assert "This server does not offer it" in text
     for kept in (
         "Codes As a salted hash",
         "A session ends when you sign out, after 12 hours without a request, or after 7 days.",
@@ -57,6 +58,22 @@ def test_in_private_mode_it_says_what_is_kept_and_what_the_cookie_is_for(site: S
         assert kept in text
     assert "no cookie" not in text
     assert "invented" not in text
+
+
+@pytest.mark.parametrize(
+    ("path", "true", "wrong"),
+    [
+        ("/", "Search without a profile", "Personalized by"),
+        ("/log", "Nobody is known here, so searches are not logged.", "signed-in"),
+        ("/about", "Nobody is known here", "read your own profile in every mode"),
+    ],
+)
+def test_where_nobody_is_known_no_page_says_otherwise(
+    site: Site, path: str, true: str, wrong: str
+) -> None:
+    text = seen(create_app(replace(site, access="plain", **REAL)).test_client(), path).text
+    assert true in text
+    assert wrong not in text
 
 
 def test_sessions_end_when_it_says_they_do() -> None:

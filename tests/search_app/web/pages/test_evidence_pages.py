@@ -37,7 +37,7 @@ def test_results_say_how_well_the_search_fits_and_offer_both_rankings(fitted: Fl
     page = seen(fitted, asked)
     assert "interests fit this search better than those of 100 % of the groups." in page.text
     assert "/?q=java&user=1003&mode=group" in [link["href"] for link in page.all("a")]
-    assert "ordered by how alike they are to the interests, as in the papers." in page.text
+    assert "ordered by how alike they are to the interests (cosine), as in the papers." in page.text
     plain = seen(fitted, "/?q=java&user=1001&ranking=evidence&mode=group").text
     assert "Plain order, because your group’s interests say nothing about this search." in plain
     assert "say nothing" not in seen(fitted, "/?q=java&user=1001&mode=group").text
@@ -57,7 +57,7 @@ def test_why_me_and_json_say_the_same(fitted: FlaskClient) -> None:
 
 def test_a_comparison_has_ap_by_truth_and_hides_all_when_blind(fitted: FlaskClient) -> None:
     asked = "/compare?q=java&user=1003&ranking=evidence"
-    assert seen(fitted, asked).text.count("AP by truth") == 3
+    assert seen(fitted, asked).text.count("AP by truth") == 4  # 3 columns, and what it is
     blind = seen(fitted, f"{asked}&blind=1").text
     assert "AP by truth" not in blind
     assert "of the groups" not in blind
@@ -82,5 +82,5 @@ def test_the_lecture_shows_a_search_that_likeness_harms(fitted: FlaskClient) -> 
     plain = float(np.mean(np.arange(1, ranks.size + 1) / ranks))
     last = float(np.mean(np.arange(1, 21) / np.arange(21, 41)))
     assert f"is {plain:.2f} in the plain order, and {last:.2f} where" in text
-    assert "by cosine" in text
-    assert "by evidence" in text
+    assert "My group, by likeness" in text
+    assert "My group, on evidence" in text

@@ -17,12 +17,15 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from search_app.errors import UsageError
 from search_app.server.following import Follower
 from search_app.server.opening import Serving
 from search_app.settings import load_settings
-from search_app.web import Live
+from search_app.web import Live, Site
+from search_app.web.site import STOPPED
 from search_app.workspace.folder import Workspace
 
+from ...conftest import call
 from ..conftest import signed_in
 
 MIRA, OREN = "needle-mira", "needle-oren"
@@ -37,12 +40,16 @@ def workspace(three_people: Path, tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-def live(workspace: Workspace) -> Iterator[Live]:
-    """The workspace, served as `serve --mode private` does."""
+def serving(workspace: Workspace) -> Serving:
     settings = replace(load_settings(workspace.root, {}), access="private", admin_token=TOKEN)
-    serving = Serving(settings, lambda _line: None)
+    return Serving(settings, lambda _line: None)
+
+
+@pytest.fixture
+def live(serving: Serving) -> Iterator[Live]:
+    """The workspace, served as `serve --mode private` does."""
     live = Live(serving.open())
-    serving.follow = Follower(live, workspace, serving.open, lambda _line: None).follow_now
+    serving.follow = Follower(live, serving.workspace, serving.open, lambda _line: None).follow_now
     yield live
     live.now.store.close()
     live.now.log.close()
@@ -149,6 +156,33 @@ def test_while_another_verb_writes_nothing_changes(workspace: Workspace, mira: F
     assert "mocha" in mira.get("/me").text
     assert mira.post("/me/forget", data={"confirm": "yes"}).status_code == 303
     assert needles(workspace, MIRA) == set()
+
+
+def test_while_the_state_without_a_person_cant_be_opened_no_row_is_used_or_shown(
+    serving: Serving, live: Live
+) -> None:
+    """Mira and Oren share a row of three, and Mira is forgotten by command."""
+    oren, search = sign_in(live, OREN), "/api/v1/search?q=java"
+    assert oren.get(search).get_json()["row"]["users"] == 3
+
+    def fail() -> Site:
+        raise UsageError("it can't be opened")
+
+    follower = Follower(live, serving.workspace, fail, lambda _line: None)
+    call(serving.workspace.root, "forget", "--user", MIRA)
+    for _ in range(2):
+        with pytest.raises(UsageError, match="plain order only"):
+            follower.follow_now()
+        for mode in ("", "&mode=none", "&mode=own"):
+            answer = oren.get(f"{search}{mode}").get_json()
+            shown = (answer["mode"], answer["row"], answer["notices"])
+            assert shown == ("none", None, [STOPPED])
+        assert STOPPED in oren.get("/?q=java&mode=group").text
+        for path in ("/me", "/groups", "/api/v1/profile", "/api/v1/groups"):
+            assert oren.get(path).status_code == 503, path
+        assert oren.get("/me/forget").status_code == 200
+    live.switch(serving.open())
+    assert oren.get("/me").status_code == 200
 
 
 def test_a_search_under_way_keeps_nothing_of_who_is_forgotten_meanwhile(

@@ -222,6 +222,14 @@ def test_who_pauses_is_searched_for_plainly(client: FlaskClient, site: Site) -> 
     results = seen(client, "/?q=java&user=1001&mode=own")
     assert "You have paused personalization" in results.text
     assert {"href": "/me?user=1001#choices"} in results.all("a")
+    compared = seen(client, "/compare?q=java&user=1001")
+    for page in (results, compared):  # one order, and nothing measured by the profile
+        assert not {"AP", "All by likeness", "Compare all three"} & set(page.pieces)
+        assert "your full profile" not in page.text
+        assert "How to read the numbers" not in page.text
+    assert (
+        "While personalization is paused, no request is kept." in seen(client, "/me?user=1001").text
+    )
     assert [piece for piece in results.pieces if piece.startswith("Title ")][:2] == [
         "Title 00",
         "Title 01",

@@ -27,7 +27,7 @@ def test_the_start_page_offers_a_search_and_one_click_examples(client: FlaskClie
     assert [choice["value"] for choice in page.all("option")] == ["", *PEOPLE]
     assert '<label for="user"><span class="unseen">Search </span>as</label>' in page.html
     assert {"href": "/compare?q=java&user=1001"} in page.all("a")
-    assert "it is that person’s own profile: it hides nothing" in page.text
+    assert "this is that person’s own profile: it hides nothing" in page.text
     assert "several people share" not in page.text
 
 

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 
 from search_app.errors import UsageError
 from search_app.web import Live, Site, create_app
+from search_app.web.site import STOPPED
 
 
 class Closed(list[str]):
@@ -49,6 +50,21 @@ def test_a_site_that_was_passed_over_is_closed_too(site: Site, closed: Closed) -
     live.switch(closed.site(site, "third"))
     assert live.close_unused() == 2
     assert sorted(closed) == ["first", "second"]
+
+
+def test_a_site_stops_while_it_is_used_and_its_files_close_once(site: Site, closed: Closed) -> None:
+    live = Live(closed.site(site, "first"))
+    client, borrowed = create_app(live).test_client(), live.borrow()
+    assert client.get("/?q=java&user=1001").status_code == 200
+    live.fail()
+    live.fail()
+    for path in ("/?q=java&user=1001", "/me?user=1001", "/groups"):
+        answer = client.get(path)
+        assert (answer.status_code, STOPPED in answer.text) == (503, True), path
+    live.give_back(borrowed)
+    assert (live.close_unused(), closed) == (1, [])
+    live.switch(closed.site(site, "second"))
+    assert (live.close_unused(), closed) == (1, ["first"])
 
 
 def test_a_request_keeps_its_site_to_its_end(

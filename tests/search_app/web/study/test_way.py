@@ -21,7 +21,7 @@ from search_app.study.store import FILE, Participant
 from search_app.web import ServedStudy
 
 from ..conftest import ToyIndex
-from .conftest import TASKS, Clock, Phone, remains
+from .conftest import TASKS, Clock, Phone, remains, value_of
 
 KINDS = ["/answer", "/form"]
 WAY = ["/profile", "/form", "/answer", *KINDS * 4, "/query", *KINDS, "/form"]
@@ -408,8 +408,15 @@ def test_an_open_door_needs_no_code(app: Flask, place: ServedStudy, leader: Flas
     version = place.study.consent_version
     phone.post("/consent", 403, code="", version=version)
     leader.post("/leader/door", data={"open": "1"})
-    assert "I agree" in phone.get().html
-    phone.post("/consent", code="", version=version)
+    page = phone.get()
+    assert "I agree" in page.html
+    phone.post("/consent", 403, code="", version=version)
+    form = {"code": "", "version": version, "new": value_of(page, "new")}
+    assert form["new"] != value_of(Phone(app).get(), "new")
+    with ThreadPoolExecutor(4) as clicks:  # of an impatient finger
+        assert all(clicks.map(lambda _: Phone(app).post("/consent", **form), range(4)))
+    phone.post("/consent", **form)
+    assert only(place).consent == version
     assert phone.to_the_end() == WAY
     # Somebody joined a release that was published: its rows are those of real people again.
     place.rankings.modes.withheld = lambda: True
