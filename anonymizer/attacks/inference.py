@@ -95,7 +95,7 @@ def _bounds(target: Attacked) -> list[AttackResult]:
         )
         for measure, kind, of in (
             ("column: largest published change of belief", "belief", _published_change),
-            ("column: largest real change of belief", "belief", real_change),
+            ("column: largest real change of belief", "belief", _real_change),
             ("column: published share off the real one, largest", "belief", _off),
             ("members who have a released term, largest share", "every-term", _released_share),
             ("mean profile over a row's distinct terms, largest", "average", _average),
@@ -108,8 +108,8 @@ def _published_change(target: Attacked) -> float:
     return max(largest_change(view.rows, view.rows, view.prior) for view in views)
 
 
-def real_change(target: Attacked) -> float:
-    """Return how far people of `target` with one published value are from the prior, at most."""
+def _real_change(target: Attacked) -> float:
+    """Return the largest change from the prior among all people whose rows publish one value."""
     return max(_among_equals(one.view)[0] for one in cohorts(target))
 
 

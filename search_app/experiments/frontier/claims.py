@@ -79,6 +79,7 @@ def _bound(outcomes: Outcomes) -> list[tuple[float, float]]:
 
 def _over_noise(outcomes: Outcomes, pool: int) -> SidePairs:
     """Return the pairs of pooled rows and noisy rows at each epsilon over `pool`."""
+    # All are of the same people, who ask the same queries: so each person is compared in pairs.
     sides: dict[str, list[Side]] = {"pooled": [], "dp-rows": []}
     for one in entries(outcomes):
         variant = one.variant

@@ -45,8 +45,11 @@ NAMING = (
     "names nobody."
 )
 CHANGES = (
-    "Change of belief is counted over everybody: among all people whose rows publish one value of "
-    "a term, how far their real share is from that of all people, at most."
+    "Change of belief: the attacker reads the column of a term, and moves from the share of all "
+    "people to what the row says. Of this and the members' real share the one that is closer to "
+    "the share of all people counts, if both are on one side of it. The largest over all rows and "
+    "terms is shown. A generalized word is read as itself, so those who know what it stands for "
+    "could learn more."
 )
 INDICES = (
     "SPI compares each person's terms with those of the row, and all terms are equally sensitive "
@@ -62,7 +65,10 @@ VOLUME = (
     "reference point: no protection at all and the AP of a random order (0 for gain). More is "
     "better. It depends on the settings that were tried."
 )
-GREY = "Grey points are dominated: another release is as good in both ways, and better in one."
+GREY = (
+    "Grey points are dominated by their means: another release is as good in both ways, and "
+    "better in one."
+)
 
 
 def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
@@ -104,14 +110,14 @@ def plane(summed: SummedUp, axis: Axis, pool: int, quality: Qualities) -> Figure
 def _in_words(summed: SummedUp, entry: FrontierEntry, pool: int) -> str:
     """Return what a reader wants to know of one release, searched by over `pool`."""
     outcomes, variant = summed.outcomes, entry.variant
-    ap = summed.find(variant, MODE, pool)
-    people, precision, prior, row, person, change = (
+    ap, people = summed.find(variant, MODE, pool), outcomes.fact(variant, "mean_group")
+    precision, prior, row, person, change = (
         cells.number(outcomes.fact(variant, name))
-        for name in ("mean_group", PRECISION, PRIOR, ROW, PERSON, CHANGE)
+        for name in (PRECISION, PRIOR, ROW, PERSON, CHANGE)
     )
     return (
-        f"{entry.name}: {people} people a row; AP {cells.mean(ap)} ({cells.ends(ap)}). Given the "
-        f"row, an attacker is right in {precision} of {BEST} guesses ({prior} without the row). "
+        f"{entry.name}: {people or 1:.1f} people a row; AP {cells.mean(ap)} ({cells.ends(ap)}). "
+        f"Given the row, {precision} of {BEST} guesses are right, and without it {prior}. "
         f"{KNOWN} known terms name the row in {row}, the person in {person} of the cases. Belief "
         f"about a term changes by {change} at most."
     )
@@ -120,6 +126,7 @@ def _in_words(summed: SummedUp, entry: FrontierEntry, pool: int) -> str:
 def table(summed: SummedUp, pool: int) -> Table:
     """Return all releases side by side over `pool`."""
     several, best = qualities(summed, pool), _best(summed, pool)
+    # On logs nobody says what is relevant, so there is no gain.
     gained = ("gain", "gain, 95 % interval") if VALUE in several else ()
     head = ("release", "people a row", "served", "AP", "AP, 95 % interval", "AP_c", *gained,
             "precision", "95 % interval", "names the row", "95 % interval", "names the person",
@@ -182,6 +189,7 @@ def volumes(summed: SummedUp, pool: int) -> Table:
     references = []
     for quality, axis in product(qualities(summed, pool), AXES):
         random = summed.find(baseline(summed.outcomes, "random", pool), "random", pool)
+        # The plain order gains 0, and a random order has the AP that every order has by chance.
         least = random.mean if quality == AP and random else 0.0
         columns.append(f"{quality.name} against {axis.name}")
         references.append(f"({axis.worst:g}, {least:.3f}) for {columns[-1]}")

@@ -40,8 +40,8 @@ AXES = (
     Axis(
         CHANGE,
         "largest change of belief",
-        "The attacker reads a term's own column: how far the truth is from the share of all "
-        "people, at most.",
+        "The attacker reads a term's own column: how far belief moves, and rightly, from the share "
+        "of all people, at most.",
     ),
 )
 
@@ -73,6 +73,7 @@ class FrontierEntry(NamedTuple):
 
 def entries(outcomes: Outcomes) -> list[FrontierEntry]:
     """Return all releases of `outcomes` that were attacked, in the order of the experiment."""
+    # By its facts, not by its name, so that a definition of one's own may have any tables.
     attacked = [
         variant
         for variant in outcomes.experiment.variants
