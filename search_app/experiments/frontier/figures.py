@@ -93,7 +93,7 @@ def plane(summed: SummedUp, axis: Axis, pool: int, quality: Qualities) -> Figure
     lines: dict[str, list[FigurePoint]] = {}
     for (entry, cost, line), grey in zip(some, beaten, strict=True):
         about = _in_words(summed, entry, pool)
-        point = FigurePoint(cost, line.mean, line.low, line.high, about, grey)
+        point = FigurePoint(cost, line.mean, line.low, line.high, about, entry.variant.label, grey)
         lines.setdefault(entry.method, []).append(point)
     left = [entry.name for (entry, *_), grey in zip(some, beaten, strict=True) if not grey]
     short = "" if quality == AP else "-value"

@@ -20,6 +20,7 @@ class FigurePoint:
     low: float | None = None
     high: float | None = None
     about: str = ""  # in a plane: what a reader wants to know of this point
+    release: str = ""  # in a plane: the method and the parameters that tell it from others
     dominated: bool = False  # in a plane: another point is as good in both ways, and better in one
 
 
