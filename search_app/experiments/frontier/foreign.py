@@ -9,17 +9,26 @@ from typing import Any, NamedTuple
 
 from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release
-from anonymizer.storage.foreign import hash_of_rows, method_in, read_any, refuse_other_people
+from anonymizer.storage.foreign import (
+    hash_of_rows,
+    is_foreign,
+    method_in,
+    read_any,
+    refuse_other_people,
+)
+from anonymizer.storage.profiles import fingerprint
+from anonymizer.storage.releases import read_input_hash
 
 from ...errors import UsageError
 from ..design import Experiment, Variant
 
 
 class ForeignRelease(NamedTuple):
-    """A release and the hash of its rows."""
+    """A release, the hash of its rows, and that of its profiles if it is known."""
 
     release: Release
     digest: str
+    made_of: str
 
 
 def read_all(folders: Sequence[Path]) -> dict[str, ForeignRelease]:
@@ -30,7 +39,8 @@ def read_all(folders: Sequence[Path]) -> dict[str, ForeignRelease]:
         if name in others:
             raise UsageError(f"--releases: two folders are called {name}; rename one")
         release = replace(read_any(folder, promise_of), method=name)
-        others[name] = ForeignRelease(release, hash_of_rows(folder))
+        made_of = "" if is_foreign(folder) else read_input_hash(folder)
+        others[name] = ForeignRelease(release, hash_of_rows(folder), made_of)
     return others
 
 
@@ -38,7 +48,7 @@ def with_foreign(experiment: Experiment, some: Mapping[str, ForeignRelease]) -> 
     """Return `experiment` with `some` releases, searched by as the first that it makes itself."""
     first = next((one for one in experiment.variants if one.method), Variant("", modes=()))
     added = []
-    for name, (release, digest) in some.items():
+    for name, (release, digest, _) in some.items():
         given: dict[str, Any] = dict(release.parameters)
         # By the hash rows that were made again are measured again.
         complete = {**given, "sha256": digest}
@@ -48,7 +58,13 @@ def with_foreign(experiment: Experiment, some: Mapping[str, ForeignRelease]) -> 
 
 
 def refuse_unfit(some: Mapping[str, ForeignRelease], profiles: Mapping[str, Profiles]) -> None:
-    """Refuse `some` releases that name people who have none of the `profiles`."""
-    for release, _ in some.values():
+    """Refuse `some` releases that were not made of the `profiles`, as far as can be seen."""
+    for name, (release, _, made_of) in some.items():
         for one in profiles.values():
             refuse_other_people(release, one)
+        if made_of and made_of not in map(fingerprint, profiles.values()):
+            raise UsageError(f"{name}: made of other profiles than those of this experiment")
+        # Only words above a term may be new, and public words.
+        strange = {*release.rows.terms}.difference(*(one.terms for one in profiles.values()))
+        if strange and release.promise.bounds not in ("vocabulary", "differential"):
+            raise UsageError(f"{name}: {len(strange)} of its terms stand in no profile")

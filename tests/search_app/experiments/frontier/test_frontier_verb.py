@@ -17,6 +17,12 @@ from search_app.experiments.pipeline import Measured
 from ...conftest import Run
 from ..toy_world import Place, bytes_of, told_in
 
+BASELINES = """
+[[variant]]
+name = "baselines"
+method = ""
+modes = ["none"]
+"""
 DEFINITION = """
 name = "toy-frontier"
 report = "frontier"
@@ -207,6 +213,26 @@ def test_people_without_a_profile_are_refused(run: Run, place: Place, tmp_path: 
     others = own_code({"other-1": ["lion"], "other-2": ["tea"]}, tmp_path / "theirs", 2)
     refused = run.refused(*place.arguments(tmp_path / "out", "--releases", others))
     assert "theirs/: 2 of 2 people have no profile here" in refused
+    strange = own_code({"needle-person-01": ["zebu"]}, tmp_path / "strange", 2)
+    refused = run.refused(*place.arguments(tmp_path / "out", "--releases", strange))
+    assert "strange/: 1 of its terms stand in no profile" in refused
+
+
+def test_a_release_of_ours_must_be_of_these_profiles(
+    run: Run, place: Place, profiles: Path, tmp_path: Path
+) -> None:
+    asked = ("anonymize", "-m", "composition", "--set", "p=0.5")
+    run(*asked, profiles, "-o", tmp_path / "ours")
+    definition = tmp_path / "one.toml"
+    definition.write_text(DEFINITION.partition("[[variant]]")[0] + BASELINES)
+    few = Place(place.root, place.log, definition)
+    made = run.json(*few.arguments(tmp_path / "out", "--releases", tmp_path / "ours"))
+    assert made["units"] == 2
+    other = profiles.with_name("other.jsonl")
+    other.write_text(profiles.read_text().replace('"lion"', '"zebu"'))
+    run(*asked, other, "-o", tmp_path / "theirs")
+    refused = run.refused(*few.arguments(tmp_path / "none", "--releases", tmp_path / "theirs"))
+    assert "theirs/: made of other profiles than those of this experiment" in refused
 
 
 def test_two_folders_of_one_name_are_refused(run: Run, place: Place, mine: Path) -> None:
