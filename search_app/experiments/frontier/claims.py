@@ -20,11 +20,12 @@ from ..report.claims import (
     settle,
 )
 from ..report.report import Claim
-from .attacked import CHANGE, ROW
-from .series import MODE, entries, pools
+from .attacked import CHANGE
+from .series import AXES, MODE, entries, pools
 
 _OURS = "ours, not a paper's"
-_SURE = 0.9  # of the rows that attackers of raw profiles must name, or they are no attackers
+RAW = "own-rows"  # the method that hides nothing
+_ROUNDING = 1e-9
 _LOW = 0.1  # the p of the pooled rows that noisy rows are compared with
 
 
@@ -36,12 +37,10 @@ def claims(outcomes: Outcomes) -> tuple[Claim, ...]:
 def _table(outcomes: Outcomes) -> Iterator[TestedClaim[Outcomes] | UntestedClaim[Outcomes]]:
     yield UntestedClaim(
         "attacks-work",
-        f"Where nothing is hidden, 3 known terms name the row of {_SURE:.0%} of the people or "
-        "more.",
+        "No release gives attackers more than raw profiles do, by any axis.",
         _OURS,
-        "They name {share:.1%}.",
+        "Raw profiles give {raw}; other releases at most {others}, by the same axes.",
         _raw,
-        lambda share: share >= _SURE,
     )
     words = Wording(
         "belief-is-bound",
@@ -60,11 +59,23 @@ def _table(outcomes: Outcomes) -> Iterator[TestedClaim[Outcomes] | UntestedClaim
         )
 
 
-def _raw(outcomes: Outcomes) -> dict[str, float] | None:
-    """Return how often attackers name the row where each row is one person's own profile."""
-    some = [one.variant for one in entries(outcomes) if one.variant.method == "own-rows"]
-    shares = [share for one in some if (share := outcomes.fact(one, ROW)) is not None]
-    return {"share": min(shares)} if shares else None
+def _raw(outcomes: Outcomes) -> dict[str, object] | None:
+    """Return what attackers get by each axis from raw profiles, and at most from other releases."""
+    raw, others = (
+        [max((outcomes.fact(one, axis.fact) or 0.0 for one in some), default=0.0) for axis in AXES]
+        for some in (
+            [one.variant for one in entries(outcomes) if (one.variant.method == RAW) is own]
+            for own in (True, False)
+        )
+    )
+    if not any(one.variant.method == RAW for one in entries(outcomes)):
+        return None
+    right = all(most <= given + _ROUNDING for most, given in zip(others, raw, strict=True))
+    return {"raw": _texts(raw), "others": _texts(others), "right": right}
+
+
+def _texts(values: list[float]) -> str:
+    return ", ".join(f"{value:.3f} ({axis.name})" for value, axis in zip(values, AXES, strict=True))
 
 
 def _bound(outcomes: Outcomes) -> list[tuple[float, float]]:
