@@ -1,6 +1,8 @@
 """Write pages of `docs/results` from the folders that `veilsearch experiment` wrote.
 
-usage: scripts/results.py NAME RUN [FIGURE], as: scripts/results.py zhu-xiong-aol RUN figure-4
+usage: .venv/bin/python -m scripts.results NAME RUN [FIGURE]
+
+The page NAME is made of the run in the folder RUN, with the picture RUN/figures/FIGURE.svg.
 """
 
 from __future__ import annotations
@@ -26,6 +28,19 @@ Pages that end in `-town` are of the invented town and the entries of WordNet, w
 program. Pages that end in `-aol` are of a sample of AOL's query log (2,127 users) and 54,864 texts
 of Wikipedia. Pages that end in `-ng20` are of 20 Newsgroups, where people are simulated. Pages that
 end in `-acl` are of the ACL Anthology, where people are authors by number.
+
+The data of pages that do not end in `-town` are not in this repository. AOL's log may be used for
+research only, and people were once identified from it. The sample has 519,154 lines. The texts of
+Wikipedia are 20,000 articles and 34,864 leads of others, in TREC's form. With such data and a
+workspace of its own, a page is made like this:
+
+```text
+$ veilsearch --workspace W index ARTICLES LEADS
+$ veilsearch --workspace W experiment zhu-xiong --log aol.tsv.gz -o RUN
+$ .venv/bin/python -m scripts.results zhu-xiong-aol RUN figure-4
+```
+
+A page names the version that its run was made with, and the program may have changed since.
 
 Two pages are measurements of another kind: [rare terms](min-users.md), which says what `min_users`
 costs, and [erosion](erosion.md), which says what leaving and joining cost.

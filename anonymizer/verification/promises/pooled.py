@@ -22,10 +22,10 @@ from ..files.evidence import KEY, MANIFEST, ROWS, Parts
 from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import read_strictly
 from ..finding import Broken, Finding, Findings, row_findings
+from ..recounts.pools import Plan, of_groups, recount_pools, secret_numbers
+from ..recounts.shares import NUMBERS, QUOTED, judge_belief, judge_published, shares_in
 from ..tally import ExpectedShares, Grounds, Tally
-from .pools import Plan, of_groups, recount_pools, secret_numbers
 from .record import Judge
-from .shares import NUMBERS, QUOTED, judge_belief, judge_published, shares_in
 
 _WORDS = {"meet_paper": ("true", "false")}
 WORDS = {*_WORDS, *NUMBERS, "true", "false"}

@@ -22,10 +22,10 @@ from ..files.logs import JudgedQueries, words_of
 from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import TermCells, is_whole
 from ..finding import Broken, Finding, Findings, row_findings, settled
+from ..recounts.rows import find, marked
 from ..tally import Grounds, Tally
 from .km_anonymity import FACTS, before_earlier, reduced_facts
 from .record import Judge
-from .rows import find, marked
 
 _NUMBERS: Numbers = {"k": (lambda k: is_whole(k, 1, MOST), f"a whole number from 1 to {MOST}")}
 _RELEASED = "queries_released"
