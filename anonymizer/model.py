@@ -227,17 +227,7 @@ class ReleasedRow:
     users: int
     weights: Mapping[str, float]
     fallback: bool = False  # the fallback row: the mean of all groups, for users who are in none
-    # The terms that a person who is served by it may see; None: all, as it is their own row.
-    visible: frozenset[str] | None = None
-
-    @property
-    def foreign(self) -> bool:
-        """Return whether it serves a person who is in no group, or in another one."""
-        return self.visible is not None
-
-    def shows(self, term: str) -> bool:
-        """Return whether the person who is served may see `term`."""
-        return self.visible is None or term in self.visible
+    foreign: bool = False  # whether it serves a person who is in no group: they see its order only
 
 
 class Slot(NamedTuple):

@@ -300,6 +300,10 @@ class PeopleStore:
         )
         return {user for (user,) in self._ask(question, count)}
 
+    def pausing(self) -> set[str]:
+        """Return those who have paused personalization: nobody may read their profile."""
+        return {user for (user,) in self._ask("SELECT user FROM choices WHERE paused")}
+
     def gatherers(self) -> set[str]:
         """Return those who gathered terms, whether they still want that or not."""
         return {user for (user,) in self._ask("SELECT DISTINCT user FROM grown")}

@@ -147,9 +147,11 @@ class PrecisionLog:
                 self._reader, self._counter = connect_to(path), connect_to(path)
             for connection in (self._connection, self._reader, self._counter):
                 connection.row_factory = sqlite3.Row
-        except sqlite3.OperationalError as fault:
-            why = f"can't be written ({fault}); check free space and permissions"
-            raise UsageError(f"{path} {why}") from fault
+        except (OSError, sqlite3.OperationalError) as fault:
+            why = getattr(fault, "strerror", None) or fault
+            raise UsageError(
+                f"{path} can't be written ({why}); check free space and permissions"
+            ) from fault
         except sqlite3.Error as fault:
             raise UsageError(f"{path} can't be opened ({fault}); delete it") from fault
 

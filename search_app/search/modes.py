@@ -261,10 +261,9 @@ class Modes:
         before, served = self._closest.get((user, mode), ({}, None))
         if before != own:
             row = closest_row(own, release.group_rows).row
-            # Anything can be searched for. So what grew chooses the row and shows none of its
-            # terms: else a person who searches for many words could read other people's rows.
-            visible = frozenset(self.past(user))
-            served = None if row is None else replace(release.released_row(row), visible=visible)
+            # Anything can be searched for, and becomes a profile by admission. So no term of the
+            # row is shown: else a person who searched for many words could read other people's.
+            served = None if row is None else replace(release.released_row(row), foreign=True)
             if len(self._closest) >= KEPT:
                 self._closest.clear()
             self._closest[user, mode] = own, served

@@ -188,7 +188,7 @@ def _who_waits(
     if not (workspace.root / FILE).exists():
         return _Waiting(others, None, {}, known)
     with closing(PeopleStore(workspace.root / FILE)) as store:
-        counts = store.all_grown()
+        counts, others = store.all_grown(), _without(others, store.pausing())
     growth = Growth(choices_of(path, made_from), settings)
     grown = newcomers(growth, counts, known)
     gathering = 0 if growth.fault else len(counts.keys() - known - grown.keys())

@@ -93,9 +93,9 @@ class Workspace:
         write_whole(self.root / CURRENT, with_check(vars(changed), indent=1), public=True)
 
     def create(self) -> None:
-        """Make the folder if it is missing."""
+        """Make the folder if it is missing, for its owner only."""
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.mkdir(0o700, parents=True, exist_ok=True)
         except OSError as fault:
             raise UsageError(
                 f"can't make the workspace {self.root}: {fault.strerror}; name another folder "

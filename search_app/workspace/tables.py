@@ -7,8 +7,9 @@ removed leaves no trace in it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -67,7 +68,18 @@ def texts_of(path: Path) -> Iterator[bytes]:
 
 
 def open_tables(path: Path | None, schema: Schema) -> Connection:
-    """Return a connection to `path` with the tables of `schema`; None: a database in memory."""
+    """Return a connection to `path` with the tables of `schema`; None: a database in memory.
+
+    Only its owner may read the file.
+    """
+    if path is not None:
+        # Made here, before SQLite makes it. SQLite gives the two files next to it the same
+        # permissions. What an older version left open to others is closed.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        for file in (path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm")):
+            if file.exists() and file.stat().st_mode & 0o077:
+                file.chmod(0o600)
     connection = connect_to(path)
     try:
         for pragma in (*_PRAGMAS, f"synchronous={schema.synchronous}"):

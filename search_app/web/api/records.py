@@ -357,7 +357,8 @@ class ForgottenJson(TypedDict):
     rows_withdrawn: Annotated[Count, "Rows that were withdrawn; all others are as they were."]
     releases_dropped: Annotated[Count, "Releases that were removed, as no row was left."]
     left: Annotated[
-        Count, "Files that could not be changed and still name the person; the server logs them."
+        Count,
+        "Files that can’t be changed and may hold something of the person; the server logs them.",
     ]
 
 
