@@ -49,7 +49,7 @@ CHANGES = (
     "people to what the row says. Of this and the members' real share the one that is closer to "
     "the share of all people counts, if both are on one side of it. The largest over all rows and "
     "terms is shown. A generalized word is read as itself, so those who know what it stands for "
-    "could learn more."
+    "could learn more. Noisy rows are taken at their word, too, and may be right by chance."
 )
 INDICES = (
     "SPI compares each person's terms with those of the row, and all terms are equally sensitive "
