@@ -128,10 +128,16 @@ def read_release(folder: Path, promise_of: PromiseOf) -> Release:
 
     All parts must fit.
     """
+    return release_of(read_cohorts(folder), promise_of)
+
+
+def release_of(cohorts: Sequence[Cohort], promise_of: PromiseOf) -> Release:
+    """Return the release of all `cohorts`; `promise_of` gives its method's promise."""
     # A cohort may have lost all of its rows, as long as another one has some.
-    releases = [_release_of(one, promise_of) for one in read_cohorts(folder) if one.parts[ROWS]]
+    releases = [_release_of(one, promise_of) for one in cohorts if one.parts[ROWS]]
     if not releases:
-        raise BadInput(f"{folder / ROWS}: there is no line; make the release again")
+        where = cohorts[0].folder / ROWS
+        raise BadInput(f"{where}: there is no line; make the release again")
     return united(releases)
 
 
