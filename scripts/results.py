@@ -16,6 +16,7 @@ from typing import Any
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
 MADE = "<!-- made by scripts/results.py -->"
+BY_HAND, END = "## What it teaches\n", "<!-- end -->\n"  # a section that somebody wrote stays
 VERDICTS = ("holds", "does not hold", "undecided")
 INTRODUCTION = """# Results
 
@@ -101,6 +102,19 @@ def page(run: Path, shown: str = "", picture: str = "") -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def by_hand(text: str) -> str:
+    """Return the section of the page `text` that somebody wrote; "" if there is none."""
+    _, head, rest = text.partition(BY_HAND)
+    body, end, _ = rest.partition(END)
+    return f"{head}{body}{end}\n" if end else ""
+
+
+def with_section(made: str, section: str) -> str:
+    """Return the page `made` with the `section` before its claims, or at its end."""
+    before, head, rest = made.partition("## Claims\n")
+    return f"{before}{section}{head}{rest}"
+
+
 def pages_of_runs() -> list[Path]:
     """Return the pages that this script has made."""
     pages = sorted(RESULTS.glob("*.md"))
@@ -124,7 +138,9 @@ def main(name: str, folder: str, shown: str = "") -> None:
     picture = f"{name}.svg" if shown else ""
     if shown:
         shutil.copyfile(Path(folder) / "figures" / f"{shown}.svg", RESULTS / picture)
-    (RESULTS / f"{name}.md").write_text(page(Path(folder), shown, picture), encoding="utf-8")
+    path = RESULTS / f"{name}.md"
+    section = by_hand(path.read_text(encoding="utf-8")) if path.exists() else ""
+    path.write_text(with_section(page(Path(folder), shown, picture), section), encoding="utf-8")
     (RESULTS / "README.md").write_text(contents(pages_of_runs()), encoding="utf-8")
 
 

@@ -130,7 +130,7 @@ def test_options_that_are_named_exist() -> None:
         texts += span.split()
     assert {"refine=swap", "augment=none", "guarantee=every-term"} <= set(texts)
     # Of experiments, and in `--set name=value` itself.
-    inputs = {"size", "users", "queries_per_user", "option", "name"}
+    inputs = {"size", "users", "queries_per_user", "victims", "option", "name"}
     for name, _, value in (text.partition("=") for text in texts):
         having = [method for method in METHODS if name in parameters_of(method)]
         if name not in inputs and value != "given":  # as release.json says of a table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anonymizer.arrays import Floats, Ints, Marks
 from anonymizer.marketing.table import MarketingTable, synthetic_table, used_table
-from anonymizer.model import Profiles, QueryLog
+from anonymizer.model import Profiles, QueryLog, Release
 from anonymizer.profiles.building import ProfileChoices, build_profiles, without_robots
 from anonymizer.profiles.rare_terms import person_of
 from anonymizer.storage.profiles import fingerprint
@@ -68,6 +68,8 @@ class Data:
     table: MarketingTable | None = None  # shared by all releases; None if no method needs one
     robots: int = 0  # people skipped because a session of theirs is too long
     logged: LoggedPeople | None = None  # None if no release of a log is measured
+    victims: int | None = None  # people of each release who are attacked
+    foreign: Mapping[str, Release] = field(default_factory=dict)  # made by others, by method
 
     def digest(self) -> str:
         """Return a hash of profiles, questions and table."""
@@ -87,6 +89,8 @@ class Data:
             whole.update(b"\n".join(parts))
         if self.logged is not None:
             whole.update(self.logged.digest().encode())
+        if self.victims is not None:
+            whole.update(f"{self.victims} victims".encode())
         return whole.hexdigest()
 
 

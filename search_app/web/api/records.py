@@ -565,6 +565,9 @@ class ExperimentPointJson(TypedDict):
     value: float
     low: float | None
     high: float | None
+    about: Annotated[str, "In a plane: what it stands for, in sentences."]
+    release: Annotated[str, "In a plane: its method and parameters."]
+    dominated: Annotated[bool, "In a plane: another point is as good in both, better in one."]
 
 
 class ExperimentLineJson(TypedDict):
