@@ -148,6 +148,12 @@ class Profiles:
         """Return the number of terms of each user."""
         return np.diff(self.weights.indptr).astype(np.int64)
 
+    def some(self, rows: Ints | Sequence[int]) -> Profiles:
+        """Return the profiles in `rows`, in this order, over the same terms."""
+        numbers = np.asarray(rows, dtype=np.int64)
+        users = tuple(self.users[row] for row in numbers.tolist())
+        return Profiles(users, self.terms, self.weights[numbers])
+
     def in_order(self) -> Profiles:
         """Return the profiles with their terms in sorted order, without terms that nobody has."""
         used = np.bincount(self.weights.indices, minlength=len(self.terms)) > 0
@@ -274,7 +280,7 @@ class Release:
             raise BadInput("every row needs at least one user")
         _refuse_repeats("user", self.users)
 
-    @property
+    @cached_property
     def grouping(self) -> Grouping:
         """Return the users' partition: those in one group share a row."""
         return Grouping(self.row_of_user)
@@ -293,8 +299,7 @@ class Release:
         """Return the rows that are groups', without a fallback row."""
         if self.groups == len(self.rows):
             return self.rows
-        names = self.rows.users[: self.groups]
-        return Profiles(names, self.rows.terms, self.rows.weights[: self.groups])
+        return self.rows.some(range(self.groups))
 
     @property
     def left_out(self) -> int:
@@ -328,13 +333,12 @@ class Release:
     def released_row(self, row: int) -> ReleasedRow:
         """Return row number `row` as group mode sees it."""
         if row not in self._released:
-            fallback = row >= self.groups
-            behind = self.row_of_user == row
+            fallback, sizes = row >= self.groups, self.grouping.sizes
+            people, name = int(sizes[row]), self.rows.users[row]
             if fallback:  # it is made of all who are in groups of its cohort, not of those served
-                cohort = self.cohort_of_row[self.row_of_user] == self.cohort_of_row[row]
-                behind = cohort & (self.row_of_user < self.groups)
-            size, name = int(np.count_nonzero(behind)), self.rows.users[row]
-            self._released[row] = ReleasedRow(name, size, self.rows.at(row), fallback)
+                cohort = self.cohort_of_row[: self.groups] == self.cohort_of_row[row]
+                people = int(sizes[: self.groups][cohort].sum())
+            self._released[row] = ReleasedRow(name, people, self.rows.at(row), fallback)
         return self._released[row]
 
 

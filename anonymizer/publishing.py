@@ -73,7 +73,7 @@ _TELLING = 3  # digits of an id: shorter ones are in too many numbers to be mean
 class FirstLine(TypedDict):
     """The first line of a published file: the method, and what it states about the release."""
 
-    format: int
+    format: str
     method: str
     parameters: dict[str, object]  # those that the judge recounts
     facts: dict[str, object]
@@ -92,6 +92,7 @@ class PublishedFile:
     rows: Profiles
     sizes: Ints
     about: FirstLine
+    fallback: tuple[int, ...]  # numbers of the rows that are no group's, but a mean of groups
 
 
 class PublishedRows(NamedTuple):
@@ -175,7 +176,6 @@ def _certified(case: Case, release: Path, profiles: Path, sha256: str) -> Record
     Return nothing where rows are gone or stand for people by whole queries. With differential
     privacy there is none either: figures counted from profiles would break it.
     """
-    from .attacks.reading import some_of
     from .certificate import certified
     from .methods import promise_of
     from .storage.profiles import fingerprint, read_profiles
@@ -188,7 +188,7 @@ def _certified(case: Case, release: Path, profiles: Path, sha256: str) -> Record
     if fingerprint(people) != case.everybody.fingerprint():
         raise BadInput(f"{profiles}: changed while it was read; publish again")
     # Who came later, and waits, is in nothing that is promised.
-    people = some_of(people, np.flatnonzero([user in case.users for user in people.users]))
+    people = people.some(np.flatnonzero([user in case.users for user in people.users]))
     cohorts = [Cohort(release / one.place, {**one.manifest}, one.parts) for one in case.cohorts]
     made = release_of(cohorts, promise_of)
     if len({*made.users} & {*people.users}) < 2:
@@ -222,7 +222,7 @@ _Cohort = tuple[Mapping[str, Any], Mapping[str, bytes]]  # what release.json say
 
 def _judges() -> Mapping[str, Judge]:
     """Return the judges by method."""
-    # Loaded where there is a published file: who only looks for one needs no judge.
+    # Loaded where a published file is read: to look for one takes no judge.
     from .verification.judge import JUDGES
 
     return JUDGES
@@ -278,9 +278,9 @@ def _of_cohort(manifest: Mapping[str, Any]) -> Record:
 
 
 def write_successor(release: Path, published: PublishedRows, output: Path) -> bool:
-    """Write `published` to `output` without the rows that `release` lost; return whether it is.
+    """Write `published` to `output` without the rows that `release` lost; return whether it did.
 
-    It is not written where nothing is left of it, or a row would be new.
+    It is not written if no row is left, or a row would be new.
     """
     cohorts = [(cohort.manifest, cohort.parts) for cohort in read_cohorts(release)]
     cohorts = cohorts[: published.cohorts]
@@ -448,7 +448,7 @@ def _numbers_named(manifest: Mapping[str, Any], ids: _Ids) -> list[str]:
 
 
 def _shows(value: object, ids: Set[str]) -> bool:
-    """Return whether `value` is a number that equals one of `ids` or has one in its digits."""
+    """Return whether the number `value` equals one of `ids`; a fraction may hold one, too."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     if float(value).is_integer():
@@ -484,16 +484,18 @@ def read_published(path: Path) -> PublishedFile:
     )
     if min(counts) < 0 or numbers != sorted({*numbers}) or not fits:
         raise BadInput(f"{path}: its cohorts don't have the rows that it states; publish it again")
-    facts = [about["facts"], *(cohort["facts"] for cohort in later)]
+    facts, fallback = [about["facts"], *(cohort["facts"] for cohort in later)], list[int]()
     for begin, count, of_cohort in zip(begins, counts, facts, strict=True):
-        _check_users(users[begin : begin + count], about, of_cohort, path)
-    return PublishedFile(rows, np.array(users, dtype=np.int64), about)
+        end = begin + count
+        means = _check_users(users[begin:end], about, of_cohort, path)
+        fallback += range(end - means, end)
+    return PublishedFile(rows, np.array(users, dtype=np.int64), about, tuple(fallback))
 
 
-def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], path: Path) -> None:
+def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], path: Path) -> int:
     """Refuse single-person rows of a cohort; if the promise is about these, refuse all others.
 
-    Refuse also `facts` that count its rows wrongly.
+    Refuse also `facts` that count its rows wrongly. Return how many rows at its end are no group's.
     """
     judge = _judges()[about["method"]]
     means = int(bool(users) and judge.promise.hides_members and _has_fallback(np.array(users)))
@@ -510,6 +512,7 @@ def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], p
     for name, value in counts_of(facts, users, means).items():
         if repr(facts[name]) != repr(value):
             raise BadInput(f"{path}: {name} is not that of its rows; get it again")
+    return means
 
 
 def check_published(
@@ -578,7 +581,7 @@ def _read_about(line: bytes, path: Path) -> FirstLine:
 
 
 def _faults(about: Record) -> Iterator[str]:
-    """Yield what no first line says that is written by this program: it could be a message."""
+    """Yield what this program never writes into a first line: it could carry a message."""
     from .verification.facts import COUNTS
 
     judge, quoted = _judges().get(about["method"]), about[QUOTED]

@@ -14,6 +14,7 @@ from anonymizer.arrays import Floats, Ints, Marks
 from anonymizer.marketing.table import MarketingTable, synthetic_table, used_table
 from anonymizer.model import Profiles, QueryLog, Release
 from anonymizer.profiles.building import ProfileChoices, build_profiles, without_robots
+from anonymizer.profiles.rare_terms import person_of
 from anonymizer.storage.profiles import fingerprint
 from anonymizer.terms.counting import TermCounter
 from index.model import Pool
@@ -122,9 +123,8 @@ def _sessions_of(
     choices = ProfileChoices(weights="tf", granularity="session", test_share=test_share)
     every, _ = build_profiles(log, counter, choices)
     wanted = {*users}
-    rows = [at for at, name in enumerate(every.users) if name.rpartition("#")[0] in wanted]
-    names = tuple(every.users[at] for at in rows)
-    return Profiles(names, every.terms, every.weights[rows]).in_order()
+    rows = [at for at, name in enumerate(every.users) if person_of(name) in wanted]
+    return every.some(rows).in_order()
 
 
 def drop_robots(log: QueryLog, inputs: ExperimentInputs) -> tuple[QueryLog, int]:

@@ -250,8 +250,7 @@ def warm_up(world: World, units: Sequence[Unit]) -> None:
             ways[tuple(unit.parameters.get(name) for name in names)] = unit
     for unit in ways.values():
         profiles = world.data.profiles[unit.weights]
-        users, few = profiles.users[:FEW], profiles.weights[:FEW]
-        small = {unit.weights: Profiles(users, profiles.terms, few)}
+        small = {unit.weights: profiles.some(range(min(FEW, len(profiles))))}
         # A large k may be impossible with few people.
         least = replace(unit, parameters={**unit.parameters, "k": 2})
         with suppress(Unsatisfiable):

@@ -196,8 +196,9 @@ class Modes:
         answers = []
         for mode in modes:
             request = self.request(plain, mode, user)
-            is_gold = gold and request.profile is not None
-            ranking = gold if gold and is_gold else self.engine.rank(candidates, request)
+            ranking = gold if request.profile is not None else None
+            if ranking is None:
+                ranking = self.engine.rank(candidates, request)
             judged = None if gold is None else evaluate(ranking.plain_ranks, gold.plain_ranks)
             # The answer says what really ordered the pool: without a row that was BM25.
             served = mode if mode in ("none", "own") or request.row else "none"

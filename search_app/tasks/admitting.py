@@ -154,8 +154,7 @@ def _without(profiles: Profiles | None, people: Set[str]) -> Profiles | None:
     if profiles is None or people.isdisjoint(profiles.users):
         return profiles
     rows = [row for row, user in enumerate(profiles.users) if user not in people]
-    names = tuple(profiles.users[row] for row in rows)
-    return Profiles(names, profiles.terms, profiles.weights[rows]).in_order() if rows else None
+    return profiles.some(rows).in_order() if rows else None
 
 
 def count_waiting(workspace: Workspace, settings: Settings) -> int:

@@ -254,7 +254,7 @@ class Workspace:
         return used[name]
 
     def record_index(self, built: Path) -> None:
-        """Let the index of the finished build `built` use it; the current index stays current."""
+        """Let its index use the finished build `built`; the current index stays current."""
         self._switch(builds={**self._record(self.current()), name_of(built): built.name})
 
     def switch_index(self, built: Path) -> str:

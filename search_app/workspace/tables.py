@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from sqlite3 import Connection, DatabaseError, connect
+from sqlite3 import Connection, DatabaseError, OperationalError, connect
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -108,6 +108,20 @@ def fault_of(connection: Connection) -> str:
             return str(verdict)
         sums = [value for (value,) in connection.execute("SELECT value FROM sum_of_rows")]
         return "" if sums == [_count(connection)] else "its rows are not those that were written"
+
+
+@contextmanager
+def plainly(name: str, remedy: str) -> Iterator[None]:
+    """Turn errors of the database `name` into one line; `remedy` is for a damaged one."""
+    # Neither line holds values of people. A file that is busy, or a full disk, is no damage.
+    try:
+        yield
+    except OperationalError as fault:
+        raise UsageError(
+            f"{name} can't be used ({fault}); check space and permissions, and try again"
+        ) from fault
+    except DatabaseError as fault:
+        raise UsageError(f"{name} is damaged ({fault}); {remedy}") from fault
 
 
 def _make_tables(connection: Connection, schema: Schema, path: Path | None) -> None:

@@ -42,7 +42,8 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
         yield Finding("groups", True, ROWS, f"each group has {plan.size} members; {line}")
     else:
         yield from _judge_drawn(grounds.group_of, grounds.people.users, plan)
-    if parameters["meet_paper"] == "true":
+    paper = parameters["meet_paper"] == "true"
+    if paper:
         need = math.ceil(Fraction(tally.profile_terms, tally.users) / plan.p)
         wrong = tally.distinct < need
         wrong[plan.groups :] = False
@@ -58,7 +59,6 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
         fault = "has a share that is neither its members' nor the mean of its pool"
         yield from judge_published(shares, tally, grounds.rows, fault)
     yield from judge_belief(shares, tally, plan.p, "all in groups")
-    paper = parameters["meet_paper"] == "true"
     # Readers must see what the guarantee does not cover.
     line = "it covers a term's own column; related terms, or all profiles, may reveal more"
     yield Finding("guarantee", True, MANIFEST, line)

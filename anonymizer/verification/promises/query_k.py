@@ -109,8 +109,8 @@ def _judge_lines(k: int, lines: _Lines, queries: JudgedQueries, grounds: Grounds
     at, known = find(user_of[lines.row] * span + query, keys)
     count = len(lines.names)
     invented = ~known | (lines.counts > queries.cells.weights[at])
-    line, good = "has a query in log.tsv that its person did not enter, or not so often", "own"
     sure = grounds.tally.sure
+    line = "has a query in log.tsv that its person did not enter, or not so often"
     good = f"{int(lines.counts.sum())} lines are their people's own queries"
     yield from row_findings("log", sure(marked(lines.row[invented], count)), line, good)
     kept = np.zeros(keys.size, dtype=np.int64)

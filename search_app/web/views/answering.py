@@ -187,7 +187,6 @@ def _kept(site: Site, question: Question, answers: Iterable[Answer]) -> list[str
         notices.append(NOT_LOGGED)
     try:
         if question.user:
-            at = int(site.clock())
             site.store.remember(question.user, question.query, question.mode, at)
     except Exception as fault:
         # Only the type is written: the fault's text may hold the query.
