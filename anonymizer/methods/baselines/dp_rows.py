@@ -15,7 +15,7 @@ such counts, rounded down to whole people, divided by the number of people.
 A person gets the row whose topic is closest to the own profile. All rows serve equally many people,
 so their numbers say nothing. Who has which row is private, and no row depends on it.
 
-With base=off the domain comes from the people. A term is published if its noisy count reaches a
+With base=off the domain is the terms that count for somebody. A term is published if its noisy count reaches a
 threshold that a term of one person alone reaches too rarely. That takes a half of delta: noise gets
 delta / 2, and the threshold delta / 2 (1 + e^epsilon) for the person's terms all together.
 
@@ -117,6 +117,10 @@ def run(inputs: Inputs, options: DpRows) -> Release:
         row_of_user = _served(profiles, base)
     domain = base.terms if base else profiles.terms
     counts = clipped_counts(profiles, domain, options.terms, key)
+    if base is None:
+        # Of one person's terms no more than count may be in the domain: others have no threshold.
+        counting = np.flatnonzero(counts)
+        domain, counts = tuple(domain[at] for at in counting.tolist()), counts[counting]
     noisy = [
         count + gaussian(Stream(key, f"noise {term}"), settled.noise)
         for term, count in zip(domain, counts.tolist(), strict=True)

@@ -181,7 +181,8 @@ def _expected(
     noisy = {term: counts[term] + noise_of(key, f"noise {term}", variance) for term in domain}
     if not topics:
         least = _threshold(parameters)
-        return [{term: min(most, z) for term, z in noisy.items() if z >= least}]
+        # A term that counts for nobody has no noise: the threshold is for as many as count.
+        return [{term: min(most, z) for term, z in noisy.items() if z >= least and counts[term]}]
     mass, total = parameters["terms"] * most, every.total()
     common = {}
     for term, z in noisy.items():

@@ -186,6 +186,17 @@ def test_without_a_base_only_what_is_common_is_published() -> None:
     assert release.base is None
 
 
+def test_without_a_base_terms_that_are_clipped_away_are_never_published(tmp_path: Path) -> None:
+    """The threshold is for the terms of a person that count, and one person has 3,000 others."""
+    many = {f"own {n}": 1.0 for n in range(3000)}
+    profiles = Profiles.from_rows({**{f"u{n}": {"tea": 1.0} for n in range(300)}, "x": many})
+    more = {"base": "off", "epsilon": 0.5, "delta": 1e-3, "terms": 1}
+    for number in range(12):
+        release = made(profiles, key=bytes([number]) * 32, **more)
+        assert release.rows.terms == ("tea",)
+    assert judged(release, tmp_path, profiles).breaches == []
+
+
 def test_no_seed_makes_noise_and_another_key_makes_other_noise() -> None:
     first, again = (made(DRINKERS, seed=seed, variance=10**4).rows for seed in (1, 2))
     other = made(DRINKERS, key=KEY[::-1], variance=10**4).rows
