@@ -55,6 +55,7 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     yield from _judge_budget(parameters, grounds.tally.users)
     key = key_of(grounds.parts)
     yield from _judge_key(key, grounds.parts)
+    yield from _judge_profiles(grounds.parts)
     topics = _topics(parameters, grounds.parts)
     yield from _judge_sizes(parameters["rows"], grounds.tally)
     people = grounds.tally.users
@@ -132,6 +133,19 @@ def _judge_key(key: bytes, parts: Parts) -> Findings:
     made = hashlib.sha256(text.encode()).digest() == key
     faults = {"is made from the seed, so anybody can take the noise away": made}
     yield from settled("key", KEY, faults, "is there: 32 bytes, not made from the seed")
+
+
+def _judge_profiles(parts: Parts) -> Findings:
+    """Yield whether one person's part in other profiles, or in several, breaks the promise."""
+    choices = read_strictly(parts[MANIFEST])["profiles"]
+    faults = {
+        "its weights depend on other people, and so does which terms of a long profile count; "
+        "make profiles with --weights binary or tf": choices.get("weights")
+        in ("tfidf", "recency"),
+        "users are sessions, of which one person may have many; make profiles with --granularity "
+        "user": choices.get("granularity") == "session",
+    }
+    yield from settled("profiles", MANIFEST, faults, "nobody has a part in profiles of others")
 
 
 def _judge_sizes(rows: int, tally: Tally) -> Findings:

@@ -298,6 +298,31 @@ def test_noise_that_a_seed_makes_is_for_experiments_alone(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("choices", "sound"),
+    [
+        ({}, True),
+        ({"weights": "tf"}, True),
+        # One person's searches change the weights of others, and so what is clipped.
+        ({"weights": "tfidf"}, False),
+        ({"weights": "recency"}, False),
+        ({"granularity": "session", "gap": 60}, False),
+    ],
+)
+def test_profiles_that_one_person_has_more_than_one_part_in_are_refused(
+    choices: dict[str, Any], sound: bool, tmp_path: Path
+) -> None:
+    folder, path = tmp_path / "r", tmp_path / "p.jsonl"
+    people = Profiles(tuple(f"{user}#1" for user in PEOPLE.users), PEOPLE.terms, PEOPLE.weights)
+    profiles = people if "granularity" in choices else PEOPLE
+    write_profiles(profiles, path)
+    release, hashed = made(profiles), fingerprint(profiles)
+    write_release(release, folder, seed=0, input_hash=hashed, profiles=choices)
+    breaches = {breach.claim for breach in verify(folder, path).breaches}
+    assert breaches == (set() if sound else {"profiles"})
+    assert publish(folder, path, tmp_path / "published").holds == sound
+
+
+@pytest.mark.parametrize(
     ("given", "line"),
     [
         ({"epsilon": 0.0}, "epsilon=0.0 must be above 0 and at most 100"),
