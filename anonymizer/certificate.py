@@ -2,10 +2,10 @@
 
 A release with a certificate was attacked, and no attack got more than is promised. Figures of
 attacks are rounded up to tenths, and their intervals outwards. A tenth of the fewest people who
-are measured is ten people, so a figure says little of one person. It is still a count: who knows
-everybody else may see it change at the edge of a tenth. Bounds of the promise are counted over everybody, and never stated above what is promised.
-Readers can't count it again, as that takes the profiles. So it is quoted, and has no room for a
-message.
+are measured is ten people, so a figure says little of one person. It is still a count: with the
+profiles of all others, somebody may see it change at the edge of a tenth. Bounds of the promise
+are counted over everybody, and never stated above what is promised. Readers can't count it again,
+as that takes the profiles. So it is quoted, and has no room for a message.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ KNOWN = (1, 3, 5)  # terms of a victim
 SEED = 0  # of victims and what is known of them; it decides nothing about rows
 VICTIMS = 500  # at most
 FEWEST = 100  # people: of fewer, a tenth would be fewer than ten
+# Attacks read terms as they stand. Reading them as the words below gets more.
+UNREAD = {"generalization"}
 LARGEST = 5_000  # people who are fitted to rows, or whose combinations of terms are counted
 MOST_TOGETHER = 3  # terms of a combination: of raw profiles there are too many with four
 _STEPS = 10  # figures are whole tenths
@@ -83,7 +85,10 @@ def certified(
         for one in results
         if compare and one.beats and one.most is not None
     ]
-    lines = [_line(one) for one in results if one.most is not None or _is_free(one, people)]
+    read = release.method not in UNREAD
+    lines = [
+        _line(one) for one in results if one.most is not None or (read and _is_free(one, people))
+    ]
     certificate = {
         "attacks": sorted(lines, key=_key),
         "not_promised": [*NOT_PROMISED],

@@ -80,7 +80,10 @@ def assigned(view: View, own: csr_matrix) -> Ints:
         values[people] = np.take_along_axis(likely, order, axis=1)
     values -= _discounts(best, values, view.sizes)[best]
     order = np.argsort(-values, axis=1, kind="stable")
-    best, values = (np.take_along_axis(one, order, axis=1) for one in (best, values))
+    best, values = (
+        np.take_along_axis(best, order, axis=1),
+        np.take_along_axis(values, order, axis=1),
+    )
     # A profile that fits one row far better than any other is placed before rows fill up.
     lead = values[:, 0] - values[:, min(1, best.shape[1] - 1)]
     room, placed = view.sizes.copy(), np.full(own.shape[0], -1, dtype=np.int64)

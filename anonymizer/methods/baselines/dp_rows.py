@@ -15,9 +15,10 @@ such counts, rounded down to whole people, divided by the number of people.
 A person gets the row whose topic is closest to the own profile. All rows serve equally many people,
 so their numbers say nothing. Who has which row is private, and no row depends on it.
 
-With base=off the domain is the terms that count for somebody. A term is published if its noisy count reaches a
-threshold that a term of one person alone reaches too rarely. That takes a half of delta: noise gets
-delta / 2, and the threshold delta / 2 (1 + e^epsilon) for the person's terms all together.
+With base=off the domain is the terms that count for somebody. A term is published if its noisy
+count reaches a threshold that a term of one person alone reaches too rarely. That takes a half of
+delta: noise gets delta / 2, and the threshold delta / 2 (1 + e^epsilon) for the person's terms all
+together.
 
 The operating system draws the key of the noise, never the seed. A judge can repeat the noise by
 the names "noise TERM", and which terms of a long profile count: those of the largest weight, of

@@ -140,8 +140,7 @@ def _judge_profiles(parts: Parts) -> Findings:
     choices = read_strictly(parts[MANIFEST])["profiles"]
     faults = {
         "its weights depend on other people, and so does which terms of a long profile count; "
-        "make profiles with --weights binary or tf": choices.get("weights")
-        in ("tfidf", "recency"),
+        "make profiles with --weights binary or tf": choices.get("weights") in ("tfidf", "recency"),
         "users are sessions, of which one person may have many; make profiles with --granularity "
         "user": choices.get("granularity") == "session",
     }
