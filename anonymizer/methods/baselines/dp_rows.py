@@ -47,6 +47,7 @@ from .discrete_noise import Stream, gaussian
 from .topics import shared_out, topics_of
 
 _MOST_EPSILON = 100
+_MOST_VARIANCE = 10**12
 # Chosen on two logs, see docs/methods.md: the variance of the prior in units of it, and how
 # much of a topic's own shares its row gets, in tenths.
 _SPREAD, _TENTHS = 300, 3
@@ -67,7 +68,10 @@ class DpRows(Options):
     )
     terms: int = option(150, "of a profile at most this many terms count", least=1, most=10_000)
     variance: int | None = option(
-        None, "of the noise; off: the least that keeps epsilon and delta", least=1, most=10**12
+        None,
+        "of the noise; off: the least that keeps epsilon and delta",
+        least=1,
+        most=_MOST_VARIANCE,
     )
     documents: int = sampled()
 
@@ -82,6 +86,10 @@ class DpRows(Options):
             faults.append(f"epsilon={self.epsilon} must be above 0 and at most {_MOST_EPSILON}")
         elif not 0 < self.delta * people < 1:
             faults.append(f"delta={self.delta} must be above 0 and below 1 / {people} people")
+        elif not faults and self.least() > _MOST_VARIANCE:
+            faults.append(
+                f"epsilon={self.epsilon} needs more noise than there is; take a larger one"
+            )
         elif not faults and self.variance is not None and self.variance < (least := self.least()):
             faults.append(f"variance={self.variance} must be {least} or more for this epsilon")
         if self.base == "off" and self.rows > 1:

@@ -326,6 +326,7 @@ def test_profiles_that_one_person_has_more_than_one_part_in_are_refused(
     ("given", "line"),
     [
         ({"epsilon": 0.0}, "epsilon=0.0 must be above 0 and at most 100"),
+        ({"epsilon": 1e-7}, "epsilon=1e-07 needs more noise than there is; take a larger one"),
         ({"epsilon": 101.0}, "epsilon=101.0 must be above 0 and at most 100"),
         ({"delta": 0.0}, "delta=0.0 must be above 0 and below 1 / 40 people"),
         ({"delta": 0.025}, "delta=0.025 must be above 0 and below 1 / 40 people"),
