@@ -108,6 +108,9 @@ class Index(Protocol):
     def ids(self, rows: Ints) -> NDArray[np.object_]:
         """Return the ids of `rows`, without reading the documents."""
 
+    def row_of(self, name: str) -> int | None:
+        """Return the row of the document whose id is `name`; None if there is none."""
+
     def documents(self, rows: Sequence[int]) -> list[Document]:
         """Return the documents of `rows`, in their order."""
 

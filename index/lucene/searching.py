@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Document, Ints, Pool, ScorePart, SearchError, TooSlow
+from ..model import Document, Ints, Pool, ScorePart, SearchError, TooSlow, clean
 from . import jvm
 from .hits import Records, column, ids_of, search_all
 from .java import directory, java, talking
@@ -120,6 +120,14 @@ class LuceneIndex:
                 raise SearchError(f"{self._folder}: the index has no ids; build it again")
             names = ids_of(of_ids, distinct.tolist())
         return np.array(names, dtype=np.object_)[places]
+
+    def row_of(self, name: str) -> int | None:
+        """Return the row of the document whose id is `name`; None if there is none."""
+        with self._open():
+            exact = java("org.apache.lucene.index.Term")("id", clean(name))
+            query = java("org.apache.lucene.search.TermQuery")(exact)
+            rows = list(self._rows.apply(self._searcher.search(query, 1)))
+        return int(rows[0]) if rows else None
 
     def numbers(self, rows: Sequence[int]) -> list[int]:
         """Return the numbers under which the documents of `rows`, which ascend, were added."""

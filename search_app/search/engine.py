@@ -82,6 +82,11 @@ class Engine:
         """Return the ids of the documents `rows`; the stored documents are not read."""
         return self._index.ids(rows)
 
+    def document(self, name: str) -> Document | None:
+        """Return the document whose id is `name`; None if there is none."""
+        row = self._index.row_of(name)
+        return None if row is None else self._index.documents([row])[0]
+
     def plain(self, pool: Pool) -> Ranking:
         """Return `pool` in its BM25 order: no personalization."""
         return Ranking(pool.rows, pool.scores.astype(np.float64), np.arange(1, len(pool) + 1))

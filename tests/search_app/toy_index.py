@@ -58,6 +58,10 @@ class Shelf(Index):
         """Return ids."""
         return np.array([self.stored[row].id for row in rows], dtype=np.object_)
 
+    def row_of(self, name: str) -> int | None:
+        """Look at all ids."""
+        return next((at for at, one in enumerate(self.stored) if one.id == name), None)
+
     def documents(self, rows: Sequence[int]) -> list[Document]:
         """Read documents."""
         return [self.stored[row] for row in rows]

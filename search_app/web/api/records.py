@@ -8,6 +8,7 @@ from anonymizer.methods import names_where
 
 from ...experiments.report.report import VERDICTS
 from ...search.request import RANKINGS
+from ..views.results import LONGEST_TEXT
 from ..views.standing import STATES
 from .schema import Rule
 
@@ -211,6 +212,16 @@ class TermShareJson(TypedDict):
     share: Annotated[
         float, "What it adds: the shares of all terms and what is added sum to the score."
     ]
+
+
+class DocumentJson(TypedDict):
+    """A document, as the index keeps it."""
+
+    id: DocumentId
+    title: str
+    url: Annotated[str, "Its web address; empty where it has none that is safe to link to."]
+    text: Annotated[str, Rule("maxLength", LONGEST_TEXT), "Its text, or the beginning."]
+    characters: Annotated[Count, "How many the whole text has."]
 
 
 class AddedShareJson(TypedDict):

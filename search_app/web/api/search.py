@@ -13,6 +13,7 @@ from ...measures.precision import PoolPrecision
 from ...search.explanation import as_json
 from ...search.modes import Answer
 from ...search.snippet import SnippetPart
+from ..pages.search import text_of
 from ..pages.why import explain_result
 from ..parameters import DOC, MODE, OPERATORS, PAGE, POOL, QUERY, RANKING, USER
 from ..question import read_question
@@ -121,6 +122,16 @@ def explain() -> records.ExplanationJson:
     served = explain_result(site, question, request.args["doc"])
     fields = {"mode": served.mode, "notices": list(served.notices), **as_json(served.explanation)}
     return cast(records.ExplanationJson, fields)
+
+
+@pages.get("/documents/<path:doc>")
+@Operation(in_path=(DOC,), refusals=(404,))
+def document_text(doc: str) -> records.DocumentJson:
+    """Return a document of the index, as its page shows it.
+
+    It is neither logged nor kept who opens which document.
+    """
+    return record_of(records.DocumentJson, text_of(doc))
 
 
 def hits(answer: Answer, known: Cards, first: int, count: int) -> list[records.HitJson]:

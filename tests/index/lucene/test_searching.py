@@ -102,6 +102,18 @@ def test_a_long_query_scores_like_a_short_one(index: LuceneIndex) -> None:
     assert short.scores.tolist() == long.scores.tolist()
 
 
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("id7", 7),
+        ("id39", 39),
+        *((name, None) for name in ("ID7", "id", "", "id7 id8", "\ud800", "x" * 40_000)),
+    ],
+)
+def test_a_document_is_there_by_its_whole_id(shared: LuceneIndex, name: str, row: int) -> None:
+    assert shared.row_of(name) == row
+
+
 @pytest.mark.parametrize("bad", [0, -1])
 def test_questions_out_of_range_are_refused(shared: LuceneIndex, bad: int) -> None:
     for size in (bad, 10_001):
@@ -133,6 +145,7 @@ def test_what_was_dropped_is_not_found(tmp_path: Path) -> None:
     assert index.pool("o", 10).rows.tolist() == [0, 1, 3]
     assert index.pool("n", 10).rows.tolist() == [2]
     assert index.ids(np.array([3, 2, 1])).tolist() == ["d", "b", "c"]
+    assert [index.row_of(name) for name in "abcd"] == [0, 2, 1, 3]
 
 
 def test_a_writer_that_does_not_commit_leaves_nothing(tmp_path: Path) -> None:
