@@ -18,7 +18,7 @@ from ..model import Document, Ints, Pool, ScorePart, SearchError, TooSlow, clean
 from . import jvm
 from .hits import Records, column, ids_of, search_all
 from .java import directory, java, talking
-from .query import MOST_CLAUSES, clauses, lucene_query, parse_query
+from .query import MOST_CLAUSES, clauses, lucene_query, parse_query, terms_of
 
 K1, B = 0.9, 0.4
 MOST_HITS = 10_000
@@ -120,6 +120,16 @@ class LuceneIndex:
                 raise SearchError(f"{self._folder}: the index has no ids; build it again")
             names = ids_of(of_ids, distinct.tolist())
         return np.array(names, dtype=np.object_)[places]
+
+    def document_counts(self, words: Sequence[str]) -> list[int | None]:
+        """Return how many documents have each of `words`; None for a stop word."""
+        with self._open():
+            term = java("org.apache.lucene.index.Term")
+            counts = [
+                [int(self._reader.docFreq(term("contents", part))) for part in terms_of(word)]
+                for word in words
+            ]
+        return [max(own, default=None) for own in counts]
 
     def row_of(self, name: str) -> int | None:
         """Return the row of the document whose id is `name`; None if there is none."""

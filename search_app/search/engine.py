@@ -87,6 +87,17 @@ class Engine:
         row = self._index.row_of(name)
         return None if row is None else self._index.documents([row])[0]
 
+    def document_counts(self, words: Sequence[str]) -> list[int | None]:
+        """Return how many documents have each of `words`; None for a stop word."""
+        return self._index.document_counts(words)
+
+    def nearest(self, word: str) -> str:
+        """Return the term of documents that is spelled most like `word`; "" if none is near."""
+        near = self._forward.spelling.nearest(word.lower())
+        counts = self._index.document_counts(near)
+        # Terms are base forms, which need not be words that documents have.
+        return next((term for term, count in zip(near, counts, strict=True) if count), "")
+
     def plain(self, pool: Pool) -> Ranking:
         """Return `pool` in its BM25 order: no personalization."""
         return Ranking(pool.rows, pool.scores.astype(np.float64), np.arange(1, len(pool) + 1))

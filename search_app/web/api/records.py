@@ -156,6 +156,17 @@ class SentJson(TypedDict):
     ]
 
 
+class IgnoredWordsJson(TypedDict):
+    """Words of the query that the search ignored, of its first 12 words."""
+
+    common: Annotated[list[str], "So common that the index has none of them."]
+    absent: Annotated[list[str], "In no document."]
+    meant: Annotated[
+        str,
+        "The query with terms of the index that are spelled like the absent words. Empty: none is.",
+    ]
+
+
 class SearchAnswerJson(TypedDict):
     """A page of one ranking."""
 
@@ -169,6 +180,7 @@ class SearchAnswerJson(TypedDict):
     found: Found
     milliseconds: Count
     notices: Notices
+    ignored: IgnoredWordsJson
     precision: Annotated[PrecisionJson | None, "None where there is no profile to compare with."]
     evidence: Annotated[EvidenceJson | None, "None where the rule evidence did not rank."]
     row: Annotated[SharedRowJson | None, "None where no released row served."]

@@ -19,6 +19,7 @@ from ..parameters import DOC, MODE, OPERATORS, PAGE, POOL, QUERY, RANKING, USER
 from ..question import read_question
 from ..site import Site, this_site
 from ..views.answering import ask
+from ..views.ignored import ignored
 from ..views.results import Cards, DocumentCard, cards, gone, results
 from . import records
 from .operations import Operation
@@ -43,6 +44,7 @@ def search() -> records.SearchAnswerJson:
     question = read_question(request.args, site)
     outcome = ask(site, question, counted=False)
     answer, size = outcome.in_mode(question.mode), site.settings.top
+    words = ignored(site, question.query, question.operators)
     total, first = len(answer.ranking), size * (question.page - 1)
     known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
     return {
@@ -56,6 +58,7 @@ def search() -> records.SearchAnswerJson:
         "found": total,
         "milliseconds": outcome.milliseconds,
         "notices": list(outcome.notices),
+        "ignored": record_of(records.IgnoredWordsJson, words),
         "precision": precision(answer.precision),
         "evidence": evidence(answer),
         "row": shared_row(answer),

@@ -9,6 +9,7 @@ from ...measures.precision import DEPTH
 from ..question import address, counts, device_address, rankings, read_question, syntax
 from ..site import this_site
 from ..views.answering import ask
+from ..views.ignored import ignored
 from ..views.results import StoredText, because, cards, results, stored
 from ..wording import fitting, kind
 
@@ -29,6 +30,7 @@ def show() -> str:
     first = size * (question.page - 1)
     known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
     reasons = because(site, question, answer, first=first, count=size)
+    words = ignored(site, question.query, question.operators)
     shown = site.shown(answer.mode)
     # Figures of a group say nothing of a person who is not in it.
     own_row = answer.row and not answer.foreign
@@ -49,6 +51,8 @@ def show() -> str:
         kind=kind(answer.mode),
         notices=outcome.notices,
         syntax=syntax(site, question, "search.show"),
+        words=words,
+        meant=address("search.show", question.but(query=words.meant), site),
         milliseconds=outcome.milliseconds,
         results=results(answer.ranking, known, first=first, count=size, because=reasons),
         tabs=tabs if choice else [],

@@ -114,6 +114,14 @@ def test_a_document_is_there_by_its_whole_id(shared: LuceneIndex, name: str, row
     assert shared.row_of(name) == row
 
 
+def test_words_are_counted_as_they_are_searched(shared: LuceneIndex) -> None:
+    counts = {"word7": 1, "Common": 40, "commons": 40, "long,": 39, "title": 40, "7": 1}
+    counts |= {"unheard": 0, "common/unheard": 40, "\ud800": None, "": None}
+    counts |= {"the": None, "THE": None, "of": None}  # type: ignore[dict-item]
+    assert shared.document_counts(list(counts)) == list(counts.values())
+    assert shared.document_counts([]) == []
+
+
 @pytest.mark.parametrize("bad", [0, -1])
 def test_questions_out_of_range_are_refused(shared: LuceneIndex, bad: int) -> None:
     for size in (bad, 10_001):
