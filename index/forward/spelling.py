@@ -1,4 +1,4 @@
-"""Terms that are spelled almost like a word: by edits, then by how many documents have them.
+"""Terms that are spelled almost like a word, or begin like it; the most frequent first.
 
 An edit inserts, drops or replaces a letter, or swaps two neighbours. The time is bounded: only the
 most frequent terms take part, and of these only COMPARED are compared letter by letter.
@@ -6,7 +6,9 @@ most frequent terms take part, and of these only COMPARED are compared letter by
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from heapq import nsmallest
 from itertools import accumulate
 
 import numpy as np
@@ -27,6 +29,8 @@ class Spelling:
 
     def __init__(self, terms: Sequence[str]) -> None:
         self._terms = [term for term in terms[:MOST_TERMS] if 0 < len(term) <= LONGEST + 2]
+        self._places = sorted(range(len(self._terms)), key=self._terms.__getitem__)
+        self._by_name = [self._terms[place] for place in self._places]
         self._lengths = np.fromiter(map(len, self._terms), np.int64, len(self._terms))
         self._starts = np.array([0, *accumulate(self._lengths.tolist())], dtype=np.int64)
         self._letters = _codes("".join(self._terms))
@@ -49,6 +53,14 @@ class Spelling:
             if near.size:
                 return [self._terms[place] for place in near[:most].tolist()]
         return []
+
+    def beginning(self, prefix: str, most: int = 5) -> list[str]:
+        """Return the `most` most frequent terms that begin with `prefix`, itself not among them."""
+        # No character comes after the last one of Unicode.
+        first = bisect_right(self._by_name, prefix)
+        last = bisect_left(self._by_name, f"{prefix}\U0010ffff")
+        terms = nsmallest(most, range(first, last), key=self._places.__getitem__)
+        return [self._by_name[at] for at in terms]
 
     def _alike(self, wanted: NDArray[np.uint32], edits: int) -> Ints:
         """Return the most frequent terms whose length and letters allow so few `edits`."""

@@ -98,6 +98,12 @@ class Engine:
         # Terms are base forms, which need not be words that documents have.
         return next((term for term, count in zip(near, counts, strict=True) if count), "")
 
+    def beginning(self, prefix: str) -> list[str]:
+        """Return frequent terms of documents that begin with `prefix`, the most frequent first."""
+        terms = self._forward.spelling.beginning(prefix.lower())
+        counts = self._index.document_counts(terms)
+        return [term for term, count in zip(terms, counts, strict=True) if count]
+
     def plain(self, pool: Pool) -> Ranking:
         """Return `pool` in its BM25 order: no personalization."""
         return Ranking(pool.rows, pool.scores.astype(np.float64), np.arange(1, len(pool) + 1))

@@ -167,6 +167,13 @@ class IgnoredWordsJson(TypedDict):
     ]
 
 
+class SuggestionsJson(TypedDict):
+    """What a query may become; both lists are empty where it has no word to complete."""
+
+    terms: Annotated[list[str], "The query with its last word completed to terms of the index."]
+    titles: Annotated[list[str], "Titles of documents that begin with the query."]
+
+
 class SearchAnswerJson(TypedDict):
     """A page of one ranking."""
 

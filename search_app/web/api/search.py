@@ -21,6 +21,7 @@ from ..site import Site, this_site
 from ..views.answering import ask
 from ..views.ignored import ignored
 from ..views.results import Cards, DocumentCard, cards, gone, results
+from ..views.suggestions import suggestions
 from . import records
 from .operations import Operation
 from .schema import Record, record_of
@@ -125,6 +126,16 @@ def explain() -> records.ExplanationJson:
     served = explain_result(site, question, request.args["doc"])
     fields = {"mode": served.mode, "notices": list(served.notices), **as_json(served.explanation)}
     return cast(records.ExplanationJson, fields)
+
+
+@pages.get("/suggest")
+@Operation((QUERY,), required=("q",), example={"q": "ja"})
+def suggest() -> records.SuggestionsJson:
+    """Return what a query that is being typed may become, by terms and titles of the index alone.
+
+    Nobody’s queries or profiles are read, and nothing is logged.
+    """
+    return record_of(records.SuggestionsJson, suggestions(this_site(), request.args["q"]))
 
 
 @pages.get("/documents/<path:doc>")

@@ -74,6 +74,22 @@ document.querySelector("#ask")?.addEventListener("formdata", (event) => {
   if (!event.formData.get("user")) event.formData.delete("user");
 });
 
+// While a query is typed, the index's own terms and titles are offered.
+const offers = Object.assign(document.createElement("datalist"), { id: "offers" });
+let waiting;
+document.querySelector("[data-suggest]")?.addEventListener("input", ({ target }) => {
+  clearTimeout(waiting);
+  waiting = setTimeout(async () => {
+    const { value } = target;
+    const answer = await fetch(`${target.dataset.suggest}?q=${encodeURIComponent(value)}`).catch(() => null);
+    if (!answer?.ok || answer.redirected || value !== target.value) return;
+    const { terms, titles } = await answer.json();
+    offers.replaceChildren(...[...new Set([...terms, ...titles])].map((text) => new Option(text)));
+    if (!offers.isConnected) target.after(offers);
+    target.setAttribute("list", offers.id);
+  }, 150);
+});
+
 // The same document is marked in every column.
 const columns = document.querySelector(".columns");
 for (const kind of ["pointerover", "focusin"]) {

@@ -50,6 +50,14 @@ def test_slips(word: str, near: list[str]) -> None:
     assert Spelling(TERMS).nearest(word) == near
 
 
+@pytest.mark.parametrize(
+    ("prefix", "terms"),
+    [("co", ["coffee", "code"]), ("coffee", []), ("gr", ["größe"]), ("x", []), ("", TERMS[:2])],
+)
+def test_terms_that_begin_alike(prefix: str, terms: list[str]) -> None:
+    assert Spelling(TERMS).beginning(prefix, 2) == terms
+
+
 def test_there_may_be_no_terms() -> None:
     assert Spelling([]).nearest("word") == Spelling(["", "x" * 99]).nearest("word") == []
 

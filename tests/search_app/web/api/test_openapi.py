@@ -100,6 +100,7 @@ ASKED = [  # what the requests of test_schemathesis do not reach
     "profile?user=1004",
     "log",
     "documents/doc03",
+    "suggest?q=java+co",
     *(f"experiments{run}" for run in ("", "/toy", "/bad")),
 ]
 

@@ -138,6 +138,7 @@ ROWS = {
     "GET /api/v1/compare": replace(ANSWER, path="/api/v1/compare?q=java"),
     "GET /api/v1/explain": replace(ANSWER, path="/api/v1/explain?q=java&doc=doc00"),
     "GET /api/v1/documents/<path:doc>": replace(DATA, path="/api/v1/documents/doc03"),
+    "GET /api/v1/suggest": replace(DATA, path="/api/v1/suggest?q=ja"),
     "GET /api/v1/groups": DATA,
     "GET /api/v1/groups/<row>": replace(DATA, path="/api/v1/groups/g0001"),
     "GET /api/v1/log": DATA,
