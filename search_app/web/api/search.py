@@ -45,9 +45,9 @@ def search() -> records.SearchAnswerJson:
     question = read_question(request.args, site)
     outcome = ask(site, question, counted=False)
     answer, size = outcome.in_mode(question.mode), site.settings.top
-    words = ignored(site, question.query, question.operators)
     total, first = len(answer.ranking), size * (question.page - 1)
     known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
+    words = ignored(site, question.query, question.operators, known)
     return {
         "query": question.query,
         "mode": answer.mode,

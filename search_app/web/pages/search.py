@@ -28,9 +28,11 @@ def show() -> str:
     answer = outcome.in_mode(question.mode)
     size = site.settings.top
     first = size * (question.page - 1)
-    known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
+    known = cards(
+        site.modes.engine, [answer.ranking], question.query, first=first, count=size, opens=True
+    )
+    words = ignored(site, question.query, question.operators, known)
     reasons = because(site, question, answer, first=first, count=size)
-    words = ignored(site, question.query, question.operators)
     shown = site.shown(answer.mode)
     # Figures of a group say nothing of a person who is not in it.
     own_row = answer.row and not answer.foreign
@@ -52,7 +54,7 @@ def show() -> str:
         notices=outcome.notices,
         syntax=syntax(site, question, "search.show"),
         words=words,
-        meant=address("search.show", question.but(query=words.meant), site),
+        meant=words.meant and address("search.show", question.but(query=words.meant), site),
         milliseconds=outcome.milliseconds,
         results=results(answer.ranking, known, first=first, count=size, because=reasons),
         tabs=tabs if choice else [],

@@ -24,7 +24,7 @@ from ..wording import Move, move, moved_because
 # noreferrer: a page's address has the query, which other sites must not learn.
 _LINKED = Markup('<a href="%s" rel="noreferrer noopener">%s</a>')
 LONGEST_TEXT = 100_000  # characters of a document that its page shows
-_OPENED = Markup('<a href="%s">%s</a>')
+_PLAIN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")  # the same in an address
 # Browsers resolve the steps . and .. before they send an address, so these ids have none.
 _LINKABLE = re.compile(r"(?!/)(?!(.*/)?\.\.?(/|$)).+")
 # Markup escapes what % or join puts into it, so the texts of documents are harmless here.
@@ -50,18 +50,9 @@ class DocumentCard(NamedTuple):
     snippet: list[SnippetPart]
     id: str  # the document's own
     # Made once, because the same document can be in several columns.
-    heading: Markup = _NOTHING  # the title, with a link if the document has an address
+    heading: Markup = _NOTHING  # the title, with a link to the document
     shown: Markup = _NOTHING  # the snippet
     where: Markup = _NOTHING  # the source
-
-    @property
-    def opening(self) -> Markup:
-        """Return the title with a link to the document: where it lies, or else its page here."""
-        if self.link or not _LINKABLE.fullmatch(self.id):
-            return self.heading
-        # Every document has the same prefix, which `link` builds once.
-        page = link("search.document", doc="-").removesuffix("-")
-        return _OPENED % (page + quote(self.id), self.title)
 
 
 class StoredText(NamedTuple):
@@ -125,19 +116,29 @@ def cards(
     first: int = 0,
     count: int = 10,
     size: int = SIZE,
+    opens: bool = False,
 ) -> Cards:
-    """Return the documents at `count` places after `first` of any of the `rankings`."""
+    """Return the documents at `count` places after `first` of any of the `rankings`.
+
+    If it `opens`, a title without a web address leads to the document's page here.
+    """
+    page = link("search.document", doc="-").removesuffix("-") if opens else ""
     rows = np.unique(np.concatenate([r.rows[first : first + count] for r in rankings]))
     unordered = Ranking(rows, np.zeros(rows.size), np.zeros(rows.size, dtype=np.int64))
     documents = engine.documents(unordered, 0, rows.size)
     return {
-        row: card(row, document, query, size)
+        row: card(row, document, query, size, page)
         for row, document in zip(rows.tolist(), documents, strict=True)
     }
 
 
-def card(row: int, document: Document, query: str, size: int = SIZE) -> DocumentCard:
-    """Return what is shown of `document` at `row` for `query`, with a snippet of about `size`."""
+def card(
+    row: int, document: Document, query: str, size: int = SIZE, page: str = ""
+) -> DocumentCard:
+    """Return what is shown of `document` at `row` for `query`, with a snippet of about `size`.
+
+    Where it has no web address, its title leads to `page` and its id, if there is a page.
+    """
     url = web_address(document.url)
     title = title_of(document)
     source = f"{urlsplit(url).hostname} · {document.id}" if url else document.id
@@ -149,7 +150,7 @@ def card(row: int, document: Document, query: str, size: int = SIZE) -> Document
         source=source,
         snippet=parts,
         id=document.id,
-        heading=_LINKED % (url, title) if url else escape(title),
+        heading=_LINKED % (url, title) if url else _opened(page, document.id, escape(title)),
         shown=_SHOWN % _NOTHING.join(_MARKED % text if marked else text for text, marked in parts),
         where=escape(source),
     )
@@ -160,6 +161,17 @@ def stored(document: Document) -> StoredText:
     text = document.text
     url = web_address(document.url)
     return StoredText(document.id, title_of(document), url, text[:LONGEST_TEXT], len(text))
+
+
+def _opened(page: str, name: str, title: Markup) -> Markup:
+    if not page:
+        return title
+    if not _PLAIN_ID.fullmatch(name):
+        if not _LINKABLE.fullmatch(name):
+            return title
+        name = quote(name)
+    # Formatting would escape each part once more, on every hit of a page.
+    return Markup(f'<a href="{page}{name}">{title}</a>')  # noqa: S704
 
 
 def title_of(document: Document) -> str:

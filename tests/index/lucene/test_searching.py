@@ -13,6 +13,7 @@ from time import monotonic
 import numpy as np
 import pytest
 
+from anonymizer.terms.analysis import STOP_WORDS
 from index.lucene import jvm
 from index.lucene.searching import LuceneIndex
 from index.lucene.writing import LuceneWriter
@@ -120,6 +121,7 @@ def test_words_are_counted_as_they_are_searched(shared: LuceneIndex) -> None:
     counts |= {"the": None, "THE": None, "of": None}  # type: ignore[dict-item]
     assert shared.document_counts(list(counts)) == list(counts.values())
     assert shared.document_counts([]) == []
+    assert shared.document_counts([*STOP_WORDS]) == [None] * len(STOP_WORDS)
 
 
 @pytest.mark.parametrize("bad", [0, -1])

@@ -46,6 +46,10 @@ def test_a_hit_without_an_address_opens_here(
     assert name in page.text
 
 
+def test_the_page_of_the_device_does_not_say_which_document_is_read(client: FlaskClient) -> None:
+    assert "/documents/" not in seen(client, "/device?q=java").html
+
+
 @pytest.mark.parametrize("name", ["/a", "..", "a/../b", "./a", "a/.", "a\nb"])
 def test_an_id_that_no_browser_would_send_is_no_link(
     client: FlaskClient, index: ToyIndex, name: str

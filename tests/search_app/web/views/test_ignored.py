@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 
+from index.model import Document
 from search_app.web import Site
-from search_app.web.views.ignored import ignored
+from search_app.web.views.ignored import NOTHING, ignored
+from search_app.web.views.results import card
 
 from ..conftest import Page, seen
 
@@ -37,6 +39,12 @@ def test_words_that_are_ignored(
 def test_a_phrase_is_no_bag_and_what_must_not_be_there_is_not_missed(site: Site) -> None:
     words = ignored(site, '"the cofee" -cofee +cdoe the', operators=True)
     assert words == (["the"], ["cdoe"], '"the cofee" -cofee +code the')
+
+
+def test_words_that_a_document_shows_are_not_counted(site: Site) -> None:
+    shown = card(0, Document("d", "", "It says Cofee."), "cofee")
+    assert ignored(site, "cofee cdoe", False, {0: shown}).absent == ["cdoe"]
+    assert ignored(site, "cofee", False, {0: shown}) == NOTHING
 
 
 def test_the_page_says_so_and_its_link_asks_for_what_was_meant(client: FlaskClient) -> None:
