@@ -168,10 +168,9 @@ class IgnoredWordsJson(TypedDict):
 
 
 class SuggestionsJson(TypedDict):
-    """What a query may become; both lists are empty where it has no word to complete."""
+    """What a query may become."""
 
-    terms: Annotated[list[str], "The query with its last word completed to terms of the index."]
-    titles: Annotated[list[str], "Titles of documents that begin with the query."]
+    queries: Annotated[list[str], "With the last word completed; then titles that begin with it."]
 
 
 class SearchAnswerJson(TypedDict):

@@ -135,7 +135,7 @@ def suggest() -> records.SuggestionsJson:
 
     Nobody’s queries or profiles are read, and nothing is logged.
     """
-    return record_of(records.SuggestionsJson, suggestions(this_site(), request.args["q"]))
+    return {"queries": suggestions(this_site(), request.args["q"])}
 
 
 @pages.get("/documents/<path:doc>")

@@ -75,18 +75,18 @@ document.querySelector("#ask")?.addEventListener("formdata", (event) => {
 });
 
 // While a query is typed, the index's own terms and titles are offered.
+const field = document.querySelector("[data-suggest]");
 const offers = Object.assign(document.createElement("datalist"), { id: "offers" });
+field?.after(offers);
+field?.setAttribute("list", offers.id);
 let waiting;
-document.querySelector("[data-suggest]")?.addEventListener("input", ({ target }) => {
+field?.addEventListener("input", () => {
   clearTimeout(waiting);
   waiting = setTimeout(async () => {
-    const { value } = target;
-    const answer = await fetch(`${target.dataset.suggest}?q=${encodeURIComponent(value)}`).catch(() => null);
-    if (!answer?.ok || answer.redirected || value !== target.value) return;
-    const { terms, titles } = await answer.json();
-    offers.replaceChildren(...[...new Set([...terms, ...titles])].map((text) => new Option(text)));
-    if (!offers.isConnected) target.after(offers);
-    target.setAttribute("list", offers.id);
+    const typed = field.value;
+    const answer = await fetch(`${field.dataset.suggest}?q=${encodeURIComponent(typed)}`).catch(() => null);
+    if (!answer?.ok || answer.redirected || typed !== field.value) return;
+    offers.replaceChildren(...(await answer.json()).queries.map((query) => new Option(query)));
   }, 150);
 });
 

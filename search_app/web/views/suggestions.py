@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from ..site import Site
 from .results import title_of
@@ -14,26 +13,19 @@ MOST_TITLES = 5
 _LAST = re.compile(r"\w+\Z")
 
 
-class Suggestions(NamedTuple):
-    """Queries to choose from."""
-
-    terms: list[str]  # the query with its last word completed
-    titles: list[str]  # titles of documents that begin with the query
-
-
-def suggestions(site: Site, text: str) -> Suggestions:
-    """Return what `text` may become: frequent terms and titles of documents that begin like it.
+def suggestions(site: Site, text: str) -> list[str]:
+    """Return what `text` may become: completed to frequent terms, and titles that begin with it.
 
     No person, profile or query of anybody is read, and nothing is logged.
     """
     last = _LAST.search(text) if len(text) <= LONGEST else None
     if last is None or len(last[0]) < LEAST:
-        return Suggestions([], [])
+        return []
     engine, before = site.modes.engine, text[: last.start()]
     terms = [before + term for term in engine.beginning(last[0])]
     # An index finds whole words, so the beginning of a word is searched as its likeliest end.
     pool = engine.pool(" ".join((text, *terms[:1])), READ)
     documents = engine.documents(engine.plain(pool), 0, READ)
-    titles = dict.fromkeys(title_of(document) for document in documents)
+    titles = dict.fromkeys(title_of(document)[:LONGEST] for document in documents)
     alike = [title for title in titles if title.lower().startswith(text.lower())]
-    return Suggestions(terms, [title[:LONGEST] for title in alike[:MOST_TITLES]])
+    return list(dict.fromkeys([*terms, *alike[:MOST_TITLES]]))

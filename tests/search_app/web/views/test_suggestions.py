@@ -14,26 +14,20 @@ from ..conftest import ToyIndex
 
 
 @pytest.mark.parametrize(
-    ("text", "terms", "titles"),
+    ("text", "expected"),
     [
-        ("co", ["coffee", "code"], []),
-        ("java co", ["java coffee", "java code"], ["Java Coffee"]),
-        ("java Cof", ["java coffee"], ["Java Coffee"]),
-        ("java", [], ["Java Coffee", "java"]),
-        ("java ", [], []),
-        ("java c", [], []),
-        ("", [], []),
-        ("!", [], []),
-        ("java" * 26, [], []),
+        ("co", ["coffee", "code"]),
+        ("java co", ["java coffee", "java code", "Java Coffee"]),
+        ("java Cof", ["java coffee", "Java Coffee"]),
+        ("java", ["Java Coffee", "java"]),
+        *((text, []) for text in ("java ", "java c", "", "!", "java" * 26)),
     ],
 )
 def test_what_a_query_may_become(
-    site: Site, index: ToyIndex, text: str, terms: list[str], titles: list[str]
+    site: Site, index: ToyIndex, text: str, expected: list[str]
 ) -> None:
-    index.stored[3:6] = [
-        Document(f"d{n}", t, "") for n, t in enumerate(("Java Coffee", "java", "java"))
-    ]
-    index.stored[6:] = [Document(f"e{n}", "Tea", "coffee code") for n in range(34)]
-    assert suggestions(site, text) == (terms, titles)
+    titles = ["Java Coffee", "java", "java", *["Tea"] * 34]
+    index.stored[3:] = [Document(f"d{at}", title, "coffee code") for at, title in enumerate(titles)]
+    assert suggestions(site, text) == expected
     # The same without anybody's profile or search.
-    assert suggestions(replace(site, people={}).stop(), text) == (terms, titles)
+    assert suggestions(replace(site, people={}).stop(), text) == expected
