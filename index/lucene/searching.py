@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..model import Document, Ints, Pool, ScorePart, SearchError, TooSlow, clean
 from . import jvm
-from .hits import Records, column, ids_of, search_all
+from .hits import Records, column, counting, ids_of, search_all
 from .java import directory, java, talking
 from .query import MOST_CLAUSES, clauses, lucene_query, parse_query, terms_of
 
@@ -44,6 +44,7 @@ class LuceneIndex:
             java("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MOST_CLAUSES)
             self._searcher = self._new_searcher()
             self._rows, self._scores = column("doc", "Integer"), column("score", "Float")
+            self._count = counting(self._reader, "contents")
             self._records = Records(self._searcher, "record")
             self.size = int(self._reader.maxDoc())
         self._closed = False
@@ -124,11 +125,7 @@ class LuceneIndex:
     def document_counts(self, words: Sequence[str]) -> list[int | None]:
         """Return how many documents have each of `words`; None for a stop word."""
         with self._open():
-            term = java("org.apache.lucene.index.Term")
-            counts = [
-                [int(self._reader.docFreq(term("contents", part))) for part in terms_of(word)]
-                for word in words
-            ]
+            counts = [[int(self._count.apply(term)) for term in terms_of(word)] for word in words]
         return [max(own, default=None) for own in counts]
 
     def row_of(self, name: str) -> int | None:
