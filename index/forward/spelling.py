@@ -31,7 +31,7 @@ class Spelling:
         self._terms = [term for term in terms[:MOST_TERMS] if 0 < len(term) <= LONGEST + 2]
         self._places = sorted(range(len(self._terms)), key=self._terms.__getitem__)
         self._by_name = [self._terms[place] for place in self._places]
-        self._lengths = np.fromiter(map(len, self._terms), np.int64, len(self._terms))
+        self._lengths = np.fromiter(map(len, self._terms), np.int8, len(self._terms))
         self._starts = np.array([0, *accumulate(self._lengths.tolist())], dtype=np.int64)
         self._letters = _codes("".join(self._terms))
         # A bit for each letter that a term has; an edit changes at most two of them.
@@ -65,10 +65,9 @@ class Spelling:
     def _alike(self, wanted: NDArray[np.uint32], edits: int) -> Ints:
         """Return the most frequent terms whose length and letters allow so few `edits`."""
         close = np.abs(self._lengths - wanted.size) <= edits
-        places: Ints = np.flatnonzero(close)
-        apart = self._bits[places] ^ np.bitwise_or.reduce(_bits(wanted))
-        alike: Ints = places[np.bitwise_count(apart) <= 2 * edits]
-        return alike[:COMPARED]
+        apart = self._bits ^ np.bitwise_or.reduce(_bits(wanted))
+        close &= np.bitwise_count(apart) <= 2 * edits
+        return np.flatnonzero(close)[:COMPARED]
 
     def _edits(self, wanted: NDArray[np.uint32], places: Ints, most: int) -> Near:
         """Return how many edits each term of `places` is away; above `most` it is not exact."""
