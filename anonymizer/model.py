@@ -148,6 +148,12 @@ class Profiles:
         """Return the number of terms of each user."""
         return np.diff(self.weights.indptr).astype(np.int64)
 
+    def some(self, rows: Ints | Sequence[int]) -> Profiles:
+        """Return the profiles in `rows`, in this order, over the same terms."""
+        numbers = np.asarray(rows, dtype=np.int64)
+        users = tuple(self.users[row] for row in numbers.tolist())
+        return Profiles(users, self.terms, self.weights[numbers])
+
     def in_order(self) -> Profiles:
         """Return the profiles with their terms in sorted order, without terms that nobody has."""
         used = np.bincount(self.weights.indices, minlength=len(self.terms)) > 0
@@ -227,17 +233,7 @@ class ReleasedRow:
     users: int
     weights: Mapping[str, float]
     fallback: bool = False  # the fallback row: the mean of all groups, for users who are in none
-    # The terms that a person who is served by it may see; None: all, as it is their own row.
-    visible: frozenset[str] | None = None
-
-    @property
-    def foreign(self) -> bool:
-        """Return whether it serves a person who is in no group, or in another one."""
-        return self.visible is not None
-
-    def shows(self, term: str) -> bool:
-        """Return whether the person who is served may see `term`."""
-        return self.visible is None or term in self.visible
+    foreign: bool = False  # whether it serves a person who is in no group: they see its order only
 
 
 class Slot(NamedTuple):
@@ -284,7 +280,7 @@ class Release:
             raise BadInput("every row needs at least one user")
         _refuse_repeats("user", self.users)
 
-    @property
+    @cached_property
     def grouping(self) -> Grouping:
         """Return the users' partition: those in one group share a row."""
         return Grouping(self.row_of_user)
@@ -303,8 +299,7 @@ class Release:
         """Return the rows that are groups', without a fallback row."""
         if self.groups == len(self.rows):
             return self.rows
-        names = self.rows.users[: self.groups]
-        return Profiles(names, self.rows.terms, self.rows.weights[: self.groups])
+        return self.rows.some(range(self.groups))
 
     @property
     def left_out(self) -> int:
@@ -338,13 +333,12 @@ class Release:
     def released_row(self, row: int) -> ReleasedRow:
         """Return row number `row` as group mode sees it."""
         if row not in self._released:
-            fallback = row >= self.groups
-            behind = self.row_of_user == row
+            fallback, sizes = row >= self.groups, self.grouping.sizes
+            people, name = int(sizes[row]), self.rows.users[row]
             if fallback:  # it is made of all who are in groups of its cohort, not of those served
-                cohort = self.cohort_of_row[self.row_of_user] == self.cohort_of_row[row]
-                behind = cohort & (self.row_of_user < self.groups)
-            size, name = int(np.count_nonzero(behind)), self.rows.users[row]
-            self._released[row] = ReleasedRow(name, size, self.rows.at(row), fallback)
+                cohort = self.cohort_of_row[: self.groups] == self.cohort_of_row[row]
+                people = int(sizes[: self.groups][cohort].sum())
+            self._released[row] = ReleasedRow(name, people, self.rows.at(row), fallback)
         return self._released[row]
 
 

@@ -9,6 +9,7 @@ following lines  the bytes of rows.jsonl: {"row": "g0001", "users": 4, "terms": 
                  cohort by cohort
 
 What the judge can recount stands by its name, what it can't under `quoted`: readers may doubt it.
+There also stands the certificate, with the hash of the rows that were attacked.
 Facts are only those that the rows show. Others can't be recounted once a profile changed: if they
 were missing from then on, the file would say that somebody changed theirs.
 
@@ -34,6 +35,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict, cast
 import numpy as np
 
 from .arrays import Ints
+from .certificate import CERTIFICATE, certificate_faults
 from .errors import BadInput
 from .model import ROW_NAME, Profiles, is_short
 from .storage.changes import counts_of
@@ -41,6 +43,7 @@ from .storage.files import replaced_whole, sync, write_file
 from .storage.json_lines import read_rows
 from .storage.parts import COHORTS, FIRST_ROW, LOG, ROWS, WITHDRAWN, Cohort, read_cohorts, row_hash
 from .storage.records import Record, as_json, check_record, plain_errors, read_object
+from .storage.releases import release_of
 from .verification.choices import choice_faults, person_of, persons_of
 from .verification.finding import Finding, Verdict, row_findings
 
@@ -70,11 +73,12 @@ _TELLING = 3  # digits of an id: shorter ones are in too many numbers to be mean
 class FirstLine(TypedDict):
     """The first line of a published file: the method, and what it states about the release."""
 
-    format: int
+    format: str
     method: str
     parameters: dict[str, object]  # those that the judge recounts
     facts: dict[str, object]
-    quoted: dict[str, dict[str, object]]  # other parameters, and how profiles were made
+    # other parameters, how profiles were made, and the certificate
+    quoted: dict[str, dict[str, object]]
     sha256: str
     log: NotRequired[str]  # the SHA-256 of the released log
     cohorts: NotRequired[list[dict[str, object]]]  # the later ones, if there are any
@@ -88,6 +92,7 @@ class PublishedFile:
     rows: Profiles
     sizes: Ints
     about: FirstLine
+    fallback: tuple[int, ...]  # numbers of the rows that are no group's, but a mean of groups
 
 
 class PublishedRows(NamedTuple):
@@ -108,6 +113,7 @@ class Candidate(NamedTuple):
     rows: int
     method: str
     parameters: Mapping[str, object]
+    certificate: Mapping[str, object] = {}
 
 
 class _Refused(Exception):
@@ -115,10 +121,21 @@ class _Refused(Exception):
 
 
 Others = Callable[[Candidate], Iterable[Finding]]
+Earlier = Callable[[str], Record]
 
 
-def publish(release: Path, profiles: Path, output: Path, others: Others = lambda _: ()) -> Verdict:
-    """Return the verdict on `release`; write it to `output` unless it or `others` has a breach."""
+def publish(
+    release: Path,
+    profiles: Path,
+    output: Path,
+    others: Others = lambda _: (),
+    earlier: Earlier = lambda _: {},
+) -> Verdict:
+    """Return the verdict on `release`; write it to `output` unless it or `others` has a breach.
+
+    The certificate that `earlier` gives for the hash of its rows stays, or is empty. Then the
+    release is attacked, with the `profiles`.
+    """
     from .verification.judge import examine
 
     _refuse_foreign(output, release)
@@ -126,10 +143,15 @@ def publish(release: Path, profiles: Path, output: Path, others: Others = lambda
     ids = _ids(case)
     for cohort in case.cohorts:
         cohort.findings += [*_unpromised(cohort), *_alone(cohort), *_named(cohort, ids)]
+    certificate: Record = {}
+    if case.verdict.holds:
+        sha256 = hashlib.sha256(b"".join(one.parts[ROWS] for one in case.cohorts)).hexdigest()
+        certificate = earlier(sha256) or _certified(case, release, profiles, sha256)
     if case.verdict.holds:
         first = case.cohorts[0]
         # The bytes that were verified: the files may have changed since.
-        content, sha256 = _content([(cohort.manifest, cohort.parts) for cohort in case.cohorts])
+        cohorts = [(cohort.manifest, cohort.parts) for cohort in case.cohorts]
+        content, sha256 = _content(cohorts, certificate)
         log = first.parts.get(LOG)
         with plain_errors(output, "written"), suppress(_Refused), replaced_whole(output) as file:
             os.fchmod(file.fileno(), 0o644)  # it is public
@@ -139,12 +161,44 @@ def publish(release: Path, profiles: Path, output: Path, others: Others = lambda
             once = first.judge is not None and first.judge.promise.once
             counts = case.checked["users"], case.checked["rows"]
             given = first.manifest["method"], first.manifest["parameters"]
-            case.findings += others(Candidate(_stood(case), sha256, once, *counts, *given))
+            candidate = Candidate(_stood(case), sha256, once, *counts, *given, certificate)
+            case.findings += others(candidate)
             # Raised in here, so that the unfinished file is removed and the old one stays.
             if not case.verdict.holds:
                 raise _Refused
             _write_log(log, log_next_to(output))
     return case.verdict
+
+
+def _certified(case: Case, release: Path, profiles: Path, sha256: str) -> Record:
+    """Return the certificate of `case`, a folder `release`; add to it what beats the promise.
+
+    Return nothing where rows are gone or stand for people by whole queries. With differential
+    privacy there is none either: figures counted from profiles would break it.
+    """
+    from .certificate import certified
+    from .methods import promise_of
+    from .storage.profiles import fingerprint, read_profiles
+
+    judge = case.cohorts[0].judge
+    private = judge is not None and judge.promise.bounds == "differential"
+    if private or case.everybody.queries is not None or case.checked.get("rows_withdrawn"):
+        return {}
+    people = read_profiles(profiles)
+    if fingerprint(people) != case.everybody.fingerprint():
+        raise BadInput(f"{profiles}: changed while it was read; publish again")
+    # Who came later, and waits, is in nothing that is promised.
+    people = people.some(np.flatnonzero([user in case.users for user in people.users]))
+    cohorts = [Cohort(release / one.place, {**one.manifest}, one.parts) for one in case.cohorts]
+    made = release_of(cohorts, promise_of)
+    if len({*made.users} & {*people.users}) < 2:
+        return {}
+    compare = not any(cohort.changes.happened for cohort in case.cohorts)
+    count = sum(int(one.rows.users.sum()) for one in case.cohorts if one.rows is not None)
+    certificate, beaten = certified(made, people, sha256, people=count, compare=compare)
+    remedy = "don't use this release, and report the fault"
+    case.findings += [Finding("attack", False, ROWS, f"{line}; {remedy}") for line in beaten]
+    return certificate
 
 
 def _write_log(log: bytes | None, path: Path) -> None:
@@ -168,14 +222,14 @@ _Cohort = tuple[Mapping[str, Any], Mapping[str, bytes]]  # what release.json say
 
 def _judges() -> Mapping[str, Judge]:
     """Return the judges by method."""
-    # Loaded where there is a published file: who only looks for one needs no judge.
+    # Loaded where a published file is read: to look for one takes no judge.
     from .verification.judge import JUDGES
 
     return JUDGES
 
 
-def _content(cohorts: Sequence[_Cohort]) -> tuple[bytes, str]:
-    """Return the published file of `cohorts`, and the SHA-256 of its rows."""
+def _content(cohorts: Sequence[_Cohort], certificate: Record) -> tuple[bytes, str]:
+    """Return the published file of `cohorts` with its `certificate`, and the hash of its rows."""
     (first, _), *later = cohorts
     given, quoted = first["parameters"], _judges()[first["method"]].quoted
     about = {
@@ -185,6 +239,7 @@ def _content(cohorts: Sequence[_Cohort]) -> tuple[bytes, str]:
         QUOTED: {
             "parameters": {name: given[name] for name in given if name in quoted},
             "profiles": first["profiles"],
+            **({CERTIFICATE: certificate} if certificate else {}),
         },
         **_of_cohort(first),
     }
@@ -223,9 +278,9 @@ def _of_cohort(manifest: Mapping[str, Any]) -> Record:
 
 
 def write_successor(release: Path, published: PublishedRows, output: Path) -> bool:
-    """Write `published` to `output` without the rows that `release` lost; return whether it is.
+    """Write `published` to `output` without the rows that `release` lost; return whether it did.
 
-    It is not written where nothing is left of it, or a row would be new.
+    It is not written if no row is left, or a row would be new.
     """
     cohorts = [(cohort.manifest, cohort.parts) for cohort in read_cohorts(release)]
     cohorts = cohorts[: published.cohorts]
@@ -233,7 +288,7 @@ def write_successor(release: Path, published: PublishedRows, output: Path) -> bo
     if not lines or not published.lines.issuperset(lines):
         return False
     with plain_errors(output, "written"):
-        write_file(output, [_content(cohorts)[0]], 0o644)
+        write_file(output, [_content(cohorts, {})[0]], 0o644)
     return True
 
 
@@ -393,7 +448,7 @@ def _numbers_named(manifest: Mapping[str, Any], ids: _Ids) -> list[str]:
 
 
 def _shows(value: object, ids: Set[str]) -> bool:
-    """Return whether `value` is a number that equals one of `ids` or has one in its digits."""
+    """Return whether the number `value` equals one of `ids`; a fraction may hold one, too."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     if float(value).is_integer():
@@ -429,16 +484,18 @@ def read_published(path: Path) -> PublishedFile:
     )
     if min(counts) < 0 or numbers != sorted({*numbers}) or not fits:
         raise BadInput(f"{path}: its cohorts don't have the rows that it states; publish it again")
-    facts = [about["facts"], *(cohort["facts"] for cohort in later)]
+    facts, fallback = [about["facts"], *(cohort["facts"] for cohort in later)], list[int]()
     for begin, count, of_cohort in zip(begins, counts, facts, strict=True):
-        _check_users(users[begin : begin + count], about, of_cohort, path)
-    return PublishedFile(rows, np.array(users, dtype=np.int64), about)
+        end = begin + count
+        means = _check_users(users[begin:end], about, of_cohort, path)
+        fallback += range(end - means, end)
+    return PublishedFile(rows, np.array(users, dtype=np.int64), about, tuple(fallback))
 
 
-def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], path: Path) -> None:
+def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], path: Path) -> int:
     """Refuse single-person rows of a cohort; if the promise is about these, refuse all others.
 
-    Refuse also `facts` that count its rows wrongly.
+    Refuse also `facts` that count its rows wrongly. Return how many rows at its end are no group's.
     """
     judge = _judges()[about["method"]]
     means = int(bool(users) and judge.promise.hides_members and _has_fallback(np.array(users)))
@@ -455,21 +512,27 @@ def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], p
     for name, value in counts_of(facts, users, means).items():
         if repr(facts[name]) != repr(value):
             raise BadInput(f"{path}: {name} is not that of its rows; get it again")
+    return means
 
 
-def check_published(path: Path, releases: Iterable[Sequence[Cohort]]) -> None:
+def check_published(
+    path: Path, releases: Iterable[Sequence[Cohort]], earlier: Earlier = lambda _: {}
+) -> None:
     """Refuse the published file at `path` unless it is sound, and as one of `releases` gives it.
 
     Each of these is a release's cohorts. If none has the file's rows, only the file is checked.
+    Its certificate, if it has one, must be that which `earlier` gives for the hash of its rows.
     """
     about = read_published(path).about
     with plain_errors(path, "read"):
         content = path.read_bytes()
         log = hashlib.sha256(log_next_to(path).read_bytes()).hexdigest() if "log" in about else ""
-    made = set[bytes]()
+    made, certificate = set[bytes](), cast(Record, about["quoted"].get(CERTIFICATE, {}))
+    if certificate:
+        certificate = earlier(about["sha256"]) or certificate
     for cohorts in releases:
         parts = [(cohort.manifest, cohort.parts) for cohort in cohorts]
-        of_release, sha256 = _content(parts[: 1 + len(about.get("cohorts", []))])
+        of_release, sha256 = _content(parts[: 1 + len(about.get("cohorts", []))], certificate)
         if sha256 == about["sha256"]:
             made.add(of_release)
     # No hash covers the first line, and other numbers in it would be sound, too.
@@ -518,14 +581,16 @@ def _read_about(line: bytes, path: Path) -> FirstLine:
 
 
 def _faults(about: Record) -> Iterator[str]:
-    """Yield what no first line says that is written by this program: it could be a message."""
+    """Yield what this program never writes into a first line: it could carry a message."""
     from .verification.facts import COUNTS
 
     judge, quoted = _judges().get(about["method"]), about[QUOTED]
     if judge is None:
         yield f"its method is none of {', '.join(_judges())}"
         return
-    check_record(quoted, {"parameters": {}, "profiles": {}})
+    check_record({CERTIFICATE: {}, **quoted}, {"parameters": {}, "profiles": {}, CERTIFICATE: {}})
+    if CERTIFICATE in quoted:
+        yield from certificate_faults(quoted[CERTIFICATE], about["sha256"], about["parameters"])
     if about["parameters"].keys() & judge.quoted or quoted["parameters"].keys() - judge.quoted:
         yield "a parameter that nobody can recount is not quoted, or another one is"
     yield from judge.faults({**about["parameters"], **quoted["parameters"]})

@@ -1,6 +1,8 @@
 """Write pages of `docs/results` from the folders that `veilsearch experiment` wrote.
 
-usage: scripts/results.py NAME RUN [FIGURE], as: scripts/results.py zhu-xiong-aol RUN figure-4
+usage: .venv/bin/python -m scripts.results NAME RUN [FIGURE]
+
+The page NAME is made of the run in the folder RUN, with the picture RUN/figures/FIGURE.svg.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any
 
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
 MADE = "<!-- made by scripts/results.py -->"
+BY_HAND, END = "## What it teaches\n", "<!-- end -->\n"  # a section that somebody wrote stays
 VERDICTS = ("holds", "does not hold", "undecided")
 INTRODUCTION = """# Results
 
@@ -25,6 +28,19 @@ Pages that end in `-town` are of the invented town and the entries of WordNet, w
 program. Pages that end in `-aol` are of a sample of AOL's query log (2,127 users) and 54,864 texts
 of Wikipedia. Pages that end in `-ng20` are of 20 Newsgroups, where people are simulated. Pages that
 end in `-acl` are of the ACL Anthology, where people are authors by number.
+
+The data of pages that do not end in `-town` are not in this repository. AOL's log may be used for
+research only, and people were once identified from it. The sample has 519,154 lines. The texts of
+Wikipedia are 20,000 articles and 34,864 leads of others, in TREC's form. With such data and a
+workspace of its own, a page is made like this:
+
+```text
+$ veilsearch --workspace W index ARTICLES LEADS
+$ veilsearch --workspace W experiment zhu-xiong --log aol.tsv.gz -o RUN
+$ .venv/bin/python -m scripts.results zhu-xiong-aol RUN figure-4
+```
+
+A page names the version that its run was made with, and the program may have changed since.
 
 Two pages are measurements of another kind: [rare terms](min-users.md), which says what `min_users`
 costs, and [erosion](erosion.md), which says what leaving and joining cost.
@@ -86,6 +102,19 @@ def page(run: Path, shown: str = "", picture: str = "") -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def by_hand(text: str) -> str:
+    """Return the section of the page `text` that somebody wrote; "" if there is none."""
+    _, head, rest = text.partition(BY_HAND)
+    body, end, _ = rest.partition(END)
+    return f"{head}{body}{end}\n" if end else ""
+
+
+def with_section(made: str, section: str) -> str:
+    """Return the page `made` with the `section` before its claims, or at its end."""
+    before, head, rest = made.partition("## Claims\n")
+    return f"{before}{section}{head}{rest}"
+
+
 def pages_of_runs() -> list[Path]:
     """Return the pages that this script has made."""
     pages = sorted(RESULTS.glob("*.md"))
@@ -109,7 +138,9 @@ def main(name: str, folder: str, shown: str = "") -> None:
     picture = f"{name}.svg" if shown else ""
     if shown:
         shutil.copyfile(Path(folder) / "figures" / f"{shown}.svg", RESULTS / picture)
-    (RESULTS / f"{name}.md").write_text(page(Path(folder), shown, picture), encoding="utf-8")
+    path = RESULTS / f"{name}.md"
+    section = by_hand(path.read_text(encoding="utf-8")) if path.exists() else ""
+    path.write_text(with_section(page(Path(folder), shown, picture), section), encoding="utf-8")
     (RESULTS / "README.md").write_text(contents(pages_of_runs()), encoding="utf-8")
 
 

@@ -23,7 +23,11 @@ class Parser(argparse.ArgumentParser):
     """A parser that reports wrong arguments in one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Print `message` in one line and exit."""
+        """Print `message` in one line and exit; words without an option may be a query's."""
+        what, unknown, words = message.partition("unrecognized arguments: ")
+        if unknown:
+            named = [w.partition("=")[0] for w in words.split() if w.startswith("-")]
+            message = f"{what}{unknown}{' '.join(named) or 'quote what has several words'}"
         say(f"veilsearch: {' '.join(message.split())}; see: {self.prog} --help")
         raise SystemExit(2)
 

@@ -61,6 +61,13 @@ def test_every_operation_is_described() -> None:
         assert f"### {name.replace('{', '&#123;').replace('}', '&#125;')}" in TEXTS["docs/api.md"]
 
 
+def test_every_page_and_every_script_is_in_a_list() -> None:
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "index.md" or f"({page.name})" in TEXTS["docs/index.md"]
+    for script in (ROOT / "scripts").glob("[!_]*"):
+        assert script.is_dir() or f"scripts/{script.name}" in TEXTS["CONTRIBUTING.md"]
+
+
 def test_every_setting_is_explained() -> None:
     for line in docs.settings().splitlines()[2:]:
         assert line.split("|")[4].strip(), line
@@ -123,7 +130,7 @@ def test_options_that_are_named_exist() -> None:
         texts += span.split()
     assert {"refine=swap", "augment=none", "guarantee=every-term"} <= set(texts)
     # Of experiments, and in `--set name=value` itself.
-    inputs = {"size", "users", "queries_per_user", "option", "name"}
+    inputs = {"size", "users", "queries_per_user", "victims", "option", "name"}
     for name, _, value in (text.partition("=") for text in texts):
         having = [method for method in METHODS if name in parameters_of(method)]
         if name not in inputs and value != "given":  # as release.json says of a table

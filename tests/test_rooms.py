@@ -51,7 +51,7 @@ SOLE_IMPORTERS = {
 }
 # Rooms and modules of each package from the top down: each may import what stands after it.
 LAYERS = {
-    "anonymizer": "publishing > methods|measures|verification|attacks > rows"
+    "anonymizer": "publishing > certificate > methods|measures|verification|attacks > rows"
     " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > arrays|promise|errors",
     "index": "inspection > build > opening > lucene|forward|corpora > manifest > model",

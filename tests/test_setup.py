@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from search_app import __version__
 
 ROOT = Path(__file__).parents[1]
 # Answers as Python would, makes itself the venv's Python, and in place of pip runs $PIP.
@@ -73,6 +76,18 @@ def test_a_failing_pip_is_one_plain_line(room: Path) -> None:
     assert (errors.count("\n"), done.returncode) == (1, 2)
 
 
+def test_a_changed_project_is_installed_again_and_nothing_else(room: Path) -> None:
+    python = str(room / "my python")
+    setup(room, python).communicate(timeout=300)
+    (room / ".venv" / "made_by").unlink()
+    (room / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
+    for _ in range(2):
+        setup(room, python, 'echo "$*" >>installed').communicate(timeout=300)
+    assert not (room / ".venv" / "made_by").exists()
+    (line,) = (room / "installed").read_text().splitlines()
+    assert line.endswith("--editable .")
+
+
 def test_an_interrupted_setup_says_so_and_leaves_no_process(room: Path) -> None:
     done = setup(room, str(room / "my python"), SLEEP)
     deadline = time.monotonic() + 300
@@ -83,6 +98,18 @@ def test_an_interrupted_setup_says_so_and_leaves_no_process(room: Path) -> None:
     _, errors = done.communicate(timeout=50)  # waits for all who hold its output
     assert errors == "veilsearch: setup was stopped; to go on, run the same command again\n"
     assert done.returncode == 130
+
+
+def test_the_version_is_the_same_wherever_it_stands() -> None:
+    """CONTRIBUTING.md says how a new version is made."""
+    readme, citation, changes = (
+        (ROOT / name).read_text(encoding="utf-8")
+        for name in ("README.md", "CITATION.cff", "CHANGELOG.md")
+    )
+    assert re.findall(r"veilsearch-([\d.]+)-py3-none-any\.whl", readme) == [__version__]
+    date = citation.partition("date-released: ")[2].split()[0]
+    assert f"\nversion: {__version__}\ndate-released: {date}\n" in citation
+    assert f"\n## {__version__} ({date})\n" in changes
 
 
 def test_the_top_level_is_the_agreed_one() -> None:

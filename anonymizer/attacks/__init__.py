@@ -8,7 +8,7 @@ from ..errors import BadParameter
 from .attacked import KNOWN, Attacked, AttackResult
 from .beyond_m import beyond_m
 from .fitting import fitting
-from .inference import inference
+from .inference import columns, inference
 from .linking import linking
 from .membership import membership
 from .singling_out import singling_out
@@ -41,4 +41,4 @@ def attack_of(name: str) -> Callable[[Attacked], list[AttackResult]]:
     return ATTACKS[name]
 
 
-__all__ = ["ATTACKS", "KNOWN", "AttackResult", "Attacked", "applicable", "attack_of"]
+__all__ = ["ATTACKS", "KNOWN", "AttackResult", "Attacked", "applicable", "attack_of", "columns"]

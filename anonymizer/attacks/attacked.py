@@ -14,7 +14,7 @@ from ..arrays import Floats, Ints
 from ..errors import BadInput, BadParameter
 from ..model import Profiles, Release
 from .intervals import Estimate, ratio
-from .reading import View, having, raw_release, row_of_people, some_of, view_of
+from .reading import View, having, raw_release, row_of_people, view_of
 
 Choice = Literal["random", "rarest"]
 KNOWN = (1, 2, 3, 5)
@@ -95,7 +95,7 @@ class Attacked:
         second = None
         if self.second is not None:
             there = np.flatnonzero(row_of_people(self.profiles, self.second) >= 0)
-            second = raw_release(some_of(self.profiles, there))
+            second = raw_release(self.profiles.some(there))
         return replace(self, release=raw, second=second)
 
     @property
@@ -151,22 +151,20 @@ def cohorts(target: Attacked) -> list[Attacked]:
 
 def _part(target: Attacked, rows: Ints) -> Attacked:
     """Return `target` with these `rows` alone, and with the people served by them."""
-    release, profiles = target.release, target.profiles
-    number = np.full(len(release.rows), -1)
+    release, number = target.release, np.full(len(target.release.rows), -1)
     number[rows] = np.arange(rows.size)
     row_of_user = number[release.row_of_user]
     inside = np.flatnonzero(row_of_user >= 0)
     users = tuple(release.users[user] for user in inside.tolist())
     people = np.flatnonzero(np.isin(target.view.row_of, rows))
-    names = tuple(release.rows.users[row] for row in rows.tolist())
     part = replace(
         release,
-        rows=Profiles(names, release.rows.terms, release.rows.weights[rows]),
+        rows=release.rows.some(rows),
         users=users,
         row_of_user=row_of_user[inside],
         cohort_of_row=np.zeros(rows.size, dtype=np.int64),
     )
-    own = some_of(profiles, people)
+    own = target.profiles.some(people)
     return replace(target, profiles=own, release=part, second=None, known=(1,))
 
 
@@ -180,7 +178,7 @@ class GuessedCells(NamedTuple):
 
 
 class Named(NamedTuple):
-    """An attack, what the attacker knows in it, and by what the figures are drawn."""
+    """An attack, how many terms of the victim it knows, and how these were chosen."""
 
     attack: str
     known: int | None = None

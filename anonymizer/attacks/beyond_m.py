@@ -14,6 +14,7 @@ from .intervals import Estimate, exact, wilson
 
 _STEP = 512  # terms whose pairs are counted at a time
 _MORE = 2  # terms beyond m
+_COUNTED = 3  # all larger sets of raw profiles are too many to count
 
 
 def beyond_m(target: Attacked) -> list[AttackResult]:
@@ -22,7 +23,8 @@ def beyond_m(target: Attacked) -> list[AttackResult]:
     The attacker knows some terms that stand in the victim's released row. (k,m)-anonymity promises
     that k rows or more have any m of them: these are counted over all rows, each size up to m. Of
     m + 1 and m + 2 terms nothing is promised: they are drawn at random from each victim's row, or
-    are those that the fewest rows have. The same holds of a single term with its weight.
+    are those that the fewest rows have. The same holds of a single term with its weight. Sets of
+    more than 3 terms are drawn from raw profiles, too.
     """
     promise, k, m = target.release.promise, *map(target.release.number, "km")
     if promise.bounds != "combinations" or k is None or m is None:
@@ -31,7 +33,12 @@ def beyond_m(target: Attacked) -> list[AttackResult]:
     results = []
     for size in range(1, int(m) + 1):
         named = Named("beyond-m", size)
-        share, raw_share = (exact(_below(one, size, int(k))) for one in (rows, raw))
+        share = exact(_below(rows, size, int(k)))
+        raw_share = (
+            exact(_below(raw, size, int(k)))
+            if size <= _COUNTED
+            else _drawn(target.raw, raw, size, int(k) - 1)
+        )
         measure = "terms of a row that fewer than k rows have"
         results.append(named.result(measure, share, raw_share, most=0.0))
     for size in range(int(m) + 1, int(m) + _MORE + 1):

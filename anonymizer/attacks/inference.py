@@ -42,13 +42,18 @@ def inference(target: Attacked) -> list[AttackResult]:
 
     On columns rests the promise of a bound on belief, every-term or average, and all people count.
     """
-    results = [*_bounds(target), *_by_column(target)]
+    results = columns(target)
     parts = thirds(target)
     for count in (0, *dict.fromkeys(target.known)):
         named = Named("inference", count, target.choice if count else None)
         of_release, of_raw = (_learnt(one, parts, count) for one in (target, target.raw))
         results += paired(named, of_release, of_raw)
     return results
+
+
+def columns(target: Attacked) -> list[AttackResult]:
+    """Return what columns alone tell of members of the rows of `target`: the bounds, and claims."""
+    return [*_bounds(target), *_by_column(target)]
 
 
 def _by_column(target: Attacked) -> list[AttackResult]:
@@ -156,9 +161,11 @@ def _released_share(target: Attacked) -> float:
 
 
 def _average(target: Attacked) -> float:
-    view = target.view
-    distinct = np.diff(view.counts.indptr)[: target.release.groups]
-    return float(view.counts.sum() / view.served.size / distinct.min())
+    views = [one.view for one in cohorts(target)]
+    return max(
+        float(view.counts.sum() / view.served.size / np.diff(view.counts.indptr).min())
+        for view in views
+    )
 
 
 # -- what others' profiles teach -------------------------------------------------------------------

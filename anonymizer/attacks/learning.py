@@ -32,7 +32,7 @@ class Guesses(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """GuessedCells of a person and a term, with what an attacker can see of them."""
+    """Cells of a person and a term, with what an attacker can see of them."""
 
     person: Ints
     term: Ints

@@ -42,9 +42,9 @@ class View:
 
     @cached_property
     def _odds(self) -> tuple[csr_matrix, csr_matrix, Floats]:
-        """Return by cell what a term says more than its absence: alone, and as odds; by row both.
+        """Return how much having a cell's term speaks for the row: alone, and against lacking it.
 
-        The last is what a row says of someone who has none of its terms.
+        Also return for each row what it says of someone who has none of its terms.
         """
         chance, absent = self.rows.data, self.absent[self.rows.indices]
         # 1 stays 1 here: what is taken from it would tell apart rows that are equally likely.
@@ -112,12 +112,6 @@ def raw_release(profiles: Profiles) -> Release:
     rows = replace(profiles, users=row_names(len(profiles), set(profiles.users)))
     promise = Promise("person", "nothing")
     return Release(rows, profiles.users, np.arange(len(profiles)), "raw", {}, promise=promise)
-
-
-def some_of(profiles: Profiles, people: Ints) -> Profiles:
-    """Return the profiles of the `people` with these numbers in `profiles`."""
-    users = tuple(profiles.users[person] for person in people.tolist())
-    return Profiles(users, profiles.terms, profiles.weights[people])
 
 
 def having(profiles: Profiles) -> csr_matrix:

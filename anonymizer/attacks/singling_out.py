@@ -47,7 +47,7 @@ def _sentences(target: Attacked) -> Estimate:
             rarest = terms[mass[terms] <= mass[terms].min() + ROUNDING]
             right += float(np.mean(owners[rarest] == 1))
             rows += 1
-    return wilson(right, rows)
+    return wilson(right, rows) if rows else exact(0.0)
 
 
 def _singled(target: Attacked) -> Estimate:

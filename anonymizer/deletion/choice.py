@@ -17,7 +17,6 @@ from ..compiled import compiled
 
 RANDOM, FIS, VALUE = range(3)
 DECIDERS = {"random": RANDOM, "fis": FIS}  # these need no value of each term
-TIES = ("first", "random")
 
 # The constants of splitmix64.
 _STEP = np.uint64(0x9E3779B97F4A7C15)

@@ -124,8 +124,7 @@ def in_groups(profiles: Profiles, release: Release) -> Profiles:
     inside = np.flatnonzero((row_of >= 0) & (row_of < release.groups))
     if inside.size == len(profiles):
         return profiles
-    users = tuple(profiles.users[user] for user in inside.tolist())
-    return type(profiles)(users, profiles.terms, profiles.weights[inside])
+    return profiles.some(inside)
 
 
 def released_weights(profiles: Profiles, release: Release) -> Floats:

@@ -140,8 +140,7 @@ def _deal(task: _PooledTask, size: int, steps: int) -> _Dealt:
     # "left over" is part of the format: older releases were drawn under this name.
     numbers = secret_numbers_of(task.key, "left over", task.profiles.users)
     users = np.sort(np.argsort(numbers, kind="stable")[everybody % size :])
-    names = tuple(task.profiles.users[user] for user in users.tolist())
-    people = Profiles(names, task.profiles.terms, task.profiles.weights[users])
+    people = task.profiles.some(users)
     sizes = np.full(groups, size, dtype=np.int64)
     ordered, order = in_order_of_content(people, task.key)
     alike = likeness(ordered, task.sample, task.rng)

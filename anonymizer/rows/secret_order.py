@@ -59,5 +59,4 @@ def in_order_of_content(profiles: Profiles, key: bytes) -> tuple[Profiles, Ints]
     shuffled = cells[drawn]
     ends = shuffled.indptr.astype(np.int64)
     order = drawn[by_content(ends, shuffled.indices, np.ones(cells.nnz))]
-    users = tuple(profiles.users[user] for user in order.tolist())
-    return Profiles(users, profiles.terms, cells[order]), order
+    return profiles.some(order), order

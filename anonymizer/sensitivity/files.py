@@ -10,6 +10,7 @@ import io
 import math
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,17 @@ def read_probabilities(path: Path) -> dict[str, float]:
         if probabilities.setdefault(normalized(text), probability) != probability:
             raise BadInput(f"{place}: this text has another probability in an earlier line")
     return probabilities
+
+
+def holds_texts(path: Path) -> bool:
+    """Return whether the file at `path` begins like labels or probabilities, or is a model."""
+    with suppress(OSError, zipfile.BadZipFile), path.open("rb") as file:
+        first = file.readline(1 << 6).removeprefix(b"\xef\xbb\xbf").strip().lower()
+        heads = {",".join(head).encode() for head in (LABELS_HEAD, PROBABILITIES_HEAD)}
+        if first in heads or not first.startswith(b"pk"):
+            return first in heads
+        return {"words.npy", "evidence.npy"} <= {*zipfile.ZipFile(file).namelist()}
+    return False
 
 
 def _lines(path: Path, head: list[str]) -> Iterator[tuple[str, str, str]]:

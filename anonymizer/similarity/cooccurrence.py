@@ -28,7 +28,6 @@ from ..compiled import in_parallel
 from ..model import Profiles
 from .wordnet import DECIMALS, spread
 
-MOST_NEIGHBOURS = 1000
 # Many more shares than cores, so that no core waits long for the last one.
 _SHARES = 64
 

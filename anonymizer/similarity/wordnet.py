@@ -23,7 +23,6 @@ from ..errors import BadInput
 from ..model import Profiles, Progress, silent
 from ..terms.wordnet import WordNet
 
-COMBINE = ("max", "sum")
 DECIMALS = 12  # similarities are rounded so that ties are ties
 _LONGEST_PATH = 100  # no hypernym path of WordNet has more steps
 # Many more shares than cores, so that no core waits long for the last one.

@@ -189,8 +189,7 @@ def write_parts(
     Parts that are `there` already, by their SHA-256, are not written again.
     """
     sums = {
-        name: there.get(name)
-        or write_file(new / name, lines, 0o666 if name in PUBLISHED else 0o600)
+        name: there.get(name) or write_file(new / name, lines, 0o600)
         for name, lines in parts.items()
     }
     whole = as_json({**manifest, "sha256": _published(sums)}, indent=1)

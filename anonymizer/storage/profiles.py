@@ -99,8 +99,7 @@ def read_others(path: Path, users: Collection[str]) -> Profiles | None:
     rows = [row for row, user in enumerate(profiles.users) if user not in users]
     if not rows:
         return None
-    names = tuple(profiles.users[row] for row in rows)
-    return Profiles(names, profiles.terms, profiles.weights[rows]).in_order()
+    return profiles.some(rows).in_order()
 
 
 def fingerprint(profiles: Profiles) -> str:

@@ -36,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Ints
 from ..errors import BadInput
 from ..model import Profiles, Release, Slot, row_names
 from ..promise import Promise
@@ -70,8 +71,8 @@ from .uniting import united
 PromiseOf = Callable[[str, Mapping[str, Any]], Promise]
 
 # The records by example.
-_ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
-_MEMBER: Record = {"user": "u1", "row": "g0001"}
+ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
+MEMBER: Record = {"user": "u1", "row": "g0001"}
 _KEY: Record = {"key": "0a1b"}
 
 
@@ -127,22 +128,25 @@ def read_release(folder: Path, promise_of: PromiseOf) -> Release:
 
     All parts must fit.
     """
+    return release_of(read_cohorts(folder), promise_of)
+
+
+def release_of(cohorts: Sequence[Cohort], promise_of: PromiseOf) -> Release:
+    """Return the release of all `cohorts`; `promise_of` gives its method's promise."""
     # A cohort may have lost all of its rows, as long as another one has some.
-    releases = [_release_of(one, promise_of) for one in read_cohorts(folder) if one.parts[ROWS]]
+    releases = [_release_of(one, promise_of) for one in cohorts if one.parts[ROWS]]
     if not releases:
-        raise BadInput(f"{folder / ROWS}: there is no line; make the release again")
+        where = cohorts[0].folder / ROWS
+        raise BadInput(f"{where}: there is no line; make the release again")
     return united(releases)
 
 
 def _release_of(cohort: Cohort, promise_of: PromiseOf) -> Release:
     """Return what `cohort` says, as a release by itself."""
     folder, manifest, parts = cohort.folder, cohort.manifest, cohort.parts
-    rows, sizes = read_rows(BytesIO(parts[ROWS]), folder / ROWS, _ROW)
-    members = read_fields(BytesIO(parts[MEMBERS]), folder / MEMBERS, _MEMBER)
-    row_of_user = np.array([rows.row_of.get(row, -1) for row in members["row"]], dtype=np.int64)
-    if row_of_user.min() < 0:
-        where = f"{folder / MEMBERS}, line {int(np.argmin(row_of_user)) + 1}"
-        raise BadInput(f"{where}: there is no such row; make the release again")
+    rows, sizes = read_rows(BytesIO(parts[ROWS]), folder / ROWS, ROW)
+    members = read_fields(BytesIO(parts[MEMBERS]), folder / MEMBERS, MEMBER)
+    row_of_user = row_of_members(rows, members["row"], folder / MEMBERS)
     method, parameters, facts = (manifest[name] for name in ("method", "parameters", "facts"))
     promise = promise_of(method, parameters)
     served = np.bincount(row_of_user, minlength=len(rows))
@@ -158,6 +162,15 @@ def _release_of(cohort: Cohort, promise_of: PromiseOf) -> Release:
     release = Release(rows, users, row_of_user, method, parameters, facts, key=key, promise=promise)
     slots = _read_slots(parts.get(SLOTS, b""), rows, folder / SLOTS)
     return replace(release, slots=slots, taxonomy=_read_taxonomy(parts.get(TAXONOMY, b"")))
+
+
+def row_of_members(rows: Profiles, named: Sequence[str], path: Path) -> Ints:
+    """Return the number of each row that is `named` in the file `path`; each must be of `rows`."""
+    row_of_user = np.array([rows.row_of.get(row, -1) for row in named], dtype=np.int64)
+    if row_of_user.min() < 0:
+        where = f"{path}, line {int(np.argmin(row_of_user)) + 1}"
+        raise BadInput(f"{where}: there is no such row; make the release again")
+    return row_of_user
 
 
 def read_hash(folder: Path) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Profiles, Release, stacked
+from ..model import Release, stacked
 from .records import rounded
 
 # How the fact of all cohorts follows from each cohort's. No other fact does.
@@ -44,11 +44,10 @@ def united(cohorts: Sequence[Release]) -> Release:
     order = np.argsort(fallback, kind="stable")
     number = np.argsort(order)
     rows = stacked([cohort.rows for cohort in cohorts])
-    names = tuple(rows.users[row] for row in order.tolist())
     behind = zip(cohorts, starts.tolist(), strict=True)
     served = [number[cohort.row_of_user + start] for cohort, start in behind]
     return Release(
-        Profiles(names, rows.terms, rows.weights[order]),
+        rows.some(order),
         tuple(user for cohort in cohorts for user in cohort.users),
         np.concatenate(served),
         first.method,

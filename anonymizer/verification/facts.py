@@ -12,7 +12,7 @@ from .choices import MOST
 from .files.evidence import MANIFEST, JudgedRows
 from .files.strict_lines import is_real, is_whole
 from .finding import Findings, settled
-from .promises.rows import find
+from .recounts.rows import find
 from .tally import Grounds, Tally
 
 FACTS = (

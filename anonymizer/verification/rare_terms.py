@@ -18,7 +18,7 @@ from .files.evidence import MANIFEST, JudgedRows
 from .files.profiles import JudgedProfiles
 from .files.strict_lines import TermCells, is_whole
 from .finding import Broken, Findings, row_findings
-from .promises.rows import marked
+from .recounts.rows import marked
 from .vocabularies.slots import Slots
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +39,8 @@ class _Earlier(NamedTuple):
     members: bytes | None = None  # None: a published file does not say who has which row
     users: Set[str] = frozenset()
     log: bytes | None = None  # None: it has none, or none is at hand
+    certified: str = ""  # by a published file's certificate, the hash of all of its rows
+    sha256: str = ""  # of all of its rows
 
 
 def judge_since(cohorts: Sequence[CohortCase], older: Path) -> Findings:
@@ -88,6 +91,9 @@ def _judge(cohort: CohortCase, earlier: _Earlier, name: str) -> Iterator[Finding
         ),
         "somebody stands in another row than before": _moved(parts, earlier.members),
         "the lines of its released log are not those of before": _relogged(parts, earlier.log),
+        f"the certificate in {name} is of other rows than these": (
+            earlier.certified not in ("", earlier.sha256)
+        ),
     }
     good = f"each of {len(there)} rows is one of {name}, byte for byte"
     if gone:
@@ -145,13 +151,17 @@ def _published(about: Any, rows: list[bytes]) -> Iterator[_Earlier]:
     """Yield what the first line of a published file, `about`, and its `rows` say of each cohort."""
     quoted, begin = about["quoted"], 0
     parameters = {**about["parameters"], **quoted["parameters"]}
+    certificate, sha256 = quoted.get("certificate", {}), hashlib.sha256(b"".join(rows)).hexdigest()
+    certified = str(certificate["sha256"]) if certificate else ""
     first = _sound({**about, "parameters": parameters, "profiles": quoted["profiles"]})
     later = [_sound(cohort) for cohort in first.get("cohorts", [])]
     counts: list[Any] = [cohort.get("rows") for cohort in later]
     if not all(is_whole(count, 0, len(rows)) for count in counts):
         raise ValueError("it does not say how many rows cohorts have")
     for cohort, count in zip([first, *later], [len(rows) - sum(counts), *counts], strict=True):
-        yield _Earlier({**first, WITHDRAWN: {}, **cohort}, rows[begin : begin + count])
+        of_cohort = {**first, WITHDRAWN: {}, **cohort}
+        lines = rows[begin : begin + count]
+        yield _Earlier(of_cohort, lines, certified=certified, sha256=sha256)
         begin += count
 
 

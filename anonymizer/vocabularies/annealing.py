@@ -135,7 +135,10 @@ class _Exchanges:
             self._look(other, np.array([one]), before[[other]] - most[one, other])
 
     def _look(self, one: int, others: Ints, needs: Floats) -> None:
-        """Find what the cluster of `one` is worth with `others` in place, if above `needs`."""
+        """Find what the cluster of `one` is worth with each of `others` in place of `one`.
+
+        A worth that can't reach its number in `needs` is only bounded.
+        """
         if not others.size:
             return
         rest = self._rests[one]

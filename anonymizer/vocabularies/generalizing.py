@@ -158,9 +158,9 @@ def _expansion(
 
 
 def _filled(keepers: list[int], sets: Sets, bags: Bags, k: int) -> bool:
-    """Let the first of the largest of `sets` that can do without them join too few `keepers`.
+    """Let members of one of `sets` join the `keepers`, who are too few; return whether any can.
 
-    Return whether they are k people now.
+    It is the largest set that has k people without them. Its first members go.
     """
     for one in sorted(sets, key=lambda one: -len(sets[one])):
         own, taken = sets[one], 0

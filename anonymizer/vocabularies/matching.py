@@ -67,9 +67,9 @@ def best_matching(
 def _met(
     savings: Any, stand: Any, classes: Any, counts: Any, low: int, high: int
 ) -> tuple[Any, Any, Any, int]:
-    """Return the place of each bag among those that can match, these, the terms that can, and more.
+    """Return the places of the bags that can match, these bags, the terms that can, and a bound.
 
-    That is the most that they can save: what each side would if all of the other were its best.
+    Bags and terms together save no more than it: neither side can save more with its best partners.
     """
     local = np.full(stand.size, -1, dtype=np.int64)
     bags, terms = np.empty(stand.size, dtype=np.int64), np.empty(high - low, dtype=np.int64)

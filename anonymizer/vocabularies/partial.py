@@ -43,7 +43,7 @@ def partly_joined(
 
 
 def _only(centre: Centre, stand: Ints) -> Centre:
-    """Return `centre`, where each bag stands `stand` times, without those that do not."""
+    """Return `centre` with each bag as often as `stand` says, without bags that stand nowhere."""
     sizes, stays = np.diff(centre.at), stand > 0
     inside, at = np.repeat(stays, sizes), np.append(0, np.cumsum(sizes[stays]))
     near, sums = centre.near[inside], centre.sums[inside]

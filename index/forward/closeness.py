@@ -44,7 +44,7 @@ class VectorCloseness:
 
     `vectors` has a row each, and all columns of the index. `less` says how many times what is
     common is taken from each, and `common` how much of it each document of the index has.
-    VectorCloseness is the mean of the `most` largest products with documents of length 1, rounded.
+    Closeness is the mean of the `most` largest products with documents of length 1, rounded.
     """
 
     def __init__(

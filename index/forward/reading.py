@@ -200,7 +200,7 @@ class Forward:
 
     def idf_at(self, columns: Ints, vectors: str = "tfidf") -> Floats:
         """Return by what a document's count at each of `columns` is multiplied."""
-        return self._factors(vectors)[columns]
+        return self._idf[columns] if vectors == "tfidf" else np.ones(columns.size)
 
     def neighbours(self, rows: Ints, most: int) -> Neighbours:
         """Return for each document of `rows` the `most` others of `rows` that are most like it.
@@ -208,9 +208,6 @@ class Forward:
         Documents are compared as vectors of (1 + ln tf) * ln(1 + documents / df).
         """
         return Neighbours(*alike(self.checked(rows), *self._parts, self._idf, most))
-
-    def _factors(self, vectors: str) -> Floats:
-        return self._idf if vectors == "tfidf" else np.ones(len(self.terms))
 
     def checked(self, rows: Ints) -> Ints:
         """Return `rows` as numbers of documents; refuse any that no document has."""

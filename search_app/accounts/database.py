@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from contextlib import suppress
 from pathlib import Path
 
 from ..errors import UsageError
@@ -60,14 +58,6 @@ _SCHEMA = Schema(_TABLES, versions=range(1, 6), synchronous="FULL")
 def open_people_file(path: Path | None) -> sqlite3.Connection:
     """Return a connection to `path`, a new file if it is missing; None: a database in memory."""
     try:
-        if path is not None:
-            # Made here, before SQLite makes it: only its owner may read it. SQLite gives the two
-            # files next to it the same permissions.
-            with suppress(FileExistsError):
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-            for file in (path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm")):
-                if file.exists() and file.stat().st_mode & 0o077:
-                    file.chmod(0o600)
         connection = open_tables(path, _SCHEMA)
         # If a process was killed while it forgot somebody, their data is still in the log.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -8,13 +8,13 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from sqlite3 import Connection, DatabaseError, IntegrityError, OperationalError
+from sqlite3 import Connection, DatabaseError, IntegrityError
 from typing import Any, NamedTuple
 
 from ..errors import UsageError
-from ..workspace.tables import fault_of
+from ..workspace.tables import fault_of, plainly
 from .codes import NO_CODE, SALT, SLOW, Code, hash_secret, make_code, read_code
 from .database import open_people_file
 
@@ -300,6 +300,10 @@ class PeopleStore:
         )
         return {user for (user,) in self._ask(question, count)}
 
+    def pausing(self) -> set[str]:
+        """Return those who have paused personalization: nobody may read their profile."""
+        return {user for (user,) in self._ask("SELECT user FROM choices WHERE paused")}
+
     def gatherers(self) -> set[str]:
         """Return those who gathered terms, whether they still want that or not."""
         return {user for (user,) in self._ask("SELECT DISTINCT user FROM grown")}
@@ -391,17 +395,8 @@ class PeopleStore:
         with self._lock, self._plainly():
             return self._connection.execute(question, values).fetchall()
 
-    @contextmanager
-    def _plainly(self) -> Iterator[None]:
-        """Turn errors of the database into one line; it holds no values of people."""
-        try:
-            yield
-        except OperationalError as fault:
-            raise UsageError(
-                f"{self._name} can't be used ({fault}); check space and permissions, and try again"
-            ) from fault
-        except DatabaseError as fault:
-            raise UsageError(f"{self._name} is damaged ({fault}); {_REMEDY}") from fault
+    def _plainly(self) -> AbstractContextManager[None]:
+        return plainly(self._name, _REMEDY)
 
 
 def _place(path: Path | None) -> object:

@@ -68,8 +68,7 @@ def served(release: Release, profiles: Profiles | None) -> Profiles | None:
         return profiles
     if not profiles.row_of.keys() >= set(release.users):
         return None
-    rows = [profiles.row_of[user] for user in release.users]
-    return Profiles(release.users, profiles.terms, profiles.weights[rows])
+    return profiles.some([profiles.row_of[user] for user in release.users])
 
 
 def support(counts: GroupCounts, profiles: Profiles, release: Release, shown: Ints) -> Ints:

@@ -256,8 +256,7 @@ def mean_index(profiles: Profiles, release: Release) -> str | None:
     if len(release.users) > MOST_PEOPLE or not {*release.users} <= profiles.row_of.keys():
         return None
     if len(profiles) != len(release.users) + release.left_out:
-        rows = [profiles.row_of[user] for user in release.users]
-        profiles = Profiles(release.users, profiles.terms, profiles.weights[rows])
+        profiles = profiles.some([profiles.row_of[user] for user in release.users])
         release = replace(release, facts={})  # who has no row is not counted either
     values = [one.value for one in privacy_index(profiles, release) if one.name == "JSD"]
     return two_decimals(float(np.mean(values)))

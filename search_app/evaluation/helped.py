@@ -48,7 +48,7 @@ class Controls:
     def average(self) -> ReleasedRow:
         """Return the mean of the groups' rows, each weighted by its people."""
         rows = self._release.group_rows
-        people = np.array([self._release.released_row(at).users for at in range(len(rows))])
+        people = self._release.grouping.sizes[: len(rows)]
         mean = (rows.weights.T @ (people / people.sum())).tolist()
         weights = {term: weight for term, weight in zip(rows.terms, mean, strict=True) if weight}
         return ReleasedRow(AVERAGE, int(people.sum()), weights, fallback=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..errors import UsageError
 from ..measures.precision import PoolPrecision
 from ..measures.significance import half_width
-from ..workspace.tables import Schema, connect_to, fault_of, open_tables
+from ..workspace.tables import Schema, connect_to, fault_of, open_tables, plainly
 
 # Up to version 3 a search had a mix of cosine and BM25 in place of a rule.
 _TABLES = """
@@ -147,9 +147,11 @@ class PrecisionLog:
                 self._reader, self._counter = connect_to(path), connect_to(path)
             for connection in (self._connection, self._reader, self._counter):
                 connection.row_factory = sqlite3.Row
-        except sqlite3.OperationalError as fault:
-            why = f"can't be written ({fault}); check free space and permissions"
-            raise UsageError(f"{path} {why}") from fault
+        except (OSError, sqlite3.OperationalError) as fault:
+            why = getattr(fault, "strerror", None) or fault
+            raise UsageError(
+                f"{path} can't be written ({why}); check free space and permissions"
+            ) from fault
         except sqlite3.Error as fault:
             raise UsageError(f"{path} can't be opened ({fault}); delete it") from fault
 
@@ -173,14 +175,14 @@ class PrecisionLog:
             )
             for e in entries
         ]
-        with self._lock, self._connection as connection:
+        with self._plainly(self._lock), self._connection as connection:
             connection.execute("BEGIN IMMEDIATE")  # another process may number a search, too
             (last,) = connection.execute("SELECT max(search) FROM ranked").fetchone()
             connection.executemany(_ADD, [((last or 0) + 1, *row) for row in rows])
 
     def summary(self, chosen: Chosen = ALL) -> list[LogSummary]:
         """Return the means of the `chosen` searches by mode, pool, rule, corpus and release."""
-        rows = [tuple(row) for row in self.count(_SUMMARY, chosen._asdict())]
+        rows = [tuple(row) for row in self.ask_whole(_SUMMARY, chosen._asdict())]
         return [LogSummary._make((*row[:9], half_width(row[5], row[9]), row[10])) for row in rows]
 
     def recent(self, count: int, chosen: Chosen = ALL) -> list[sqlite3.Row]:
@@ -197,7 +199,7 @@ class PrecisionLog:
         with self._plainly(self._counting):
             if fault := fault_of(self._counter):
                 raise sqlite3.DatabaseError(fault)
-        ((count,),) = self.count("SELECT count(*) FROM ranked")
+        ((count,),) = self.ask_whole("SELECT count(*) FROM ranked")
         return int(count)
 
     def ask(self, question: str, values: Mapping[str, object] = NO_VALUES) -> list[sqlite3.Row]:
@@ -205,7 +207,9 @@ class PrecisionLog:
         with self._plainly(self._looking):
             return self._reader.execute(question, values).fetchall()
 
-    def count(self, question: str, values: Mapping[str, object] = NO_VALUES) -> list[sqlite3.Row]:
+    def ask_whole(
+        self, question: str, values: Mapping[str, object] = NO_VALUES
+    ) -> list[sqlite3.Row]:
         """Return the rows of `question`, a SELECT that may read the whole log."""
         with self._plainly(self._counting):
             return self._counter.execute(question, values).fetchall()
@@ -213,11 +217,8 @@ class PrecisionLog:
     @contextmanager
     def _plainly(self, lock: threading.Lock) -> Iterator[None]:
         """Hold `lock`, and turn errors of the database into one line."""
-        try:
-            with lock:
-                yield
-        except sqlite3.DatabaseError as fault:
-            raise UsageError(f"{self._name} is damaged ({fault}); delete it") from fault
+        with plainly(self._name, "delete it"), lock:
+            yield
 
     def rows(self) -> Iterator[sqlite3.Row]:
         """Yield all rows, oldest first; they are read a thousand at a time."""

@@ -106,11 +106,11 @@ def latest(log: PrecisionLog, chosen: Chosen) -> Chosen | None:
 
 def course(log: PrecisionLog, setting: Chosen) -> list[Course]:
     """Return each mode's mean AP over time at `setting`, in points of equal numbers of searches."""
-    ((searches,),) = log.count(_COUNT, setting._asdict())
+    ((searches,),) = log.ask_whole(_COUNT, setting._asdict())
     points = max(1, min(MOST_POINTS, searches // LEAST))
     values = {**setting._asdict(), "searches": searches, "points": points}
     courses: dict[str, list[CoursePoint]] = {}
-    for mode, point, number, ap, variance, first, last in log.count(_COURSE, values):
+    for mode, point, number, ap, variance, first, last in log.ask_whole(_COURSE, values):
         half = half_width(number, variance)
         courses.setdefault(mode, []).append(CoursePoint(point, number, ap, half, first, last))
     return [Course(mode, tuple(line)) for mode, line in courses.items()]
@@ -118,7 +118,8 @@ def course(log: PrecisionLog, setting: Chosen) -> list[Course]:
 
 def differences(log: PrecisionLog, setting: Chosen) -> list[LoggedDifference]:
     """Return how a group's AP at `setting` differs from the plain order's and the own profile's."""
-    rows = [tuple(row) for row in log.count(_DIFFERENCES, {**setting._asdict(), "steps": STEPS})]
+    values = {**setting._asdict(), "steps": STEPS}
+    rows = map(tuple, log.ask_whole(_DIFFERENCES, values))
     compared = []
     for (mode, other), same in groupby(rows, lambda row: (row[0], row[1])):
         counts = [0] * (2 * STEPS + 1)

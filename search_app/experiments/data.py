@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from anonymizer.arrays import Floats, Ints, Marks
 from anonymizer.marketing.table import MarketingTable, synthetic_table, used_table
-from anonymizer.model import Profiles, QueryLog
+from anonymizer.model import Profiles, QueryLog, Release
 from anonymizer.profiles.building import ProfileChoices, build_profiles, without_robots
+from anonymizer.profiles.rare_terms import person_of
 from anonymizer.storage.profiles import fingerprint
 from anonymizer.terms.counting import TermCounter
 from index.model import Pool
@@ -67,6 +68,8 @@ class Data:
     table: MarketingTable | None = None  # shared by all releases; None if no method needs one
     robots: int = 0  # people skipped because a session of theirs is too long
     logged: LoggedPeople | None = None  # None if no release of a log is measured
+    victims: int | None = None  # people of each release who are attacked
+    foreign: Mapping[str, Release] = field(default_factory=dict)  # made by others, by method
 
     def digest(self) -> str:
         """Return a hash of profiles, questions and table."""
@@ -86,6 +89,8 @@ class Data:
             whole.update(b"\n".join(parts))
         if self.logged is not None:
             whole.update(self.logged.digest().encode())
+        if self.victims is not None:
+            whole.update(f"{self.victims} victims".encode())
         return whole.hexdigest()
 
 
@@ -118,9 +123,8 @@ def _sessions_of(
     choices = ProfileChoices(weights="tf", granularity="session", test_share=test_share)
     every, _ = build_profiles(log, counter, choices)
     wanted = {*users}
-    rows = [at for at, name in enumerate(every.users) if name.rpartition("#")[0] in wanted]
-    names = tuple(every.users[at] for at in rows)
-    return Profiles(names, every.terms, every.weights[rows]).in_order()
+    rows = [at for at, name in enumerate(every.users) if person_of(name) in wanted]
+    return every.some(rows).in_order()
 
 
 def drop_robots(log: QueryLog, inputs: ExperimentInputs) -> tuple[QueryLog, int]:

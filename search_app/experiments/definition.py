@@ -47,6 +47,7 @@ from .results.derived import REPORTS
 from .spi.strategies import CHOOSERS, STRATEGIES
 
 SUFFIX = ".toml"
+_PRIVATE = (MARKETING, "first_seed")  # parameters that no variant sets
 MOST_VARIANTS = 1000  # in one table
 MOST_UNITS = 5000  # releases in an experiment
 _TOP = {"name": str, "title": str, "report": str, "inputs": dict, "defaults": dict, "variant": list}
@@ -296,6 +297,17 @@ def _complete(method: str, values: Mapping[str, Any]) -> dict[str, Any]:
     complete = {**usual, **typed}
     # An idle parameter gets its default, so that equal releases have equal parameters.
     return complete | {name: usual[name] for name in _idle(method, complete)}
+
+
+def label_of(method: str, parameters: Mapping[str, Any]) -> str:
+    """Return what a variant of `method` with these `parameters` is called; "" for no method."""
+    if method not in METHODS:
+        return ""
+    usual = _usual(method)
+    given = {name: value for name, value in parameters.items() if name in usual}
+    # Releases name no person, and their tables are not an experiment's.
+    given = {**usual, **given, **{name: usual[name] for name in _PRIVATE if name in usual}}
+    return Variant("", method, _telling(method, given)).label
 
 
 def _usual(method: str) -> dict[str, Any]:

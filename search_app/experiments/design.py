@@ -55,6 +55,9 @@ class ExperimentInputs(Options):
     least_queries: int = option(
         45, "people with fewer queries are not in the log that is released", least=1, most=10**6
     )
+    victims: int | None = option(
+        None, "people of each release who are attacked (off: no attacks)", least=1, most=10**6
+    )
     seed: int = option(0, "seed of drawing the test queries", least=0, most=2**32 - 1)
 
     def range_faults(self) -> list[str]:

@@ -14,8 +14,7 @@ from ..errors import UsageError
 from ..measures.relevance import GAIN, HARM, judged
 from ..search.evidence import CARES, EvidenceRule, gate_of, logarithms
 from ..search.rerank import DECIMALS
-from ..search.smoothing import PublicRelease
-from ..workspace.opening import population_of
+from ..workspace.opening import population_of, public_of
 from .facts import Facts
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class _Weighed(NamedTuple):
 
 
 # Both cares weigh the same: what was found for a release is kept, by whose interests they are.
-_known: dict[str, tuple[Release, _Weighed]] = {}
+_known: dict[tuple[object, int], tuple[Release, _Weighed]] = {}
 
 
 def by_evidence(
@@ -59,7 +58,7 @@ def by_evidence(
 def _weighed(
     situation: Situation, interests: Callable[[Situation], Interests], of_rows: bool
 ) -> _Weighed:
-    key, release = f"{interests.__name__} {situation.depth}", situation.released
+    key, release = (interests, situation.depth), situation.released
     known = _known.get(key)
     if known is None or known[0] is not release:
         known = _known[key] = release, _weigh(situation, interests(situation), of_rows)
@@ -70,8 +69,7 @@ def _weigh(situation: Situation, interests: Interests, of_rows: bool) -> _Weighe
     questions, release = situation.questions, situation.released
     if questions.scores is None:
         raise UsageError("the rule evidence needs BM25's scores of the questions' pools")
-    public = (release.rows, release.grouping.sizes, release.promise, release.parameters)
-    population = population_of(PublicRelease(*public, release.groups))
+    population = population_of(public_of(release))
     rule = EvidenceRule(population, situation.forward, situation.vectors)
     size = len(questions), situation.depth
     weighed = _Weighed(np.zeros(size), np.zeros(size), np.zeros(size[0]))

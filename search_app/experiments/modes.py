@@ -202,7 +202,7 @@ def random_groups(situation: Situation) -> Interests:
     drawn = Grouping(situation.rng(2).permutation(row_of[served]))
     limit = situation.released.number("p") if given.get("guarantee") == "every-term" else None
     representative = str(given.get("representative", "centroid"))
-    rows = represent(_some(profiles, served), drawn, representative, most_share=limit)
+    rows = represent(profiles.some(served), drawn, representative, most_share=limit)
     row_of[served] = drawn.group_of
     return Interests(rows.weights, rows.terms, row_of)
 
@@ -225,17 +225,12 @@ def _left_out(situation: Situation) -> Interests:
         if others.size:
             row_of[user] = len(parts)
             kept = released[release.rows.slice(int(groups[user]))[0]]
-            row = make(_some(profiles, others), Grouping(np.zeros(others.size, dtype=np.int64)))
+            row = make(profiles.some(others), Grouping(np.zeros(others.size, dtype=np.int64)))
             stays = np.isin(row.indices, kept)
             ends = np.array([0, np.count_nonzero(stays)])
             parts.append(csr_matrix((row.data[stays], row.indices[stays], ends), shape=row.shape))
     rows = vstack(parts, "csr") if parts else csr_matrix((0, len(profiles.terms)))
     return Interests(rows, profiles.terms, row_of)
-
-
-def _some(profiles: Profiles, rows: Ints) -> Profiles:
-    users = tuple(profiles.users[row] for row in rows.tolist())
-    return Profiles(users, profiles.terms, profiles.weights[rows])
 
 
 def _row_of(situation: Situation) -> Ints:

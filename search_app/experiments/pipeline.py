@@ -48,6 +48,7 @@ from .data import (
 )
 from .design import SESSIONS, WEIGHTS, ExperimentInputs, Unit
 from .facts import facts_of_input, facts_of_nothing, facts_of_release
+from .frontier.attacked import facts_of_attacks
 from .liu_wang.facts import facts_of_bags, facts_of_vocabularies
 from .modes import EVIDENCE, MODES, Situation, best_first, facts_of_standing, places_in
 from .outcomes import Block
@@ -182,7 +183,8 @@ def prepare(
     logged = None
     if sensitive and any(unit.method in STRATEGIES for unit in units):
         logged = logged_people(log, inputs.least_queries, sensitive)
-    return Data(profiles, questions, table_for(units, profiles, table, inputs), robots, logged)
+    table = table_for(units, profiles, table, inputs)
+    return Data(profiles, questions, table, robots, logged, inputs.victims)
 
 
 def measure(world: World, unit: Unit) -> Measured:
@@ -229,6 +231,8 @@ def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, flo
         if any(mode == EVIDENCE for mode in modes):
             depth = world.gold(unit).depth(max(pool for _, pool in unit.asked))
             facts |= facts_of_standing(world.situation(unit, release, depth))
+        if data.victims is not None:
+            facts |= facts_of_attacks(profiles, release, data.victims)
         return {**facts, **beliefs}
     steps = {} if data.logged is None else facts_of_steps(data.logged)
     facts = facts_of_input(profiles, data.table, world.forward, data.robots)
@@ -246,8 +250,7 @@ def warm_up(world: World, units: Sequence[Unit]) -> None:
             ways[tuple(unit.parameters.get(name) for name in names)] = unit
     for unit in ways.values():
         profiles = world.data.profiles[unit.weights]
-        users, few = profiles.users[:FEW], profiles.weights[:FEW]
-        small = {unit.weights: Profiles(users, profiles.terms, few)}
+        small = {unit.weights: profiles.some(range(min(FEW, len(profiles))))}
         # A large k may be impossible with few people.
         least = replace(unit, parameters={**unit.parameters, "k": 2})
         with suppress(Unsatisfiable):
@@ -280,6 +283,8 @@ def release_for(world: World, unit: Unit, on_pass: OnPass = unheard) -> Release 
     """Return the release of `unit`, or None if its modes need none."""
     if not unit.method:
         return None
+    if unit.method in world.data.foreign:
+        return world.data.foreign[unit.method]
     inputs = Inputs(
         world.data.profiles[unit.weights],
         unit.seed,

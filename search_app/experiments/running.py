@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from ..settings import Settings
 from . import kept_units
 from .data import Data
 from .design import Experiment, Unit, units_of
+from .frontier.foreign import read_all, refuse_unfit, with_foreign
 from .outcomes import Outcomes
 from .pipeline import Measured, prepare
 from .report.report import Report
@@ -77,6 +78,7 @@ class Sources:
     sensitive: Callable[[], Sensitive] | None = None
     command: str = ""  # the user's command without the folders of files
     relevance: Callable[[], Relevance] | None = None  # None: the log's own queries are asked
+    releases: Sequence[Path] = ()  # folders of releases to measure, too
 
 
 class RunChoices(NamedTuple):
@@ -98,6 +100,8 @@ def run_experiment(
     """Run `experiment`, write its results to `folder`, and return a short summary."""
     began = time.monotonic()
     refuse_foreign(folder)
+    others = read_all(sources.releases)
+    experiment = with_foreign(experiment, others)
     units = units_of(experiment.variants)
     place = Place(sources.index, settings.cache)
     with _room(folder) as room:
@@ -114,6 +118,8 @@ def run_experiment(
         read = partial(inputs_of, sources.logs, sources.index, settings.cache, given)
         inputs = read()
         data = _prepared(experiment, units, sources, settings)
+        refuse_unfit(others, data.profiles)
+        data = replace(data, foreign={name: one.release for name, one in others.items()})
         digest = data.digest()
         if not choices.replace:
             refuse_other_data(folder, digest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import lzma
 import os
 import re
 import zipfile
@@ -24,7 +25,17 @@ from ..workspace.tables import is_database, texts_of
 
 _AT_ONCE = 1 << 16  # bytes: what fits the cache of a processor
 _NOT_HERE = "indexes"  # they hold documents and no searches
-_BROKEN = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError, NotImplementedError)
+_BROKEN = (
+    OSError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    ValueError,
+    NotImplementedError,
+)
+# Parquet, Zstandard, 7z, and text in UTF-16: nobody here looks into them.
+_CLOSED = (b"PAR1", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf", b"\xff\xfe", b"\xfe\xff")
 _WORD = re.compile(rb"[0-9A-Za-z_]+")
 _MOST = (1 << 20) - 1  # of the hashes of words
 
@@ -170,6 +181,8 @@ def _streams(path: Path) -> Iterator[_Stream]:
         return
     with path.open("rb") as file:
         head = file.read(4)
+        if head.startswith(_CLOSED):
+            raise ValueError("what it holds is not known")
         file.seek(0)
         yield file
     if head.startswith(b"\x1f\x8b"):
@@ -177,6 +190,9 @@ def _streams(path: Path) -> Iterator[_Stream]:
             yield unpacked
     elif head.startswith(b"BZh"):
         with bz2.open(path) as unpacked:
+            yield unpacked
+    elif head.startswith(b"\xfd7zX"):
+        with lzma.open(path) as unpacked:
             yield unpacked
     elif head.startswith(b"PK"):
         with zipfile.ZipFile(path) as archive:

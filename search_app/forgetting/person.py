@@ -35,6 +35,8 @@ from .profiles import KnownProfiles, forget_in_profiles, forget_in_tables, known
 from .releases import (
     Leaving,
     PublishedCopy,
+    beginnings,
+    files_without_users,
     leave_releases,
     note_withdrawn,
     withdraw_published,
@@ -89,6 +91,7 @@ def forget(
         left = leave_releases(workspace, people, gone, changed, replacement, kept=False)
         published, unclear = withdraw_published(workspace, left, replacement)
         unclear += forget_in_tables(workspace, known, changed, replacement)
+        unclear += files_without_users(workspace)
         current = _current_after(workspace, replacement, sha256)
         done = _report(workspace, replacement, left, published, unclear)
         owners = {user for one in known for user in one.owners}
@@ -117,7 +120,7 @@ def forget(
         done = done._replace(damaged=note_withdrawn(workspace, left))
     if gone is not None:
         return done
-    still = needles.files_with(workspace.root, people)
+    still = needles.files_with(workspace.root, people | beginnings(left))
     return done._replace(left=(*done.left, *still), whole=True)
 
 
@@ -157,7 +160,9 @@ def leave_group(workspace: Workspace, people: Set[str]) -> ForgetReport:
         current = _current_after(workspace, replacement, lambda current: current.log_sha256)
         done = _report(workspace, replacement, left, published, unclear)
         replacement.carry_out(**current)
-        return done._replace(damaged=note_withdrawn(workspace, left))
+        done = done._replace(damaged=note_withdrawn(workspace, left))
+    still = needles.files_with(workspace.root, beginnings(left))
+    return done._replace(left=(*done.left, *still))
 
 
 def _report(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from anonymizer.errors import AnonymizerError
 from anonymizer.publishing import log_next_to, write_successor
+from anonymizer.sensitivity.files import holds_texts
 from anonymizer.storage.changes import people_named, with_edited, without_rows
 from anonymizer.storage.parts import read_cohorts, read_manifest, row_hash
 from anonymizer.storage.releases import row_lines_of
@@ -17,10 +18,12 @@ from anonymizer.storage.releases import row_lines_of
 from ..errors import UsageError
 from ..workspace.folder import Workspace
 from ..workspace.ledger import PUBLISHED, WITHDRAWN, Noted, note_made, read_ledger, rows_of
-from ..workspace.releases import published_files, release_folders
+from ..workspace.releases import is_looked_at, published_files, release_folders
 from ..workspace.replacing import Replacement
 from . import needles
 from .profiles import Changed, owners_of
+
+_BEGINNING = 200  # bytes
 
 
 class PublishedCopy(NamedTuple):
@@ -96,6 +99,13 @@ def leave_releases(
     return done
 
 
+def beginnings(left: Leaving) -> frozenset[str]:
+    """Return how each row withdrawn by `left` begins: with its name and its first terms."""
+    # A copy of it may stand in any file: of the rows alone, or packed. A whole row is long.
+    cut = (line[:_BEGINNING].rpartition(b'"')[0] for line in left.withdrawn)  # after a whole word
+    return frozenset(beginning.decode() for beginning in cut)
+
+
 def note_withdrawn(workspace: Workspace, left: Leaving) -> tuple[str, ...]:
     """Note in the ledger that releases lost rows, as `left` says; return what is wrong with it."""
     # After the switch, so that it tells of nothing that never happened. Nobody is kept from leaving
@@ -146,6 +156,19 @@ def withdraw_published(
     elsewhere = (line for line in public if hashes & rows_of(line))
     copies += (PublishedCopy("", line.sha256, line.at, False) for line in elsewhere)
     return copies, tuple(unclear)
+
+
+def files_without_users(workspace: Workspace) -> tuple[str, ...]:
+    """Return files in `workspace` that hold queries, or documents they found, of nobody named."""
+    # Nobody knows whose these are. A folder of orders lies in the run that made it.
+    holders = []
+    for path in sorted(workspace.root.rglob("*")):
+        if not is_looked_at(workspace, path):
+            continue
+        orders = path.is_dir() and path.name == "runs" and (path.parent / "run.json").exists()
+        if orders or (path.is_file() and holds_texts(path)):
+            holders.append(workspace.relative(path))
+    return tuple(holders)
 
 
 def _publications(workspace: Workspace, left: Leaving) -> list[Noted]:

@@ -167,11 +167,11 @@ class Engine:
         for term in self._forward.terms[:1]:
             ranking = self.by_profile(self.pool(term, 10), {term: 1.0}, rule, among)
             self.contributions(ranking.rows, {term: 1.0})
-            self.documents(ranking, 0, 1)
+            self.documents(ranking.rows[:1])
 
-    def documents(self, ranking: Ranking, first: int, count: int) -> list[Document]:
-        """Return `count` documents of `ranking` from the place `first` on."""
-        return self._index.documents(ranking.rows[first : first + count].tolist())
+    def documents(self, rows: Ints) -> list[Document]:
+        """Return the documents `rows`, in their order."""
+        return self._index.documents(rows.tolist())
 
     def _by(
         self,

@@ -91,7 +91,7 @@ def explain_places(
     made = _score_parts(engine, request, pool, ranking)
     shares, scored = made.pulls, ranking.evidence
     lucene = engine.explain(request.query, rows.tolist(), operators=request.operators)
-    documents = engine.documents(Ranking(rows, np.zeros(rows.size), rows), 0, rows.size)
+    documents = engine.documents(rows)
     kind = "group" if request.row else "none" if request.profile is None else "own"
     row, explanations = request.row, []
     foreign = row is not None and row.foreign
@@ -105,7 +105,6 @@ def explain_places(
         pull: Floats = up * (shares[at] - shares[behind[up * behind < up * at]]).sum(axis=0)
         given = zip(request.interest.items(), made.shares[at].tolist(), strict=True)
         terms = [ScoreShare(term, weight, share) for (term, weight), share in given if share]
-        terms = [share for share in terms if row is None or row.shows(share.term)]
         explanations.append(
             PlaceExplanation(
                 document=document.id,
@@ -121,11 +120,11 @@ def explain_places(
                 ranking=request.rule.ranking,
                 bm25=float(pool.scores[at]),
                 parts=tuple(sorted(parts, key=lambda part: -part.score)),
-                terms=tuple(sorted(terms, key=lambda term: (-term.share, term.term))),
+                terms=() if foreign else tuple(sorted(terms, key=lambda t: (-t.share, t.term))),
                 added=() if foreign else made.added_to(at),
                 standing=None if foreign or scored is None else scored.standing,
                 plain=scored is not None and not foreign and not scored.gate,
-                movers=tuple(_all_named(request, pull[None])[0]),
+                movers=() if foreign else tuple(_all_named(request, pull[None])[0]),
                 without=_without(engine, request, pool, made, at, pull) if whole else None,
                 smoothed=request.smoothed,
                 among=request.among,
@@ -216,7 +215,8 @@ def reasons(
     # `whose` says whose interests a row has, such as "your group's".
     rows = ranking.rows[first : first + count]
     scored = ranking.evidence
-    if not request.interest or (scored is not None and not scored.gate):
+    foreign = request.row is not None and request.row.foreign
+    if foreign or not request.interest or (scored is not None and not scored.gate):
         return [""] * rows.size
     if scored is None:
         shares = engine.contributions(rows, request.interest)
@@ -229,8 +229,6 @@ def reasons(
 def _all_named(request: Request, shares: Floats) -> list[list[str]]:
     """Return the terms of `request` with the largest shares in each row of `shares`."""
     terms, left = list(request.interest), shares.copy()
-    if request.row is not None and request.row.foreign:
-        left[:, [not request.row.shows(term) for term in terms]] = 0
     rows = np.arange(len(left))
     named: list[list[str]] = [[] for _ in rows]
     for _ in range(min(NAMED, len(terms))):

@@ -26,6 +26,9 @@ def sentence(explanation: PlaceExplanation) -> str:
     e = explanation
     if e.kind == "none":
         return f"Number {e.rank} in the plain order: {_found(e)}."
+    if e.score is None:
+        place = f"Number {e.rank}, and {e.plain_rank} in the plain order"
+        return f"{place}: by {_whose(e)} interests, which are not shown."
     if e.plain:
         return f"Number {e.rank} as in the plain order, because {says_nothing(_whose(e))}."
     if e.rank < e.plain_rank:

@@ -196,8 +196,9 @@ class Modes:
         answers = []
         for mode in modes:
             request = self.request(plain, mode, user)
-            is_gold = gold and request.profile is not None
-            ranking = gold if gold and is_gold else self.engine.rank(candidates, request)
+            ranking = gold if request.profile is not None else None
+            if ranking is None:
+                ranking = self.engine.rank(candidates, request)
             judged = None if gold is None else evaluate(ranking.plain_ranks, gold.plain_ranks)
             # The answer says what really ordered the pool: without a row that was BM25.
             served = mode if mode in ("none", "own") or request.row else "none"
@@ -261,10 +262,9 @@ class Modes:
         before, served = self._closest.get((user, mode), ({}, None))
         if before != own:
             row = closest_row(own, release.group_rows).row
-            # Anything can be searched for. So what grew chooses the row and shows none of its
-            # terms: else a person who searches for many words could read other people's rows.
-            visible = frozenset(self.past(user))
-            served = None if row is None else replace(release.released_row(row), visible=visible)
+            # Anything can be searched for, and becomes a profile by admission. So no term of the
+            # row is shown: else a person who searched for many words could read other people's.
+            served = None if row is None else replace(release.released_row(row), foreign=True)
             if len(self._closest) >= KEPT:
                 self._closest.clear()
             self._closest[user, mode] = own, served

@@ -129,7 +129,7 @@ class PublicRelease(NamedTuple):
     users: Ints  # how many people share each row
     promise: Promise
     parameters: Mapping[str, object]
-    groups: int | None = None  # how many rows are groups', the first ones; None: not known
+    fallback: Sequence[int] = ()  # numbers of the rows that are no group's, but a mean of groups
 
 
 class SmoothedRows:

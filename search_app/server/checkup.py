@@ -19,7 +19,7 @@ from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.builds import name_of
 from ..workspace.folder import EXPERIMENTS, INDEX_NAME, Workspace
-from ..workspace.ledger import check_key, read_ledger
+from ..workspace.ledger import Noted, certificate_of, check_key, read_ledger
 
 _LEAST_DISK = 1_000_000_000
 _LEAST_MEMORY = 1_500_000_000
@@ -284,12 +284,14 @@ def _published(workspace: Workspace) -> str:
     from ..workspace.releases import published_files, release_folders
 
     def look() -> str:
-        files, releases = published_files(workspace), []
+        files, releases, noted = published_files(workspace), [], tuple[Noted, ...]()
+        with suppress(UsageError):  # another check reports it
+            noted = read_ledger(workspace)
         for folder in release_folders(workspace) if files else ():
             with suppress(AnonymizerError):  # the check of the release reports it
                 releases.append(read_cohorts(folder))
         for path in files:
-            check_published(path, releases)
+            check_published(path, releases, partial(certificate_of, noted))
         return f"{count(len(files), 'file', 'files')}, as published" if files else "none here"
 
     return as_of_one_moment(workspace, look)

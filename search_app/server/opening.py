@@ -35,7 +35,7 @@ from ..web.site import Example, Site, Truth, grown_of
 from ..workspace.folder import Workspace
 from ..workspace.lecture import NAME as LECTURE
 from ..workspace.lecture import PreparedSearch, prepare
-from ..workspace.ledger import LastLedger
+from ..workspace.ledger import LastLedger, certificate_of
 from ..workspace.opening import OpenedModes, as_of_one_moment, open_once, people_of
 from ..workspace.withholding import published
 
@@ -159,6 +159,10 @@ class Serving:
             f"{FURTHER}{name}": called(f"{FURTHER}{name}", self.workspace.root / name)
             for name in modes.further
         }
+        folders = {mode: self.workspace.root / mode.removeprefix(FURTHER) for mode in further}
+        if folder:
+            folders["group"] = folder
+        hashes = {mode: read_hash(place) for mode, place in folders.items()}
         return Site(
             modes=modes,
             log=self._log,
@@ -183,6 +187,7 @@ class Serving:
             transcripts=self._transcripts,
             origins=self._origins(opened),
             ledger=self._ledger,
+            certificate=partial(_certificate, self._ledger, hashes),
             forget=self._forget,
             leave=self._leave,
             prepared=lambda: prepare(self.workspace.root / LECTURE, usual),
@@ -260,6 +265,15 @@ def _called(modes: Modes, ledger: Callable[[], Sequence[Noted]], mode: str, fold
     end = _number(sha256, ledger) if modes.withheld() else [sha256[:8]]
     smoothed = ["smoothed"] if mode in modes.smoothed else []
     return " ".join([name_of(release), *end, *smoothed])
+
+
+def _certificate(
+    ledger: Callable[[], Sequence[Noted]], hashes: Mapping[str, str], mode: str
+) -> Mapping[str, Any]:
+    """Return the certificate with which the release of `mode` was published, or nothing."""
+    with suppress(UsageError):
+        return certificate_of(ledger(), hashes.get(mode, ""))
+    return {}
 
 
 def _number(sha256: str, ledger: Callable[[], Sequence[Noted]]) -> list[str]:

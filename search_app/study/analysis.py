@@ -34,6 +34,8 @@ LEVEL = 0.95
 TIE = 0.5
 RESAMPLES = 1000
 _STEPS = 200  # of the algorithm, after which strengths don't change any more
+# People who agree on 0.1 have a mean of 0.1 and a bit: that bit is no spread.
+_DECIMALS = 12
 
 
 class Judgement(NamedTuple):
@@ -210,8 +212,8 @@ def _moments(scores: Floats) -> tuple[Floats, Floats, Floats]:
     people = known.sum(1).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(known, scores, 0).sum(1) / people
-        away = np.where(known, scores - mean[:, None], 0)
-        return people, mean, (away**2).sum(1) / (people - 1)
+        away = np.where(known, np.round(scores - mean[:, None], _DECIMALS), 0)
+        return people, np.round(mean, _DECIMALS), (away**2).sum(1) / (people - 1)
 
 
 def _intervals(

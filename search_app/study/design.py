@@ -429,7 +429,6 @@ def _lines_of(text: str) -> dict[str, int]:
             table = _numbered(head[1], counts)
             lines.setdefault(head[1], number)
             lines[table] = number
-        # Several keys may stand on a line: id = "a"; type = "b" is no TOML, so the first counts.
         elif (key := _KEY.match(line)) is not None:
             lines[_inside(table, key[1])] = number
     return lines

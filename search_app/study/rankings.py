@@ -140,9 +140,7 @@ class Rankings:
         """Return the documents with these `ids`; None for one that the index has no more."""
         known = [self._row_of.get(name) for name in ids]
         rows = np.array([row for row in known if row is not None], dtype=np.int64)
-        nothing = np.zeros(rows.size)
-        ranking = Ranking(rows, nothing, nothing.astype(np.int64))
-        read = iter(self.modes.engine.documents(ranking, 0, rows.size))
+        read = iter(self.modes.engine.documents(rows))
         return [None if row is None else next(read) for row in known]
 
     @cached_property

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import queue
 import secrets
+import shutil
 import sqlite3
 import threading
 import time
@@ -29,6 +29,7 @@ from ..workspace.tables import BUSY, Schema, connect_to, fault_of, open_tables
 from .design import KEEP_QUERIES
 
 FILE = "study.sqlite"
+ROOM = ".export"  # a folder next to it, as long as an export works
 _TABLES = """
 CREATE TABLE IF NOT EXISTS participants (
     id INTEGER PRIMARY KEY,
@@ -132,15 +133,11 @@ class StudyStore:
         self._path = path
         self._remains = False  # whether the log may hold erased bytes
         self._again = 0.0  # when to try next to empty it, on the monotonic clock
-        if path is not None:
-            # Made before SQLite makes it, so that only its owner may read it.
-            with suppress(FileExistsError):
-                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         try:
             self._connection = open_tables(path, _SCHEMA)
             # If a process was killed while somebody withdrew, their data is still in the log.
             self._empty_log()
-        except sqlite3.Error as fault:
+        except (OSError, sqlite3.Error) as fault:
             raise UsageError(f"{path} can't be opened ({fault}); restore it from a copy") from fault
         self._jobs: queue.Queue[_Job | None] = queue.Queue()
         self._thread = threading.Thread(target=self._write, name="study", daemon=True)
@@ -344,6 +341,8 @@ class StudyStore:
                 self._remains, self._again = True, 0.0
             return gone
 
+        if self._path is not None:  # an export that works there now fails: it holds this person
+            shutil.rmtree(self._path.with_name(ROOM), ignore_errors=True)
         return self._durable(erase)
 
     def withdrawn(self) -> int:

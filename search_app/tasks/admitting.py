@@ -154,8 +154,7 @@ def _without(profiles: Profiles | None, people: Set[str]) -> Profiles | None:
     if profiles is None or people.isdisjoint(profiles.users):
         return profiles
     rows = [row for row, user in enumerate(profiles.users) if user not in people]
-    names = tuple(profiles.users[row] for row in rows)
-    return Profiles(names, profiles.terms, profiles.weights[rows]).in_order() if rows else None
+    return profiles.some(rows).in_order() if rows else None
 
 
 def count_waiting(workspace: Workspace, settings: Settings) -> int:
@@ -188,7 +187,7 @@ def _who_waits(
     if not (workspace.root / FILE).exists():
         return _Waiting(others, None, {}, known)
     with closing(PeopleStore(workspace.root / FILE)) as store:
-        counts = store.all_grown()
+        counts, others = store.all_grown(), _without(others, store.pausing())
     growth = Growth(choices_of(path, made_from), settings)
     grown = newcomers(growth, counts, known)
     gathering = 0 if growth.fault else len(counts.keys() - known - grown.keys())

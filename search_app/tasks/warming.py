@@ -1,7 +1,7 @@
 """Compiling the anonymizer's loops ahead of time, in a process of its own [I/O].
 
-The machine code is stored next to the sources, so this happens once for each installation. It
-takes half a minute, in which the demo's first build makes its index.
+anonymizer/compiled.py keeps the machine code, so this happens once for each version. It takes half
+a minute, in which the demo's first build makes its index.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from typing import Any
 from anonymizer.model import Release
 
 from ..workspace.lecture import PreparedSearch
+from . import PAIR
 
 QUERY = "java"  # the lecture's example: two people mean different things by it
-PAIR = ("coffee", "programming")
 WORDS = (  # of several meanings, each with two interests that mean different things by it
     (QUERY, PAIR),
     ("bass", ("fishing", "guitar")),

@@ -16,6 +16,7 @@ from .measure import check_output, people_and_rows
 
 if TYPE_CHECKING:
     from anonymizer.attacks import Attacked, AttackResult
+    from anonymizer.model import Profiles, Release
 
 _WIDTH = 72  # of what a figure is of
 _COLUMNS = ("attack", "known", "choice", "measure", "value", "low", "high", "raw")
@@ -92,18 +93,14 @@ def _target(
 ) -> Attacked:
     from anonymizer.attacks import KNOWN, Attacked
     from anonymizer.methods import promise_of
-    from anonymizer.storage.parts import WITHDRAWN, read_cohorts
+    from anonymizer.storage.foreign import read_any
     from anonymizer.storage.profiles import read_profiles
-    from anonymizer.storage.releases import read_release
 
     if arguments.victims < 1:
         raise UsageError(f"--victims {arguments.victims} must be 1 or more")
     known, seed = _known(arguments.known), seed_of(arguments)
-    profiles, release = people_and_rows(place, source, settings)
-    if any(WITHDRAWN in cohort.manifest for cohort in read_cohorts(place)):
-        # What the rows that are left promise includes people who are not there any more.
-        raise UsageError(f"{place}: rows were withdrawn; attack a copy of it as it was made")
-    second = read_release(arguments.second, promise_of) if arguments.second else None
+    profiles, release = _attacked(place, source, settings)
+    second = read_any(arguments.second, promise_of) if arguments.second else None
     if known is None:
         most = int(profiles.sizes.max())
         known = tuple(count for count in KNOWN if count <= most)
@@ -117,6 +114,24 @@ def _target(
         victims=arguments.victims,
         seed=seed,
     )
+
+
+def _attacked(place: Path, source: Path, settings: Settings) -> tuple[Profiles, Release]:
+    """Return the profiles at `source`, and the release at `place`, which anybody may have made."""
+    from anonymizer.methods import promise_of
+    from anonymizer.storage.foreign import is_foreign, read_any, refuse_other_people
+    from anonymizer.storage.parts import WITHDRAWN, read_cohorts
+    from anonymizer.storage.profiles import read_profiles
+
+    if is_foreign(place):
+        profiles, release = read_profiles(source), read_any(place, promise_of)
+        refuse_other_people(release, profiles)
+        return profiles, release
+    profiles, release = people_and_rows(place, source, settings)
+    if any(WITHDRAWN in cohort.manifest for cohort in read_cohorts(place)):
+        # What the rows that are left promise includes people who are not there any more.
+        raise UsageError(f"{place}: rows were withdrawn; attack a copy of it as it was made")
+    return profiles, release
 
 
 def _known(text: str | None) -> tuple[int, ...] | None:

@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments to `parser`."""
     parser.epilog = (
         "Lines for --relevance: qid<TAB>user<TAB>kind<TAB>query<TAB>labels. The kind is "
+        "in or off: of the user's interests, or of somebody else's."
     )
-    parser.epilog += "in or off: of the user's interests, or of somebody else's."
     judged_by = parser.add_mutually_exclusive_group(required=True)
     judged_by.add_argument(
         "--queries",

@@ -22,7 +22,18 @@ if TYPE_CHECKING:
     from ..experiments.design import Experiment
 
 # Options that name files.
-_FILES = ("corpus", "log", "queries", "labels", "marketing", "sensitivity", "names", "places")
+_FILES = (
+    "corpus",
+    "log",
+    "queries",
+    "labels",
+    "marketing",
+    "sensitivity",
+    "names",
+    "places",
+    "releases",
+)
+_JUDGED = ("value", "frontier")  # reports for which the town's truth is asked for
 _INPUTS = """\
 inputs of an experiment; --set name=value overrides its definition:
 {}
@@ -53,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "experiment",
         metavar="NAME|FILE.toml",
-        help="zhu-xiong, burghardt, liu-wang, promise, spi, value, or your own file",
+        help="zhu-xiong, burghardt, liu-wang, promise, spi, value, frontier, or your own file",
     )
     parser.add_argument(
         "-o",
@@ -76,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--queries",
         metavar="FILE|truth",
         help="ask queries with relevance of their own, as evaluate --relevance does (default: held "
-        "out of the log; for value: the truth of the invented town)",
+        "out of the log; for value and frontier: the truth of the invented town)",
     )
     parser.add_argument(
         "--labels", type=Path, metavar="FILE", help="labels of the documents, for --queries FILE"
@@ -89,6 +100,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sensitivity", type=Path, metavar="MODEL", help="spi: a model of sensitive queries"
     )
     add_lists(parser, "spi: a list of {}, as the verb sensitivity takes it")
+    parser.add_argument(
+        "--releases",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="also measure the releases in these folders, made by any code",
+    )
     parser.add_argument(
         "--workers", type=int, metavar="N", help="parallel processes (default: number of cores)"
     )
@@ -142,12 +161,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     table: Path | None = arguments.marketing
     model: Path | None = arguments.sensitivity
     lists = [*([model] if model else []), *arguments.names, *arguments.places]
-    files = [*(("log", log) for log in logs), *([("marketing", table)] if table else [])]
-    for what, file in [*files, *(("sensitivity, --names or --places", path) for path in lists)]:
-        if not file.is_file():
-            raise UsageError(f"--{what} {file} must be an existing plain file")
-        if file.resolve().is_relative_to(folder.resolve()):
-            raise UsageError(f"-o {folder} would replace the folder of the {what}; name another")
+    _check_inputs(arguments, logs, lists, folder)
     sources = Sources(
         logs,
         lambda: log_at(logs),
@@ -160,6 +174,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         lambda: sensitive_by(model, arguments.names, arguments.places, settings),
         _command(arguments),
         relevance,
+        arguments.releases,
     )
     try:
         with console.shares(experiment.name) as progress:
@@ -171,6 +186,21 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
+def _check_inputs(
+    arguments: argparse.Namespace, logs: Sequence[Path], lists: Sequence[Path], folder: Path
+) -> None:
+    """Refuse `logs`, `lists` or releases that are not there, or that lie in the run's `folder`."""
+    table = arguments.marketing
+    files = [*(("log", log) for log in logs), *([("marketing", table)] if table else [])]
+    files += [("sensitivity, --names or --places", path) for path in lists]
+    for what, file in files:
+        if not file.is_file():
+            raise UsageError(f"--{what} {file} must be an existing plain file")
+    for what, path in [*files, *(("releases", path) for path in arguments.releases)]:
+        if path.resolve().is_relative_to(folder.resolve()):
+            raise UsageError(f"-o {folder} would replace the folder of the {what}; name another")
+
+
 def _relevance(
     arguments: argparse.Namespace, experiment: Experiment, settings: Settings
 ) -> Callable[[], Relevance] | None:
@@ -178,11 +208,11 @@ def _relevance(
     from ..tasks.town import TRUTH, relevance_for
 
     source = arguments.queries
-    if source is None and experiment.report == "value":
-        if arguments.log:
-            raise UsageError(
-                f"{experiment.name} judges by relevance of its own; give --queries and --labels"
-            )
+    if source is None and experiment.report == "value" and arguments.log:
+        raise UsageError(
+            f"{experiment.name} judges by relevance of its own; give --queries and --labels"
+        )
+    if source is None and experiment.report in _JUDGED and not arguments.log:
         source = TRUTH
     if source is None and arguments.labels:
         raise UsageError("--labels and --queries FILE go together; give both")

@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.leave:
         left = leave_group(workspace, people)
         console.answer(_as_json(left), _lines(left, "Left the group"), as_json=arguments.json)
-        return 0
+        return 1 if left.left else 0
     done = forget(workspace, settings, people, arguments.term)
     console.answer(_as_json(done), _lines(done, "Forgotten"), as_json=arguments.json)
     if len(people) > 1:
@@ -135,4 +135,4 @@ def _lines(done: ForgetReport, what: str) -> Iterator[str]:
 
 def _warn_of(left: tuple[str, ...]) -> None:
     for name in left:
-        console.say(f"Left: {name} holds the id or a term, or words like these; check it by hand")
+        console.say(f"Left: {name} may hold the id, a term, a query or the row; check it by hand")

@@ -131,7 +131,6 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.worst:
         # For the owner alone; nothing of them is printed.
         write_whole(arguments.worst, _WORST_HEAD + csv_text(worst_cells(profiles, release, WORST)))
-        arguments.worst.chmod(0o600)
     summaries = summarize(rows)
     origin: dict[str, Any] = {}
     if table:  # whether it is synthetic, and how many of the terms it has
@@ -201,7 +200,6 @@ def _with_rows(profiles: Profiles, release: Release, place: Path) -> tuple[Profi
 
     Where some of them can't be told, it is taken as a release of those who have a row.
     """
-    from anonymizer.model import Profiles
     from anonymizer.storage.parts import WITHDRAWN, read_cohorts
     from anonymizer.storage.releases import people_of
 
@@ -220,8 +218,7 @@ def _with_rows(profiles: Profiles, release: Release, place: Path) -> tuple[Profi
     if release.slots:
         release = replace(release, facts={**release.facts, "users_left_out": 0})
     console.say("Some people have no row: this is measured over the people who have one.")
-    numbers = [profiles.number(user) for user in users]
-    return Profiles(users, profiles.terms, profiles.weights[numbers]).in_order(), release
+    return profiles.some([profiles.number(user) for user in users]).in_order(), release
 
 
 def _table(named: str | None, profiles: Profiles, release: Path) -> MarketingTable | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Verify and write what `arguments` name; on any breach write nothing and return 1."""
     from anonymizer.publishing import publish
 
-    from ..workspace.ledger import publishing
+    from ..workspace.ledger import earlier_certificate, publishing
 
     release, profiles = release_and_profiles(arguments, settings)
     workspace = Workspace(settings.workspace)
@@ -67,7 +68,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
                     one.note()
             return findings
 
-        verdict = publish(release, profiles, arguments.output, others)
+        earlier = partial(earlier_certificate, ledgers)
+        verdict = publish(release, profiles, arguments.output, others, earlier)
     published = str(arguments.output) if verdict.holds else None
     made = {"published": published, **as_dict(release, verdict)}
     if verdict.holds:

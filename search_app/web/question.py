@@ -175,8 +175,7 @@ def rankings(site: Site, question: Question, endpoint: str) -> list[RankingChoic
     if not question.user:
         return []
     there = {
-        ranking: question.but(page=1, rule=question.rule._replace(ranking=ranking))
-        for ranking in RANKINGS
+        ranking: question.but(rule=question.rule._replace(ranking=ranking)) for ranking in RANKINGS
     }
     return [
         RankingChoice(

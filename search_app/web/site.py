@@ -89,6 +89,8 @@ class Site:
     transcripts: Transcripts = field(default_factory=Transcripts)  # outlives the site
     origins: Callable[[str], Mapping[str, TermOrigin]] = lambda _user: {}  # user -> term -> origin
     ledger: Callable[[], Sequence[Noted]] = tuple  # releases so far
+    # mode -> the certificate of its release, if it was published
+    certificate: Callable[[str], Mapping[str, Any]] = lambda _mode: {}
     forget: Callable[[PeopleStore, str, Collection[str] | None], ForgetReport] = _no_forgetting
     leave: Callable[[str], ForgetReport] = _no_forgetting
     prepared: Callable[[], Lecture] = Lecture  # the lecture's searches now

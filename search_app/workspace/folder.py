@@ -93,9 +93,9 @@ class Workspace:
         write_whole(self.root / CURRENT, with_check(vars(changed), indent=1), public=True)
 
     def create(self) -> None:
-        """Make the folder if it is missing."""
+        """Make the folder if it is missing, for its owner only."""
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.mkdir(0o700, parents=True, exist_ok=True)
         except OSError as fault:
             raise UsageError(
                 f"can't make the workspace {self.root}: {fault.strerror}; name another folder "
@@ -254,7 +254,7 @@ class Workspace:
         return used[name]
 
     def record_index(self, built: Path) -> None:
-        """Let the index of the finished build `built` use it; the current index stays current."""
+        """Let its index use the finished build `built`; the current index stays current."""
         self._switch(builds={**self._record(self.current()), name_of(built): built.name})
 
     def switch_index(self, built: Path) -> str:

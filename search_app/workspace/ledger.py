@@ -4,7 +4,8 @@ A person who stands in two different rows can be found where the rows overlap. S
 a release if a person of an earlier one would stand in another row. The line of a published release
 holds a hash of each row, and of each person in it one that needs the secret key next to the ledger.
 It holds no user and no hash of the profiles. Pairs of row and person that an earlier line has are
-not written again. Lines of versions before 0.3 do not know their people. A line is on the disk
+not written again. The line holds the certificate, too, which stays the same when the same rows are
+published again. Lines of versions before 0.3 do not know their people. A line is on the disk
 before the verb ends. It ends in a hash of itself and of the line before, so a changed, missing or
 inserted line between two others is noticed. Once something was published, the key's file names the
 number of lines and the last one, so a missing end is noticed, too. A line comes before its number:
@@ -24,7 +25,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonymizer.storage.files import sync_folder
 from anonymizer.storage.parts import ROW_HASH
@@ -53,6 +54,7 @@ _EXAMPLE = {
     "sha256": "0a1b",
     "key": "0a1b",
     "stood": "AAAA",
+    "certificate": {},
 }
 _KEY = re.compile(
     rb"([0-9a-f]{64})\n(?:([1-9][0-9]{0,8}) ([0-9a-f]{64})\n)?"
@@ -73,6 +75,7 @@ class Noted(NamedTuple):
     sha256: str  # of the rows
     key: str = ""  # which key the hashes need; empty: it is not known who the people are
     stood: str = ""  # who stands in which row, as base64 of hashes; only what is new
+    certificate: Mapping[str, object] = {}  # as it was published with the rows
 
 
 def ledger_path(workspace: Workspace) -> Path:
@@ -99,7 +102,7 @@ def note_made(workspace: Workspace, release: Path, event: str = MADE) -> None:
                 rows += block.count(b"\n")
                 digest.update(block)
     about = (manifest["method"], manifest["parameters"], members, rows, digest.hexdigest())
-    line = as_json(Noted(int(time.time()), event, *about)._asdict())
+    line = _written(Noted(int(time.time()), event, *about))
     workspace.create()
     path = ledger_path(workspace)
     with plain_when_writing(path), _locked(path) as handle:
@@ -151,7 +154,7 @@ class Publication:
         """Note in the ledger that the release is published."""
         # Called before the published file appears: after a kill the ledger may have a line too
         # many, but never one too few.
-        _append(self.path, self.handle, as_json(self.line._asdict()))
+        _append(self.path, self.handle, _written(self.line))
         sync_folder(self.path.parent)
 
 
@@ -172,6 +175,7 @@ def publishing(path: Path, candidate: Candidate) -> Iterator[Publication]:
         stood = base64.b64encode(pairs[new].tobytes()).decode()
         about = (candidate.method, candidate.parameters, candidate.users, candidate.rows)
         line = Noted(int(time.time()), PUBLISHED, *about, candidate.sha256, _name_of(key), stood)
+        line = line._replace(certificate=candidate.certificate)
         # The same rows again reveal nothing new, and then it is known of which people they are.
         clear = {candidate.sha256, *(line.sha256 for line in known)}
         unknown = [line for line in earlier if line.sha256 not in clear]
@@ -256,7 +260,7 @@ def _read(path: Path) -> tuple[Noted, ...]:
             if number == least and hashlib.sha256(line).hexdigest() != newest:
                 raise ValueError(f"it is not the line that {key_path(path).name} names")
             record.pop("people", None)  # a hash of all people, by versions before 0.3
-            check_record({"key": "", "stood": "", **record}, _EXAMPLE)
+            check_record({"key": "", "stood": "", "certificate": {}, **record}, _EXAMPLE)
             noted.append(Noted(**record))
             _decoded(noted[-1])
         except (ValueError, RecursionError) as fault:
@@ -275,6 +279,14 @@ def _end_of(path: Path) -> tuple[int, str]:
     return (int(match[2]), match[3].decode()) if match and match[2] else (0, "")
 
 
+def _written(line: Noted) -> bytes:
+    """Return `line` as the ledger has it; only what was published may have a certificate."""
+    record = line._asdict()
+    if not record["certificate"]:
+        del record["certificate"]
+    return as_json(record)
+
+
 def _decoded(line: Noted) -> bytes:
     return base64.b64decode(line.stood, validate=True)
 
@@ -283,6 +295,21 @@ def rows_published(ledger: Sequence[Noted]) -> tuple[set[str], set[bytes]]:
     """Return which rows were published by `ledger`: hashes of all of a release, and of each row."""
     public = [line for line in ledger if line.event == PUBLISHED]
     return {line.sha256 for line in public}, set[bytes]().union(*map(rows_of, public))
+
+
+def certificate_of(ledger: Sequence[Noted], sha256: str) -> dict[str, Any]:
+    """Return the certificate with which rows of this hash were published by `ledger`, or nothing.
+
+    Rows keep their first one. A later one would say something of profiles that changed since.
+    """
+    lines = (line for line in ledger if line.event == PUBLISHED and line.sha256 == sha256)
+    return next((dict(line.certificate) for line in lines if line.certificate), {})
+
+
+def earlier_certificate(ledgers: Sequence[Path], sha256: str) -> dict[str, Any]:
+    """Return the certificate of rows of this hash by the files `ledgers`, or nothing."""
+    there = filter(Path.is_file, ledgers)  # what is none is refused by those who write it
+    return certificate_of([line for path in there for line in _read(path)], sha256)
 
 
 def rows_of(line: Noted) -> set[bytes]:

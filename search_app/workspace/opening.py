@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from anonymizer.errors import AnonymizerError, BadInput
 from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release
@@ -116,7 +118,7 @@ def open_once(
     releases = {f"{MODE_OF_FURTHER}{name}": one for name, one in people.further.items()}
     releases |= {"group": people.release} if people.release else {}
     given = {"group": rows} if rows else {}
-    given |= {mode: _published(release) for mode, release in releases.items()}
+    given |= {mode: public_of(release) for mode, release in releases.items()}
     if settings.smoothing:
         made = ((mode, smoothing_of(public, forward)) for mode, public in given.items())
         smoothed = {mode: rows_of for mode, rows_of in made if rows_of is not None}
@@ -150,21 +152,22 @@ def _open_people(workspace: Workspace, profiles: Path | None, release: Path | No
     return ServedPeople(people, read)
 
 
-def _published(release: Release) -> PublicRelease:
+def public_of(release: Release) -> PublicRelease:
+    """Return the public part of `release`."""
     public = (release.rows, release.grouping.sizes, release.promise, release.parameters)
-    return PublicRelease(*public, release.groups)
+    return PublicRelease(*public, range(release.groups, len(release.rows)))
+
+
+def _groups_of(published: PublicRelease) -> RowPopulation:
+    """Return the rows of what is `published` that are groups'."""
+    rows, kept = published.rows, np.delete(np.arange(len(published.rows)), [*published.fallback])
+    return RowPopulation(rows.some(kept) if published.fallback else rows, published.users[kept])
 
 
 def population_of(published: PublicRelease) -> RowPopulation | None:
     """Return the groups' rows of what is `published`, to stand among; None if they are too few."""
-    rows, people, groups = published.rows, published.users, published.groups
-    if groups is None:
-        # Groups that hide their members are equally large, so a smaller last row is a fallback row.
-        groups = len(rows) - int(published.promise.hides_members and people[-1] < people[0])
-    if groups < FEW:
-        return None
-    some = Profiles(rows.users[:groups], rows.terms, rows.weights[:groups])
-    return RowPopulation(some, people[:groups])
+    groups = _groups_of(published)
+    return groups if len(groups.rows) >= FEW else None
 
 
 def _open_newcomer(
@@ -183,20 +186,21 @@ def _open_newcomer(
     if release is None:
         return ServedPeople(profile), None
     rows = _released(release)
-    return ServedPeople(profile, newcomer=welcome(profile, rows.rows, rows.users)), rows
+    # A fallback row is a mean of all groups: it is like many people, and no group's.
+    return ServedPeople(profile, newcomer=welcome(profile, *_groups_of(rows))), rows
 
 
 def _released(path: Path) -> PublicRelease:
     """Return the public part of the release at `path`, a folder or a published file."""
     if path.is_dir():
-        return _published(read_release(path, promise_of))
+        return public_of(read_release(path, promise_of))
     from anonymizer.publishing import read_published
 
     published = read_published(path)
     given = published.about.get("parameters")
     parameters = given if isinstance(given, dict) else {}
     promise = promise_of(str(published.about.get("method")), parameters)
-    return PublicRelease(published.rows, published.sizes, promise, parameters)
+    return PublicRelease(published.rows, published.sizes, promise, parameters, published.fallback)
 
 
 def further_releases(

@@ -7,12 +7,13 @@ removed leaves no trace in it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from sqlite3 import Connection, DatabaseError, connect
+from sqlite3 import Connection, DatabaseError, OperationalError, connect
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -67,7 +68,18 @@ def texts_of(path: Path) -> Iterator[bytes]:
 
 
 def open_tables(path: Path | None, schema: Schema) -> Connection:
-    """Return a connection to `path` with the tables of `schema`; None: a database in memory."""
+    """Return a connection to `path` with the tables of `schema`; None: a database in memory.
+
+    Only its owner may read the file.
+    """
+    if path is not None:
+        # Made here, before SQLite makes it. SQLite gives the two files next to it the same
+        # permissions. What an older version left open to others is closed.
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        for file in (path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm")):
+            if file.exists() and file.stat().st_mode & 0o077:
+                file.chmod(0o600)
     connection = connect_to(path)
     try:
         for pragma in (*_PRAGMAS, f"synchronous={schema.synchronous}"):
@@ -96,6 +108,20 @@ def fault_of(connection: Connection) -> str:
             return str(verdict)
         sums = [value for (value,) in connection.execute("SELECT value FROM sum_of_rows")]
         return "" if sums == [_count(connection)] else "its rows are not those that were written"
+
+
+@contextmanager
+def plainly(name: str, remedy: str) -> Iterator[None]:
+    """Turn errors of the database `name` into one line; `remedy` is for a damaged one."""
+    # Neither line holds values of people. A file that is busy, or a full disk, is no damage.
+    try:
+        yield
+    except OperationalError as fault:
+        raise UsageError(
+            f"{name} can't be used ({fault}); check space and permissions, and try again"
+        ) from fault
+    except DatabaseError as fault:
+        raise UsageError(f"{name} is damaged ({fault}); {remedy}") from fault
 
 
 def _make_tables(connection: Connection, schema: Schema, path: Path | None) -> None:

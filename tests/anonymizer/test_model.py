@@ -36,6 +36,12 @@ def test_profiles_refuse_users_that_stand_twice() -> None:
         Profiles(("u", "u"), ("a",), csr_matrix(np.ones((2, 1))))
 
 
+def test_some_profiles_stand_in_the_order_asked_for(paper: Profiles) -> None:
+    some = paper.some([3, 0])
+    assert some.users == (paper.users[3], paper.users[0])
+    assert [some.row(user) for user in some.users] == [paper.row(user) for user in some.users]
+
+
 def test_an_unknown_user_is_not_echoed(paper: Profiles) -> None:
     with pytest.raises(BadInput) as caught:
         paper.row("secret-person")

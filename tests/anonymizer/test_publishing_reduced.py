@@ -67,6 +67,7 @@ def test_a_file_that_promises_nothing_is_not_read(
         else:
             about["parameters"][name] = value
     about["sha256"] = hashlib.sha256(rows).hexdigest()
+    about["quoted"]["certificate"]["sha256"] = about["sha256"]
     (tmp_path / "out").write_bytes(json.dumps(about).encode() + b"\n" + rows)
     with pytest.raises(BadInput, match=why):
         read_published(tmp_path / "out")

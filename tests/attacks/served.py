@@ -122,11 +122,17 @@ class Served:
 
 @contextmanager
 def served(
-    place: Path, index: Path, wordnet: WordNet, method: str, count: int, seed: int = 1
+    place: Path,
+    index: Path,
+    wordnet: WordNet,
+    method: str,
+    count: int,
+    seed: int = 1,
+    **further: object,
 ) -> Iterator[Served]:
     """Serve `count` people in groups by `method` in the new folder `place`; nothing is published.
 
-    `index` is a workspace with the index.
+    `index` is a workspace with the index, `further` are settings.
     """
     place.mkdir()
     world = World(place / "w", method, wordnet, count, seed, publish=False)
@@ -134,7 +140,7 @@ def served(
     shutil.copytree(index / "indexes", world.root / "indexes")
     Workspace(world.root).make_current(index=Workspace(index).current().index)
     chosen = {"access": "private", "admin_token": "t" * 40, "rate": 0.0, "pool": DOCUMENTS}
-    settings = replace(load_settings(world.root, {}), **chosen)  # type: ignore[arg-type]
+    settings = replace(load_settings(world.root, {}), **chosen, **further)  # type: ignore[arg-type]
     serving = Serving(settings, lambda _text: None)
     live = Live(serving.open())
 

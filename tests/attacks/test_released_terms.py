@@ -1,16 +1,30 @@
-"""Attacks 6 and 7: people singled out by a rare term, or by a term and its weight."""
+"""Attacks 6 and 7: people singled out by a rare term, or by a term and its weight.
+
+Names and numbers that one person each searched for are in nothing that others see.
+VEILSEARCH_CANARIES says how many of both are planted.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ..search_app.conftest import call, jsonl
+from search_app.accounts import codes
+from search_app.server.opening import Serving
+from search_app.settings import load_settings
+from search_app.web import Live, create_app
+from search_app.workspace.folder import Workspace
+
+from ..search_app.conftest import Run, call, jsonl
 
 Rows = Mapping[str, Mapping[str, float]]
 # Three towns of six people: each has a hobby, a rare word of their own, and weights of their own.
@@ -65,3 +79,97 @@ def test_weights_single_out_rows_only_if_they_are_asked_for(profiles: Path, kept
     pairs = {name: {*row.items()} for name, row in rows.items()}
     assert bool(singled_out(rows, pairs)) == kept
     assert not singled_out(rows, {name: {*row} for name, row in rows.items()})
+
+
+# -- canaries --------------------------------------------------------------------------------------
+
+CANARIES = int(os.environ.get("VEILSEARCH_CANARIES", "60"))
+SEARCHERS = 30
+COMMON = ("java", "coffee", "cat", "volcano", "compiler", "tea")
+
+
+def canaries() -> list[str]:
+    """Return names that are no words, and numbers like those of telephones."""
+    letters = str.maketrans("0123456789", "bcdfghjklm")
+    names = [f"zorvax{number:04d}qu".translate(letters) for number in range(CANARIES)]
+    numbers = [f"8675{number:06d}" for number in range(CANARIES)]
+    return [*names, *numbers]
+
+
+def searchers() -> list[str]:
+    return [f"77{number:05d}" for number in range(SEARCHERS)]
+
+
+def log_with_canaries(path: Path) -> Path:
+    """Write a log: everybody enters common words, and names and numbers that nobody else does."""
+    people, lines = searchers(), ["AnonID\tQuery\tQueryTime\tItemRank\tClickURL"]
+    planted = canaries()
+    for at, user in enumerate(people):
+        common = [COMMON[(at + step) % len(COMMON)] for step in range(1 + at % 3)]
+        own = planted[at::SEARCHERS]
+        queries = [*common, *own, *(f"{common[0]} {one}" for one in own[:2])]
+        lines += [f"{user}\t{query}\t2006-03-01 07:17:12\t\t" for query in queries]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("terms", "chosen", "shown"),
+    [
+        ("", "--set k=3 --set augment=none", False),
+        ("--terms letters-digits", "--set k=3 --set augment=none --set min_users=2", False),
+        ("--terms letters-digits", "--set k=3 --set augment=none", True),  # nothing is rare here
+        ("--terms letters-digits --weights tf", "-m query-k --set k=2", False),
+    ],
+)
+def test_no_planted_name_or_number_is_in_a_published_file_a_log_or_a_page(
+    tmp_path: Path,
+    index: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    terms: str,
+    chosen: str,
+    shown: bool,
+) -> None:
+    monkeypatch.setattr(codes, "_COST", 16)  # quickly
+    log, root, file = log_with_canaries(tmp_path / "log.tsv"), tmp_path / "w", tmp_path / "f"
+    run = Run(root, capsys)
+    log_method = "query-k" in chosen
+    made_of, source = ([log], ["--against", log]) if log_method else ([], [])
+    seen = ""
+    for words in (
+        ["profiles", log, *terms.split()],
+        ["anonymize", *made_of, *chosen.split()],
+        ["verify", *source],
+        ["publish", "-o", file, *source],
+    ):
+        seen += run(*words) + run.talk
+    shutil.copytree(index / "indexes", root / "indexes")
+    Workspace(root).make_current(index=Workspace(index).current().index)
+    files = [path for path in (file, file.with_name("f.log.tsv")) if path.exists()]
+    assert len(files) == 1 + log_method
+    texts = [seen, *(path.read_text() for path in files), *pages(root)]
+    texts.append(caplog.text)
+    everything = "\n".join(texts).casefold()
+    assert "coffee" in everything
+    assert any(one in everything for one in canaries()) == shown
+    assert not any(one in everything for one in searchers())
+
+
+def pages(root: Path) -> Iterator[str]:
+    """Yield what somebody else who has signed in reads of all rows, and what a stranger reads."""
+    chosen: dict[str, Any] = {"access": "private", "admin_token": "t" * 40, "rate": 0.0}
+    live = Live(Serving(replace(load_settings(root, {}), **chosen), lambda _text: None).open())
+    app = create_app(live)
+    stranger, visitor = app.test_client(), app.test_client()
+    code = live.now.store.new_code("somebody")
+    assert visitor.post("/sign-in", data={"code": code}).status_code == 303
+    for client in (stranger, visitor):
+        listed = client.get("/groups").text
+        rows = re.findall(r"/groups/(g[0-9]{4})", listed)
+        own = [f"/groups/{row}{end}" for row in rows for end in ("", "/terms.csv")]
+        for path in ("/", "/groups", "/groups/groups.csv", "/about", "/?q=coffee", *own):
+            with client.get(path) as answer:
+                yield answer.text
+    live.now.close()

@@ -1,12 +1,13 @@
 """Attacks by people who are served by the row of a group that they are not in.
 
-They see an order and their own terms. By scores the whole row could be computed: so there are none.
+They see an order. By scores the whole row could be computed: so there are none.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ import pytest
 from anonymizer.terms.wordnet import WordNet
 from search_app.web.visitors.limits import ORDERS
 
+from ..search_app.conftest import call
 from .served import DOCUMENTS, WORDS, Served, served, texts
-from .watching import NOISE, Get
+from .watching import DOCUMENT, NOISE, Get
 
 SEARCH = "/api/v1/search?q=java&mode=group"
 
@@ -71,15 +73,41 @@ def test_by_scores_a_row_can_be_computed_so_those_of_a_foreign_row_are_not_shown
     hits = pages(get)
     assert {hit["score"] for hit in hits} == {None}
     assert json.loads(get(SEARCH)[1])["row"]["name"] != members[user]
-    terms = {term["term"] for term in json.loads(get("/me/download")[1])["terms"]}
     why = json.loads(get(f"/api/v1/explain?q=java&mode=group&doc={hits[0]['id']}")[1])
     assert (why["mode"], why["score"], "hidden" in why) == ("group", None, False)
-    assert {term["term"] for term in why["terms"]} <= terms
+    assert why["terms"] == []
     column = json.loads(get("/api/v1/compare?q=java")[1])["columns"][-1]
     assert (column["mode"], column["sent"]) == ("group", None)
     assert {hit["score"] for hit in column["results"]} == {None}
     page = get(f"/why?q=java&mode=group&doc={hits[0]['id']}")[1]
     assert "not shown" in page
+
+
+@pytest.mark.parametrize("ranking", ["cosine", "evidence"])
+def test_a_profile_of_all_words_reads_no_row_of_others(
+    tmp_path: Path, index: Path, wordnet: WordNet, ranking: str
+) -> None:
+    """Explanations named each weight of the row: people searched for all words, joined and left."""
+    everything = dict.fromkeys(WORDS, 1.0)
+    rows = {
+        f"reader-{n}": everything | {f"own-{n}-{at}": 1.0 for at in range(40)} for n in range(6)
+    }
+    with served(tmp_path / "w", index, wordnet, "p-linkability", 20, ranking=ranking) as server:
+        server.join(rows)
+        call(server.world.root, "admit")
+        server.join({"waiting": everything})
+        server.follow()
+        server.does("reader-0", "/me/leave")
+        named = re.compile("|".join(WORDS))
+        for reader in ("reader-0", "waiting"):
+            get = server.get(reader)
+            assert json.loads(get(SEARCH)[1])["mode"] == "group"
+            for path in ("/?", *(f"/why?doc=d{at}&" for at in range(8))):
+                page = get(f"{path}q=java&mode=group")[1]
+                assert not named.findall(DOCUMENT.sub("", page)), path
+            for at in range(8):
+                why = json.loads(get(f"/api/v1/explain?q=java&mode=group&doc=d{at}")[1])
+                assert (why["mode"], why["terms"]) == ("group", [])
 
 
 @pytest.mark.parametrize("other", ["ranking=cosine", f"pool={DOCUMENTS - 9}"])

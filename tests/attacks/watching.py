@@ -38,6 +38,7 @@ class Outsider:
         self.now: list[bytes] = []
         self._gone: set[str] = set()
         self._stated: dict[int, str] = {}
+        self._certificates: dict[str, Any] = {}
         self._facts: dict[int, dict[str, Any]] = {}
 
     def sees(self, content: bytes) -> None:
@@ -57,7 +58,7 @@ class Outsider:
     def _recount(self, head: dict[str, Any], records: list[dict[str, Any]]) -> None:
         """Check that the first line has nothing new but counts of its own rows."""
         cohorts, start = [head, *head.pop("cohorts", ())], 0
-        head.pop("sha256")
+        self._certified(cohorts, head.pop("sha256"))
         if len(cohorts) == 1:
             cohorts[0]["rows"] = len(records)
         else:
@@ -92,6 +93,15 @@ class Outsider:
             assert before == stated, f"the first line has changed: {first_change(before, stated)}"
             if withdrawn:
                 assert withdrawn.keys() == {"rows"}
+
+    def _certified(self, cohorts: list[dict[str, Any]], sha256: str) -> None:
+        """Check that the certificate says nothing new of rows that are the same."""
+        certificate = cohorts[0]["quoted"].pop("certificate", None)
+        gone = any("withdrawn" in one for one in cohorts)
+        assert (certificate is None) == gone, "whether there is one says more than the rows"
+        before = self._certificates.setdefault(sha256, certificate)
+        assert certificate == before, "the certificate of the same rows has changed"
+        assert certificate is None or certificate["sha256"] == sha256
 
 
 def total(rows: Iterable[Mapping[str, Any]]) -> Counter[str]:

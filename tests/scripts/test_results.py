@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.results import RESULTS, contents, page, pages_of_runs
+from scripts.results import RESULTS, by_hand, contents, page, pages_of_runs, with_section
 
 PAGES = pages_of_runs()
 
@@ -54,6 +54,15 @@ def test_a_page_holds_the_report_and_its_origin(run: Path) -> None:
         "| own | 1 |",
     ):
         assert line in text.splitlines()
+
+
+def test_what_somebody_wrote_stays_when_a_page_is_made_again(run: Path) -> None:
+    section = "## What it teaches\n\nThat more helps.\n\n<!-- end -->\n\n"
+    first = with_section(page(run), section)
+    assert first.index("That more helps.") < first.index("## Claims")
+    assert by_hand(first) == section
+    assert with_section(page(run), by_hand(first)) == first
+    assert with_section(page(run), by_hand(page(run))) == page(run)
 
 
 def test_the_list_counts_verdicts(run: Path, tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from ..choices import Numbers, parameter_faults
 from ..files.evidence import ROWS, Parts
 from ..files.profiles import JudgedProfiles
 from ..finding import Finding, Findings, row_findings
+from ..recounts.shares import NUMBERS, QUOTED, SIZES, judge_belief, judge_published, shares_in
 from ..tally import ExpectedShares, Grounds, Tally
 from .record import Judge
-from .shares import NUMBERS, QUOTED, SIZES, judge_belief, judge_published, shares_in
 
 _NUMBERS: Numbers = {**NUMBERS, "size": SIZES}
 WORDS = {*_NUMBERS}

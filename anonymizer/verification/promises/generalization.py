@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..finding import Findings, row_findings
+from ..recounts.rows import marked
 from ..tally import Grounds
 from ..vocabularies.below import below
 from ..vocabularies.network import network_of
@@ -21,7 +22,6 @@ from ..vocabularies.recount import (
     judge_slots,
     slot_findings,
 )
-from .rows import marked
 
 _WORDS = {**WORDS, "senses": ("first",), "bag": ("true", "false")}
 

@@ -22,9 +22,9 @@ from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import TermCells, is_whole
 from ..files.term_spotting import spot_terms
 from ..finding import Broken, Finding, Findings, row_findings
+from ..recounts.rows import find, marked
 from ..tally import Grounds, Tally
 from .record import Judge
-from .rows import find, marked
 
 _VALUES = ("bid", "clicks", "impressions", "revenue")  # targets by a marketing table
 _WORDS = {

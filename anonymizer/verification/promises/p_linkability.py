@@ -12,10 +12,10 @@ from ..files.evidence import Parts
 from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import is_real, is_whole
 from ..finding import Findings
+from ..recounts.groups import judge_groups
+from ..recounts.rows import expected_rows, judge_rows
 from ..tally import Grounds, Tally
-from .groups import judge_groups
 from .record import Judge
-from .rows import expected_rows, judge_rows
 
 _WORDS = {
     "guarantee": ("average", "every-term"),

@@ -22,10 +22,10 @@ from ..files.evidence import KEY, MANIFEST, ROWS, Parts
 from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import read_strictly
 from ..finding import Broken, Finding, Findings, row_findings
+from ..recounts.pools import Plan, of_groups, recount_pools, secret_numbers
+from ..recounts.shares import NUMBERS, QUOTED, judge_belief, judge_published, shares_in
 from ..tally import ExpectedShares, Grounds, Tally
-from .pools import Plan, of_groups, recount_pools, secret_numbers
 from .record import Judge
-from .shares import NUMBERS, QUOTED, judge_belief, judge_published, shares_in
 
 _WORDS = {"meet_paper": ("true", "false")}
 WORDS = {*_WORDS, *NUMBERS, "true", "false"}
@@ -42,7 +42,8 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
         yield Finding("groups", True, ROWS, f"each group has {plan.size} members; {line}")
     else:
         yield from _judge_drawn(grounds.group_of, grounds.people.users, plan)
-    if parameters["meet_paper"] == "true":
+    paper = parameters["meet_paper"] == "true"
+    if paper:
         need = math.ceil(Fraction(tally.profile_terms, tally.users) / plan.p)
         wrong = tally.distinct < need
         wrong[plan.groups :] = False
@@ -58,7 +59,6 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
         fault = "has a share that is neither its members' nor the mean of its pool"
         yield from judge_published(shares, tally, grounds.rows, fault)
     yield from judge_belief(shares, tally, plan.p, "all in groups")
-    paper = parameters["meet_paper"] == "true"
     # Readers must see what the guarantee does not cover.
     line = "it covers a term's own column; related terms, or all profiles, may reveal more"
     yield Finding("guarantee", True, MANIFEST, line)

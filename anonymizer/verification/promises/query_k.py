@@ -22,10 +22,10 @@ from ..files.logs import JudgedQueries, words_of
 from ..files.profiles import JudgedProfiles
 from ..files.strict_lines import TermCells, is_whole
 from ..finding import Broken, Finding, Findings, row_findings, settled
+from ..recounts.rows import find, marked
 from ..tally import Grounds, Tally
 from .km_anonymity import FACTS, before_earlier, reduced_facts
 from .record import Judge
-from .rows import find, marked
 
 _NUMBERS: Numbers = {"k": (lambda k: is_whole(k, 1, MOST), f"a whole number from 1 to {MOST}")}
 _RELEASED = "queries_released"
@@ -109,8 +109,8 @@ def _judge_lines(k: int, lines: _Lines, queries: JudgedQueries, grounds: Grounds
     at, known = find(user_of[lines.row] * span + query, keys)
     count = len(lines.names)
     invented = ~known | (lines.counts > queries.cells.weights[at])
-    line, good = "has a query in log.tsv that its person did not enter, or not so often", "own"
     sure = grounds.tally.sure
+    line = "has a query in log.tsv that its person did not enter, or not so often"
     good = f"{int(lines.counts.sum())} lines are their people's own queries"
     yield from row_findings("log", sure(marked(lines.row[invented], count)), line, good)
     kept = np.zeros(keys.size, dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from ...arrays import Floats, Ints, Marks
 from ..files.evidence import JudgedRows
 from ..files.profiles import JudgedProfiles
-from ..promises.rows import find
+from ..recounts.rows import find
 from .network import TermNetwork
 from .slots import Slots
 

@@ -18,7 +18,7 @@ from ..files.profiles import keys_of
 from ..files.strict_lines import is_whole
 from ..finding import PROFILES, Broken, Finding, Findings, row_findings
 from ..promises.record import Judge
-from ..promises.rows import find, find_any, marked
+from ..recounts.rows import find, find_any, marked
 from ..tally import Grounds
 from .slots import Slots
 

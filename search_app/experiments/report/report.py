@@ -19,6 +19,9 @@ class FigurePoint:
     value: float
     low: float | None = None
     high: float | None = None
+    about: str = ""  # in a plane: what a reader wants to know of this point
+    release: str = ""  # in a plane: the method and the parameters that tell it from others
+    dominated: bool = False  # in a plane: another point is as good in both ways, and better in one
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Figure:
     across: str
     up: str
     lines: tuple[FigureLine, ...]
-    kind: str = "line"  # or bar
+    kind: str = "line"  # or bar, or plane: points that are not joined
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from anonymizer.storage.records import as_json
 
 from ..burghardt import figures as burghardt
 from ..design import GENERAL
+from ..frontier import figures as frontier
 from ..liu_wang import figures as liu_wang
 from ..outcomes import PassSeconds
 from ..promise import figures as promise
@@ -25,6 +26,7 @@ Reporter = Callable[[SummedUp, PassSeconds], Report]
 REPORTS: dict[str, Reporter] = {
     GENERAL: general.report,
     "burghardt": burghardt.report,
+    "frontier": frontier.report,
     "liu-wang": liu_wang.report,
     "promise": promise.report,
     "spi": spi.report,

@@ -40,7 +40,7 @@ UNITS, ROWS, PROVENANCE = "units.jsonl", "rows.csv", "provenance.json"
 PRIVATE = "runs/"  # names documents, which reveal the queries
 _REMEDY = "name another folder with -o, or give --replace"
 # Inputs that older runs don't state, with the values that they had there.
-_NOT_STATED = {"robots": None, "least_queries": 45}
+_NOT_STATED = {"robots": None, "least_queries": 45, "victims": None}
 Files = Mapping[str, Iterable[bytes]]
 Derive = Callable[[str], Files]  # hash of the rows -> derived files
 

@@ -1,4 +1,4 @@
-"""The report as one page that needs no script, no network and no other file."""
+"""The report as one page that needs no network and no other file; a script only draws planes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from ... import __version__
 from ...errors import UsageError
@@ -16,6 +17,7 @@ from ..report.report import Report
 
 _SVG = "data:image/svg+xml;base64,"
 _PAGE = "experiments/standalone.html"
+_PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def standalone(
@@ -32,8 +34,14 @@ def standalone(
             command=provenance.get("command", ""),
             rows=rows,
             version=__version__,
+            plane=_script() if any(one.kind == "plane" for one in report.figures) else "",
         )
     )
+
+
+def _script() -> Markup:
+    """Return the script that draws planes, as it is."""
+    return Markup((_PACKAGE / "web" / "static" / "plane.js").read_text(encoding="utf-8"))  # noqa: S704
 
 
 def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
@@ -50,8 +58,7 @@ def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str
 @cache
 def _templates() -> Environment:
     """Return the templates: from search_app/web if installed, else from the checkout."""
-    package = Path(__file__).resolve().parents[2]
-    for folder in (package / "web" / "templates", package.parent / "templates"):
+    for folder in (_PACKAGE / "web" / "templates", _PACKAGE.parent / "templates"):
         if (folder / _PAGE).is_file():
             return Environment(
                 loader=FileSystemLoader(folder),

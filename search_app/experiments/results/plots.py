@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A", "#8B5A2B")
+_GREY = "#b4b4b4"
 _BOUND = "the bound p"
 _LOOKS = {  # of the modes, as reports name them
     "group": 0,
@@ -93,10 +94,7 @@ def draw(figure: Figure) -> tuple[bytes, bytes]:
         # Without pyplot, which chooses a backend by the display and keeps all figures.
         FigureCanvasAgg(canvas)
         axes = canvas.add_subplot()
-        if figure.kind == "bar":
-            _bars(axes, figure)
-        else:
-            _lines(axes, figure)
+        {"bar": _bars, "plane": _points}.get(figure.kind, _lines)(axes, figure)
         axes.set_xlabel(figure.across)
         axes.set_ylabel(figure.up)
         _legend(canvas, axes)
@@ -139,6 +137,25 @@ def _lines(axes: Axes, figure: Figure) -> None:
             capsize=3,
         )
     _ticks(axes, figure, places)
+
+
+def _points(axes: Axes, figure: Figure) -> None:
+    """Draw points that are not joined; dominated ones are grey."""
+    for look, line in zip(looks(figure), figure.lines, strict=True):
+        for grey in (True, False):
+            some = tuple(point for point in line.points if point.dominated is grey)
+            if some or not grey:  # a method whose points are all grey stands in the legend, too
+                axes.errorbar(
+                    [float(point.x) for point in some],
+                    [point.value for point in some],
+                    yerr=_ends(some) if some else None,
+                    label=None if grey else line.name,
+                    color=_GREY if grey else _COLOURS[look % len(_COLOURS)],
+                    marker=_MARKERS[(look + look // len(_COLOURS)) % len(_MARKERS)],
+                    linestyle="none",
+                    elinewidth=0.8,
+                    zorder=1 if grey else 2,
+                )
 
 
 def _bars(axes: Axes, figure: Figure) -> None:

@@ -50,19 +50,21 @@ def unpaired(first, second):  # Welch's t, where each person met one condition
         return len(one) + len(other), np.nan, np.nan, 1
     a, b = one.var(ddof=1) / len(one), other.var(ddof=1) / len(other)
     mean, error = 0.5 + (one.mean() - other.mean()) / 2, np.sqrt(a + b) / 2
-    freedom = (a + b) ** 2 / (a**2 / (len(one) - 1) + b**2 / (len(other) - 1)) if a + b else 1
+    if error < 1e-12:  # nothing but rounding
+        return len(one) + len(other), mean, np.nan, 1
+    freedom = (a + b) ** 2 / (a**2 / (len(one) - 1) + b**2 / (len(other) - 1))
     return len(one) + len(other), mean, error, freedom
 
 
 preferences = []
 for first, second in combinations(conditions, 2):
     people, mean, error, freedom = {test}(first, second)
-    if error > 0:
+    if np.isnan(error) or error > 1e-12:  # less is rounding
         reach = stats.t.ppf(0.975, freedom) * error
         p = 2 * stats.t.sf(abs(mean - 0.5) / error, freedom)
     else:  # all agree: the sign test
-        reach = error
-        p = np.nan if np.isnan(error) else 1.0 if mean == 0.5 else 2.0 ** (1 - people)
+        reach = 0.0
+        p = 1.0 if abs(mean - 0.5) < 1e-12 else 2.0 ** (1 - people)
     low, high = max(mean - reach, 0), min(mean + reach, 1)
     preferences.append(dict(first=first, second=second, people=people, mean=mean,
                             low=low, high=high, p=p))

@@ -6,8 +6,9 @@ sets of rows could be found where these overlap.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Sized
+import shutil
+from collections.abc import Callable, Iterator, Sized
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,8 @@ from ...disclosure.numbers import count
 from ...errors import UsageError, plain_when_writing
 from ...settings import Settings
 from ...workspace.folder import Workspace
-from ..design import PUBLISH, PUBLISH_QUERIES
+from ..design import PUBLISH, PUBLISH_QUERIES, Study
+from ..store import ROOM
 from .tables import KeptStudy, harmless
 
 PROFILES, QUERIES = "profiles.jsonl", "queries.csv"
@@ -39,7 +41,8 @@ def publish_profiles(kept: KeptStudy, folder: Path, settings: Settings, once: On
         for one in kept.people.values()
         if PUBLISH in one.opt_ins and one.profile
     }
-    return _tried(own, "profiles", once, lambda once: _rows(own, folder / PROFILES, settings, once))
+    output, study = folder / PROFILES, kept.study
+    return _tried(own, "profiles", once, lambda once: _rows(own, study, output, settings, once))
 
 
 def publish_queries(kept: KeptStudy, folder: Path, settings: Settings, once: Once | None) -> str:
@@ -52,9 +55,24 @@ def publish_queries(kept: KeptStudy, folder: Path, settings: Settings, once: Onc
         for (who, _), text in sorted(kept.queries.items())
         if PUBLISH_QUERIES in kept.people[who].opt_ins
     ]
+    output, study = folder / QUERIES, kept.study
     return _tried(
-        typed, "queries", once, lambda once: _common(typed, folder / QUERIES, settings, once)
+        typed, "queries", once, lambda once: _common(typed, study, output, settings, once)
     )
+
+
+@contextmanager
+def _room(study: Study) -> Iterator[Path]:
+    """Provide a private folder in that of `study`, without what a killed export left in it."""
+    # Who withdraws is erased there, too, which no folder for temporary files is.
+    room = study.folder / ROOM
+    with plain_when_writing(room):
+        shutil.rmtree(room, ignore_errors=True)
+        room.mkdir(0o700)
+    try:
+        yield room
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
 
 
 def _tried(given: Sized, what: str, once: Once | None, write: Callable[[Once], str]) -> str:
@@ -68,7 +86,9 @@ def _tried(given: Sized, what: str, once: Once | None, write: Callable[[Once], s
         return f"none of {len(given):,} {what}: {fault}"
 
 
-def _rows(own: dict[str, dict[str, float]], output: Path, settings: Settings, once: Once) -> str:
+def _rows(
+    own: dict[str, dict[str, float]], study: Study, output: Path, settings: Settings, once: Once
+) -> str:
     """Write rows of `own` profiles by the method of the served release; return what was done."""
     from anonymizer.methods import promise_of
     from anonymizer.storage.profiles import write_profiles
@@ -79,8 +99,8 @@ def _rows(own: dict[str, dict[str, float]], output: Path, settings: Settings, on
     profiles = Profiles.from_rows(own)
     served = read_release(Workspace(settings.workspace).find("release"), promise_of)
     release = released(profiles, served.method, dict(served.parameters), 0, settings, choices={})
-    with tempfile.TemporaryDirectory() as name:
-        source = Path(name) / "profiles.jsonl"
+    with _room(study) as room:
+        source = room / "profiles.jsonl"
         write_profiles(profiles, source)
         breach = _judged(release, profiles, source, output, once)
     if breach:
@@ -88,20 +108,22 @@ def _rows(own: dict[str, dict[str, float]], output: Path, settings: Settings, on
     return f"{len(release.rows):,} rows of {len(profiles):,} profiles by {served.method}, verified"
 
 
-def _common(typed: list[tuple[str, str]], output: Path, settings: Settings, once: Once) -> str:
+def _common(
+    typed: list[tuple[str, str]], study: Study, output: Path, settings: Settings, once: Once
+) -> str:
     """Write which queries k people `typed`, and how many did; return what was done."""
     from anonymizer.methods import METHODS
 
     from ...tasks.releasing import made_of_log, released, takes_log
 
     by = next(filter(takes_log, METHODS))
-    with tempfile.TemporaryDirectory() as name:
-        source = Path(name) / "log.tsv"
+    with _room(study) as room:
+        source = room / "log.tsv"
         lines = (f"{who}\t{text}\t{_TIME}\t\t\n" for who, text in typed)
         source.write_text(_HEAD + "".join(lines), encoding="utf-8")
         log, profiles, choices = made_of_log(source, settings)
         release = released(profiles, by, {"k": _K}, 0, settings, choices=choices, log=log)
-        breach = _judged(release, profiles, source, Path(name) / "queries.release", once)
+        breach = _judged(release, profiles, source, room / "queries.release", once)
     if breach or release.log is None:
         return f"none of {len(typed):,} queries: {breach}"
     people = np.bincount(release.log.weights.indices, minlength=len(release.log.terms))

@@ -142,6 +142,7 @@ def methods(kept: KeptStudy, store: StudyStore, profiles: str, queries: str) -> 
         else f"Each person met all conditions. Their orders are the {len(orders)} rows of a "
         f"Williams square (1949): {'; '.join(orders)}. Task number n began at place n of the order."
     )
+    agree = "" if study.design == BETWEEN else "; where all people agree, P is the sign test's"
     size = ", ".join(f"{one.id}: {one.seconds} s" for one in study.tasks)
     agreed = [f"{name}: {sum(name in one.opt_ins for one in people)}" for name in study.opt_ins]
     device = _DEVICE if study.device else ""
@@ -162,7 +163,7 @@ for each person, which study.sqlite keeps: the draws of a task begin with SHA-25
 The unit of analysis is the person: their mean score over tasks, 1 for the first condition of a
 pair, 0 for the second, 1/2 for neither. Grades give 1/2 plus half of the difference of mean
 grades (weight 1 / log2(place + 1), only of graded documents). Intervals and P-values are
-{"Welch's" if study.design == BETWEEN else "Student's"} t; Holm's correction is over
+{"Welch's" if study.design == BETWEEN else "Student's"} t{agree}. Holm's correction is over
 {comb(len(study.conditions), 2)} pairs. Strengths are those of Bradley and Terry (1952).
 
 Opt-ins: {"; ".join(agreed) or "none"}. Published profiles: {profiles}. Published queries:

@@ -386,7 +386,8 @@ class ForgottenJson(TypedDict):
     rows_withdrawn: Annotated[Count, "Rows that were withdrawn; all others are as they were."]
     releases_dropped: Annotated[Count, "Releases that were removed, as no row was left."]
     left: Annotated[
-        Count, "Files that could not be changed and still name the person; the server logs them."
+        Count,
+        "Files that can’t be changed and may hold something of the person; the server logs them.",
     ]
 
 
@@ -593,6 +594,9 @@ class ExperimentPointJson(TypedDict):
     value: float
     low: float | None
     high: float | None
+    about: Annotated[str, "In a plane: what it stands for, in sentences."]
+    release: Annotated[str, "In a plane: its method and parameters."]
+    dominated: Annotated[bool, "In a plane: another point is as good in both, better in one."]
 
 
 class ExperimentLineJson(TypedDict):

@@ -202,7 +202,7 @@ def shared_row(answer: Answer) -> records.SharedRowJson | None:
 def sent(answer: Answer) -> records.SentJson | None:
     """Return size and hash of what the engine received for `answer`; None if it is not to be seen.
 
-    Of the row of a group that they are not in, a person sees only what is their own.
+    Of the row of a group that they are not in, a person sees the order only.
     """
     if answer.foreign:
         return None

@@ -109,7 +109,7 @@ def candidates() -> Mapping[str, Any]:
     pool = find(modes.engine, search)
     others = {modes.among(one) for one in place.study.conditions if one != "none"}
     evidence = {one: modes.engine.evidence(one) for one in others if pool.evidence}
-    texts = modes.engine.documents(pool.ranking, 0, len(pool.ranking))
+    texts = modes.engine.documents(pool.ranking.rows)
     draws = generator(person.seed, step.name).random(SHOWN * len(place.study.conditions))
     return {
         **body_of(modes.engine, search, pool),

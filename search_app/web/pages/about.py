@@ -6,6 +6,7 @@ from flask import Blueprint, render_template
 
 from ...disclosure.disclosure import Words
 from ..site import this_site
+from ..views.attacked import sentences
 from ..visitors.access import Visitor, visitor
 
 pages = Blueprint("about", __name__)
@@ -28,4 +29,5 @@ def show() -> str:
     # The facts count groups. Strangers would see in them that somebody left, and when.
     stranger = site.modes.withheld() and visitor() == Visitor()
     facts = [] if stranger else site.shown().facts()
-    return render_template("about/show.html", facts=facts, sections=sections)
+    attacked = sentences(site.certificate("group"))
+    return render_template("about/show.html", facts=facts, sections=sections, attacked=attacked)

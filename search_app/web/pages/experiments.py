@@ -77,8 +77,18 @@ def show(name: str) -> str:
         report=run.report,
         picture=lambda of: url_for("experiments.figure", name=name, file=f"{of}.svg"),
         file=lambda of, kind: url_for("experiments.figure", name=name, file=f"{of}.{kind}"),
+        opened=_opened(site),
         others=[other for other in _comparable(runs_of(site)) if other.name != name],
     )
+
+
+def _opened(site: Site) -> dict[str, str]:
+    """Return the address of the release that `site` serves, by its name in reports."""
+    from ...experiments.definition import label_of  # with all methods, which no search needs
+
+    release = site.modes.release_of("group")
+    name = label_of(release.method, release.parameters) if release else ""
+    return {name: url_for("groups.show")} if name else {}
 
 
 @pages.get("/experiments/<name>/figures/<file>")

@@ -18,6 +18,7 @@ from ..charts.histograms import numbers as numbers_of
 from ..parameters import GROUP_SORT, PAGE, RELEASE, read_parameters
 from ..question import paging, part_of
 from ..site import Site, this_site
+from ..views.attacked import sentences
 from ..views.csv_file import download
 from ..visitors.access import person
 
@@ -112,6 +113,7 @@ def show() -> str:
         unmeasured=shown.unmeasured(),
         charts=[drawn(histogram) for histogram in shown.histograms()],
         facts=[*shown.facts(), *shown.mean_facts()],
+        attacked=sentences(site.certificate(mode_of(choice.release))),
         releases=releases,
         listed=listed if shown.listed else None,
         note=shown.note,
@@ -169,7 +171,7 @@ def terms(row: str) -> Response:
 
 def counted(site: Site, release: str = "") -> Disclosure | None:
     """Return the Disclosure of a `release` of `site`, once counted; None without a release."""
-    shown = site.shown(f"{FURTHER}{release}" if release else "group")
+    shown = site.shown(mode_of(release))
     if shown.given is None or shown in _counted:
         return shown if shown.given else None
     if not _counting.acquire(timeout=PATIENCE):
@@ -179,6 +181,11 @@ def counted(site: Site, release: str = "") -> Disclosure | None:
         return shown
     finally:
         _counting.release()
+
+
+def mode_of(release: str) -> str:
+    """Return the mode that the `release` of this name serves; the one in use has no name."""
+    return f"{FURTHER}{release}" if release else "group"
 
 
 def list_rows(shown: Disclosure, sort: str, page: int) -> Listed:

@@ -26,7 +26,7 @@ GONE = [  # what forgetting did, as numbers in the address of the last page
     for name, meaning in {
         "rows": "Rows withdrawn.",
         "files": "Files that the person was removed from.",
-        "left": "Files that still name the person.",
+        "left": "Files that may still hold something of the person.",
         "day": "The day, counted from 1970.",
         "minute": "The minute of that day.",
     }.items()

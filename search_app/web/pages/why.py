@@ -75,7 +75,7 @@ def show() -> str:
         if len(terms) > MANY + 1
         else "",  # otherwise the sentence names all
         lines=score_lines(why, LINES if part else len(why.terms)),
-        score="not shown" if why.score is None else f"{why.score:.4f}",
+        score="" if why.score is None else f"{why.score:.4f}",
         exact="" if why.score is None else repr(why.score),
         parts=bm25_lines(why),
         bm25=f"{why.bm25:.4f}",

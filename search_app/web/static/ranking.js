@@ -42,14 +42,16 @@ export function shared({ terms, counts }, { factors }, vocabulary) {
   return best.slice(0, NAMED).map(([term]) => term);
 }
 
-// Return the row of a published release with the largest cosine; the first of equal ones.
+// Return the group's row of a published release with the largest cosine; the first of equal ones.
 export function closest(text, profile) {
   let best = { cosine: 0 };
   let rows = 0;
   const length = Math.hypot(...profile.values());
-  for (const line of text.split("\n").filter((part) => part.trim())) {
+  const lines = text.split("\n").filter((part) => part.trim());
+  const means = meansOf(lines);
+  for (const [at, line] of lines.entries()) {
     const entry = parsed(line);
-    if (typeof entry?.row !== "string") continue; // the first line is about the release
+    if (typeof entry?.row !== "string" || means.has(at)) continue; // the first line is about the release
     rows += 1;
     const weights = Object.entries(entry.terms ?? {});
     const product = weights.reduce((sum, [term, weight]) => sum + weight * (profile.get(term) ?? 0), 0);
@@ -59,6 +61,19 @@ export function closest(text, profile) {
   if (!rows) throw new Error("This is not a published release: it has no rows.");
   if (!best.cosine) throw new Error("No row has a term of your profile.");
   return { ...best, rows };
+}
+
+// Return which lines are means of all groups: the last of a cohort with more rows than groups.
+function meansOf(lines) {
+  const means = new Set();
+  const first = lines.length ? parsed(lines[0]) : {};
+  let end = lines.length;
+  for (const cohort of [first, ...(first?.cohorts ?? [])].reverse()) {
+    const begin = cohort === first ? 1 : end - cohort.rows;
+    if (cohort?.facts?.groups < end - begin) means.add(end - 1);
+    end = begin;
+  }
+  return means;
 }
 
 function parsed(line) {

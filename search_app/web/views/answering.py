@@ -40,8 +40,8 @@ NEW = "You have no profile yet, so the results are in the plain order."
 CHOOSE = "What you can choose"
 NOBODY = "Nobody is chosen, so the results are in the plain order."
 CLOSEST = (
-    "You are in no group. In “{mode}” the row of the closest group orders the results. You see of "
-    "it only interests of your profile, without those gathered from searches here."
+    "You are in no group. In “{mode}” the row of the closest group orders the results. You see "
+    "that order, and no interest of the row."
 )
 OWN_RULE = (
     "The row of a group that you are not in orders results by the usual rule only, and a pool of "
@@ -119,7 +119,7 @@ def ask(site: Site, question: Question, counted: bool, also: Sequence[str] = ())
     foreign = [mode for mode, answer in answers.items() if answer.foreign]
     for mode in answers.keys() - foreign if allowed.user else ():
         site.transcripts.note(allowed.user, mode, answers[mode].request, generation())
-    # Of another group's row a person sees the order only, and what is their own.
+    # Of another group's row a person sees the order only.
     notices += [CLOSEST.format(mode=site.name_of(mode)) for mode in foreign]
     notices += [refused] * bool(refused)
     if counted and question.page == 1:
@@ -187,7 +187,6 @@ def _kept(site: Site, question: Question, answers: Iterable[Answer]) -> list[str
         notices.append(NOT_LOGGED)
     try:
         if question.user:
-            at = int(site.clock())
             site.store.remember(question.user, question.query, question.mode, at)
     except Exception as fault:
         # Only the type is written: the fault's text may hold the query.

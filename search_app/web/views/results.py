@@ -124,12 +124,8 @@ def cards(
     """
     page = link("search.document", doc="-").removesuffix("-") if opens else ""
     rows = np.unique(np.concatenate([r.rows[first : first + count] for r in rankings]))
-    unordered = Ranking(rows, np.zeros(rows.size), np.zeros(rows.size, dtype=np.int64))
-    documents = engine.documents(unordered, 0, rows.size)
-    return {
-        row: card(row, document, query, size, page)
-        for row, document in zip(rows.tolist(), documents, strict=True)
-    }
+    pairs = zip(rows.tolist(), engine.documents(rows), strict=True)
+    return {row: card(row, document, query, size, page) for row, document in pairs}
 
 
 def card(

@@ -37,7 +37,7 @@ def standing(site: Site, user: str) -> Standing:
         return Standing(NEW, "You are new here: you have no profile, and your searches are plain.")
     if not past and (gathering := _gathering(site, user)):
         return Standing(GATHERING, f"{gathering} {served}")
-    if row is not None and row.visible is None and not row.fallback:
+    if row is not None and not row.foreign and not row.fallback:
         shared = f"You are in a group of {count(row.users, 'person', 'people')}."
         alone = "A row stands for you alone."
         return Standing(IN_GROUP, f"{alone if row.users == 1 else shared} {served}")
@@ -46,8 +46,11 @@ def standing(site: Site, user: str) -> Standing:
         return Standing(LEFT, f"{gone} {served}")
     if user in site.named:
         return Standing(BETWEEN, f"{site.words.reached} {served}")
+    paused = site.store.choices(user).paused
     wait = "You wait to be admitted, which happens when there are enough people."
-    return Standing(WAITING, f"{wait} {served}")
+    if paused:
+        wait = "You have paused personalization, so you do not wait to be admitted."
+    return Standing(GATHERING if paused else WAITING, f"{wait} {served}")
 
 
 def _gathering(site: Site, user: str) -> str:
@@ -70,7 +73,7 @@ def standings(site: Site) -> Standings:
     profiles = site.modes.profiles
     past = {*profiles.users} if profiles is not None else set[str]()
     grown = set[str]() if site.growth.fault else site.store.rich(site.growth.needed)
-    waiting = (past | grown) - site.named
+    waiting = (past | grown) - site.named - site.store.pausing()
     gathering = set[str]() if site.growth.fault else site.store.gatherers() - past - waiting
     new = {user for user, _ in site.store.codes()} - past - waiting - gathering
     return Standings(*map(len, (new, gathering, waiting, site.later, site.stood)))

@@ -25,7 +25,7 @@ def suggestions(site: Site, text: str) -> list[str]:
     terms = [before + term for term in engine.beginning(last[0])]
     # An index finds whole words, so the beginning of a word is searched as its likeliest end.
     pool = engine.pool(" ".join((text, *terms[:1])), READ)
-    documents = engine.documents(engine.plain(pool), 0, READ)
+    documents = engine.documents(pool.rows)
     titles = dict.fromkeys(title_of(document)[:LONGEST] for document in documents)
     alike = [title for title in titles if title.lower().startswith(text.lower())]
     return list(dict.fromkeys([*terms, *alike[:MOST_TITLES]]))

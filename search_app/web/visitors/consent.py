@@ -67,6 +67,7 @@ def forget_terms(site: Site, user: str, terms: Collection[str]) -> ForgetReport:
 def leave_group(site: Site, user: str) -> ForgetReport:
     """Withdraw the row of `user` at `site`, who keeps profile and code; return what changed."""
     done = _forgotten(lambda: site.leave(user))
+    _warn_of_files(done, user)
     # The row stands in the last requests of the other members, too.
     _drop_requests(site)
     return done
@@ -81,9 +82,16 @@ def forget_person(site: Site, user: str) -> ForgetReport:
         # generation: a search that began before it notes nothing afterwards.
         _drop_requests(site)
         limits.forget(user)
-    if done.left:
-        _logger.warning("these files still name a forgotten person: %s", ", ".join(done.left))
+    _warn_of_files(done, user)
     return done
+
+
+def _warn_of_files(done: ForgetReport, user: str) -> None:
+    """Tell the operator which files may still hold something of `user`, by `done`."""
+    # A file may be called like the person, and no log holds an id.
+    if done.left:
+        names = ", ".join(name.replace(user, "…") for name in done.left)
+        _logger.warning("these files may still hold something of a person who left: %s", names)
 
 
 def _drop_requests(site: Site, user: str = "") -> None:

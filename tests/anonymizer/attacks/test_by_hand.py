@@ -8,7 +8,7 @@ from anonymizer.attacks.intervals import ratio, wilson
 from anonymizer.attacks.membership import area, caught
 from anonymizer.model import Profiles
 
-from .worlds import AVERAGE, BELIEF, FOUR, PAIRS, Rows, figures, release
+from .worlds import AVERAGE, BELIEF, COMBINATIONS, FOUR, PAIRS, Rows, figures, release
 
 
 def test_wilson_and_the_bootstrap() -> None:
@@ -115,3 +115,17 @@ def test_outsiders_may_be_given() -> None:
     right = figures("membership", FOUR, release(FOUR, PAIRS, p=0.5), outsiders=others)
     # Raw, nobody has both b and c.
     assert right[None, "AUC"].raw == 1
+
+
+def test_of_raw_profiles_four_terms_are_drawn() -> None:
+    """Two people have the same four terms, one has four others: of three victims one is found."""
+    people: Rows = {
+        "u": dict.fromkeys("abcd", 1.0),
+        "v": dict.fromkeys("abcd", 1.0),
+        "w": dict.fromkeys("efgh", 1.0),
+    }
+    groups = [[user] for user in people]
+    kept = [dict.fromkeys("abcd", 1.0), dict.fromkeys("abcd", 1.0), {"e": 1.0}]
+    right = figures("beyond-m", people, release(people, groups, COMBINATIONS, kept, k=2, m=4))
+    found = right[4, "terms of a row that fewer than k rows have"]
+    assert (found.value, found.raw) == (0, pytest.approx(1 / 3))

@@ -205,7 +205,8 @@ def test_a_release_by_hand(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [folder]
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*")}
     assert modes["private"] == 0o700
-    assert modes["members.jsonl"] == modes["checksums.sha256"] == 0o600
+    # The rows are public once they are published, in a file of their own.
+    assert modes["rows.jsonl"] == modes["members.jsonl"] == modes["checksums.sha256"] == 0o600
 
 
 def test_a_release_that_names_a_user_or_holds_no_json_is_refused(tmp_path: Path) -> None:

@@ -570,6 +570,12 @@ def test_a_published_file_has_all_rows_and_what_each_cohort_states(grown: Grown)
         ]
         read = read_published(file)
         assert read.rows.users == tuple(json.loads(row)["row"] for row in rows.splitlines())
+        last, means = -1, []  # the last row of a cohort that has more rows than groups
+        for part, one in zip(parts, stated, strict=True):
+            last += (count := part.count(b"\n"))
+            means += [last] * (one["facts"].get("groups", count) < count)
+        assert list(read.fallback) == means
+        assert bool(means) == (grown.method == "pooled")
         assert about["sha256"] == sha256(rows) == read_hash(folder)
         assert not any(user in file.read_text() for user in grown.rows)
         for row in read.rows.users:  # a newcomer who is like a row of any cohort gets that one

@@ -27,8 +27,8 @@ from anonymizer.verification.files.evidence import read_parts, read_rows
 from anonymizer.verification.files.foresight import Foreseen, foresee
 from anonymizer.verification.files.profiles import read_people
 from anonymizer.verification.judge import JUDGES, verify
-from anonymizer.verification.promises.groups import divergence, entropy
 from anonymizer.verification.promises.p_linkability import JUDGE
+from anonymizer.verification.recounts.groups import divergence, entropy
 
 from ..small_release import PARAMETERS, Rows, SmallRelease, made, sha256
 from .faults import breaches, judged

@@ -24,7 +24,7 @@ from ..small_vocabulary import (
 )
 from .faults import ANYWHERE, Fault, compared
 
-CASES = int(os.environ.get("VEILSEARCH_ORACLE_CASES", "1200"))
+CASES = int(os.environ.get("VEILSEARCH_CASES") or 1_200)
 WORDS = {
     "model": (1, 2),
     "order": ("size", "input"),
@@ -407,5 +407,5 @@ FAULTS: list[Fault] = [
 
 def test_the_judge_and_the_oracle_agree(tmp_path: Path) -> None:
     found = compared(tmp_path, 7, CASES, small, FAULTS, holds)
-    assert len(found) == 8
+    assert len(found) == 8, found  # too few cases meet not all of them
     assert min(found.values()) > CASES / 200, found

@@ -45,6 +45,20 @@ def test_a_damaged_file_or_one_of_another_version_is_one_line(tmp_path: Path) ->
         PrecisionLog(tmp_path / "other.sqlite")
 
 
+def test_a_log_in_use_by_others_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("search_app.workspace.tables.BUSY", 0)
+    log = PrecisionLog(tmp_path / "log.sqlite")
+    other = sqlite3.connect(tmp_path / "log.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(UsageError, match=r"can't be used \(database is locked\); .* try again"):
+        log.add([entry("none", 0.1)])
+    other.close()
+    log.add([entry("none", 0.1)])
+    assert log.check() == 1
+
+
 def test_eight_threads_write_at_once(tmp_path: Path) -> None:
     log = PrecisionLog(tmp_path / "log.sqlite")
     threads = [

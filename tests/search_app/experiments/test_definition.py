@@ -97,7 +97,7 @@ modes = "group"
     for fault in (
         "unknown titel; allowed are name, title, report, inputs, defaults, variant",
         'name must be letters, digits and hyphens, like name = "mine"',
-        "no report thesis; there are: general, burghardt, liu-wang, promise, spi, value, zhu-xiong",
+        "no report thesis; there are: general, burghardt, frontier, liu-wang, promise, spi, value",
         "size=0 must be from 1 to 100000, or off",
         "an experiment has no parameter queries; it has size, users, test_share, terms, robots",
         "test_share=1 must be above 0 and below 1",

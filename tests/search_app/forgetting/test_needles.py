@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 import random
 import re
 import zipfile
@@ -27,10 +28,14 @@ def test_words_are_found_whole_and_wherever_they_are(tmp_path: Path) -> None:
         ".hidden": b'{"user": "u7"}',
         "z.gz": gzip.compress(b"u7\tcoffee"),
         "z.bz2": bz2.compress(b"u7\tcoffee"),
+        "z.xz": lzma.compress(b"u7\tcoffee"),
         "u7.txt": b"",
         "broken.gz": gzip.compress(b"nothing")[:-9],  # nobody knows what is in it
+        "log.parquet": b"PAR1 as little",
+        "from-excel.txt": "u7\tcoffee".encode("utf-16"),
     }
     others = {"longer": b"u77 au7 u7_ _u7", "indexes/x": b"u7", "empty": b"", "gone": b"u 7"}
+    others["z2.xz"] = lzma.compress(b"u77")
     for name, content in {**holding, **others}.items():
         (tmp_path / name).write_bytes(content)
     np.savez_compressed(tmp_path / "packed.npz", users=np.frombuffer(b'["u7"]', dtype=np.uint8))

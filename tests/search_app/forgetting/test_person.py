@@ -32,7 +32,7 @@ from anonymizer.verification.judge import verify
 from search_app.accounts.store import PeopleStore
 from search_app.errors import UsageError
 from search_app.evaluation.log import PrecisionLog
-from search_app.forgetting.person import ForgetReport, forget
+from search_app.forgetting.person import ForgetReport, forget, leave_group
 from search_app.server.checkup import checkup
 from search_app.server.opening import Serving
 from search_app.settings import Settings, load_settings
@@ -283,6 +283,31 @@ def test_what_nobody_here_can_change_is_told(workspace: Workspace) -> None:
     (root / "notes.md").write_text(f"call {OURS}.")
     (root / "more.md").write_text(f"call {OURS}0 or x{OURS}")  # other words
     assert gone(workspace, OURS).left == ("notes.md", "old.tsv.gz")
+
+
+@pytest.mark.parametrize("leave", [False, True])
+def test_copies_of_a_withdrawn_row_are_named(workspace: Workspace, leave: bool) -> None:
+    root = workspace.root
+    shutil.copy(root / "release" / "rows.jsonl", root / "shared.txt")
+    (root / "old.gz").write_bytes(gzip.compress((root / "published.jsonl").read_bytes()))
+    done = leave_group(workspace, {OURS}) if leave else gone(workspace, OURS)
+    assert done.left == ("old.gz", "shared.txt")
+
+
+def test_files_of_queries_without_users_are_named(workspace: Workspace) -> None:
+    """A query that only one person asked stayed in them, and nobody was told."""
+    root = workspace.root
+    labels = [f"{OUR_QUERY} {n},1\nflower {n},0\n" for n in range(10)]
+    (root / "labels.csv").write_text("".join(["text,label\n", *labels]))
+    train = partial(call, root, "sensitivity")
+    train(root / "labels.csv", "-o", root / "model.npz")
+    train("--apply", root / "model.npz", root / "town.tsv", "-o", root / "p.csv")
+    assert {"labels.csv", "p.csv"} <= held(root, OUR_QUERY)
+    (root / "experiments" / "x" / "runs").mkdir(parents=True)
+    (root / "experiments" / "x" / "run.json").write_text("{}")
+    of_nobody = ("experiments/x/runs", "labels.csv", "model.npz", "p.csv")
+    assert gone(workspace, OURS, {OUR_TERM}).left == of_nobody
+    assert gone(workspace, OURS).left == of_nobody
 
 
 # --- terms ---

@@ -8,9 +8,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from anonymizer.model import ReleasedRow
+from anonymizer.model import Profiles, Release, ReleasedRow
+from anonymizer.promise import Promise
+from anonymizer.storage.releases import write_release
 from index.model import Pool
 from search_app.evaluation.log import PrecisionLog
 from search_app.search.engine import Engine, Ranking
@@ -100,6 +103,25 @@ def test_a_newcomer_is_served_by_the_closest_row(people: Run, zoe: Path) -> None
     assert ids(answer) == ids(by_row) == ["d3", "d1", "d2"]
     assert [hit["score"] for hit in answer["hits"]] == [hit["score"] for hit in by_row["hits"]]
     assert "choice" not in by_row
+
+
+def test_no_newcomer_is_served_by_the_mean_of_all_groups(people: Run, tmp_path: Path) -> None:
+    rows = {"g0001": {"coffee": 1.0}, "g0002": {"java": 1.0, "language": 1.0}}
+    rows["g0003"] = {"coffee": 0.5, "java": 0.5, "language": 0.5}  # serves one person
+    release = Release(
+        Profiles.from_rows(rows),
+        ("ann", "bob", "cat", "dan", "eve"),
+        np.array([0, 0, 1, 1, 2]),
+        "pooled",
+        {"p": 0.5},
+        key=bytes(32),
+        promise=Promise("group", "belief", once=True, hides_members=True),
+    )
+    write_release(release, tmp_path / "r", seed=0, input_hash="")
+    both = write(tmp_path / "both.jsonl", "coffee", "java", "language")
+    answer = people.json("search", "java", "--newcomer", both, "--release", tmp_path / "r")
+    assert (answer["choice"]["row"], answer["choice"]["users"]) == ("g0002", 2)
+    assert answer["choice"]["rows"] == 2
 
 
 def test_the_engine_gets_the_row_alone(

@@ -164,8 +164,9 @@ def test_a_published_file_with_a_flipped_bit_is_told(tmp_path: Path, paper: Prof
     call(settings.workspace, "publish", "-o", file)
     good = file.read_bytes()
     assert look(settings, "published").found == "1 file, as published"
-    # A bit of the first line's beginning, of a number in it that could be another, and of a row.
-    for place in (3, good.index(b'"p": 0.5') + 7, good.index(b'{"row"') + 40):
+    # A bit of the first line's beginning, of numbers in it that could be others, and of a row.
+    numbers = (good.index(b'"p": 0.5') + 7, good.index(b'"raw": 1.0') + 7)
+    for place in (3, *numbers, good.index(b'{"row"') + 40):
         file.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
         assert look(settings, "published").found.startswith(f"{file}: "), place
     call(settings.workspace, "publish", "-o", file)  # as the remedy says

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
@@ -118,8 +119,13 @@ def test_few_people_and_people_who_all_agree() -> None:
     mean, low, _, p = student(np.ones((1, 1)))
     assert mean == 1
     assert np.isnan([low, p]).all()
-    mean, low, high, p = student(np.ones((1, 6)))
-    assert (mean, low, high, p) == (1, 1, 1, 2 * 0.5**6)
+    # Means of 0.1 and 0.7 differ from them in the last digit, which is no spread.
+    for score, people in product((1.0, 0.1, 0.7, 1 / 3), (3, 6, 12)):
+        agreed = np.full((1, people), score)
+        assert [one.item() for one in student(agreed)] == pytest.approx(
+            [score, score, score, 2 * 0.5**people], abs=1e-12
+        )
+        assert np.isnan(welch(agreed, agreed[:, 1:])[3])
     assert student(np.full((1, 6), 0.5))[3] == 1
 
 

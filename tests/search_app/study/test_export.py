@@ -20,8 +20,10 @@ from search_app.errors import UsageError
 from search_app.settings import Settings
 from search_app.study.analysis import ANSWER, GRADE, QUERY
 from search_app.study.design import KEEP_QUERIES, OPT_INS, PUBLISH, Study
+from search_app.study.export.published import publish_queries
+from search_app.study.export.tables import kept_in
 from search_app.study.export.writing import export
-from search_app.study.store import FILE, Event, StudyStore
+from search_app.study.store import FILE, ROOM, Event, StudyStore
 from search_app.study.trials import Trial, blank_trial
 
 from .conftest import NOW, played, rows_of
@@ -248,6 +250,25 @@ def test_queries_of_five_people_leave_once(
     for at in range(3):
         assert "coffee" not in everything_in(tmp_path / f"out{at}")
         assert "canary" not in everything_in(tmp_path / f"out{at}")
+
+
+def test_a_killed_export_leaves_nothing_of_who_withdraws(
+    study: Study, store: StudyStore, tmp_path: Path, workspace: Settings, wordnet: WordNet
+) -> None:
+    """What people typed stayed among the system's temporary files for good."""
+    del wordnet
+    for _ in range(5):
+        plant(study, store, (KEEP_QUERIES, "publish_queries"), 1)
+    people, kept = store.participants(), kept_in(study, store)
+    if (child := os.fork()) == 0:
+        publish_queries(kept, tmp_path, workspace, lambda _: os._exit(9))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    room = study.folder / ROOM
+    assert "canaryquery1" in everything_in(room)
+    assert room.stat().st_mode & 0o077 == 0
+    store.withdraw(people[-1].id)
+    assert not room.exists()
 
 
 def test_a_study_goes_on_elsewhere(study: Study, tmp_path: Path) -> None:

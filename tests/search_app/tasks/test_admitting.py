@@ -7,7 +7,7 @@ import random
 import shutil
 import signal
 from collections.abc import Callable, Set
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -400,6 +400,16 @@ def test_people_without_a_past_are_admitted_by_what_grew(groups: Town) -> None:
     assert (further / "rows.jsonl").read_bytes() == before
     assert not fault_of_choices(groups.profiles, fingerprint(now))
     assert groups.admit().waiting == 0
+
+
+def test_who_paused_is_not_admitted_by_a_profile_of_a_log(groups: Town) -> None:
+    with closing(PeopleStore(groups.root / "people.sqlite")) as store:
+        store.choose("person-103", paused=True)
+        assert groups.admit().admitted == 11
+        assert not read_release(groups.release, promise_of).serves("person-103")
+        store.choose("person-103", paused=False)
+        with pytest.raises(TooFew, match="1 person waits"):
+            groups.admit()
 
 
 def test_what_grew_counts_once_whenever_admission_is_killed(groups: Town, tmp_path: Path) -> None:

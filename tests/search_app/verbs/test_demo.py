@@ -16,7 +16,7 @@ from search_app.cli import run
 from search_app.errors import UsageError
 from search_app.settings import load_settings
 from search_app.tasks import demo as demonstration
-from search_app.town import examples
+from search_app.town import PAIR, examples
 from search_app.workspace.folder import Workspace
 from search_app.workspace.opening import open_modes
 
@@ -69,7 +69,7 @@ def test_the_group_beats_no_personalization_over_the_whole_town(demo: Path) -> N
     modes = open_modes(Workspace(demo), settings)
     truth = json.loads((demo / "town.truth.json").read_text(encoding="utf-8"))
     assert modes.release is not None
-    for label in examples.PAIR:
+    for label in PAIR:
         fans = [user for user in truth["interests"][label] if user in modes.release.users]
         answers = [modes.answers("java", ("none", "group"), fan, pool=100) for fan in fans]
         plain, group = (

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from search_app.errors import UsageError
+from search_app.evaluation.log import PrecisionLog
 from search_app.workspace.folder import Workspace, write_whole
 
 
@@ -26,6 +27,13 @@ def workspace(tmp_path: Path) -> Workspace:
 def test_what_is_missing_says_how_to_make_it(workspace: Workspace, kind: str, remedy: str) -> None:
     with pytest.raises(UsageError, match=f"no {kind} in .*veilsearch.*{remedy}"):
         workspace.find(kind)
+
+
+def test_a_new_workspace_is_its_owners_only(workspace: Workspace) -> None:
+    workspace.create()
+    PrecisionLog(workspace.log).close()
+    for path, mode in ((workspace.root, 0o700), (workspace.log, 0o600)):
+        assert path.stat().st_mode & 0o777 == mode
 
 
 def test_paths_inside_move_with_the_folder(workspace: Workspace, tmp_path: Path) -> None:

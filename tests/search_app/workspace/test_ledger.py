@@ -85,6 +85,17 @@ def test_a_release_from_anywhere_is_noted_before_its_file_is_there(
 NOBODY = Candidate(set(), "ab", once=False, users=8, rows=2, method="none", parameters={})
 
 
+def test_rows_keep_the_certificate_with_which_they_were_first_published(run: Run) -> None:
+    path = ledger_path(Workspace(run.workspace))
+    for certificate, sha256 in (({"seed": 1}, "ab"), ({"seed": 2}, "ab"), ({"seed": 3}, "cd")):
+        candidate = NOBODY._replace(sha256=sha256, certificate=certificate)
+        with publishing(path, candidate) as publication:
+            publication.note()
+    assert ledger.earlier_certificate([path], "ab") == {"seed": 1}
+    assert ledger.earlier_certificate([path.with_name("none"), path], "cd") == {"seed": 3}
+    assert ledger.earlier_certificate([path], "ef") == {}
+
+
 def test_nobody_publishes_while_another_does(run: Run) -> None:
     path = ledger_path(Workspace(run.workspace))
     with (

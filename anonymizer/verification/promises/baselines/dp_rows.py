@@ -29,9 +29,9 @@ from ...files.evidence import BASE, KEY, MANIFEST, ROWS, Parts
 from ...files.profiles import JudgedProfiles
 from ...files.strict_lines import is_real, is_whole, read_lines, read_strictly
 from ...finding import Broken, Finding, Findings, row_findings, settled
+from ...recounts.pools import secret_numbers
 from ...tally import Grounds, Tally
 from ..pooled import key_of
-from ..pools import secret_numbers
 from ..record import Judge
 from .repeated_noise import noise_of
 

@@ -11,9 +11,9 @@ from ...choices import MIN_USERS, Numbers, parameter_faults
 from ...files.evidence import Parts
 from ...files.profiles import JudgedProfiles
 from ...finding import Findings
+from ...recounts.rows import expected_rows, judge_rows
 from ...tally import Grounds, Tally
 from ..record import Judge
-from ..rows import expected_rows, judge_rows
 
 # What `judge_rows` asks of methods that can do more than take means.
 MEANS = {"guarantee": "average", "representative": "centroid", "p": None}

@@ -11,10 +11,10 @@ from ...choices import parameter_faults
 from ...files.evidence import Parts
 from ...files.profiles import JudgedProfiles
 from ...finding import Findings, row_findings
+from ...recounts.rows import expected_rows, judge_rows
 from ...tally import Grounds, Tally
 from ..km_anonymity import FACTS, before_earlier, reduced_facts
 from ..record import Judge
-from ..rows import expected_rows, judge_rows
 from .means import MEANS
 
 _WHOLE = {**MEANS, "representative": "union"}

@@ -8,8 +8,8 @@ from typing import Any
 from ...choices import MOST
 from ...files.strict_lines import is_whole
 from ...finding import Findings
+from ...recounts.groups import judge_groups
 from ...tally import Tally
-from ..groups import judge_groups
 from .means import judge_of_means
 
 _NUMBERS = {"k": (lambda k: is_whole(k, 2, MOST), f"a whole number from 2 to {MOST}")}

@@ -20,6 +20,7 @@ from ...visitors.sign_in import TOO_MANY, WRONG
 from .forms import clean, field_of, read_answers
 from .place import (
     COOKIE,
+    PAUSED,
     ServedStudy,
     completion_of,
     here,
@@ -183,7 +184,7 @@ def _of_code(place: ServedStudy) -> _Given:
         people.sign_out(token)
     if not (user and place.rankings.modes.has_profile(user)):
         return _Given(fault=WRONG)
-    return _Given(person=user)
+    return _Given(fault=PAUSED) if place.is_paused(user) else _Given(person=user)
 
 
 _PROFILES: Mapping[str, Callable[[ServedStudy], _Given]] = {

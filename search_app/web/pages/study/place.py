@@ -37,6 +37,10 @@ UNKNOWN = (
     "The search engine no longer has the profile by which your results are ordered. So the study "
     "can’t go on for you. You may withdraw."
 )
+PAUSED = (
+    "You have paused personalization in the search engine, so your profile is not read. Resume it "
+    "there, on your own page, or withdraw from the study."
+)
 _SIGNS = 8  # of a completion code
 _NUMBER = re.compile("[0-9a-f]{1,14}")
 _PROOF = 26  # hexadecimal digits that prove a withdrawal link: 104 bits
@@ -127,7 +131,13 @@ class ServedStudy:
             abort(503, STOPPED)
         if person and not rankings.modes.has_profile(person):
             abort(410, UNKNOWN)
+        if self.is_paused(person):
+            abort(409, PAUSED)
         return rankings.of(query, conditions, person, profile)
+
+    def is_paused(self, person: str) -> bool:
+        """Return whether `person` of the workspace wants their profile not to be read."""
+        return self.people is not None and self.people.choices(person).paused
 
     @cached_property
     def steps(self) -> tuple[StudyStep, ...]:

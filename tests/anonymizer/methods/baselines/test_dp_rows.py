@@ -26,7 +26,7 @@ from anonymizer.methods.baselines.discrete_noise import Stream, gaussian
 from anonymizer.methods.baselines.dp_rows import clipped_counts
 from anonymizer.methods.method import Inputs
 from anonymizer.model import Profiles, Release
-from anonymizer.publishing import publish
+from anonymizer.publishing import publish, read_published
 from anonymizer.similarity.documents import Documents
 from anonymizer.storage.profiles import fingerprint, write_profiles
 from anonymizer.storage.releases import write_release
@@ -171,6 +171,8 @@ def test_a_release_is_verified_and_published(name: str, tmp_path: Path) -> None:
     verdict = verify(folder, path)
     assert verdict.breaches == []
     assert publish(folder, path, tmp_path / "published").holds
+    # What attackers get is counted from profiles without noise, so it may not be published.
+    assert "certificate" not in read_published(tmp_path / "published").about["quoted"]
     people = release.rows.weights.data * len(profiles)
     assert np.allclose(people, np.rint(people))
     sizes = release.grouping.sizes.tolist()

@@ -10,7 +10,7 @@ import pytest
 from anonymizer.rows.secret_order import secret_numbers as product_numbers
 from anonymizer.rows.secret_order import secret_order
 from anonymizer.verification.judge import verify
-from anonymizer.verification.promises.pools import secret_numbers
+from anonymizer.verification.recounts.pools import secret_numbers
 
 from ...small_release import Rows, SmallRelease
 from ...small_shares import KEY, drawn_groups, numbers_of, order_of, pooled, priors
@@ -185,7 +185,7 @@ def test_a_cell_over_p(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, lambda share, *_: share)
     release = made()
     assert "weights" in dict(breaches(release, tmp_path))
-    monkeypatch.setattr("anonymizer.verification.promises.pools._far", no_one_is_far)
+    monkeypatch.setattr("anonymizer.verification.recounts.pools._far", no_one_is_far)
     found = dict(breaches(release, tmp_path))
     assert found.keys() == {"p"}
     assert "2 of 5 rows: has a share, or lacks a term, more than p=0.4 off" in found["p"]

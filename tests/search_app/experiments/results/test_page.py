@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from dataclasses import replace
 
 from search_app import __version__
 from search_app.experiments.report.report import (
@@ -41,7 +42,7 @@ REPORT = Report(
     tables=(Table("baselines", "Baselines", "By mode.", ("mode", "AP"), (("none", "0.400"),)),),
 )
 COMMAND = "veilsearch experiment zhu.toml --set users=30 --log log.tsv"
-PICTURES = {"figure-4": b"<svg/>"}
+PICTURES = {"figure-4": b"<svg/>", "plane": b"<svg/>"}
 
 
 def page(report: Report = REPORT) -> str:
@@ -89,3 +90,25 @@ def test_it_says_how_to_make_it_again_and_how_to_cite_it() -> None:
     text = re.sub(r"<[^>]+>", "", page())
     assert f"Run again with: {COMMAND}" in text
     assert f"Cite as: veilsearch {__version__}, experiment zhu, rows sha256 ab12" in text
+
+
+PLANE = Figure(
+    "plane",
+    "A plane",
+    "Upper left is better.",
+    "cost",
+    "AP",
+    (FigureLine("mine", (FigurePoint(0.1, 0.7, 0.6, 0.8, "mine <b>: 4 people", "mine"),
+                         FigurePoint(0.2, 0.6, about="worse", dominated=True))),),
+    "plane",
+)  # fmt: skip
+
+
+def test_a_plane_is_a_picture_and_a_table_and_brings_its_script() -> None:
+    shown = page(replace(REPORT, figures=(PLANE,)))
+    assert 'data-x="0.1" data-y="0.7" data-low="0.6" data-high="0.8"' in shown
+    assert 'data-x="0.2" data-y="0.6" data-dominated' in shown
+    assert "<td>mine &lt;b&gt;: 4 people</td>" in shown
+    assert '<img class="picture"' in shown
+    assert shown.count("<script") == 1
+    assert "src=" not in shown.partition("<script")[2]

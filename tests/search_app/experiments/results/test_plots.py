@@ -183,3 +183,11 @@ def test_without_a_home_nothing_is_said(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_dominated_points_of_a_plane_are_grey() -> None:
+    points = (FigurePoint(0.1, 0.7, 0.6, 0.8), FigurePoint(0.2, 0.6, 0.5, 0.7, dominated=True))
+    for grey, shown in ((False, points[:1]), (True, points)):
+        line = (FigureLine("mine", shown), FigureLine("yours", points[:1]))
+        svg, _ = draw(Figure("plane", "A plane", "About.", "cost", "AP", line, "plane"))
+        assert (plots._GREY.encode() in svg) is grey

@@ -207,8 +207,13 @@ def test_the_closest_row_is_found_here_as_the_library_finds_it(
     page: Page, address: str, sent: list[Request], tmp_path: Path
 ) -> None:
     rows = {f"g{seed:04}": fractional_profile(seed, 90) for seed in range(40)}
-    lines = [{"format": "veilsearch published release 1"}]
-    lines += [{"row": name, "users": 5, "terms": terms} for name, terms in rows.items()]
+    # The last row of each cohort is the mean of its groups, which is no group's.
+    cohort: dict[str, Any] = {"facts": {"groups": 20}}
+    lines = [{"format": "veilsearch published release 2", **cohort}]
+    lines[0]["cohorts"] = [{"rows": 21, **cohort}]
+    rows["g0019~"] = rows["g0040"] = PEOPLE["2003"]
+    lines += [{"row": name, "users": 5, "terms": rows[name]} for name in sorted(rows)]
+    del rows["g0019~"], rows["g0040"]
     (tmp_path / "published").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     choice = closest_row(PEOPLE["2003"], Profiles.from_rows(rows))
     device(page, f"{address}/device")

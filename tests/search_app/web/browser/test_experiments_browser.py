@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
 
+from search_app.experiments.definition import label_of
+from search_app.experiments.report.report import Figure, FigureLine, FigurePoint
 from search_app.web import Site
 
-from ..run_folders import make_run, with_runs
+from ..run_folders import REPORT, make_run, with_runs
 from .chromium import in_browser
 
 pytestmark = in_browser
@@ -54,3 +57,35 @@ def test_print_has_the_report_and_no_forms(page: Page, address: str) -> None:
         assert page.locator(shown).first.is_visible()
     for hidden in (".pair", ".picks", ".numbers", "footer"):
         assert not page.locator(hidden).first.is_visible()
+
+
+def test_the_points_of_a_plane_are_read_by_mouse_and_keys(
+    watched: Page, address: str, site: Site
+) -> None:
+    release = site.modes.release
+    assert release is not None
+    served = label_of(release.method, release.parameters)
+    points = (
+        FigurePoint(0.1, 0.7, 0.6, 0.8, "one: 4 people", served),
+        FigurePoint(0.2, 0.6, 0.5, 0.7, "two: 5 people", "other", dominated=True),
+    )
+    plane = Figure("plane", "A plane", "It.", "cost", "AP", (FigureLine("a", points),), "plane")
+    folder = site.settings.workspace / "experiments"
+    make_run(folder / "planes", replace(REPORT, figures=(plane,)))
+    watched.goto(f"{address}/experiments/planes")
+    said = watched.locator(".said.live")
+    marks = watched.locator(".mark")
+    assert marks.count() == 2
+    assert not watched.locator("img.picture").is_visible()
+    watched.locator("a.mark").focus()
+    assert said.inner_text() == "one: 4 people Open it by a click."
+    watched.keyboard.press("ArrowRight")
+    assert said.inner_text() == "two: 5 people Dominated."
+    watched.locator("a.mark").hover()
+    assert said.inner_text().startswith("one")
+    watched.locator("a.mark").click()
+    watched.wait_for_url(f"{address}/groups")
+    watched.goto(f"{address}/experiments/planes")
+    watched.emulate_media(media="print")
+    assert watched.locator("img.picture").is_visible()
+    assert not watched.locator(".chart.live").is_visible()

@@ -42,6 +42,21 @@ def about(site: Site, **changes: Any) -> str:
     return text
 
 
+@pytest.mark.parametrize("path", ["/about", "/groups"])
+def test_the_certificate_of_the_release_stands_in_sentences(site: Site, path: str) -> None:
+    known = {"attack": "linking", "measure": "top-1", "known": 3, "choice": "random"}
+    figures = {"value": 0.8, "low": 0.7, "high": 0.9, "raw": 1.0, "promised": None}
+    certificate = {"attacks": [{**known, **figures}], "not_promised": ["that pigs fly"]}
+    shown = {"group": certificate}
+    certified = replace(site, certificate=lambda mode: shown.get(mode, {}))
+    page = seen(create_app(certified).test_client(), path).text
+    assert (
+        "Someone who knows three of your interests finds your row in up to 8 of 10 cases. Without "
+        "any method it is up to 10 of 10 cases. Not promised: that pigs fly."
+    ) in page
+    assert "What attackers get" not in seen(create_app(site).test_client(), path).text
+
+
 REAL: dict[str, Any] = {"people": {}, "examples": ()}
 
 

@@ -104,7 +104,7 @@ def test_who_is_forgotten_is_in_no_file(
 
 
 def test_what_is_left_is_never_the_people_s_file_itself_but_its_copy(
-    workspace: Workspace, live: Live, mira: FlaskClient
+    workspace: Workspace, live: Live, mira: FlaskClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     oren = sign_in(live, OREN)
     oren.post("/me/remember", data={"remember": "1"})
@@ -113,10 +113,11 @@ def test_what_is_left_is_never_the_people_s_file_itself_but_its_copy(
     answer = oren.delete("/api/v1/profile")
     assert (answer.status_code, answer.json["left"] if answer.json else None) == (200, 0)
     people = next(path for path in workspace.root.glob("people.sqlite*") if MIRA in text_of(path))
-    shutil.copy(people, workspace.root / "people.sqlite.old")
+    shutil.copy(people, workspace.root / f"{MIRA}.old")
     answer = mira.post("/me/forget", data={"confirm": "yes"})
     assert "&left=1&" in answer.headers["Location"]
-    assert needles(workspace, MIRA) == {"people.sqlite.old"}
+    assert needles(workspace, MIRA) == {f"{MIRA}.old"}
+    assert caplog.messages[-1].endswith("a person who left: ….old")  # no log holds an id
 
 
 def text_of(path: Path) -> str:

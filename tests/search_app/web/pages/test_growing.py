@@ -83,7 +83,7 @@ def test_a_person_without_a_past_is_served_by_what_grew_at_once(grows: Site) -> 
     assert own_order(client)[:2] == ["doc01", "doc03"]  # those on code
     row = grows.modes.row_for(NEW)
     assert row
-    assert (row.name, row.visible) == ("g0002", frozenset())  # nothing of the row is shown
+    assert (row.name, row.foreign) == ("g0002", True)  # nothing of the row is shown
     says(
         client,
         "/me",
@@ -99,15 +99,12 @@ def test_a_person_without_a_past_is_served_by_what_grew_at_once(grows: Site) -> 
 def test_what_grew_is_laid_over_a_past(grows: Site) -> None:
     client = person(grows, BO)  # of code
     assert own_order(client)[0] == "doc01"
-    closest = grows.modes.row_for(BO)
-    assert closest
-    assert closest.visible == {"code"}
     grows.store.choose(BO, grow=True)
     grows.store.grow(BO, {"coffee": 1})
     assert own_order(client)[:2] == ["doc00", "doc01"]  # all documents are as close
     closest = grows.modes.row_for(BO)
     assert closest
-    assert (closest.name, closest.visible) == ("g0001", {"code"})
+    assert (closest.name, closest.foreign) == ("g0001", True)
     assert grows.modes.profiles
     assert grows.modes.profiles.row(BO) == {"code": 1.0}
 

@@ -371,7 +371,7 @@ def test_in_demo_it_is_told_what_was_done(
         place(answer),
         "Receipt: your data was removed from 3 files on 15 Jan 2027, 08:00 UTC.",
         "1 row was withdrawn. Every other row is as it was, byte for byte.",
-        "1 file in the workspace still names this person",
+        "1 file in the workspace may still hold something of this person",
     )
 
 

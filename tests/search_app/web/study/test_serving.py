@@ -198,6 +198,28 @@ def test_other_ways_to_a_profile(
     place.store.close()
 
 
+def test_the_profile_of_somebody_who_paused_is_not_read(
+    tmp_path: Path, modes: Modes, clock: Clock
+) -> None:
+    place = place_of(write_study(tmp_path / "other", "code", practice=""), modes, clock)
+    place.people = people = PeopleStore(tmp_path / "people.sqlite")
+    code, phone = people.new_code("1002"), Phone(create_study_app(place), place.store.invite(1)[0])
+    phone.agree()
+    people.choose("1002", paused=True)
+    refused = phone.post("/profile", 400, step=phone.step, **{"own-code": code})
+    assert "have paused personalization" in refused.text
+    people.choose("1002", paused=False)
+    phone.post("/profile", step=phone.step, **{"own-code": code})
+    people.choose("1002", paused=True)
+    phone.go_on()  # a form
+    with phone.client.get("/") as answer:
+        assert (answer.status_code, "have paused" in answer.text) == (409, True)
+    people.choose("1002", paused=False)
+    assert "/answer" in phone.to_the_end()
+    people.close()
+    place.store.close()
+
+
 def test_a_completion_address_has_the_code_in_it(
     tmp_path: Path, modes: Modes, clock: Clock
 ) -> None:

@@ -1,0 +1,1 @@
+"""Recounts that several promises share: groups, their rows, published shares, and pools."""
