@@ -119,12 +119,15 @@ def having(profiles: Profiles) -> csr_matrix:
     return _with(profiles.weights, np.ones(profiles.weights.nnz))
 
 
-def row_of_people(profiles: Profiles, release: Release) -> Ints:
-    """Return the row in `release` of each person of `profiles`; -1 for people without one."""
+def row_of_people(profiles: Profiles, release: Release, name: str = "release") -> Ints:
+    """Return the row in `release` of each person of `profiles`; -1 for people without one.
+
+    Refuse a release of other people, by this `name`.
+    """
     row_of = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
     rows = np.array([row_of.get(user, -1) for user in profiles.users], dtype=np.int64)
     if np.all(rows < 0):
-        raise BadInput("the release is of other people than the profiles; name its own profiles")
+        raise BadInput(f"the {name} is of other people than the profiles; name one of these people")
     return rows
 
 
