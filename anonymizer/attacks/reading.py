@@ -151,12 +151,20 @@ def true_shares(view: View) -> csr_matrix:
     return shares_of(view.counts, members)
 
 
-def largest_change(believed: csr_matrix, true: csr_matrix, prior: Floats) -> float:
-    """Return the largest change from `prior` that is both `believed` and `true`, rows x terms."""
+def largest_change(
+    believed: csr_matrix, true: csr_matrix, prior: Floats, absent: Floats | float = 0.0
+) -> float:
+    """Return the largest change from `prior` that is both `believed` and `true`, rows x terms.
+
+    Where a row has no cell, `absent` is believed of the term.
+    """
     largest = 0.0
     for row in range(believed.shape[0]):
         # One row at a time, as all rows with all terms might not fit into memory.
-        guess, truth = believed[row].toarray()[0] - prior, true[row].toarray()[0] - prior
+        guess, cells = absent - prior, slice(believed.indptr[row], believed.indptr[row + 1])
+        terms = believed.indices[cells]
+        guess[terms] = believed.data[cells] - prior[terms]
+        truth = true[row].toarray()[0] - prior
         both = np.minimum(np.abs(guess), np.abs(truth))[guess * truth > 0]
         largest = max(largest, float(both.max(initial=0.0)))
     return largest
