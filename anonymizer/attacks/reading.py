@@ -80,7 +80,7 @@ class View:
 def view_of(profiles: Profiles, release: Release) -> View:
     """Return what an attacker reads in `release`; `profiles` give the totals, and who is right."""
     own, row_of = having(profiles), row_of_people(profiles, release)
-    published, sizes = _aligned(profiles, release), release.grouping.sizes
+    published, sizes = aligned(profiles, release), release.grouping.sizes
     inside = np.flatnonzero((row_of >= 0) & (row_of < release.groups))
     everybody = inside if release.promise.hides_members else np.arange(len(profiles))
     totals = np.asarray(own[everybody].sum(axis=0)).ravel()
@@ -170,7 +170,7 @@ def largest_change(
     return largest
 
 
-def _aligned(profiles: Profiles, release: Release) -> csr_matrix:
+def aligned(profiles: Profiles, release: Release) -> csr_matrix:
     """Return the rows of `release` over the terms of `profiles`, each weight at most 1."""
     number = {term: at for at, term in enumerate(profiles.terms)}
     row, column, weight = [], [], []

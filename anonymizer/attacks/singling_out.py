@@ -6,7 +6,7 @@ import numpy as np
 
 from .attacked import ROUNDING, Attacked, AttackResult, Named
 from .intervals import Estimate, exact, wilson
-from .reading import cells_at
+from .reading import aligned, cells_at
 
 _MOST = 1 / np.e  # of describing by chance, whatever is described: n · 1/n · (1 - 1/n)^(n - 1)
 
@@ -37,7 +37,8 @@ def singling_out(target: Attacked) -> list[AttackResult]:
 def _sentences(target: Attacked) -> Estimate:
     """Return the share of rows whose rarest published term belongs to exactly one person."""
     view, groups = target.view, target.release.groups
-    published = view.rows[:groups]
+    # As they are: what a view makes of them takes the totals, which this attacker does not know.
+    published = aligned(target.profiles, target.release)[:groups]
     mass = view.sizes[:groups].astype(float) @ published
     owners = np.bincount(target.own.indices, minlength=mass.size)
     right, rows = 0.0, 0
