@@ -37,7 +37,7 @@ def singling_out(target: Attacked) -> list[AttackResult]:
 def _sentences(target: Attacked) -> Estimate:
     """Return the share of rows whose rarest published term belongs to exactly one person."""
     view, groups = target.view, target.release.groups
-    # As they are: what a view makes of them takes the totals, which this attacker does not know.
+    # As it stands there: this attacker has no totals to correct it by.
     published = aligned(target.profiles, target.release)[:groups]
     mass = view.sizes[:groups].astype(float) @ published
     owners = np.bincount(target.own.indices, minlength=mass.size)
