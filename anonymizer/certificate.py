@@ -2,8 +2,8 @@
 
 A release with a certificate was attacked, and no attack got more than is promised. Figures of
 attacks are rounded up to tenths, and their intervals outwards. A tenth of the fewest people who
-are measured is ten people. Bounds of the promise are counted over everybody, and never stated above
-what is promised.
+are measured is ten people, so no figure changes with one person alone in a way that others could
+use. Bounds of the promise are counted over everybody, and never stated above what is promised.
 Readers can't count it again, as that takes the profiles. So it is quoted, and has no room for a
 message.
 """
