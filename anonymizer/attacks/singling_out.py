@@ -6,7 +6,7 @@ import numpy as np
 
 from .attacked import ROUNDING, Attacked, AttackResult, Named
 from .intervals import Estimate, exact, wilson
-from .reading import cells_at
+from .reading import aligned, cells_at
 
 _MOST = 1 / np.e  # of describing by chance, whatever is described: n · 1/n · (1 - 1/n)^(n - 1)
 
@@ -37,7 +37,8 @@ def singling_out(target: Attacked) -> list[AttackResult]:
 def _sentences(target: Attacked) -> Estimate:
     """Return the share of rows whose rarest published term belongs to exactly one person."""
     view, groups = target.view, target.release.groups
-    published = view.rows[:groups]
+    # As it stands there: this attacker has no totals to correct it by.
+    published = aligned(target.profiles, target.release)[:groups]
     mass = view.sizes[:groups].astype(float) @ published
     owners = np.bincount(target.own.indices, minlength=mass.size)
     right, rows = 0.0, 0
@@ -66,6 +67,6 @@ def _largest_chance(target: Attacked) -> float:
 
 def _promised(target: Attacked) -> float | None:
     """Return 1/k, where the release of `target` promises k people behind each row."""
-    k = target.release.number("k")
-    grouped = target.release.promise.behind == "group"
-    return 1 / k if k and grouped else None
+    k, promise = target.release.number("k"), target.release.promise
+    promised = promise.behind == "group" and promise.bounds != "nothing"
+    return 1 / k if k and promised else None
