@@ -108,6 +108,15 @@ class Index(Protocol):
     def ids(self, rows: Ints) -> NDArray[np.object_]:
         """Return the ids of `rows`, without reading the documents."""
 
+    def document_counts(self, words: Sequence[str]) -> list[int | None]:
+        """Return how many documents have each of `words`; None for one that no search looks for.
+
+        That is a stop word, such as “the”. Of a word of several terms, the most frequent counts.
+        """
+
+    def row_of(self, name: str) -> int | None:
+        """Return the row of the document whose id is `name`; None if there is none."""
+
     def documents(self, rows: Sequence[int]) -> list[Document]:
         """Return the documents of `rows`, in their order."""
 

@@ -66,7 +66,7 @@ class Attacked:
                 "one person alone has a row; an attack needs others to confuse them with"
             )
         if self.second is not None:
-            row_of_people(self.profiles, self.second)  # refuses a release of other people
+            row_of_people(self.profiles, self.second, "second release")  # refuses other people
         most = int(self.profiles.sizes[self._row_of >= 0].max())
         if max(self.known) > most:
             raise BadParameter(

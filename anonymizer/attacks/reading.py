@@ -119,12 +119,15 @@ def having(profiles: Profiles) -> csr_matrix:
     return _with(profiles.weights, np.ones(profiles.weights.nnz))
 
 
-def row_of_people(profiles: Profiles, release: Release) -> Ints:
-    """Return the row in `release` of each person of `profiles`; -1 for people without one."""
+def row_of_people(profiles: Profiles, release: Release, name: str = "release") -> Ints:
+    """Return the row in `release` of each person of `profiles`; -1 for people without one.
+
+    Refuse a release of other people, by this `name`.
+    """
     row_of = dict(zip(release.users, release.row_of_user.tolist(), strict=True))
     rows = np.array([row_of.get(user, -1) for user in profiles.users], dtype=np.int64)
     if np.all(rows < 0):
-        raise BadInput("the release is of other people than the profiles; name its own profiles")
+        raise BadInput(f"the {name} is of other people than the profiles; name one of these people")
     return rows
 
 
@@ -148,12 +151,20 @@ def true_shares(view: View) -> csr_matrix:
     return shares_of(view.counts, members)
 
 
-def largest_change(believed: csr_matrix, true: csr_matrix, prior: Floats) -> float:
-    """Return the largest change from `prior` that is both `believed` and `true`, rows x terms."""
+def largest_change(
+    believed: csr_matrix, true: csr_matrix, prior: Floats, absent: Floats | float = 0.0
+) -> float:
+    """Return the largest change from `prior` that is both `believed` and `true`, rows x terms.
+
+    Where a row has no cell, `absent` is believed of the term.
+    """
     largest = 0.0
     for row in range(believed.shape[0]):
         # One row at a time, as all rows with all terms might not fit into memory.
-        guess, truth = believed[row].toarray()[0] - prior, true[row].toarray()[0] - prior
+        guess, cells = absent - prior, slice(believed.indptr[row], believed.indptr[row + 1])
+        terms = believed.indices[cells]
+        guess[terms] = believed.data[cells] - prior[terms]
+        truth = true[row].toarray()[0] - prior
         both = np.minimum(np.abs(guess), np.abs(truth))[guess * truth > 0]
         largest = max(largest, float(both.max(initial=0.0)))
     return largest

@@ -67,6 +67,6 @@ def _largest_chance(target: Attacked) -> float:
 
 def _promised(target: Attacked) -> float | None:
     """Return 1/k, where the release of `target` promises k people behind each row."""
-    k = target.release.number("k")
-    grouped = target.release.promise.behind == "group"
-    return 1 / k if k and grouped else None
+    k, promise = target.release.number("k"), target.release.promise
+    promised = promise.behind == "group" and promise.bounds != "nothing"
+    return 1 / k if k and promised else None

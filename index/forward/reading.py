@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..model import Floats, Ints, SearchError, Whole
 from .products import alike, products_away, row_parts, row_products
+from .spelling import Spelling
 
 ARRAYS = ("numbers", "indptr", "indices", "tf", "df", "norms_tf", "norms_tfidf")
 TERMS = "terms.json"
@@ -116,6 +117,11 @@ class Forward:
         columns: Ints = indices[part].astype(np.int64)
         weights: Floats = tf[part] * self._idf[columns]
         return columns, weights / (np.linalg.norm(weights) or 1)
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """Return the terms, prepared for finding those that are spelled almost like a word."""
+        return Spelling(self.terms)
 
     def columns(self, terms: Sequence[str]) -> Ints:
         """Return the columns of `terms`, -1 for a term that no document has."""

@@ -15,6 +15,8 @@ SCORE_DOC = "org.apache.lucene.search.ScoreDoc"
 TOP_DOCS = "org.apache.lucene.search.TopDocs"
 SEARCHER = "org.apache.lucene.search.IndexSearcher"
 QUERY = "org.apache.lucene.search.Query"
+READER = "org.apache.lucene.index.IndexReader"
+TERM = "org.apache.lucene.index.Term"
 BINARY = "org.apache.lucene.index.BinaryDocValues"
 BYTES = "org.apache.lucene.util.BytesRef"
 STORED = "org.apache.lucene.index.StoredFields"
@@ -33,6 +35,15 @@ def column(field: str, box: str) -> Any:
     listed = lookup().findGetter(class_of(TOP_DOCS), "scoreDocs", hits)
     loop = _loop(value, do.arrayLength(hits), f"[L{SCORE_DOC};", f"[{box[0]}")
     return _function(do.filterArguments(loop, 0, listed))
+
+
+def counting(reader: Any, field: str) -> Any:
+    """Return the Java function from a term to how many documents of `reader` have it in `field`."""
+    made = lookup().findConstructor(
+        class_of(TERM), signature("(Ljava/lang/String;Ljava/lang/String;)V")
+    )
+    count = method(READER, "docFreq", f"(L{_path(TERM)};)I").bindTo(reader)
+    return _function(handles().filterReturnValue(handles().insertArguments(made, 0, field), count))
 
 
 def ids_of(values: Any, rows: Sequence[int]) -> list[str]:

@@ -100,6 +100,11 @@ def clauses(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[Clause]:
             yield Clause(field, name, _boosted(_phrase(field, part.text), boost))
 
 
+def terms_of(word: str) -> list[str]:
+    """Return the terms under which `word` is indexed: none if it is a stop word."""
+    return _terms(clean(word))
+
+
 def _pieces(text: str) -> tuple[str, list[tuple[str, str]]]:
     """Return the plain words of `text`, and its phrases and words with a sign: sign and text."""
     words, exact = [], dict[tuple[str, str], None]()

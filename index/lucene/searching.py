@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Document, Ints, Pool, ScorePart, SearchError, TooSlow
+from ..model import Document, Ints, Pool, ScorePart, SearchError, TooSlow, clean
 from . import jvm
-from .hits import Records, column, ids_of, search_all
+from .hits import Records, column, counting, ids_of, search_all
 from .java import directory, java, talking
-from .query import MOST_CLAUSES, clauses, lucene_query, parse_query
+from .query import MOST_CLAUSES, clauses, lucene_query, parse_query, terms_of
 
 K1, B = 0.9, 0.4
 MOST_HITS = 10_000
@@ -44,6 +44,7 @@ class LuceneIndex:
             java("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MOST_CLAUSES)
             self._searcher = self._new_searcher()
             self._rows, self._scores = column("doc", "Integer"), column("score", "Float")
+            self._count = counting(self._reader, "contents")
             self._records = Records(self._searcher, "record")
             self.size = int(self._reader.maxDoc())
         self._closed = False
@@ -120,6 +121,20 @@ class LuceneIndex:
                 raise SearchError(f"{self._folder}: the index has no ids; build it again")
             names = ids_of(of_ids, distinct.tolist())
         return np.array(names, dtype=np.object_)[places]
+
+    def document_counts(self, words: Sequence[str]) -> list[int | None]:
+        """Return how many documents have each of `words`; None for a stop word."""
+        with self._open():
+            counts = [[int(self._count.apply(term)) for term in terms_of(word)] for word in words]
+        return [max(own, default=None) for own in counts]
+
+    def row_of(self, name: str) -> int | None:
+        """Return the row of the document whose id is `name`; None if there is none."""
+        with self._open():
+            exact = java("org.apache.lucene.index.Term")("id", clean(name))
+            query = java("org.apache.lucene.search.TermQuery")(exact)
+            rows = list(self._rows.apply(self._searcher.search(query, 1)))
+        return int(rows[0]) if rows else None
 
     def numbers(self, rows: Sequence[int]) -> list[int]:
         """Return the numbers under which the documents of `rows`, which ascend, were added."""

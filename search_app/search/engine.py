@@ -82,6 +82,28 @@ class Engine:
         """Return the ids of the documents `rows`; the stored documents are not read."""
         return self._index.ids(rows)
 
+    def document(self, name: str) -> Document | None:
+        """Return the document whose id is `name`; None if there is none."""
+        row = self._index.row_of(name)
+        return None if row is None else self._index.documents([row])[0]
+
+    def document_counts(self, words: Sequence[str]) -> list[int | None]:
+        """Return how many documents have each of `words`; None for a stop word."""
+        return self._index.document_counts(words)
+
+    def nearest(self, word: str) -> str:
+        """Return the term of documents that is spelled most like `word`; "" if none is near."""
+        near = self._forward.spelling.nearest(word.lower())
+        counts = self._index.document_counts(near)
+        # Terms are base forms, which need not be words that documents have.
+        return next((term for term, count in zip(near, counts, strict=True) if count), "")
+
+    def beginning(self, prefix: str) -> list[str]:
+        """Return frequent terms of documents that begin with `prefix`, the most frequent first."""
+        terms = self._forward.spelling.beginning(prefix.lower())
+        counts = self._index.document_counts(terms)
+        return [term for term, count in zip(terms, counts, strict=True) if count]
+
     def plain(self, pool: Pool) -> Ranking:
         """Return `pool` in its BM25 order: no personalization."""
         return Ranking(pool.rows, pool.scores.astype(np.float64), np.arange(1, len(pool) + 1))

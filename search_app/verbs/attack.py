@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from anonymizer.attacks import Attacked, AttackResult
     from anonymizer.model import Profiles, Release
 
-_WIDTH = 72  # of what a figure is of
 _COLUMNS = ("attack", "known", "choice", "measure", "value", "low", "high", "raw")
 
 
@@ -170,13 +169,13 @@ def lines(target: Attacked, results: Sequence[AttackResult]) -> Iterator[str]:
     """Yield the `results` of attacks on `target` for people."""
     people = min(target.victims, len(target.release.users))
     yield f"promise of {promise_in_words(target)}; {people} victims; raw: the same without a method"
-    yield f"{'':<{_WIDTH}}{'value':>8}{'95 % interval':>18}{'raw':>9}"
-    for one in results:
-        knows = " ".join(str(part) for part in (one.known, one.choice) if part)
-        label = f"{one.attack}{f', {knows} known' if knows else ''}: {one.measure}"
+    labels = [_label(one) for one in results]
+    width = max(map(len, labels), default=0)
+    yield f"{'':<{width}}{'value':>8}{'95 % interval':>18}{'raw':>9}"
+    for label, one in zip(labels, results, strict=True):
         raw = "" if one.raw is None else f"{one.raw:.4f}"
         between = f"{one.low:.4f} - {one.high:.4f}"
-        yield f"{label:<{_WIDTH}}{one.value:>8.4f}{between:>18}{raw:>9}"
+        yield f"{label:<{width}}{one.value:>8.4f}{between:>18}{raw:>9}"
     for one in results:
         if one.beats:
             yield f"BEATEN  {one.attack}: {one.measure} is {one.value:.6g}, promised {one.most:.6g}"
@@ -184,3 +183,8 @@ def lines(target: Attacked, results: Sequence[AttackResult]) -> Iterator[str]:
         yield "None of these attacks is about what the release promises."
     elif not any(one.beats for one in results):
         yield "No attack gets more than the release promises."
+
+
+def _label(one: AttackResult) -> str:
+    knows = " ".join(str(part) for part in (one.known, one.choice) if part)
+    return f"{one.attack}{f', {knows} known' if knows else ''}: {one.measure}"

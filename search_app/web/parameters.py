@@ -158,7 +158,7 @@ KEEP = Parameter(
     "keep", "whole", "How many documents that row chooses; needs row.", KEPT, (1, MOST)
 )
 ROW = Parameter("row", "text", "The name of a released row.")
-DOC = Parameter("doc", "text", "The id of the document whose place is explained.")
+DOC = Parameter("doc", "text", "The id of a document.")
 FRAGMENT = Parameter(
     "fragment",
     "switch",

@@ -14,6 +14,7 @@ from scipy.sparse import csr_matrix
 
 from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release
+from anonymizer.terms.analysis import STOP_WORDS
 from index.forward.reading import Forward
 from index.model import Document, Index, Pool, ScorePart
 
@@ -57,6 +58,18 @@ class Shelf(Index):
     def ids(self, rows: NDArray[np.int64]) -> NDArray[np.object_]:
         """Return ids."""
         return np.array([self.stored[row].id for row in rows], dtype=np.object_)
+
+    def document_counts(self, words: Sequence[str]) -> list[int | None]:
+        """Count the texts that contain a word, but no stop word."""
+        texts = [one.text.lower() for one in self.stored]
+        return [
+            None if word.lower() in STOP_WORDS else sum(word.lower() in text for text in texts)
+            for word in words
+        ]
+
+    def row_of(self, name: str) -> int | None:
+        """Look at all ids."""
+        return next((at for at, one in enumerate(self.stored) if one.id == name), None)
 
     def documents(self, rows: Sequence[int]) -> list[Document]:
         """Read documents."""

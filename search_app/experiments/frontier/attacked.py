@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from anonymizer.arrays import Floats, Ints
+from anonymizer.arrays import Ints
 from anonymizer.attacks import Attacked
 from anonymizer.attacks.attacked import cohorts, right_guesses
 from anonymizer.attacks.intervals import Estimate, mean, wilson
 from anonymizer.attacks.learning import guessed, thirds
 from anonymizer.attacks.linking import linked
-from anonymizer.attacks.reading import true_shares
+from anonymizer.attacks.reading import largest_change, true_shares
 from anonymizer.measures.indices.releases import privacy_index
 from anonymizer.model import Profiles, Release
 
@@ -77,17 +77,9 @@ def _changed(target: Attacked) -> float:
     Of a row and a term the smaller counts of what is believed and what is true, if both go the same
     way. So noise that is believed counts as little as a truth that no row shows.
     """
-    view, largest = target.view, 0.0
-    true = true_shares(view)
-    for row in range(view.rows.shape[0]):
-        # A row that lacks a term says something, too.
-        believed: Floats = view.absent.copy()
-        low, high = view.rows.indptr[row], view.rows.indptr[row + 1]
-        believed[view.rows.indices[low:high]] = view.rows.data[low:high]
-        guess, truth = believed - view.prior, true[row].toarray()[0] - view.prior
-        both = np.minimum(np.abs(guess), np.abs(truth))[guess * truth > 0]
-        largest = max(largest, float(both.max(initial=0.0)))
-    return largest
+    view = target.view
+    # A row that lacks a term says something, too.
+    return largest_change(view.rows, true_shares(view), view.prior, view.absent)
 
 
 def _fact(name: str, value: Estimate) -> Facts:

@@ -117,9 +117,9 @@ def _in_words(summed: SummedUp, entry: FrontierEntry, pool: int) -> str:
     )
     return (
         f"{entry.name}: {people or 1:.1f} people a row; AP {cells.mean(ap)} ({cells.ends(ap)}). "
-        f"Given the row, {precision} of {BEST} guesses are right, and without it {prior}. "
-        f"{KNOWN} known terms name the row in {row}, the person in {person} of the cases. Belief "
-        f"about a term changes by {change} at most."
+        f"Of the {BEST} best guesses a share of {precision} is right if the row is known, and "
+        f"{prior} without it. {KNOWN} known terms name the row with a chance of {row}, and the "
+        f"person with {person}. Belief about a term changes by {change} at most."
     )
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from flask import Blueprint, Flask, Response, current_app, render_template, request
 
@@ -94,7 +94,7 @@ def _address(site: Site, route: Route) -> str:
     operation, chosen = route.operation, _chosen(site)
     path = route.path
     for parameter in operation.in_path:
-        path = path.replace(f"{{{parameter.name}}}", chosen[parameter.name])
+        path = path.replace(f"{{{parameter.name}}}", quote(chosen[parameter.name]))
     values = dict(operation.example) if operation.body is None else {}
     for parameter in parameters_of(operation, site):
         needed = parameter.name in operation.required

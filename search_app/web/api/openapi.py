@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from .schema import Schema, schema_of
 
 BASE = "/api/v1"
 _SESSION = "session"
+_IN_PATH = re.compile(r"<(?:\w+:)?(\w+)>")  # <doc>, or <path:doc>, which may have slashes
 _METHODS = ("GET", "PUT", "POST", "DELETE")
 _REFUSALS = {
     400: "The request does not follow this document; the message names all faults at once.",
@@ -53,7 +55,7 @@ def routes(app: Flask) -> Iterator[Route]:
         operation = operation_of(app.view_functions[rule.endpoint])
         if operation is None or not rule.rule.startswith(BASE):
             continue
-        path = rule.rule.replace("<", "{").replace(">", "}")
+        path = _IN_PATH.sub(r"{\1}", rule.rule)
         for method in _METHODS:
             if method in (rule.methods or ()):
                 yield Route(path, method, rule.endpoint, operation)

@@ -8,6 +8,7 @@ from anonymizer.methods import names_where
 
 from ...experiments.report.report import VERDICTS
 from ...search.request import RANKINGS
+from ..views.results import LONGEST_TEXT
 from ..views.standing import STATES
 from .schema import Rule
 
@@ -155,6 +156,23 @@ class SentJson(TypedDict):
     ]
 
 
+class IgnoredWordsJson(TypedDict):
+    """Words of the query that the search ignored, of its first 12 words."""
+
+    common: Annotated[list[str], "So common that the index has none of them."]
+    absent: Annotated[list[str], "In no document."]
+    meant: Annotated[
+        str,
+        "The query with terms of the index that are spelled like the absent words. Empty: none is.",
+    ]
+
+
+class SuggestionsJson(TypedDict):
+    """What a query may become."""
+
+    queries: Annotated[list[str], "With the last word completed; then titles that begin with it."]
+
+
 class SearchAnswerJson(TypedDict):
     """A page of one ranking."""
 
@@ -168,6 +186,7 @@ class SearchAnswerJson(TypedDict):
     found: Found
     milliseconds: Count
     notices: Notices
+    ignored: IgnoredWordsJson
     precision: Annotated[PrecisionJson | None, "None where there is no profile to compare with."]
     evidence: Annotated[EvidenceJson | None, "None where the rule evidence did not rank."]
     row: Annotated[SharedRowJson | None, "None where no released row served."]
@@ -211,6 +230,16 @@ class TermShareJson(TypedDict):
     share: Annotated[
         float, "What it adds: the shares of all terms and what is added sum to the score."
     ]
+
+
+class DocumentJson(TypedDict):
+    """A document, as the index keeps it."""
+
+    id: DocumentId
+    title: str
+    url: Annotated[str, "Its web address; empty where it has none that is safe to link to."]
+    text: Annotated[str, Rule("maxLength", LONGEST_TEXT), "Its text, or the beginning."]
+    characters: Annotated[Count, "How many the whole text has."]
 
 
 class AddedShareJson(TypedDict):

@@ -13,12 +13,15 @@ from ...measures.precision import PoolPrecision
 from ...search.explanation import as_json
 from ...search.modes import Answer
 from ...search.snippet import SnippetPart
+from ..pages.search import text_of
 from ..pages.why import explain_result
 from ..parameters import DOC, MODE, OPERATORS, PAGE, POOL, QUERY, RANKING, USER
 from ..question import read_question
 from ..site import Site, this_site
 from ..views.answering import ask
+from ..views.ignored import ignored
 from ..views.results import Cards, DocumentCard, cards, gone, results
+from ..views.suggestions import suggestions
 from . import records
 from .operations import Operation
 from .schema import Record, record_of
@@ -44,6 +47,7 @@ def search() -> records.SearchAnswerJson:
     answer, size = outcome.in_mode(question.mode), site.settings.top
     total, first = len(answer.ranking), size * (question.page - 1)
     known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
+    words = ignored(site, question.query, question.operators, known)
     return {
         "query": question.query,
         "mode": answer.mode,
@@ -55,6 +59,7 @@ def search() -> records.SearchAnswerJson:
         "found": total,
         "milliseconds": outcome.milliseconds,
         "notices": list(outcome.notices),
+        "ignored": record_of(records.IgnoredWordsJson, words),
         "precision": precision(answer.precision),
         "evidence": evidence(answer),
         "row": shared_row(answer),
@@ -121,6 +126,26 @@ def explain() -> records.ExplanationJson:
     served = explain_result(site, question, request.args["doc"])
     fields = {"mode": served.mode, "notices": list(served.notices), **as_json(served.explanation)}
     return cast(records.ExplanationJson, fields)
+
+
+@pages.get("/suggest")
+@Operation((QUERY,), required=("q",), example={"q": "ja"})
+def suggest() -> records.SuggestionsJson:
+    """Return what a query that is being typed may become, by terms and titles of the index alone.
+
+    Nobody’s queries or profiles are read, and nothing is logged.
+    """
+    return {"queries": suggestions(this_site(), request.args["q"])}
+
+
+@pages.get("/documents/<path:doc>")
+@Operation(in_path=(DOC,), refusals=(404,))
+def document_text(doc: str) -> records.DocumentJson:
+    """Return a document of the index, as its page shows it.
+
+    It is neither logged nor kept who opens which document.
+    """
+    return record_of(records.DocumentJson, text_of(doc))
 
 
 def hits(answer: Answer, known: Cards, first: int, count: int) -> list[records.HitJson]:

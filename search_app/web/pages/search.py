@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, abort, render_template, request
 
 from ...disclosure.numbers import two_decimals
 from ...measures.precision import DEPTH
 from ..question import address, counts, device_address, rankings, read_question, syntax
 from ..site import this_site
 from ..views.answering import ask
-from ..views.results import because, cards, results
+from ..views.ignored import ignored
+from ..views.results import StoredText, because, cards, results, stored
 from ..wording import fitting, kind
 
 pages = Blueprint("search", __name__)
+NO_DOCUMENT = "There is no such document in the index."
 
 
 @pages.get("/")
@@ -26,7 +28,10 @@ def show() -> str:
     answer = outcome.in_mode(question.mode)
     size = site.settings.top
     first = size * (question.page - 1)
-    known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
+    known = cards(
+        site.modes.engine, [answer.ranking], question.query, first=first, count=size, opens=True
+    )
+    words = ignored(site, question.query, question.operators, known)
     reasons = because(site, question, answer, first=first, count=size)
     shown = site.shown(answer.mode)
     # Figures of a group say nothing of a person who is not in it.
@@ -48,6 +53,8 @@ def show() -> str:
         kind=kind(answer.mode),
         notices=outcome.notices,
         syntax=syntax(site, question, "search.show"),
+        words=words,
+        meant=words.meant and address("search.show", question.but(query=words.meant), site),
         milliseconds=outcome.milliseconds,
         results=results(answer.ranking, known, first=first, count=size, because=reasons),
         tabs=tabs if choice else [],
@@ -65,3 +72,15 @@ def show() -> str:
         fit=fitting(answer, site.words_of(answer.mode, question.user).whose),
         facts=facts,
     )
+
+
+@pages.get("/documents/<path:doc>")
+def document(doc: str) -> str:
+    """Return the page of the document `doc`: its text, as the index keeps it."""
+    return render_template("search/document.html", document=text_of(doc))
+
+
+def text_of(doc: str) -> StoredText:
+    """Return what is shown of the document `doc`; refuse ids that the index does not have."""
+    document = this_site().modes.engine.document(doc)
+    return stored(document) if document else abort(404, NO_DOCUMENT)

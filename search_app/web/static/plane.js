@@ -3,7 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const [WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM] = [840, 500, 64, 16, 16, 56];
-const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#56B4E9", "#7A7A7A", "#8B5A2B"];
+const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#56B4E9", "#8F6BD6", "#8B5A2B"];
 const GREY = "#b4b4b4";
 const SHAPES = [ // each around 0, about 12 wide
   "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", "M-5.5-5.5h11v11h-11z", "M0-7l7 12h-14z", "M0-7.5l7 7.5l-7 7.5l-7-7.5z",
@@ -95,7 +95,7 @@ function drawn(figure) {
     return item;
   }));
   figure.querySelector(".picture").before(legend, svg, said);
-  figure.classList.add("drawn");
+  figure.classList.add("scripted");
 }
 
 for (const figure of document.querySelectorAll("figure.plane")) drawn(figure);

@@ -11,7 +11,7 @@ const unwanted = ({ key }) => key.length === 1 && off();
 function showKeys() {
   keys.hidden = false;
   keys.ariaPressed = String(!off());
-  keys.title = `/ j k n p b r: ${off() ? "off" : "on"}`;
+  keys.title = `? lists them: ${off() ? "off" : "on"}`;
 }
 if (keys) showKeys();
 keys?.addEventListener("click", () => {
@@ -20,7 +20,7 @@ keys?.addEventListener("click", () => {
   showKeys();
 });
 
-// "/" goes to the search field, j and k go through the results.
+// "/" goes to the search field, j and k go through the results, Enter opens one, "?" lists the keys.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape" && typing(event.target)) event.target.blur();
@@ -30,6 +30,9 @@ document.addEventListener("keydown", (event) => {
     document.querySelector("#q")?.select();
     document.querySelector("#q")?.focus();
   }
+  if (event.key === "?") document.querySelector("#key-list")?.showModal();
+  // On a link inside the result, Enter follows that link.
+  if (event.key === "Enter" && event.target.matches(".hit")) event.target.querySelector(":is(h2, h3) a")?.click();
   if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
 });
 
@@ -69,6 +72,22 @@ document.querySelector("#ask")?.addEventListener("formdata", (event) => {
     if (field.value === field.dataset.usual) event.formData.delete(field.name);
   }
   if (!event.formData.get("user")) event.formData.delete("user");
+});
+
+// While a query is typed, the index's own terms and titles are offered.
+const field = document.querySelector("[data-suggest]");
+const offers = Object.assign(document.createElement("datalist"), { id: "offers" });
+field?.after(offers);
+field?.setAttribute("list", offers.id);
+let waiting;
+field?.addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(async () => {
+    const typed = field.value;
+    const answer = await fetch(`${field.dataset.suggest}?q=${encodeURIComponent(typed)}`).catch(() => null);
+    if (!answer?.ok || answer.redirected || typed !== field.value) return;
+    offers.replaceChildren(...(await answer.json()).queries.map((query) => new Option(query)));
+  }, 150);
 });
 
 // The same document is marked in every column.

@@ -9,11 +9,7 @@ from anonymizer.certificate import FEWEST
 
 from ...disclosure.numbers import in_letters
 
-_KNOWS = {
-    "random": "knows {terms}",
-    "rarest": "knows {terms}, and these are the ones that the fewest people have,",
-}
-_LINKED = "Someone who {knows} finds your row in {share}. Without any method it is {raw}."
+_LINKED = "Someone who knows {terms} finds your row in {share}. Without any method it is {raw}."
 # Attack and measure -> a sentence of the figure, and of the same on raw profiles.
 _SENTENCES = {
     ("membership", "AUC"): "Someone who knows your whole profile wants to find out if you are in "
@@ -24,16 +20,15 @@ _SENTENCES = {
     ("fitting", "members found"): "Someone who has all profiles, without names, puts "
     "{share_of_people} into their own row.",
     ("inference", "column: true terms claimed beyond p"): "Someone who knows your row, and reads "
-    "one interest at a time, believes of {share_of_terms} much more than before that you have "
-    "them.",
+    "one interest at a time, becomes much surer than before of {share_of_terms}.",
     ("singling-out", "one sentence a row, right"): "Someone who reads only the rows says “exactly "
     "one person has this interest”, once for each row, and is right in {share}.",
     ("beyond-m", "rows singled out by a term's weight"): "An unusual weight of an interest points "
     "to one row alone in {share}.",
 }
 _BOUNDS = {
-    "fitting": "That attacker’s belief about any interest changes by up to {points}. At most "
-    "{promised} is promised.",
+    "fitting": "Someone who has all profiles, without names, and learns which row is yours changes "
+    "their belief about any interest by up to {points}. At most {promised} is promised.",
     "singling-out": "Who stands behind a row is guessed rightly with a chance of up to {percent} "
     "%. At most {promised} % is promised.",
     "beyond-m": "None of the combinations of interests that the promise is about points to fewer "
@@ -73,9 +68,11 @@ def _sentence(line: Mapping[str, Any]) -> str:
             promised=_rounded_up(most),
         )
     if attack == "linking":
-        terms = "one of your interests" if known == 1 else f"{in_letters(known)} of your interests"
-        knows = _KNOWS[line["choice"]].format(terms=terms)
-        return _LINKED.format(knows=knows, share=_cases(value), raw=raw)
+        terms = f"{in_letters(known)} of your interests"
+        if line["choice"] == "rarest":
+            several = f"your {in_letters(known)} rarest interests"
+            terms = several if known > 1 else "your rarest interest"
+        return _LINKED.format(terms=terms, share=_cases(value), raw=raw)
     if (attack, line["measure"]) == ("beyond-m", "victims whose row alone has the terms"):
         terms = f"{in_letters(known)} interests that stand together in a row"
         return f"Someone who knows {terms} finds that row alone in {_cases(value)}."

@@ -128,7 +128,7 @@ def columns(
     order = blind_order(known_modes, question) if look.blind else known_modes
     answers = [outcome.answers[mode] for mode in order]
     rankings = [answer.ranking for answer in answers]
-    known = cards(site.modes.engine, rankings, question.query, count=count, size=size)
+    known = cards(site.modes.engine, rankings, question.query, count=count, size=size, opens=True)
     explain = why and not look.hidden
     made = [_column(site, question, answer, known, count, explain) for answer in answers]
     if look.blind:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,12 +17,16 @@ from ...search.engine import Engine, Ranking
 from ...search.explanation import reasons
 from ...search.modes import Answer
 from ...search.snippet import SIZE, SnippetPart, snippet
-from ..question import Question, address
+from ..question import Question, address, link
 from ..site import Site
 from ..wording import Move, move, moved_because
 
 # noreferrer: a page's address has the query, which other sites must not learn.
 _LINKED = Markup('<a href="%s" rel="noreferrer noopener">%s</a>')
+LONGEST_TEXT = 100_000  # characters of a document that its page shows
+_PLAIN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")  # the same in an address
+# Browsers resolve the steps . and .. before they send an address, so these ids have none.
+_LINKABLE = re.compile(r"(?!/)(?!(.*/)?\.\.?(/|$)).+")
 # Markup escapes what % or join puts into it, so the texts of documents are harmless here.
 _MARKED, _NOTHING = Markup("<mark>%s</mark>"), Markup()
 _SHOWN = Markup('<p class="snippet" dir="auto">%s</p>')
@@ -45,9 +50,19 @@ class DocumentCard(NamedTuple):
     snippet: list[SnippetPart]
     id: str  # the document's own
     # Made once, because the same document can be in several columns.
-    heading: Markup = _NOTHING  # the title, with a link if the document has an address
+    heading: Markup = _NOTHING  # the title, with a link to the document
     shown: Markup = _NOTHING  # the snippet
     where: Markup = _NOTHING  # the source
+
+
+class StoredText(NamedTuple):
+    """A document as its page shows it."""
+
+    id: str
+    title: str
+    url: str  # where it comes from, if that is safe to link to
+    text: str
+    characters: int  # of the whole text
 
 
 class Result(NamedTuple):
@@ -101,30 +116,63 @@ def cards(
     first: int = 0,
     count: int = 10,
     size: int = SIZE,
+    opens: bool = False,
 ) -> Cards:
-    """Return the documents at `count` places after `first` of any of the `rankings`."""
+    """Return the documents at `count` places after `first` of any of the `rankings`.
+
+    If it `opens`, a title without a web address leads to the document's page here.
+    """
+    page = link("search.document", doc="-").removesuffix("-") if opens else ""
     rows = np.unique(np.concatenate([r.rows[first : first + count] for r in rankings]))
     pairs = zip(rows.tolist(), engine.documents(rows), strict=True)
-    return {row: card(row, document, query, size) for row, document in pairs}
+    return {row: card(row, document, query, size, page) for row, document in pairs}
 
 
-def card(row: int, document: Document, query: str, size: int = SIZE) -> DocumentCard:
-    """Return what is shown of `document` at `row` for `query`, with a snippet of about `size`."""
-    link = web_address(document.url)
-    title = document.title.strip() or document.id.strip() or "Untitled"
-    source = f"{urlsplit(link).hostname} · {document.id}" if link else document.id
+def card(
+    row: int, document: Document, query: str, size: int = SIZE, page: str = ""
+) -> DocumentCard:
+    """Return what is shown of `document` at `row` for `query`, with a snippet of about `size`.
+
+    Where it has no web address, its title leads to `page` and its id, if there is a page.
+    """
+    url = web_address(document.url)
+    title = title_of(document)
+    source = f"{urlsplit(url).hostname} · {document.id}" if url else document.id
     parts = snippet(document.text, query, size)
     return DocumentCard(
         key=row,
         title=title,
-        link=link,
+        link=url,
         source=source,
         snippet=parts,
         id=document.id,
-        heading=_LINKED % (link, title) if link else escape(title),
+        heading=_LINKED % (url, title) if url else _opened(page, document.id, escape(title)),
         shown=_SHOWN % _NOTHING.join(_MARKED % text if marked else text for text, marked in parts),
         where=escape(source),
     )
+
+
+def stored(document: Document) -> StoredText:
+    """Return what is shown of `document` on a page of its own: at most LONGEST_TEXT characters."""
+    text = document.text
+    url = web_address(document.url)
+    return StoredText(document.id, title_of(document), url, text[:LONGEST_TEXT], len(text))
+
+
+def _opened(page: str, name: str, title: Markup) -> Markup:
+    if not page:
+        return title
+    if not _PLAIN_ID.fullmatch(name):
+        if not _LINKABLE.fullmatch(name):
+            return title
+        name = quote(name)
+    # Formatting would escape each part once more, on every hit of a page.
+    return Markup(f'<a href="{page}{name}">{title}</a>')  # noqa: S704
+
+
+def title_of(document: Document) -> str:
+    """Return what to call `document`: its title, or else its id."""
+    return document.title.strip() or document.id.strip() or "Untitled"
 
 
 @lru_cache(maxsize=10_000)

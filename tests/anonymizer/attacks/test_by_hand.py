@@ -8,7 +8,17 @@ from anonymizer.attacks.intervals import ratio, wilson
 from anonymizer.attacks.membership import area, caught
 from anonymizer.model import Profiles
 
-from .worlds import AVERAGE, BELIEF, COMBINATIONS, FOUR, PAIRS, Rows, figures, release
+from .worlds import (
+    AVERAGE,
+    BELIEF,
+    COMBINATIONS,
+    FOUR,
+    PAIRS,
+    VOCABULARY,
+    Rows,
+    figures,
+    release,
+)
 
 
 def test_wilson_and_the_bootstrap() -> None:
@@ -79,6 +89,14 @@ def test_singling_out() -> None:
     assert right[None, "one sentence a row, right"].value == 1
     assert right[None, "people with a published term of their own"].value == 0.5
     assert right[None, "naming the person behind a row, smallest row"].value == 0.5
+
+
+def test_singling_out_does_not_know_the_totals() -> None:
+    """Both terms of the first row are published alike, so x is chosen by chance only."""
+    people: Rows = {"u1": {"x": 1, "b": 1}, "u2": {"b": 1}, "u3": {"a": 1}, "u4": {"a": 1}}
+    made = release(people, PAIRS, VOCABULARY, [{"x": 1, "b": 1}, {"a": 1}], k=2)
+    right = figures("singling-out", people, made)
+    assert right[None, "one sentence a row, right"].value == 1 / 4
 
 
 def test_membership() -> None:

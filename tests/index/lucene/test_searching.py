@@ -13,6 +13,7 @@ from time import monotonic
 import numpy as np
 import pytest
 
+from anonymizer.terms.analysis import STOP_WORDS
 from index.lucene import jvm
 from index.lucene.searching import LuceneIndex
 from index.lucene.writing import LuceneWriter
@@ -102,6 +103,27 @@ def test_a_long_query_scores_like_a_short_one(index: LuceneIndex) -> None:
     assert short.scores.tolist() == long.scores.tolist()
 
 
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("id7", 7),
+        ("id39", 39),
+        *((name, None) for name in ("ID7", "id", "", "id7 id8", "\ud800", "x" * 40_000)),
+    ],
+)
+def test_a_document_is_there_by_its_whole_id(shared: LuceneIndex, name: str, row: int) -> None:
+    assert shared.row_of(name) == row
+
+
+def test_words_are_counted_as_they_are_searched(shared: LuceneIndex) -> None:
+    counts = {"word7": 1, "Common": 40, "commons": 40, "long,": 39, "title": 40, "7": 1}
+    counts |= {"unheard": 0, "common/unheard": 40, "\ud800": None, "": None}
+    counts |= {"the": None, "THE": None, "of": None}  # type: ignore[dict-item]
+    assert shared.document_counts(list(counts)) == list(counts.values())
+    assert shared.document_counts([]) == []
+    assert shared.document_counts([*STOP_WORDS]) == [None] * len(STOP_WORDS)
+
+
 @pytest.mark.parametrize("bad", [0, -1])
 def test_questions_out_of_range_are_refused(shared: LuceneIndex, bad: int) -> None:
     for size in (bad, 10_001):
@@ -133,6 +155,7 @@ def test_what_was_dropped_is_not_found(tmp_path: Path) -> None:
     assert index.pool("o", 10).rows.tolist() == [0, 1, 3]
     assert index.pool("n", 10).rows.tolist() == [2]
     assert index.ids(np.array([3, 2, 1])).tolist() == ["d", "b", "c"]
+    assert [index.row_of(name) for name in "abcd"] == [0, 2, 1, 3]
 
 
 def test_a_writer_that_does_not_commit_leaves_nothing(tmp_path: Path) -> None:

@@ -55,6 +55,8 @@ def test_the_figures_and_the_exit(run: Run, sound: Any, weak: Any) -> None:
         ("inference", 0.2),
         ("fitting", 0.2),
     }
+    between = [at for line in run("attack", *sound).splitlines() if (at := line.find(" - ")) > 0]
+    assert len({*between}) == 1  # below one another
     text = run("attack", *weak, "--attack", "fitting", code=1)
     assert "BEATEN  fitting: largest change of belief is 0.5, promised 0.2\n" in text
 
@@ -97,7 +99,7 @@ def test_releases_of_other_people(run: Run, sound: Any, tmp_path: Path) -> None:
     people = [*others]
     foreign = written(composition(others, [people[::2], people[1::2]], p=0.2), tmp_path / "other")
     assert "from other profiles" in run.refused("attack", sound[0], *foreign[1:])
-    assert "other people" in run.refused("attack", *sound, "--second", foreign[0])
+    assert "second release is of other" in run.refused("attack", *sound, "--second", foreign[0])
     alone = {"u1": {"a": 1.0}}
     one = written(composition(alone, [["u1"]], p=0.2), tmp_path / "one")
     assert "one person alone" in run.refused("attack", *one)

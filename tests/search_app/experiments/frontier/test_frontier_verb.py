@@ -160,9 +160,12 @@ def mine(profiles: Path) -> Path:
 
 
 def test_rows_of_others_are_attacked(run: Run, mine: Path, profiles: Path) -> None:
+    # They promise nothing, whatever they name as a parameter.
+    (mine / "parameters.json").write_text('{"k": 5}')
     asked = ("attack", mine, "--against", profiles, "--known", "3")
     found = run.json(*asked)
-    assert found["promise"] == "mine/: nothing"
+    (mine / "parameters.json").unlink()
+    assert found["promise"] == "mine/: nothing (k=5)"
     assert {one["attack"] for one in found["attacks"]} >= {"linking", "inference", "fitting"}
     assert found["beaten"] == []
 

@@ -20,6 +20,31 @@ def test_keys_walk_through_the_results(page: Page, address: str) -> None:
     assert page.evaluate(focused) == "q"
 
 
+def test_enter_opens_a_result_and_a_question_mark_lists_the_keys(page: Page, address: str) -> None:
+    page.goto(f"{address}/?q=java&user=1001&mode=none")
+    for key in "jjj?":
+        page.keyboard.press(key)
+    listed = page.get_by_role("dialog", name="Keys")
+    assert "open the result" in listed.inner_text()
+    page.keyboard.press("Escape")
+    assert not listed.is_visible()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/documents/doc02")
+    page.go_back()
+    page.locator("a.why").nth(2).focus()
+    page.keyboard.press("Enter")  # of a link, it is the link's
+    page.locator(".because .sentence").wait_for()
+
+
+def test_while_typing_terms_of_the_index_are_offered(page: Page, address: str) -> None:
+    page.goto(address)
+    page.locator("#q").press_sequentially("java co")
+    page.locator("#offers option").first.wait_for(state="attached")
+    offered = page.locator("#offers option").evaluate_all("all => all.map(one => one.value)")
+    assert offered == ["java coffee", "java code"]
+    assert page.locator("#q").get_attribute("list") == "offers"
+
+
 def test_keys_that_are_characters_can_be_switched_off(page: Page, address: str) -> None:
     focused = "document.activeElement.dataset.key ?? document.activeElement.id"
     page.goto(f"{address}/?q=java")

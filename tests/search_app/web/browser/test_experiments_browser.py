@@ -77,6 +77,8 @@ def test_the_points_of_a_plane_are_read_by_mouse_and_keys(
     marks = watched.locator(".mark")
     assert marks.count() == 2
     assert not watched.locator("img.picture").is_visible()
+    wide = "chart => chart.clientWidth / chart.closest('.figures').clientWidth"
+    assert watched.locator(".chart.live").evaluate(wide) > 0.8
     watched.locator("a.mark").focus()
     assert said.inner_text() == "one: 4 people Open it by a click."
     watched.keyboard.press("ArrowRight")

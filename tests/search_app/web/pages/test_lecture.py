@@ -47,7 +47,7 @@ def test_the_start_lists_what_is_prepared_and_the_keys(lecture: FlaskClient) -> 
     links = [link["href"] for link in page.all("a")]
     assert [f"/lecture/{number}" in links for number in (1, 2, 3, 4)] == [True, True, True, False]
     assert turns(page) == dict.fromkeys(("n", "ArrowRight", "PageDown"), "/lecture/1")
-    assert len(page.all("kbd")) == 8
+    assert page.html.partition("<dialog")[0].count("<kbd") == 8
 
 
 def test_without_a_file_the_examples_are_shown(client: FlaskClient) -> None:

@@ -57,6 +57,7 @@ class Row:
 FOR_ALL = Row((200, 200, 200, 200), (200, 200), (200, 200))
 SEARCH = Row((SIGN_IN, 200, 404, 200), (200, 200), (200, 403))
 ANSWER = Row((401, 200, 404, 200), (200, 200), (200, 403))
+FOUND = Row((SIGN_IN, 200, 200, 200), (200, 200), (200, 200))  # `user` means nothing
 LINES = Row((SIGN_IN, 403, 403, 200), (200, 200), (403, 403))  # of nobody: `user` means nothing
 DATA = Row((401, 200, 400, 200), (200, 400), (200, 400))  # of nobody: `user` is refused
 OPEN_DATA = Row((200, 200, 400, 200), (200, 400), (200, 400))
@@ -74,6 +75,7 @@ ROWS = {
     "GET /": replace(SEARCH, path="/?q=java"),
     "GET /compare": replace(SEARCH, path="/compare?q=java"),
     "GET /why": replace(SEARCH, path="/why?q=java&doc=doc00"),
+    "GET /documents/<path:doc>": replace(FOUND, path="/documents/doc03"),
     "GET /lecture": SHOW,
     "GET /lecture/hurts": replace(SHOW, path="/lecture/hurts", demo=(404, 404), plain=(404, 404)),
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
@@ -135,6 +137,8 @@ ROWS = {
     "GET /api/v1/search": replace(ANSWER, path="/api/v1/search?q=java"),
     "GET /api/v1/compare": replace(ANSWER, path="/api/v1/compare?q=java"),
     "GET /api/v1/explain": replace(ANSWER, path="/api/v1/explain?q=java&doc=doc00"),
+    "GET /api/v1/documents/<path:doc>": replace(DATA, path="/api/v1/documents/doc03"),
+    "GET /api/v1/suggest": replace(DATA, path="/api/v1/suggest?q=ja"),
     "GET /api/v1/groups": DATA,
     "GET /api/v1/groups/<row>": replace(DATA, path="/api/v1/groups/g0001"),
     "GET /api/v1/log": DATA,

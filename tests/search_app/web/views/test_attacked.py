@@ -30,8 +30,18 @@ def shown(*lines: dict[str, Any], victims: int = 99) -> list[str]:
         ),
         (
             line("linking", "top-1", 0.0, known=1, choice="rarest", raw=0.9),
-            "Someone who knows one of your interests, and these are the ones that the fewest "
-            "people have, finds your row in no case. Without any method it is up to 9 of 10 cases.",
+            "Someone who knows your rarest interest finds your row in no case. Without any method "
+            "it is up to 9 of 10 cases.",
+        ),
+        (
+            line("linking", "top-1", 0.1, known=5, choice="rarest", raw=0.9),
+            "Someone who knows your 5 rarest interests finds your row in up to 1 of 10 cases. "
+            "Without any method it is up to 9 of 10 cases.",
+        ),
+        (
+            line("inference", "column: true terms claimed beyond p", 0.4, known=0),
+            "Someone who knows your row, and reads one interest at a time, becomes much surer than "
+            "before of up to 4 of 10 of your interests.",
         ),
         (
             line("singling-out", "naming the person behind a row, smallest row", 1 / 3,
@@ -41,8 +51,9 @@ def shown(*lines: dict[str, Any], victims: int = 99) -> list[str]:
         ),
         (
             line("fitting", "largest change of belief", 0.345, promised=0.345),
-            "That attacker’s belief about any interest changes by up to 35 percentage points. At "
-            "most 35 is promised.",
+            "Someone who has all profiles, without names, and learns which row is yours changes "
+            "their belief about any interest by up to 35 percentage points. At most 35 is "
+            "promised.",
         ),
     ],
 )  # fmt: skip

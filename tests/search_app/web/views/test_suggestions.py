@@ -1,0 +1,33 @@
+"""Suggestions come from the index alone: its terms, and titles of documents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from index.model import Document
+from search_app.web import Site
+from search_app.web.views.suggestions import suggestions
+
+from ..conftest import ToyIndex
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("co", ["coffee", "code"]),
+        ("java co", ["java coffee", "java code", "Java Coffee"]),
+        ("java Cof", ["java coffee", "Java Coffee"]),
+        ("java", ["Java Coffee", "java"]),
+        *((text, []) for text in ("java ", "java c", "", "!", "java" * 26)),
+    ],
+)
+def test_what_a_query_may_become(
+    site: Site, index: ToyIndex, text: str, expected: list[str]
+) -> None:
+    titles = ["Java Coffee", "java", "java", *["Tea"] * 34]
+    index.stored[3:] = [Document(f"d{at}", title, "coffee code") for at, title in enumerate(titles)]
+    assert suggestions(site, text) == expected
+    # The same without anybody's profile or search.
+    assert suggestions(replace(site, people={}).stop(), text) == expected
