@@ -34,8 +34,6 @@ KNOWN = (1, 3, 5)  # terms of a victim
 SEED = 0  # of victims and what is known of them; it decides nothing about rows
 VICTIMS = 500  # at most
 FEWEST = 100  # people: of fewer, a tenth would be fewer than ten
-# Attacks read terms as they stand. Reading them as the words below gets more.
-UNREAD = {"generalization"}
 LARGEST = 5_000  # people who are fitted to rows, or whose combinations of terms are counted
 MOST_TOGETHER = 3  # terms of a combination: of raw profiles there are too many with four
 _STEPS = 10  # figures are whole tenths
@@ -85,7 +83,8 @@ def certified(
         for one in results
         if compare and one.beats and one.most is not None
     ]
-    read = release.method not in UNREAD
+    # Attacks read terms as they stand. Reading them as the words below gets more.
+    read = not release.promise.words_above
     lines = [
         _line(one) for one in results if one.most is not None or (read and _is_free(one, people))
     ]
