@@ -2,10 +2,10 @@
 
 A release with a certificate was attacked, and no attack got more than is promised. Figures of
 attacks are rounded up to tenths, and their intervals outwards. A tenth of the fewest people who
-are measured is ten people, so no figure changes with one person alone in a way that others could
-use. Bounds of the promise are counted over everybody, and never stated above what is promised.
-Readers can't count it again, as that takes the profiles. So it is quoted, and has no room for a
-message.
+are measured is ten people, so a figure says little of one person. It is still a count: with the
+profiles of all others, somebody may see it change at the edge of a tenth. Bounds of the promise
+are counted over everybody, and never stated above what is promised. Readers can't count it again,
+as that takes the profiles. So it is quoted, and has no room for a message.
 """
 
 from __future__ import annotations
@@ -83,7 +83,11 @@ def certified(
         for one in results
         if compare and one.beats and one.most is not None
     ]
-    lines = [_line(one) for one in results if one.most is not None or _is_free(one, people)]
+    # Attacks read terms as they stand. Reading them as the words below gets more.
+    read = not release.promise.words_above
+    lines = [
+        _line(one) for one in results if one.most is not None or (read and _is_free(one, people))
+    ]
     certificate = {
         "attacks": sorted(lines, key=_key),
         "not_promised": [*NOT_PROMISED],

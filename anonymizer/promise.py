@@ -28,6 +28,7 @@ class Promise:
     # Holds for only one release of the same people.
     once: bool = False
     hides_members: bool = False  # rows do not show their members' shares
+    words_above: bool = False  # rows show words that stand for people's own words below them
 
     @property
     def single_person(self) -> bool:

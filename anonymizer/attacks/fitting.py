@@ -5,20 +5,24 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..arrays import Ints
+from ..arrays import Floats, Ints
 from .attacked import Attacked, AttackResult, Named, beyond, claimed_beyond, cohorts
 from .intervals import Estimate, exact, wilson
-from .reading import View, largest_change, shares_of, true_shares
+from .reading import LEAST, View, largest_change, shares_of, true_shares
 
 _BEST = 20  # rows that are kept for each profile
+# Likelihoods are those of independent terms. As terms go together, they are far too sure.
+_TOO_SURE = 5
+_ROUNDS = 60
 
 
 def fitting(target: Attacked) -> list[AttackResult]:
     """Return how many profiles are put into their own row, and what that tells of a named victim.
 
     The attacker holds all profiles of `target` without names, all rows and their numbers of people.
-    Each profile goes to the row that it fits best and that has room, the surest profile first. Then
-    the attacker learns which row is the victim's and believes of each term what the profiles there
+    Rows that too many profiles fit well count for less, until each is likely to get as many as it
+    serves. Then each profile goes to its best row that has room, the surest profile first. Then the
+    attacker learns which row is the victim's and believes of each term what the profiles there
     say. A change of belief counts as far as it is true: the smaller one of what the attacker
     believes and of what holds for the row's people. A bound on belief holds against this
     attacker where rows show their members' shares; where these are hidden, it does not.
@@ -74,6 +78,12 @@ def assigned(view: View, own: csr_matrix) -> Ints:
         order = np.argsort(-likely, axis=1, kind="stable")
         best[people] = np.take_along_axis(some, order, axis=1)
         values[people] = np.take_along_axis(likely, order, axis=1)
+    values -= _discounts(best, values, view.sizes)[best]
+    order = np.argsort(-values, axis=1, kind="stable")
+    best, values = (
+        np.take_along_axis(best, order, axis=1),
+        np.take_along_axis(values, order, axis=1),
+    )
     # A profile that fits one row far better than any other is placed before rows fill up.
     lead = values[:, 0] - values[:, min(1, best.shape[1] - 1)]
     room, placed = view.sizes.copy(), np.full(own.shape[0], -1, dtype=np.int64)
@@ -83,3 +93,18 @@ def assigned(view: View, own: csr_matrix) -> Ints:
         placed[person] = row if row >= 0 else int(np.argmax(room))
         room[placed[person]] -= 1
     return placed
+
+
+def _discounts(best: Ints, values: Floats, sizes: Ints) -> Floats:
+    """Return what to take from each row's `values`, so that rows get people by their `sizes`.
+
+    The `best` rows of each profile have these log likelihoods.
+    """
+    taken = np.zeros(sizes.size)
+    for _ in range(_ROUNDS):
+        sure = (values - taken[best]) / _TOO_SURE
+        chance = np.exp(sure - sure.max(axis=1, keepdims=True))
+        chance /= chance.sum(axis=1, keepdims=True)
+        people = np.bincount(best.ravel(), chance.ravel(), sizes.size)
+        taken += _TOO_SURE * np.log(np.maximum(people, LEAST) / sizes)
+    return taken

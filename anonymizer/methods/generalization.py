@@ -59,7 +59,7 @@ METHOD = Method(
     name="generalization",
     paper="He & Naughton 2009, Liu & Wang 2010",
     about="terms are replaced by terms above them until k people agree",
-    promise=Promise("group", "vocabulary"),
+    promise=Promise("group", "vocabulary", words_above=True),
     run=run,
     options=Generalization,
     needs=frozenset({"wordnet", "taxonomy"}),

@@ -31,6 +31,7 @@ from anonymizer.storage.profiles import fingerprint, write_profiles
 from anonymizer.storage.releases import write_release
 from anonymizer.verification.judge import Case, examine, verify
 
+from ..attacks.planted import TAXONOMY
 from . import small_release
 from .attacks.test_weakened import unequal
 from .small_world import drawn_people
@@ -100,6 +101,14 @@ def test_few_people_show_only_the_promise_and_many_are_not_fitted(
     monkeypatch.setattr("anonymizer.certificate.LARGEST", 119)
     certificate, _ = certificate_of(composition, 120)
     assert "fitting" not in {line["attack"] for line in certificate["attacks"]}
+
+
+def test_words_that_stand_for_others_have_no_figures_that_are_too_low() -> None:
+    people = drawn_people(120)
+    made = anonymize("generalization", Inputs(people, taxonomy=TAXONOMY), {"k": 2})
+    lines = certificate_of(made, 120)[0]["attacks"]
+    assert {line["attack"] for line in lines} == {"singling-out"}
+    assert all(line["promised"] is not None for line in lines)
 
 
 @pytest.mark.parametrize("m", [1, 2, 4])

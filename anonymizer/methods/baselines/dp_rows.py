@@ -15,9 +15,10 @@ such counts, rounded down to whole people, divided by the number of people.
 A person gets the row whose topic is closest to the own profile. All rows serve equally many people,
 so their numbers say nothing. Who has which row is private, and no row depends on it.
 
-With base=off the domain comes from the people. A term is published if its noisy count reaches a
-threshold that a term of one person alone reaches too rarely. That takes a half of delta: noise gets
-delta / 2, and the threshold delta / 2 (1 + e^epsilon) for the person's terms all together.
+With base=off the domain is the terms that count for somebody. A term is published if its noisy
+count reaches a threshold that a term of one person alone reaches too rarely. That takes a half of
+delta: noise gets delta / 2, and the threshold delta / 2 (1 + e^epsilon) for the person's terms all
+together.
 
 The operating system draws the key of the noise, never the seed. A judge can repeat the noise by
 the names "noise TERM", and which terms of a long profile count: those of the largest weight, of
@@ -46,6 +47,7 @@ from .discrete_noise import Stream, gaussian
 from .topics import shared_out, topics_of
 
 _MOST_EPSILON = 100
+_MOST_VARIANCE = 10**12
 # Chosen on two logs, see docs/methods.md: the variance of the prior in units of it, and how
 # much of a topic's own shares its row gets, in tenths.
 _SPREAD, _TENTHS = 300, 3
@@ -66,7 +68,10 @@ class DpRows(Options):
     )
     terms: int = option(150, "of a profile at most this many terms count", least=1, most=10_000)
     variance: int | None = option(
-        None, "of the noise; off: the least that keeps epsilon and delta", least=1, most=10**12
+        None,
+        "of the noise; off: the least that keeps epsilon and delta",
+        least=1,
+        most=_MOST_VARIANCE,
     )
     documents: int = sampled()
 
@@ -81,6 +86,10 @@ class DpRows(Options):
             faults.append(f"epsilon={self.epsilon} must be above 0 and at most {_MOST_EPSILON}")
         elif not 0 < self.delta * people < 1:
             faults.append(f"delta={self.delta} must be above 0 and below 1 / {people} people")
+        elif not faults and self.least() > _MOST_VARIANCE:
+            faults.append(
+                f"epsilon={self.epsilon} needs more noise than there is; take a larger one"
+            )
         elif not faults and self.variance is not None and self.variance < (least := self.least()):
             faults.append(f"variance={self.variance} must be {least} or more for this epsilon")
         if self.base == "off" and self.rows > 1:
@@ -117,6 +126,10 @@ def run(inputs: Inputs, options: DpRows) -> Release:
         row_of_user = _served(profiles, base)
     domain = base.terms if base else profiles.terms
     counts = clipped_counts(profiles, domain, options.terms, key)
+    if base is None:
+        # Of one person's terms no more than count may be in the domain: others have no threshold.
+        counting = np.flatnonzero(counts)
+        domain, counts = tuple(domain[at] for at in counting.tolist()), counts[counting]
     noisy = [
         count + gaussian(Stream(key, f"noise {term}"), settled.noise)
         for term, count in zip(domain, counts.tolist(), strict=True)

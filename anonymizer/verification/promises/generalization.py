@@ -47,4 +47,4 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     yield from slot_findings("slots", {line: under.more_or_less(slots, whole=whole)}, slots, good)
 
 
-JUDGE = judge_of("generalization", _judge, _WORDS, NUMBERS)
+JUDGE = judge_of("generalization", _judge, _WORDS, NUMBERS, words_above=True)

@@ -187,16 +187,23 @@ def _own_share(standing: Ints, slots: Slots, grounds: Grounds) -> float:
 
 
 def judge_of(
-    method: str, judge: Judged, words: Words, numbers: Numbers, quoted: Set[str] = frozenset()
+    method: str,
+    judge: Judged,
+    words: Words,
+    numbers: Numbers,
+    quoted: Set[str] = frozenset(),
+    *,
+    words_above: bool = False,
 ) -> Judge:
     """Return how releases of `method` are judged by `judge`.
 
     Parameters must be one of their `words`, or one of `numbers`. Rows don't show the `quoted` ones.
+    With `words_above`, rows show words that stand for others.
     """
     known = {*words, *numbers, *OCCURRENCES, OWN_SHARE}
     return Judge(
         method,
-        Promise("group", "vocabulary"),
+        Promise("group", "vocabulary", words_above=words_above),
         judge,
         None,
         known.union(*words.values()),

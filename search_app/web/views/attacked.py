@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from anonymizer.certificate import FEWEST
+
 from ...disclosure.numbers import in_letters
 
 _LINKED = "Someone who knows {terms} finds your row in {share}. Without any method it is {raw}."
@@ -34,6 +36,12 @@ _BOUNDS = {
 }
 _BOUND = "Reading one interest of a row at a time gets no more than is promised."
 
+_FEW = "So few people are in it that other figures would say something of each."
+_UNREAD = (
+    "Its rows have words that stand for others. Attacks do not read them so yet, and other figures "
+    "would be too low."
+)
+
 
 def sentences(certificate: Mapping[str, Any]) -> list[str]:
     """Return what `certificate` says, in sentences; none where there is no certificate."""
@@ -42,7 +50,8 @@ def sentences(certificate: Mapping[str, Any]) -> list[str]:
     lines: list[Mapping[str, Any]] = certificate["attacks"]
     shown = dict.fromkeys(sentence for line in lines if (sentence := _sentence(line)))
     if all(line["promised"] is not None for line in lines):
-        shown["So few people are in it that other figures would say something of each."] = None
+        few = certificate["victims"] < FEWEST
+        shown[_FEW if few else _UNREAD] = None
     shown[f"Not promised: {'; '.join(certificate['not_promised'])}."] = None
     return [*shown]
 

@@ -18,7 +18,18 @@ from anonymizer.attacks.linking import linked
 from anonymizer.attacks.membership import area, evidence
 from anonymizer.model import Profiles
 
-from .worlds import AVERAGE, BELIEF, Rows, attacked, centroids, dealt, drawn, figures, release
+from .worlds import (
+    AVERAGE,
+    BELIEF,
+    VOCABULARY,
+    Rows,
+    attacked,
+    centroids,
+    dealt,
+    drawn,
+    figures,
+    release,
+)
 
 SEEDS = range(6)
 LEAST = 1e-9
@@ -39,6 +50,33 @@ def likelihood(row: dict[str, float], known: set[str], everybody: set[str] | Non
     total = sum(math.log(within(row.get(term, 0))) for term in known)
     lacking = (everybody or set()) - known
     return total + sum(math.log1p(-within(row.get(term, 0))) for term in lacking)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_fitting_finds_about_as_many_as_the_likeliest_assignment(seed: int) -> None:
+    """Rows of the words that 4, 1 or 2 of 10 members share: some fit nearly everybody."""
+    from scipy.optimize import linear_sum_assignment
+
+    rng, terms = np.random.default_rng(seed), [f"t{at:02d}" for at in range(60)]
+    people = {
+        f"u{user:02d}": {str(term): 1.0 for term in sorted(rng.choice(terms, 15, replace=False))}
+        for user in range(60)
+    }
+    groups = dealt([*people], 6, seed)
+    shared = [
+        {term: 1.0 for term in terms if sum(term in people[user] for user in group) >= least}
+        for group, least in zip(groups, (4, 1, 2) * 2, strict=True)
+    ]
+    target = attacked(people, release(people, groups, VOCABULARY, shared, p=0.3))
+    view = target.view
+    scores = np.concatenate([one for _, one in view.scores(target.own, whole=True)])
+    room = np.repeat(np.arange(view.sizes.size), view.sizes)
+    _, likeliest = linear_sum_assignment(-scores[:, room])
+    right, most = (
+        np.count_nonzero(one == view.row_of)
+        for one in (assigned(view, target.own), room[likeliest])
+    )
+    assert right >= 0.9 * most
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -55,6 +55,7 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     yield from _judge_budget(parameters, grounds.tally.users)
     key = key_of(grounds.parts)
     yield from _judge_key(key, grounds.parts)
+    yield from _judge_profiles(grounds.parts)
     topics = _topics(parameters, grounds.parts)
     yield from _judge_sizes(parameters["rows"], grounds.tally)
     people = grounds.tally.users
@@ -134,6 +135,18 @@ def _judge_key(key: bytes, parts: Parts) -> Findings:
     yield from settled("key", KEY, faults, "is there: 32 bytes, not made from the seed")
 
 
+def _judge_profiles(parts: Parts) -> Findings:
+    """Yield whether one person's part in other profiles, or in several, breaks the promise."""
+    choices = read_strictly(parts[MANIFEST])["profiles"]
+    faults = {
+        "its weights depend on other people, and so does which terms of a long profile count; "
+        "make profiles with --weights binary or tf": choices.get("weights") in ("tfidf", "recency"),
+        "users are sessions, of which one person may have many; make profiles with --granularity "
+        "user": choices.get("granularity") == "session",
+    }
+    yield from settled("profiles", MANIFEST, faults, "nobody has a part in profiles of others")
+
+
 def _judge_sizes(rows: int, tally: Tally) -> Findings:
     """Yield whether there are `rows` rows, and all serve equally many people of `tally`."""
     people = tally.users
@@ -181,7 +194,8 @@ def _expected(
     noisy = {term: counts[term] + noise_of(key, f"noise {term}", variance) for term in domain}
     if not topics:
         least = _threshold(parameters)
-        return [{term: min(most, z) for term, z in noisy.items() if z >= least}]
+        # A term that counts for nobody has no noise: the threshold is for as many as count.
+        return [{term: min(most, z) for term, z in noisy.items() if z >= least and counts[term]}]
     mass, total = parameters["terms"] * most, every.total()
     common = {}
     for term, z in noisy.items():

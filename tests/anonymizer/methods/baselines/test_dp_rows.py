@@ -186,6 +186,17 @@ def test_without_a_base_only_what_is_common_is_published() -> None:
     assert release.base is None
 
 
+def test_without_a_base_terms_that_are_clipped_away_are_never_published(tmp_path: Path) -> None:
+    """The threshold is for the terms of a person that count, and one person has 3,000 others."""
+    many = {f"own {n}": 1.0 for n in range(3000)}
+    profiles = Profiles.from_rows({**{f"u{n}": {"tea": 1.0} for n in range(300)}, "x": many})
+    more = {"base": "off", "epsilon": 0.5, "delta": 1e-3, "terms": 1}
+    for number in range(12):
+        release = made(profiles, key=bytes([number]) * 32, **more)
+        assert release.rows.terms == ("tea",)
+    assert judged(release, tmp_path, profiles).breaches == []
+
+
 def test_no_seed_makes_noise_and_another_key_makes_other_noise() -> None:
     first, again = (made(DRINKERS, seed=seed, variance=10**4).rows for seed in (1, 2))
     other = made(DRINKERS, key=KEY[::-1], variance=10**4).rows
@@ -287,9 +298,35 @@ def test_noise_that_a_seed_makes_is_for_experiments_alone(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("choices", "sound"),
+    [
+        ({}, True),
+        ({"weights": "tf"}, True),
+        # One person's searches change the weights of others, and so what is clipped.
+        ({"weights": "tfidf"}, False),
+        ({"weights": "recency"}, False),
+        ({"granularity": "session", "gap": 60}, False),
+    ],
+)
+def test_profiles_that_one_person_has_more_than_one_part_in_are_refused(
+    choices: dict[str, Any], sound: bool, tmp_path: Path
+) -> None:
+    folder, path = tmp_path / "r", tmp_path / "p.jsonl"
+    people = Profiles(tuple(f"{user}#1" for user in PEOPLE.users), PEOPLE.terms, PEOPLE.weights)
+    profiles = people if "granularity" in choices else PEOPLE
+    write_profiles(profiles, path)
+    release, hashed = made(profiles), fingerprint(profiles)
+    write_release(release, folder, seed=0, input_hash=hashed, profiles=choices)
+    breaches = {breach.claim for breach in verify(folder, path).breaches}
+    assert breaches == (set() if sound else {"profiles"})
+    assert publish(folder, path, tmp_path / "published").holds == sound
+
+
+@pytest.mark.parametrize(
     ("given", "line"),
     [
         ({"epsilon": 0.0}, "epsilon=0.0 must be above 0 and at most 100"),
+        ({"epsilon": 1e-7}, "epsilon=1e-07 needs more noise than there is; take a larger one"),
         ({"epsilon": 101.0}, "epsilon=101.0 must be above 0 and at most 100"),
         ({"delta": 0.0}, "delta=0.0 must be above 0 and below 1 / 40 people"),
         ({"delta": 0.025}, "delta=0.025 must be above 0 and below 1 / 40 people"),

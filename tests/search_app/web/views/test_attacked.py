@@ -15,8 +15,9 @@ def line(attack: str, measure: str, value: float, **more: Any) -> dict[str, Any]
     return {"attack": attack, "measure": measure, "value": value, "high": value, **usual, **more}
 
 
-def shown(*lines: dict[str, Any]) -> list[str]:
-    return sentences({"attacks": [*lines], "not_promised": [*NOT_PROMISED]})
+def shown(*lines: dict[str, Any], victims: int = 99) -> list[str]:
+    named = [*NOT_PROMISED]
+    return sentences({"attacks": [*lines], "not_promised": named, "victims": victims})
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,8 @@ def test_every_measure_has_a_sentence_without_gaps() -> None:
 
 def test_what_is_not_promised_is_named_and_nothing_is_said_without_a_certificate() -> None:
     assert sentences({}) == []
-    few = shown(line("inference", "column: largest real change of belief", 0.4, promised=0.4))
+    bound = line("inference", "column: largest real change of belief", 0.4, promised=0.4)
+    few = shown(bound)
     assert few[1].startswith("So few people are in it")
+    assert shown(bound, victims=100)[1].startswith("Its rows have words that stand for others")
     assert few[-1].startswith("Not promised: that nobody finds out which row is yours; ")
