@@ -32,7 +32,8 @@ from .series import (
 
 ATTACKER = (
     "All releases face the same attacks, whatever made them and whatever they promise. The "
-    "attackers read all rows, and know how many people have each term and share each row."
+    "attackers read all rows, and know how many people have each term and share each row. They read "
+    "a generalized word as itself, so those who know what it stands for learn more by all axes."
 )
 GUESSES = (
     f"Precision of {BEST} guesses: the attacker also knows the victim's row. The best of three "
@@ -48,8 +49,7 @@ CHANGES = (
     "Change of belief: the attacker reads the column of a term, and moves from the share of all "
     "people to what the row says. Of this and the members' real share the one that is closer to "
     "the share of all people counts, if both are on one side of it. The largest over all rows and "
-    "terms is shown. A generalized word is read as itself, so those who know what it stands for "
-    "could learn more. Noisy rows are taken at their word, too, and may be right by chance."
+    "terms is shown. Noisy rows are taken at their word, and may be right by chance."
 )
 INDICES = (
     "SPI compares each person's terms with those of the row, and all terms are equally sensitive "
