@@ -33,7 +33,8 @@ from .series import (
 ATTACKER = (
     "All releases face the same attacks, whatever made them and whatever they promise. The "
     "attackers read all rows, and know how many people have each term and share each row. They "
-    "read a generalized word as itself, so those who know what it stands for learn more by all axes."
+    "read a generalized word as itself, so those who know what it stands for learn more by all "
+    "axes."
 )
 GUESSES = (
     f"Precision of {BEST} guesses: the attacker also knows the victim's row. The best of three "
