@@ -64,6 +64,8 @@ def quickly(pytestconfig: pytest.Config) -> Iterator[None]:
         if pytestconfig.getoption("--quick"):
             patch.setattr(subprocess.Popen, "__init__", _refuse)
             patch.setattr(jvm, "_launch", _refuse)
+            # Else scikit-learn starts a process to count the machine's cores.
+            patch.setenv("OMP_NUM_THREADS", "1")
         yield
 
 
