@@ -50,7 +50,7 @@ class Attacked:
     profiles: Profiles
     release: Release
     second: Release | None = None
-    outsiders: Profiles | None = None  # people; those who are not in the data count
+    outsiders: Profiles | None = None  # people in the data among them are not used
     known: tuple[int, ...] = KNOWN
     choice: Choice = "random"
     victims: int = 500  # at most; drawn from the people who have a row

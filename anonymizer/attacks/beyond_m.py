@@ -1,4 +1,4 @@
-"""beyond-m: someone who knows terms of a released row, m of them or more, counts who has them."""
+"""beyond-m: someone who knows terms of a released row counts how many rows have them all."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _figures(target: Attacked) -> dict[str, Estimate | None]:
 
 
 def _believed(target: Attacked) -> tuple[Ints, csr_matrix]:
-    """Return the row in which each profile is put, and the shares of those who are put there."""
+    """Return the row of each profile, and for each row the shares of the profiles put there."""
     view, people = target.view, target.view.served
     own = target.own[people]
     placed = assigned(view, own)

@@ -144,7 +144,7 @@ def _among_equals(view: View) -> tuple[float, float]:
     shares = having / people
     changes = np.abs(shares - view.prior[columns[new]])
     off = np.abs(shares - values[new])
-    # Those whose row lacks the term make one more kind.
+    # People whose row does not have the term are one more group with equal values.
     others = members.sum() - np.bincount(column, members[published.indices], view.prior.size)
     rest = np.asarray(real.sum(axis=0)).ravel() - np.bincount(column, counts, view.prior.size)
     rest = (rest / np.maximum(others, 1))[others > 0]

@@ -1,4 +1,4 @@
-"""linking: someone who knows a few of a person's terms names the row that serves the person."""
+"""linking: someone who knows a few terms of a person names this person's row."""
 
 from __future__ import annotations
 

@@ -80,6 +80,11 @@ class Sources:
     relevance: Callable[[], Relevance] | None = None  # None: the log's own queries are asked
     releases: Sequence[Path] = ()  # folders of releases to measure, too
 
+    @property
+    def given(self) -> dict[str, Sequence[Path]]:
+        """Return the files of each kind that the user may have given."""
+        return {"marketing": [self.marketing] if self.marketing else [], "lists": self.lists}
+
 
 class RunChoices(NamedTuple):
     """How an experiment is run."""
@@ -111,11 +116,7 @@ def run_experiment(
             refuse_loss(folder, experiment, units, orders=bool(choices.runs))
         # Compiled here if it was not yet, so that workers find it compiled.
         open_wordnet(settings.cache)
-        given = {
-            "marketing": [sources.marketing] if sources.marketing else [],
-            "lists": sources.lists,
-        }
-        read = partial(inputs_of, sources.logs, sources.index, settings.cache, given)
+        read = partial(inputs_of, sources.logs, sources.index, settings.cache, sources.given)
         inputs = read()
         data = _prepared(experiment, units, sources, settings)
         refuse_unfit(others, data.profiles)

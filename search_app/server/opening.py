@@ -40,6 +40,8 @@ from ..workspace.opening import OpenedModes, as_of_one_moment, open_once, people
 from ..workspace.withholding import published
 
 if TYPE_CHECKING:
+    from anonymizer.model import Release
+
     from ..forgetting.person import ForgetReport
     from ..workspace.ledger import Noted
 
@@ -128,8 +130,6 @@ class Serving:
     def _site(
         self, opened: OpenedModes, access: str, state: object, truth: Mapping[str, Any] | None
     ) -> Site:
-        from ..town.examples import QUERY, pair, searches
-
         modes, build = opened.modes, self.workspace.find("index").name
         folder = self.workspace.find("release") if modes.release else None
         shown = published(self._ledger, folder) if folder else (lambda: False)
@@ -146,14 +146,7 @@ class Serving:
             store.settle(modes.profiles.row_of)
         modes.lay_over = lambda user, past: growth.over(past, grown_of(store, user))
         cohorts = read_cohorts(folder) if folder else []
-        examples: tuple[Example, ...] = ()
-        usual: tuple[PreparedSearch, ...] = ()  # unless the town has some
-        if truth and release:
-            usual = searches(truth, release)
-            examples = tuple(
-                Example(user, QUERY, f"{QUERY} as {truth['users'][user]['name']} ({interest})")
-                for interest, user in pair(truth, release).items()
-            )
+        examples, usual = _usual(truth, release) if truth and release else ((), ())
         called = partial(_called, modes, self._ledger)
         further = {
             f"{FURTHER}{name}": called(f"{FURTHER}{name}", self.workspace.root / name)
@@ -253,6 +246,19 @@ class Serving:
             self._messages.add(text)
             with suppress(OSError, ValueError):  # a closed terminal
                 self._say(text)
+
+
+def _usual(
+    truth: Mapping[str, Any], release: Release
+) -> tuple[tuple[Example, ...], tuple[PreparedSearch, ...]]:
+    """Return the examples of the town of `truth`, and the searches of its lecture."""
+    from ..town.examples import QUERY, pair, searches
+
+    examples = (
+        Example(user, QUERY, f"{QUERY} as {truth['users'][user]['name']} ({interest})")
+        for interest, user in pair(truth, release).items()
+    )
+    return tuple(examples), searches(truth, release)
 
 
 def _called(modes: Modes, ledger: Callable[[], Sequence[Noted]], mode: str, folder: Path) -> str:

@@ -73,6 +73,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder of the run (default: WORKSPACE/experiments/NAME)",
     )
+    _add_sources(parser)
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="parallel processes (default: number of cores)"
+    )
+    parser.add_argument(
+        "--runs",
+        nargs="+",
+        default=[],
+        metavar="VARIANT",
+        help="also write the orders of these variants as TREC runs and qrels",
+    )
+    parser.add_argument(
+        "--replace",
+        action="store_true",
+        help="replace the run in the folder, even one of other data or releases: it is lost",
+    )
+    parser.add_argument("--show", action="store_true", help="print the definition and stop")
+    add_json(parser)
+
+
+def _add_sources(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say what is measured."""
     parser.add_argument(
         "--log", type=Path, nargs="+", metavar="LOG", help="query log (default: the town's)"
     )
@@ -108,23 +130,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="also measure the releases in these folders, made by any code",
     )
-    parser.add_argument(
-        "--workers", type=int, metavar="N", help="parallel processes (default: number of cores)"
-    )
-    parser.add_argument(
-        "--runs",
-        nargs="+",
-        default=[],
-        metavar="VARIANT",
-        help="also write the orders of these variants as TREC runs and qrels",
-    )
-    parser.add_argument(
-        "--replace",
-        action="store_true",
-        help="replace the run in the folder, even one of other data or releases: it is lost",
-    )
-    parser.add_argument("--show", action="store_true", help="print the definition and stop")
-    add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:

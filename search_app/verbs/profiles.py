@@ -38,6 +38,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PROFILES",
         help=".jsonl or .npz (default: WORKSPACE/profiles.jsonl)",
     )
+    _add_choices(parser)
+    parser.add_argument(
+        "--add",
+        action="store_true",
+        help="add the people who have no profile yet; all that is there stays",
+    )
+    add_second(parser)
+    add_json(parser)
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say what profiles are made of."""
     parser.add_argument(
         "--size",
         type=int,
@@ -74,13 +86,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-origins", action="store_true", help="do not store when and how often terms were used"
     )
-    parser.add_argument(
-        "--add",
-        action="store_true",
-        help="add the people who have no profile yet; all that is there stays",
-    )
-    add_second(parser)
-    add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:

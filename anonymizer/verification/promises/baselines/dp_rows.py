@@ -194,7 +194,7 @@ def _expected(
     noisy = {term: counts[term] + noise_of(key, f"noise {term}", variance) for term in domain}
     if not topics:
         least = _threshold(parameters)
-        # A term that counts for nobody has no noise: the threshold is for as many as count.
+        # The threshold allows for counted terms only, so a term with a count of 0 is never shown.
         return [{term: min(most, z) for term, z in noisy.items() if z >= least and counts[term]}]
     mass, total = parameters["terms"] * most, every.total()
     common = {}
