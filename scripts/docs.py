@@ -170,7 +170,7 @@ def openapi() -> dict[str, Any]:
     from search_app.search.modes import Modes
     from search_app.settings import Settings
     from search_app.web import Site, create_app
-    from search_app.web.api.openapi import document
+    from search_app.web.api.described.openapi import document
 
     nothing = cast(Any, None)
     site = Site(

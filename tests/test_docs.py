@@ -36,7 +36,7 @@ def test_every_verb_method_setting_operation_and_room_has_its_part() -> None:
     assert set(docs.parts_of(TEXTS["docs/methods.md"])) == {f"method {name}" for name in METHODS}
     assert docs.parts_of(TEXTS["docs/settings.md"]) == ["settings"]
     assert docs.parts_of(TEXTS["docs/api.md"]) == ["api"]
-    assert docs.parts_of(TEXTS["README.md"]) == ["verbs", "rooms"]
+    assert docs.parts_of(TEXTS["README.md"]) == ["verbs"]
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -13,12 +13,13 @@ from ..errors import UsageError
 from ..settings import DEMO, PLAIN, PRIVATE
 from . import layout
 from .api import device as api_device
-from .api import docs, health
 from .api import experiments as api_experiments
 from .api import groups as api_groups
+from .api import health
 from .api import profile as api_profile
 from .api import search as api
 from .api import study as api_study
+from .api.described import docs
 from .faults import show_faults
 from .headers import guard
 from .pages import (

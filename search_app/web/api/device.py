@@ -32,8 +32,8 @@ from ..parameters import (
 from ..site import Site, this_site
 from ..views.answering import CUT, MANY
 from ..views.results import cards
-from . import records
-from .operations import Operation
+from .described import records
+from .described.operations import Operation
 from .search import document
 
 pages = Blueprint("api_device", __name__, url_prefix="/api/v1")

@@ -12,9 +12,9 @@ from ..pages.experiments import operators_only, run_named, runs_of
 from ..parameters import Parameter
 from ..runs.reading import COUNTS, Run
 from ..site import this_site
-from . import records
-from .operations import Operation
-from .schema import record_of
+from .described import records
+from .described.operations import Operation
+from .described.schema import record_of
 
 pages = Blueprint("api_experiments", __name__, url_prefix="/api/v1/experiments")
 pages.before_request(operators_only)

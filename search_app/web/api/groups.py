@@ -20,9 +20,9 @@ from ..parameters import (
     read_parameters,
 )
 from ..site import this_site
-from . import records
-from .operations import Operation
-from .schema import record_of
+from .described import records
+from .described.operations import Operation
+from .described.schema import record_of
 
 pages = Blueprint("api_groups", __name__, url_prefix="/api/v1")
 LISTED = (RELEASE, GROUP_SORT, PAGE)

@@ -8,8 +8,8 @@ from ... import __version__
 from ...disclosure.kinds import name_of
 from ..faults import all_work
 from ..site import this_site
-from . import records
-from .operations import Operation
+from .described import records
+from .described.operations import Operation
 
 pages = Blueprint("health", __name__)
 

@@ -15,9 +15,9 @@ from ..views.standing import standing
 from ..visitors import consent
 from ..visitors.access import NOBODY_HERE, person
 from ..visitors.sign_in import drop_cookie
-from . import records
-from .operations import Operation
-from .schema import record_of
+from .described import records
+from .described.operations import Operation
+from .described.schema import record_of
 
 if TYPE_CHECKING:
     from ...forgetting.person import ForgetReport

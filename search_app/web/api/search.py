@@ -22,9 +22,9 @@ from ..views.answering import ask
 from ..views.ignored import ignored
 from ..views.results import Cards, DocumentCard, cards, gone, results
 from ..views.suggestions import suggestions
-from . import records
-from .operations import Operation
-from .schema import Record, record_of
+from .described import records
+from .described.operations import Operation
+from .described.schema import Record, record_of
 
 pages = Blueprint("api", __name__, url_prefix="/api/v1")
 SEARCHED = (QUERY, USER, MODE, POOL, RANKING, OPERATORS, PAGE)

@@ -13,10 +13,10 @@ from typing import Any, get_type_hints
 from flask import Response, abort, current_app, request
 from werkzeug.datastructures import MultiDict
 
-from ...settings import DEMO
-from ..parameters import USER, Parameter
-from ..runs.files import refuse_constant
-from ..site import Site, this_site
+from ....settings import DEMO
+from ...parameters import USER, Parameter
+from ...runs.files import refuse_constant
+from ...site import Site, this_site
 from .schema import Json, Schema, faults, schema_of
 
 # A mistyped name is repeated in the refusal; anything else may be part of a query.

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypedDict
 
 import pytest
 
-from search_app.web.api.schema import (
+from search_app.web.api.described.schema import (
     Rule,
     Schema,
     Sort,

@@ -13,11 +13,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from search_app.web import Site, create_app
-from search_app.web.api.openapi import document
-from search_app.web.api.operations import operation_of
+from search_app.web.api.described.openapi import document
+from search_app.web.api.described.operations import operation_of
 from search_app.web.parameters import LARGEST_POOL
 
-from ..run_folders import make_run, with_runs
+from ...run_folders import make_run, with_runs
 
 API = "/api/v1"
 

@@ -10,10 +10,10 @@ from urllib.parse import quote, urlencode
 
 from flask import Blueprint, Flask, Response, current_app, render_template, request
 
-from ...settings import DEMO, PRIVATE
-from ..pages.experiments import runs_of
-from ..site import Site, this_site
-from ..visitors.sign_in import COOKIE
+from ....settings import DEMO, PRIVATE
+from ...pages.experiments import runs_of
+from ...site import Site, this_site
+from ...visitors.sign_in import COOKIE
 from .openapi import BASE, Route, document, routes
 from .operations import Operation, as_json, parameters_of
 from .schema import FieldRow, Json, Sort, field_row, sample, sort_of

@@ -13,10 +13,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from search_app.web import Site, create_app
-from search_app.web.api.openapi import document
+from search_app.web.api.described.openapi import document
 
-from ..conftest import seen, signed_in
-from ..run_folders import with_runs
+from ...conftest import seen, signed_in
+from ...run_folders import with_runs
 
 
 @pytest.fixture

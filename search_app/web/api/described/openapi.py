@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from flask import Flask
 
-from ... import __version__
-from ...settings import DEMO, PRIVATE
-from ..parameters import USER, Parameter
-from ..site import Site
-from ..visitors.sign_in import COOKIE
+from .... import __version__
+from ....settings import DEMO, PRIVATE
+from ...parameters import USER, Parameter
+from ...site import Site
+from ...visitors.sign_in import COOKIE
 from . import records
 from .operations import Operation, operation_of, parameters_of
 from .schema import Schema, schema_of

@@ -6,10 +6,10 @@ from typing import Annotated, TypedDict
 
 from anonymizer.methods import names_where
 
-from ...experiments.report.report import VERDICTS
-from ...search.request import RANKINGS
-from ..views.results import LONGEST_TEXT
-from ..views.standing import STATES
+from ....experiments.report.report import VERDICTS
+from ....search.request import RANKINGS
+from ...views.results import LONGEST_TEXT
+from ...views.standing import STATES
 from .schema import Rule
 
 LONGEST_TERM = 1000
