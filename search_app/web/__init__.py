@@ -29,12 +29,12 @@ from .pages import (
     device,
     experiments,
     groups,
-    lecture,
     log,
     me,
     search,
     why,
 )
+from .pages.lesson import lecture
 from .pages.study import leader, participant, serving
 from .pages.study.place import KEY as STUDY
 from .pages.study.place import ServedStudy, leads

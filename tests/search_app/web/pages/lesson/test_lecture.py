@@ -13,7 +13,7 @@ from search_app.evaluation.log import PrecisionLog
 from search_app.web import Site, create_app
 from search_app.workspace.lecture import Lecture, PreparedSearch, prepare
 
-from ..conftest import seen
+from ...conftest import seen
 
 SEARCHES = (
     PreparedSearch("java", "1001"),

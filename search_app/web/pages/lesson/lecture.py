@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from flask import Blueprint, abort, render_template, request, url_for
 
-from ...evaluation.relevance import LabelledQuery
-from ...measures.relevance import relevant_precision
-from ...search.request import COSINE, EVIDENCE
-from ...settings import PRIVATE
-from ...workspace.lecture import NAME, Lecture, PreparedSearch
-from ..question import read_question
-from ..site import Site, this_site
-from ..views.answering import ask
-from ..views.columns import Look, columns, read_look, shown_modes, with_look
+from ....evaluation.relevance import LabelledQuery
+from ....measures.relevance import relevant_precision
+from ....search.request import COSINE, EVIDENCE
+from ....settings import PRIVATE
+from ....workspace.lecture import NAME, Lecture, PreparedSearch
+from ...question import read_question
+from ...site import Site, this_site
+from ...views.answering import ask
+from ...views.columns import Look, columns, read_look, shown_modes, with_look
 
 pages = Blueprint("lecture", __name__)
 SHOWN = 5

@@ -1,0 +1,1 @@
+"""Pages for an audience: prepared searches, and what a class plays and turns."""
