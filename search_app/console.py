@@ -61,8 +61,8 @@ def remark(text: str) -> None:
 
 @contextmanager
 def _bar(**form: Any) -> Iterator[Any]:
-    """Show a progress bar on a terminal; yield None elsewhere."""
-    if not sys.stderr.isatty():
+    """Show a progress bar on a terminal or in a notebook; yield None elsewhere."""
+    if not (sys.stderr.isatty() or "ipykernel.zmqshell" in sys.modules):
         yield None
         return
     from tqdm import tqdm

@@ -55,7 +55,7 @@ LAYERS = {
     " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > arrays|promise|errors",
     "index": "inspection > build > opening > lucene|forward|corpora > manifest > model",
-    "search_app": "__main__ > cli > verbs > server > web > forgetting|experiments|study > tasks"
+    "search_app": "__main__ > cli > verbs|api > server > web > forgetting|experiments|study > tasks"
     " > town|disclosure > evaluation > accounts > workspace > search > measures"
     " > settings|console > errors",
     "search_app.web": "api > pages > runs|charts > views > layout > question > visitors"
@@ -203,7 +203,10 @@ def test_every_package_is_in_the_wheel() -> None:
     setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     folders = {path.parent.relative_to(ROOT) for path in FILES if path.name == "__init__.py"}
     expected = {".".join(folder.parts) for folder in folders} | {"search_app.web.templates"}
+    # The library's folder is installed under the name that people import.
+    expected = expected - {"search_app.api"} | {"veilsearch"}
     assert set(setup["setuptools"]["packages"]) == expected
+    assert setup["setuptools"]["package-dir"]["veilsearch"] == "search_app/api"
 
 
 def test_locks_are_hashed_and_free_of_addresses_and_torch() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..errors import BadParameter
+from ..model import Profiles, Progress, silent
 from .attacked import KNOWN, Attacked, AttackResult
 from .beyond_m import beyond_m
 from .fitting import fitting
@@ -41,4 +42,22 @@ def attack_of(name: str) -> Callable[[Attacked], list[AttackResult]]:
     return ATTACKS[name]
 
 
-__all__ = ["ATTACKS", "KNOWN", "AttackResult", "Attacked", "applicable", "attack_of", "columns"]
+def usual_known(profiles: Profiles) -> tuple[int, ...]:
+    """Return how many known terms of a victim are usual, as far as `profiles` have them."""
+    most = int(profiles.sizes.max())
+    return tuple(count for count in KNOWN if count <= most)
+
+
+def run_attacks(
+    target: Attacked, names: Sequence[str] = (), progress: Progress = silent
+) -> list[AttackResult]:
+    """Return the figures of the attacks `names` on `target`, or of all that have their input."""
+    chosen = [attack_of(name) for name in dict.fromkeys(names or applicable(target))]
+    results: list[AttackResult] = []
+    for done, attack in enumerate(chosen, 1):
+        results += attack(target)
+        progress(done)
+    return results
+
+
+__all__ = ["ATTACKS", "AttackResult", "Attacked", "columns", "run_attacks", "usual_known"]

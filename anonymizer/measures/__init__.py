@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from ..model import Profiles, Release
 from .belief import belief
@@ -12,6 +13,10 @@ from .kept import closeness, kept_terms, kept_value
 from .linkability import distribution, linkability, sizes
 from .measurement import Measurement
 from .vocabulary import vocabulary
+
+if TYPE_CHECKING:
+    from ..marketing.table import MarketingTable
+    from ..terms.wordnet import WordNet
 
 MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
     "sizes": sizes,
@@ -25,4 +30,29 @@ MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
     "privacy-index": privacy_index,
 }
 
-__all__ = ["MEASURES", "Measurement"]
+
+def all_measures(
+    profiles: Profiles,
+    release: Release,
+    *,
+    wordnet: WordNet | None = None,
+    table: MarketingTable | None = None,
+    sensitive: Mapping[str, float] | None = None,
+    spi_weights: str = "paper",
+    empty: str = "one",
+) -> list[Measurement]:
+    """Return the rows of all measures of `release`, made from `profiles`.
+
+    `wordnet` says how far apart terms are, a marketing `table` what they are worth, and `sensitive`
+    how sensitive they are.
+    """
+    more = (kept_value, privacy_index, vocabulary)  # these take more than a release
+    return [
+        *(row for one in MEASURES.values() if one not in more for row in one(profiles, release)),
+        *privacy_index(profiles, release, sensitive, spi_weights, empty),
+        *kept_value(profiles, release, table),
+        *vocabulary(profiles, release, wordnet),
+    ]
+
+
+__all__ = ["MEASURES", "Measurement", "all_measures"]

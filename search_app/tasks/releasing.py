@@ -80,7 +80,7 @@ def release_of(
     method_of(method).refuse_faults(options, inputs)
     if "key" in needs and inputs.key is None:
         inputs = replace(inputs, key=fresh_key())
-    if "sample" in needs and "documents" not in options.idle():
+    if "sample" in needs and inputs.sample is None and "documents" not in options.idle():
         rng = np.random.default_rng([seed, 1])  # not the method's own draws
         count = int(str(values["documents"]))
         inputs = replace(inputs, sample=sample_documents(forward(), count, rng))
@@ -123,7 +123,7 @@ def _links(
         index = forward()
         return learn(documents_by_terms(index), index.terms, neighbours=count)
     if queries is None:
-        raise UsageError("network=log needs the queries of a log, and here are none")
+        raise UsageError("--set network=log needs the log: --log FILE")
     contexts, terms = queries()
     return learn(contexts, terms, neighbours=count)
 
@@ -157,9 +157,8 @@ def write_release_of(
         profiles = read_profiles(source)
         made_from = fingerprint(profiles)
         choices = choices_of(source, made_from)
-    release = released(
-        profiles, method, values, seed, settings, logs=logs, choices=choices, log=log
-    )
+    queries = (lambda: contexts(log_at(logs), choices, settings)) if logs else None
+    release = released(profiles, method, values, seed, settings, queries=queries, log=log)
     check(release)
     write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
     workspace = Workspace(settings.workspace)
@@ -181,23 +180,14 @@ def released(
     seed: int,
     settings: Settings,
     *,
-    logs: Sequence[Path] = (),
-    choices: Mapping[str, Any],
+    queries: Callable[[], Contexts] | None = None,
     log: QueryLog | None = None,
 ) -> Release:
     """Return the release of `profiles` by `method`, with the index at hand, and its facts.
 
-    `log` is for a method that takes the profiles' log.
+    `queries` show which terms go together. `log` is what the profiles were made from, for a method
+    that takes it.
     """
-
-    def contexts() -> Contexts:
-        """Return the distinct queries of `logs`, over terms made as the profiles' terms were."""
-        if not logs:
-            raise UsageError("--set network=log needs the log: --log FILE")
-        log = log_at(logs)
-        counter = analysis_of(choices, settings)
-        return queries_by_terms(log, counter), counter.terms
-
     waiting = when_compiling(lambda: console.remark(COMPILING))
     with console.progress(method, len(profiles)) as progress, waiting:
         inputs = Inputs(profiles, seed, progress, open_wordnet(settings.cache), log=log)
@@ -206,9 +196,15 @@ def released(
             inputs,
             values,
             forward=lambda: _forward(settings),
-            queries=contexts,
+            queries=queries,
         )
     return replace(release, facts=facts(profiles, release))
+
+
+def contexts(log: QueryLog, choices: Mapping[str, Any], settings: Settings) -> Contexts:
+    """Return the distinct queries of `log`, over terms made as `choices` made the profiles'."""
+    counter = analysis_of(choices, settings)
+    return queries_by_terms(log, counter), counter.terms
 
 
 def takes_log(method: str) -> bool:
@@ -223,6 +219,11 @@ def made_of_log(path: Path, settings: Settings) -> MadeOfLog:
         raise UsageError(f"{path}: these are profiles; name the query log that they were made from")
     if not len(log := log_at([path])):
         raise UsageError(f"{path}: no line of the log is a query")
+    return whole_log(log, settings)
+
+
+def whole_log(log: QueryLog, settings: Settings) -> MadeOfLog:
+    """Return `log` with the profiles that a method which takes a log makes of it."""
     choices = ProfilingChoices(terms=OF_LOG, weights="tf")
     profiles, _ = build_profiles(log, analysis(choices.terms, settings), choices)
     return MadeOfLog(log, profiles, dict(vars(choices)))

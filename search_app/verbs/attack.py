@@ -66,19 +66,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Run the attacks in `arguments`, print their figures, return 1 if one beats the promise."""
-    from anonymizer.attacks import applicable, attack_of
+    from anonymizer.attacks import ATTACKS, run_attacks
     from anonymizer.storage.records import csv_text
 
     place, source = release_and_profiles(arguments, settings)
     check_output(arguments.output, place, source)
     target = _target(arguments, settings, place, source)
-    names = list(dict.fromkeys(arguments.attack)) or applicable(target)
-    attacks = [attack_of(name) for name in names]
-    results: list[AttackResult] = []
-    with console.progress("attacks", len(attacks)) as progress:
-        for done, attack in enumerate(attacks, 1):
-            results += attack(target)
-            progress(done)
+    with console.progress("attacks", len(arguments.attack or ATTACKS)) as progress:
+        results = run_attacks(target, arguments.attack, progress)
     if arguments.output:
         rows = ([getattr(one, name) for name in _COLUMNS] for one in results)
         write_whole(arguments.output, csv_text([_COLUMNS, *rows]))
@@ -90,7 +85,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _target(
     arguments: argparse.Namespace, settings: Settings, place: Path, source: Path
 ) -> Attacked:
-    from anonymizer.attacks import KNOWN, Attacked
+    from anonymizer.attacks import Attacked, usual_known
     from anonymizer.methods import promise_of
     from anonymizer.storage.foreign import read_any
     from anonymizer.storage.profiles import read_profiles
@@ -100,15 +95,12 @@ def _target(
     known, seed = _known(arguments.known), seed_of(arguments)
     profiles, release = _attacked(place, source, settings)
     second = read_any(arguments.second, promise_of) if arguments.second else None
-    if known is None:
-        most = int(profiles.sizes.max())
-        known = tuple(count for count in KNOWN if count <= most)
     return Attacked(
         profiles,
         release,
         second,
         outsiders=read_profiles(arguments.outsiders) if arguments.outsiders else None,
-        known=known,
+        known=usual_known(profiles) if known is None else known,
         choice=arguments.choice,
         victims=arguments.victims,
         seed=seed,

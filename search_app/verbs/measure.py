@@ -158,23 +158,21 @@ def _rows(
     table: MarketingTable | None,
 ) -> list[Measurement]:
     """Return all measures of `release`, made from `profiles`, by the lists that are named."""
-    from anonymizer.measures import MEASURES
-    from anonymizer.measures.indices.releases import privacy_index
-    from anonymizer.measures.kept import kept_value
-    from anonymizer.measures.vocabulary import vocabulary
+    from anonymizer.measures import all_measures
     from anonymizer.sensitivity.files import read_probabilities
     from anonymizer.terms.wordnet import open_wordnet
 
-    sensitive = read_probabilities(arguments.sensitivity) if arguments.sensitivity else None
     # A release whose taxonomy was given has it.
     wordnet = open_wordnet(settings.cache) if release.slots and not release.taxonomy else None
-    more = (kept_value, privacy_index, vocabulary)  # these take more than a release
-    return [
-        *(row for one in MEASURES.values() if one not in more for row in one(profiles, release)),
-        *privacy_index(profiles, release, sensitive, arguments.spi_weights, arguments.empty),
-        *kept_value(profiles, release, table),
-        *vocabulary(profiles, release, wordnet),
-    ]
+    return all_measures(
+        profiles,
+        release,
+        wordnet=wordnet,
+        table=table,
+        sensitive=read_probabilities(arguments.sensitivity) if arguments.sensitivity else None,
+        spi_weights=arguments.spi_weights,
+        empty=arguments.empty,
+    )
 
 
 def people_and_rows(place: Path, source: Path, settings: Settings) -> tuple[Profiles, Release]:

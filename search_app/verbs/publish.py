@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .. import console
 from ..errors import UsageError
@@ -14,14 +11,6 @@ from ..settings import Settings
 from ..workspace.folder import Workspace
 from .arguments import add_json, add_release, release_and_profiles
 from .verify import as_dict, lines, population
-
-if TYPE_CHECKING:
-    from anonymizer.publishing import Candidate
-    from anonymizer.verification.finding import Finding
-
-    from ..workspace.ledger import Publication
-
-_ONE = "one release"  # the claim that a ledger judges
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,9 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Verify and write what `arguments` name; on any breach write nothing and return 1."""
-    from anonymizer.publishing import publish
-
-    from ..workspace.ledger import earlier_certificate, publishing
+    from ..workspace.ledger import ONE, publish_noted
 
     release, profiles = release_and_profiles(arguments, settings)
     workspace = Workspace(settings.workspace)
@@ -57,26 +44,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     shared: Path | None = arguments.ledger
     is_new = shared is not None and not shared.exists()
     # While this writes, `forget` is refused: it needs the ledger to know all that is published.
-    with workspace.writing("publish"), ExitStack() as held:
-        # The ledgers stay locked until the file is written, so nobody publishes a second one
-        # meanwhile. The note comes before the file: a ledger must never lack a published one.
-        def others(candidate: Candidate) -> list[Finding]:
-            publications = [held.enter_context(publishing(path, candidate)) for path in ledgers]
-            findings = [_second_release(one, arguments.second) for one in publications]
-            if all(finding.holds for finding in findings):
-                for one in publications:
-                    one.note()
-            return findings
-
-        earlier = partial(earlier_certificate, ledgers)
-        verdict = publish(release, profiles, arguments.output, others, earlier)
+    with workspace.writing("publish"):
+        verdict = publish_noted(
+            release, profiles, arguments.output, ledgers, second=arguments.second
+        )
     published = str(arguments.output) if verdict.holds else None
     made = {"published": published, **as_dict(release, verdict)}
     if verdict.holds:
         rows = f"{verdict.checked['rows']} rows of {population(verdict)}"
         shown = iter([f"{published}: {rows}, the very bytes that were verified"])
         if arguments.second:
-            for line in {finding.line for finding in verdict.findings if finding.claim == _ONE}:
+            for line in {finding.line for finding in verdict.findings if finding.claim == ONE}:
                 console.say(line)
     else:
         shown = lines(release, verdict)
@@ -98,20 +76,3 @@ def _ledgers(workspace: Workspace, arguments: argparse.Namespace) -> list[Path]:
     own = ledger_path(workspace)
     paths = {path.resolve(): path for path in (shared, own) if path}
     return [paths[full] for full in sorted(paths)]
-
-
-def _second_release(publication: Publication, second: bool) -> Finding:
-    """Judge a release by what a ledger says of its people."""
-    from anonymizer.verification.finding import Finding
-
-    path, fault = publication.path, publication.fault
-    if not fault:
-        good = "nobody stands in another row than in what was published before"
-        return Finding(_ONE, True, path.name, good)
-    if publication.once:
-        remedy = "a promise holds for one release only; publish the rows of the earlier release"
-    elif not second:
-        remedy = "publish the rows of the earlier release, or accept this with --second"
-    else:
-        return Finding(_ONE, True, path.name, f"accepted by --second: {fault}")
-    return Finding(_ONE, False, path.name, f"{fault}; {remedy}")

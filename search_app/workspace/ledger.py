@@ -22,8 +22,9 @@ import re
 import secrets
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,12 +37,14 @@ from .folder import Workspace, write_whole
 
 if TYPE_CHECKING:
     from anonymizer.publishing import Candidate
+    from anonymizer.verification.finding import Finding, Verdict
 
     from .overlap import Overlap
 
 NAME = "ledger.jsonl"
 MADE, PUBLISHED = "made", "published"
 ADMITTED = "admitted"  # a cohort of newcomers; the line is of all cohorts
+ONE = "one release"  # the claim that a ledger judges
 WITHDRAWN = "withdrawn"  # a row of it, or several; the line is of the rows that are left
 _CHAINED = re.compile(rb'(\{.*), "chain": "[0-9a-f]{64}"\}')
 _EXAMPLE = {
@@ -181,6 +184,47 @@ def publishing(path: Path, candidate: Candidate) -> Iterator[Publication]:
         unknown = [line for line in earlier if line.sha256 not in clear]
         there = [pair for pair in zip(known, overlaps, strict=True) if pair[1].people]
         yield Publication(path, handle, line, candidate.once, unknown, there)
+
+
+def publish_noted(
+    release: Path, profiles: Path, output: Path, ledgers: Sequence[Path], *, second: bool = False
+) -> Verdict:
+    """Return the verdict on `release`, judged by `profiles`; publish it to `output` if it holds.
+
+    Each of `ledgers` notes it. If people stand in other rows in a release that one of these has,
+    it is not published, unless a `second` release is accepted.
+    """
+    from anonymizer.publishing import publish
+
+    with ExitStack() as held:
+        # The ledgers stay locked until the file is written, so nobody publishes a second one
+        # meanwhile. The note comes before the file: a ledger must never lack a published one.
+        def others(candidate: Candidate) -> list[Finding]:
+            publications = [held.enter_context(publishing(path, candidate)) for path in ledgers]
+            findings = [_second_release(one, second) for one in publications]
+            if all(finding.holds for finding in findings):
+                for one in publications:
+                    one.note()
+            return findings
+
+        return publish(release, profiles, output, others, partial(earlier_certificate, ledgers))
+
+
+def _second_release(publication: Publication, second: bool) -> Finding:
+    """Judge a release by what a ledger says of its people."""
+    from anonymizer.verification.finding import Finding
+
+    path, fault = publication.path, publication.fault
+    if not fault:
+        good = "nobody stands in another row than in what was published before"
+        return Finding(ONE, True, path.name, good)
+    if publication.once:
+        remedy = "a promise holds for one release only; publish the rows of the earlier release"
+    elif not second:
+        remedy = "publish the rows of the earlier release, or accept this with --second"
+    else:
+        return Finding(ONE, True, path.name, f"accepted by --second: {fault}")
+    return Finding(ONE, False, path.name, f"{fault}; {remedy}")
 
 
 def _people(number: int) -> str:

@@ -14,7 +14,8 @@ from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release
 from anonymizer.storage.profiles import fingerprint, read_profiles
 from anonymizer.storage.releases import read_input_hash, read_release
-from index.model import SearchError
+from index.forward.reading import Forward
+from index.model import Index, SearchError
 from index.opening import open_index
 
 from ..errors import UsageError
@@ -112,7 +113,18 @@ def open_once(
         b=settings.b,
         title_boost=settings.title_boost,
     )
-    engine = Engine(lucene, forward, settings.vectors, deadline=settings.deadline)
+    return OpenedModes(modes_of(lucene, forward, people, settings, rows), lucene.close, made_from)
+
+
+def modes_of(
+    index: Index,
+    forward: Forward,
+    people: ServedPeople,
+    settings: Settings,
+    rows: PublicRelease | None = None,
+) -> Modes:
+    """Return what answers searches of `people` in `index`; a newcomer chose among `rows`."""
+    engine = Engine(index, forward, settings.vectors, deadline=settings.deadline)
     smoothed: dict[str, SmoothedRows] = {}
     populations: set[str] = set()
     releases = {f"{MODE_OF_FURTHER}{name}": one for name, one in people.further.items()}
@@ -126,7 +138,7 @@ def open_once(
         if (population := population_of(public)) is not None:
             engine.prepare(mode, population)
             populations.add(mode)
-    return OpenedModes(Modes(engine, *people, smoothed, populations), lucene.close, made_from)
+    return Modes(engine, *people, smoothed, populations)
 
 
 def _open_people(workspace: Workspace, profiles: Path | None, release: Path | None) -> ServedPeople:
