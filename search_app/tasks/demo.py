@@ -22,6 +22,14 @@ from .warming import warming
 
 USERS, SIZE, SEED = 720, 150, 0  # as in Zhu & Xiong; the town has 800 people
 PARAMETERS = {"p": "0.4", "a": "1"}
+# Releases of the dial, in addition to the one that is served; `serve` makes them in this order.
+DIAL = {
+    "paper-0.1": ("p-linkability", {"p": "0.1", "a": "1"}),
+    "pooled-0.1": ("pooled", {"p": "0.1"}),
+    "pooled-0.2": ("pooled", {"p": "0.2"}),
+    "pooled-0.4": ("pooled", {"p": "0.4"}),
+    "composition-0.2": ("composition", {"p": "0.2"}),
+}
 # A demo with another recipe is built again; raise `format` when something else changes.
 _RECIPE = {"version": __version__, "format": 4, "users": USERS, "size": SIZE, "seed": SEED}
 _MARKER = "demo.json"

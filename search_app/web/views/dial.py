@@ -1,0 +1,165 @@
+"""The dial's stops as the page, the API and a slide of the lecture show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from flask import abort
+from markupsafe import Markup
+
+from ...accounts.transcripts import Transcripts
+from ...disclosure.numbers import count
+from ...lesson.stops import GUESSES, Stop
+from ...settings import PRIVATE
+from ..question import Question, address, link
+from ..site import Site
+from ..wording import kind
+from .answering import CLOSEST, ask
+from .results import Result, cards, results
+
+SHOWN = 7  # documents of a ranking
+NOT_HERE = (
+    "There is no dial here: it shows what rows of several releases give away, and real people have "
+    "one row each, which nobody else sees."
+)
+_DOTS = 60
+_NO_STOP = "In {releases} you are in no group, so {those} no stop here."
+_SAID = Markup("<strong>{label}.</strong> {like} {guessed}")
+_OWN = "The server reads your whole profile."
+_LIKE = Markup("The ranking is <strong>{share}</strong> like the one by your own profile.")
+_GUESSED = Markup(
+    "{who} makes {guesses} guesses about your interests, and <strong>{right} of {guesses}</strong> "
+    "are right."
+)
+_NOTHING = "It tells nobody anything of you, so there is nothing to guess by."
+
+
+class ShownStop(NamedTuple):
+    """A stop, with all that its panels show."""
+
+    name: str  # in addresses: the mode
+    kind: str  # the mode that gives it its colour
+    label: str
+    stop: Stop
+    share: str  # how like the own ranking: AP in percent
+    says: Markup
+    hidden: str  # who the person hides among, in a sentence
+    dots: int
+    results: list[Result]
+    address: str  # of the page at this stop
+
+
+class DialView(NamedTuple):
+    """All stops, and which one the panels show first."""
+
+    question: Question
+    person: str  # as shown
+    stops: list[ShownStop]
+    at: int
+    api: str  # the address of the same as JSON
+    found: int
+    milliseconds: int
+    notices: Sequence[str]
+    building: Sequence[str]  # releases that are being made
+    guesses: int = GUESSES
+
+    @property
+    def now(self) -> ShownStop:
+        """Return the stop that the panels show first."""
+        return self.stops[self.at]
+
+
+def refuse_closed(site: Site) -> None:
+    """Refuse where the people of `site` are real and sign in."""
+    if site.access == PRIVATE:
+        abort(404, NOT_HERE)
+
+
+def dial_view(site: Site, question: Question, stop: str = "") -> DialView:
+    """Return what templates/lesson/dial_panels.html shows, by the name `dial`.
+
+    The stops are of the search `question` at `site`; the panels begin at the one named `stop`, or
+    at the first row of a group. Nothing is logged or remembered.
+    """
+    refuse_closed(site)
+    modes = site.dial.now()
+    readings = site.dial.readings(modes) if question.user else []
+    # What the engine receives here is no search of the person, so their page does not list it.
+    all_stops = replace(site, modes=modes, transcripts=Transcripts())
+    outcome = ask(all_stops, question, False, [one.mode for one in readings])
+    answers = outcome.answers
+    stops = site.dial.stops(modes, question.user, answers)
+    rankings = [one.answer.ranking for one in stops]
+    known = cards(modes.engine, rankings, question.query, count=SHOWN, opens=True)
+    here = address("dial.show", question.but(mode=modes.usual_mode(question.user)), site)
+    shown = [
+        ShownStop(
+            name=one.mode,
+            kind=kind(one.mode),
+            label=one.label,
+            stop=one,
+            share=_percent(one),
+            says=_says(one, all_stops),
+            hidden=_hidden(one),
+            dots=min(one.people, _DOTS),
+            results=results(one.answer.ranking, known, count=SHOWN),
+            address=f"{here}&{urlencode({'stop': one.mode})}",
+        )
+        for one in stops
+    ]
+    outside = [mode for mode, answer in answers.items() if answer.foreign]
+    closest = {CLOSEST.format(mode=all_stops.name_of(mode)) for mode in outside}
+    notices = [notice for notice in outcome.notices if notice not in closest]
+    if outside:
+        those = "it is" if len(outside) == 1 else "they are"
+        releases = count(len(outside), "release", "releases")
+        notices.append(_NO_STOP.format(releases=releases, those=those))
+    parameters = question.parameters(site.settings)
+    asked = {name: value for name, value in parameters.items() if name not in ("mode", "page")}
+    return DialView(
+        question=question,
+        person=site.people.get(question.user, ""),
+        stops=shown,
+        at=_at(shown, stop),
+        api=f"{link('api_dial.dial')}?{urlencode(asked)}",
+        found=len(answers["none"].ranking),
+        milliseconds=outcome.milliseconds,
+        notices=notices,
+        building=site.building(),
+    )
+
+
+def _at(stops: Sequence[ShownStop], name: str) -> int:
+    names = [one.name for one in stops]
+    return names.index(name) if name in names else min(1, len(stops) - 1)
+
+
+def _percent(stop: Stop) -> str:
+    """Return AP in percent; 100 only if the first documents are the same."""
+    measured = stop.answer.precision
+    if measured is None:
+        return ""
+    return f"{100 if measured.ap == 1 else min(round(100 * measured.ap), 99)} %"
+
+
+def _says(stop: Stop, site: Site) -> Markup:
+    """Return the sentences of `stop`: how like the own ranking, and how many guesses are right."""
+    share = _percent(stop)
+    like = _LIKE.format(share=share) if share and stop.mode != "own" else ""
+    who = f"Someone who learns which {site.words_of(stop.mode).unit} is yours"
+    if stop.mode == "own":
+        like, who = _OWN, "Someone who reads it"
+    guesses = len(stop.guesses)
+    guessed = _GUESSED.format(who=who, right=stop.right, guesses=guesses) if guesses else _NOTHING
+    return _SAID.format(label=stop.label, like=like, guessed=guessed)
+
+
+def _hidden(stop: Stop) -> str:
+    """Return in a sentence how many people the ranking can't tell apart."""
+    if stop.mode == "none":
+        return f"All {count(stop.people, 'person', 'people')}."
+    others = count(stop.people - 1, "other", "others")
+    return f"You and {others}." if stop.people > 1 else "Nobody: it is you."
