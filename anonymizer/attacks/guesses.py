@@ -61,6 +61,10 @@ class ColumnReader:
         right = self._own[view.served].multiply(marks[number_of]).sum(axis=1)
         return np.asarray(right, dtype=np.float64).ravel()
 
+    def usual(self, best: int) -> float:
+        """Return how many guesses would be right, on average, if `best` were the most common."""
+        return float(np.sort(self._view.prior)[-best:].sum())
+
     def _best(self, row: int, best: int) -> Ints:
         terms, chance = self._view.believed(row)
         order = best_first(self._view.prior[terms], chance, np.zeros(terms.size, dtype=np.int64))

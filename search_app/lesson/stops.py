@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from anonymizer.attacks import ColumnReader, Guess
@@ -39,14 +39,14 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """A release, as an attacker reads it."""
+class Reading:
+    """A release, or the own profiles, as an attacker reads it."""
 
     mode: str
     release: Release
     label: str
     attacker: ColumnReader
-    mean: float
+    mean: float  # right guesses about everybody who has a row, on average
 
 
 class Dial:
@@ -55,13 +55,14 @@ class Dial:
     def __init__(self, now: Callable[[], Modes]):
         self.now = now  # returns modes with each release that can be a stop
         self._lock = threading.Lock()
-        self._read: dict[str, _Reading] = {}
+        self._read: dict[str, Reading] = {}
+        self.known: Sequence[Reading] = ()  # what was read so far, best for an attacker first
 
     def settle(self) -> None:
         """Read what the next call of `stops` would wait for."""
         self.readings(self.now())
 
-    def readings(self, modes: Modes) -> list[_Reading]:
+    def readings(self, modes: Modes) -> list[Reading]:
         """Return the own profiles and the releases of `modes`, best for an attacker first."""
         if modes.profiles is None:
             return []
@@ -83,7 +84,8 @@ class Dial:
                 if made:
                     self._read[mode] = made
             rest = [one for one in self._read.values() if one.mode != "own"]
-            return [own, *sorted(rest, key=lambda one: (-one.mean, one.label, one.mode))]
+            self.known = [own, *sorted(rest, key=lambda one: (-one.mean, one.label, one.mode))]
+            return [*self.known]
 
     def stops(self, modes: Modes, user: str, answers: Mapping[str, Answer]) -> list[Stop]:
         """Return the stops of `user` by the `answers` of `modes`: from own profile to plain.
@@ -123,10 +125,10 @@ def label_of(release: Release) -> str:
     return f"{kind_of(promise).words.units.capitalize()} of {people} ({about})"
 
 
-def _read(mode: str, release: Release, profiles: Profiles) -> _Reading:
+def _read(mode: str, release: Release, profiles: Profiles) -> Reading:
     attacker = ColumnReader(profiles, release)
     mean = float(attacker.right(GUESSES).mean())
-    return _Reading(mode, release, OWN if mode == "own" else label_of(release), attacker, mean)
+    return Reading(mode, release, OWN if mode == "own" else label_of(release), attacker, mean)
 
 
 def _folder(mode: str) -> str:

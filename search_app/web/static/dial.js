@@ -65,12 +65,13 @@ async function turn(dial) {
     if (at === now) return;
     now = at;
     const stop = stops[at];
-    dial.className = `dial ${stop.kind}`;
+    dial.className = `dial turning ${stop.kind}`;
     turner.value = at;
     turner.ariaValueText = stop.label;
     ticks.forEach((tick, place) => { tick.ariaCurrent = place === at ? "true" : null; });
-    const says = made("strong", "", `${stop.label}.`);
-    part(".says").replaceChildren(says, stop.says.slice(stop.label.length + 1));
+    const [label, said] = [`${stop.label}.`, stop.says.slice(stop.label.length + 1)];
+    const figures = said.split(/(\d+ %|\d+ of \d+)/).map((text, place) => (place % 2 ? made("strong", "", text) : text));
+    part(".says").replaceChildren(made("strong", "", label), ...figures);
     share.textContent = stop.share;
     like.value = parseInt(stop.share, 10) || 0;
     people.textContent = stop.people.toLocaleString("en");
@@ -118,9 +119,7 @@ async function turn(dial) {
   }
   dial.style.setProperty("--stops", stops.length);
   turner.hidden = false;
-  dial.classList.add("turning");
   show(Number(dial.dataset.at));
-  if (dial.hasAttribute("data-focus")) turner.focus();
 }
 
 for (const dial of document.querySelectorAll("[data-dial]")) turn(dial);

@@ -12,14 +12,15 @@ from markupsafe import Markup
 
 from ...accounts.transcripts import Transcripts
 from ...disclosure.numbers import count
-from ...lesson.stops import GUESSES, Stop
-from ...settings import PRIVATE
+from ...lesson.stops import GUESSES, Reading, Stop, label_of
+from ...settings import DEMO, PRIVATE
 from ..question import Question, address, link
 from ..site import Site
 from ..wording import kind
 from .answering import CLOSEST, ask
 from .results import Result, cards, results
 
+_WORST = "worst_linkability"  # the fact of a release
 SHOWN = 7  # documents of a ranking
 NOT_HERE = (
     "There is no dial here: it shows what rows of several releases give away, and real people have "
@@ -28,6 +29,7 @@ NOT_HERE = (
 _DOTS = 60
 _NO_STOP = "In {releases} you are in no group, so {those} no stop here."
 _SAID = Markup("<strong>{label}.</strong> {like} {guessed}")
+_WORSE = Markup(" The plain order is closer: <strong>{plain}</strong>.")
 _OWN = "The server reads your whole profile."
 _LIKE = Markup("The ranking is <strong>{share}</strong> like the one by your own profile.")
 _GUESSED = Markup(
@@ -64,6 +66,7 @@ class DialView(NamedTuple):
     milliseconds: int
     notices: Sequence[str]
     building: Sequence[str]  # releases that are being made
+    usual: float  # guesses that are right on average without any row
     guesses: int = GUESSES
 
     @property
@@ -102,7 +105,7 @@ def dial_view(site: Site, question: Question, stop: str = "") -> DialView:
             label=one.label,
             stop=one,
             share=_percent(one),
-            says=_says(one, all_stops),
+            says=_says(one, stops[-1], all_stops),
             hidden=_hidden(one),
             dots=min(one.people, _DOTS),
             results=results(one.answer.ranking, known, count=SHOWN),
@@ -129,7 +132,31 @@ def dial_view(site: Site, question: Question, stop: str = "") -> DialView:
         milliseconds=outcome.milliseconds,
         notices=notices,
         building=site.building(),
+        usual=readings[0].attacker.usual(GUESSES) if readings else 0.0,
     )
+
+
+class GivenAway(NamedTuple):
+    """What the release in use gives away, next to one that bounds what is believed."""
+
+    label: str
+    mean: float | None  # right guesses on average; None: not counted yet
+    bound: Reading | None  # the strictest bound; None: there is none yet
+    guesses: int = GUESSES
+
+
+def given_away(site: Site) -> GivenAway | None:
+    """Return what the release of `site` gives away; None unless interests are certain there.
+
+    Nothing is read for it: the first page is not to wait.
+    """
+    release = site.modes.release
+    if site.access != DEMO or release is None or site.shown().stated.get(_WORST) != 1:
+        return None
+    known = site.dial.known
+    mean = next((one.mean for one in known if one.mode == "group"), None)
+    bounds = [one for one in known if one.release.promise.bounds == "belief"]
+    return GivenAway(label_of(release), mean, bounds[-1] if bounds else None)
 
 
 def _at(stops: Sequence[ShownStop], name: str) -> int:
@@ -145,10 +172,16 @@ def _percent(stop: Stop) -> str:
     return f"{100 if measured.ap == 1 else min(round(100 * measured.ap), 99)} %"
 
 
-def _says(stop: Stop, site: Site) -> Markup:
+def _ap(stop: Stop) -> float:
+    return stop.answer.precision.ap if stop.answer.precision else 0.0
+
+
+def _says(stop: Stop, plain: Stop, site: Site) -> Markup:
     """Return the sentences of `stop`: how like the own ranking, and how many guesses are right."""
     share = _percent(stop)
-    like = _LIKE.format(share=share) if share and stop.mode != "own" else ""
+    like = _LIKE.format(share=share) if share else ""
+    if share and _ap(stop) < _ap(plain):
+        like += _WORSE.format(plain=_percent(plain))
     who = f"Someone who learns which {site.words_of(stop.mode).unit} is yours"
     if stop.mode == "own":
         like, who = _OWN, "Someone who reads it"
