@@ -119,9 +119,13 @@ def label_of(release: Release) -> str:
     sizes = release.grouping.sizes[: release.groups].tolist()
     fewest, most = min(sizes), max(sizes)
     people = f"{fewest}–{most}" if fewest < most else count(most, "person", "people")
-    papers = method is not None and method.paper != "ours" and promise == method.promise
-    given = name_of(release).removeprefix(release.method).replace("=", " = ").strip()
-    about = ", ".join(filter(None, ["paper" if papers else release.method, given]))
+    by = release.method
+    if method is not None and promise != method.promise:
+        by += f" {promise.bounds}"
+    elif method is not None and method.paper != "ours":
+        by = "paper"
+    given = name_of(release).removeprefix(release.method).split()
+    about = ", ".join([by, *given]).replace("=", " = ")
     return f"{kind_of(promise).words.units.capitalize()} of {people} ({about})"
 
 

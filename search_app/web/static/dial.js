@@ -18,10 +18,10 @@ function shownTitle(text) {
 }
 
 // Show `list` as `items`: who stays glides to the new place, who comes fades in.
-function glide(list, items) {
+function glide(list, items, still) {
   const before = new Map([...list.children].map((item) => [item, item.getBoundingClientRect().top]));
   list.replaceChildren(...items);
-  if (calm.matches) return;
+  if (still || calm.matches) return;
   // All places are read before anything moves, so that the browser lays the list out once.
   const after = items.map((item) => item.getBoundingClientRect().top);
   items.forEach((item, at) => {
@@ -63,6 +63,7 @@ async function turn(dial) {
   let now = -1;
   function show(at) {
     if (at === now) return;
+    const first = now < 0; // the server has made this one
     now = at;
     const stop = stops[at];
     dial.className = `dial turning ${stop.kind}`;
@@ -85,7 +86,7 @@ async function turn(dial) {
     guesses.replaceChildren(...stop.guesses.map((guess) => (
       made("li", guess.right ? "right" : "", shownTitle(guess.term), made("span", "unseen", guess.right ? ", right" : ", wrong"))
     )));
-    glide(list, stop.results.map(item));
+    glide(list, stop.results.map(item), first);
   }
 
   // Dragging asks for more stops than there are frames; only the last one of a frame is shown.
