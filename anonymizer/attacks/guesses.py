@@ -46,6 +46,7 @@ class ColumnReader:
         row = self._view.row_of[person] if person >= 0 else -1
         if row < 0:
             return []
+        # Guesses are of the row: they would be the same for any other member.
         own = set(self._own.indices[slice(*self._own.indptr[person : person + 2])].tolist())
         terms = self._best(int(row), best).tolist()
         return [Guess(self.profiles.terms[term], term in own) for term in terms]

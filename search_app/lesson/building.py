@@ -73,6 +73,7 @@ class Building:
             process.start()
             while process.is_alive() and not self._ended:
                 process.join(0.2)
+            # It is in no state that matters: what it writes is whole or absent.
             process.terminate()
             process.join()
             if process.exitcode and not self._ended:
@@ -114,6 +115,7 @@ def _made(
     made_from = fingerprint(profiles)
     choices, values = choices_of(source, made_from), read_parameters(method, dict(given))
     release = released(profiles, method, values, 0, settings, choices=choices)
+    # Only now, as nobody should wait for a method before they are forgotten.
     with _writing(workspace):
         if fingerprint(read_profiles(workspace.find("profiles"))) != made_from:
             return False
@@ -144,6 +146,7 @@ def _writing(workspace: Workspace) -> Iterator[None]:
 
 def _lacking(workspace: Workspace, plan: Plan) -> list[str]:
     """Return the names of `plan` without a release of the profiles in use."""
+    # The release in use says by a hash which profiles these are; reading them takes longer.
     try:
         used = read_input_hash(workspace.find("release"))
     except (AnonymizerError, UsageError):

@@ -15,17 +15,17 @@ from anonymizer.storage.releases import read_input_hash, read_release
 from ..search.modes import Modes
 from ..workspace.folder import DIAL, Workspace
 
-Beside = Callable[[Mapping[str, Release]], Modes]
+Extend = Callable[[Mapping[str, Release]], Modes]
 _Stamp = tuple[int, int]
 
 
 class DialReleases:
-    """Modes, and beside them the dial's releases that were made from the same profiles."""
+    """Modes, with the dial's releases that were made from the same profiles."""
 
-    def __init__(self, workspace: Workspace, made_from: str, modes: Modes, beside: Beside):
+    def __init__(self, workspace: Workspace, made_from: str, modes: Modes, extend: Extend):
         self._folder = workspace.root / DIAL
         self._made_from = made_from
-        self._beside = beside
+        self._extend = extend
         self._modes, self._served = modes, dict[str, Release]()
         self._plain = modes
         self._read: dict[str, tuple[_Stamp, Release | None]] = {}
@@ -41,8 +41,9 @@ class DialReleases:
                 for name, (_, release) in self._read.items()
                 if release is not None
             }
+            # Extending prepares every release again, so it waits for a change.
             if [*map(id, served.values())] != [*map(id, self._served.values())]:
-                self._modes = self._beside(served) if served else self._plain
+                self._modes = self._extend(served) if served else self._plain
                 self._served = served
             return self._modes
 

@@ -27,7 +27,7 @@ class Stop:
 
     mode: str
     label: str
-    people: int  # whom the ranking can't tell apart
+    people: int  # that the ranking can’t tell apart
     answer: Answer
     guesses: tuple[Guess, ...]  # about the person, by someone who has learnt their row
     mean: float  # right guesses about everybody who has a row, on average
@@ -76,6 +76,7 @@ class Dial:
                 # Attacks do not read yet what stands for words below it.
                 if release is None or release.promise.words_above:
                     continue
+                # What has the same rows is read once, however often others come and go.
                 try:
                     same = kept is not None and kept.release is release
                     made = kept if same else _read(mode, release, modes.profiles)

@@ -187,16 +187,16 @@ class Serving:
             leave=self._leave,
             prepared=lambda: prepare(self.workspace.root / LECTURE, usual),
             truth=cache(partial(self._truth, truth)),
-            beside=self._beside(opened),
+            dial_modes=self._dial_modes(opened),
             building=self.building,
         )
 
-    def _beside(self, opened: OpenedModes) -> Callable[[], Modes] | None:
+    def _dial_modes(self, opened: OpenedModes) -> Callable[[], Modes] | None:
         """Return what gives the modes with the dial's releases; None where nobody can be chosen."""
-        if opened.modes.profiles is None or opened.beside is None:
+        if opened.modes.profiles is None or opened.extend is None:
             return None
         made_from, modes = opened.made_from, opened.modes
-        return DialReleases(self.workspace, made_from, modes, opened.beside)
+        return DialReleases(self.workspace, made_from, modes, opened.extend)
 
     def _truth(self, truth: Mapping[str, Any] | None) -> Truth | None:
         """Return which documents belong to the interests of the people in `truth`."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from anonymizer.methods import names_where
 from anonymizer.terms.wordnet import open_wordnet
 
 from .. import __version__
@@ -22,14 +23,6 @@ from .warming import warming
 
 USERS, SIZE, SEED = 720, 150, 0  # as in Zhu & Xiong; the town has 800 people
 PARAMETERS = {"p": "0.4", "a": "1"}
-# Releases of the dial, in addition to the one that is served; `serve` makes them in this order.
-DIAL = {
-    "paper-0.1": ("p-linkability", {"p": "0.1", "a": "1"}),
-    "pooled-0.1": ("pooled", {"p": "0.1"}),
-    "pooled-0.2": ("pooled", {"p": "0.2"}),
-    "pooled-0.4": ("pooled", {"p": "0.4"}),
-    "composition-0.2": ("composition", {"p": "0.2"}),
-}
 # A demo with another recipe is built again; raise `format` when something else changes.
 _RECIPE = {"version": __version__, "format": 4, "users": USERS, "size": SIZE, "seed": SEED}
 _MARKER = "demo.json"
@@ -46,6 +39,23 @@ def is_built(workspace: Workspace) -> bool:
         return recipe == _RECIPE and workspace.truth() is not None
     except (OSError, ValueError, UsageError):
         return False
+
+
+def dial_plan() -> dict[str, tuple[str, dict[str, str]]]:
+    """Return the releases of the dial, besides the one in use: name -> method and options.
+
+    They stand in the order in which they are made, the quick ones first.
+    """
+    bounded = names_where(lambda promise: promise.bounds == "belief")
+    # Rows that show their members' shares take longest: groups must be alike to begin with.
+    slow = names_where(lambda promise: promise.bounds == "belief" and not promise.hides_members)
+    quick = [name for name in bounded if name not in slow]
+    wanted = [
+        (DEFAULT_METHOD, "0.1"),
+        *((name, p) for name in quick for p in ("0.1", "0.2", "0.4")),
+    ]
+    wanted += [(name, "0.2") for name in slow]
+    return {f"{name}-{p}": (name, {"p": p}) for name, p in wanted}
 
 
 def refuse_other_data(workspace: Workspace) -> None:

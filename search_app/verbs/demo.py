@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     settings, loopback = changed(settings, access=DEMO), is_loopback(arguments.host)
     # Refuses a host that strangers can reach, before anything is built.
     access_of(settings, invented=True, loopback=loopback)
-    building = Building(settings, demonstration.DIAL, console.say)
+    building = Building(settings, demonstration.dial_plan(), console.say)
     serving = Serving(settings, console.say)
     serving.building = building.waiting
     workspace = serving.workspace

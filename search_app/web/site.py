@@ -97,7 +97,7 @@ class Site:
     leave: Callable[[str], ForgetReport] = _no_forgetting
     prepared: Callable[[], Lecture] = Lecture  # the lecture's searches now
     truth: Callable[[], Truth | None] = lambda: None  # where people are invented
-    beside: Callable[[], Modes] | None = None  # the modes, with the releases of the dial
+    dial_modes: Callable[[], Modes] | None = None  # the modes, with the releases of the dial
     building: Callable[[], Sequence[str]] = tuple  # releases of the dial that are being made
     _shown: dict[tuple[str, bool], Disclosure] = field(default_factory=dict, init=False, repr=False)
 
@@ -113,7 +113,7 @@ class Site:
     @cached_property
     def dial(self) -> Dial:
         """Return the dial over all releases that are at hand."""
-        return Dial(self.beside or (lambda: self.modes))
+        return Dial(self.dial_modes or (lambda: self.modes))
 
     def grown(self, user: str) -> Mapping[str, int]:
         """Return how often each term came up in searches that fed the profile of `user`."""

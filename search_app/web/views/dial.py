@@ -113,6 +113,7 @@ def dial_view(site: Site, question: Question, stop: str = "") -> DialView:
         )
         for one in stops
     ]
+    # Such an order says nothing of the person's own row, so there is nothing to guess by.
     outside = [mode for mode, answer in answers.items() if answer.foreign]
     closest = {CLOSEST.format(mode=all_stops.name_of(mode)) for mode in outside}
     notices = [notice for notice in outcome.notices if notice not in closest]
@@ -121,13 +122,13 @@ def dial_view(site: Site, question: Question, stop: str = "") -> DialView:
         releases = count(len(outside), "release", "releases")
         notices.append(_NO_STOP.format(releases=releases, those=those))
     parameters = question.parameters(site.settings)
-    asked = {name: value for name, value in parameters.items() if name not in ("mode", "page")}
+    wanted = {name: value for name, value in parameters.items() if name not in ("mode", "page")}
     return DialView(
         question=question,
         person=site.people.get(question.user, ""),
         stops=shown,
         at=_at(shown, stop),
-        api=f"{link('api_dial.dial')}?{urlencode(asked)}",
+        api=f"{link('api_dial.dial')}?{urlencode(wanted)}",
         found=len(answers["none"].ranking),
         milliseconds=outcome.milliseconds,
         notices=notices,

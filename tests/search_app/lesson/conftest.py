@@ -13,11 +13,12 @@ from search_app.workspace.folder import Workspace
 
 from ..conftest import call, jsonl
 
-WORDS = (
-    "coffee bean cup milk sugar tea code program computer disk file language guitar drum song "
-    "opera violin piano ship boat sail river lake ocean bird nest feather wing tree leaf root "
-    "flower wine grape cheese bread butter salt pepper soup"
-).split()
+TEXT = """
+coffee bean cup milk sugar tea code program computer disk file language guitar drum song
+opera violin piano ship boat sail river lake ocean bird nest feather wing tree leaf root
+flower wine grape cheese bread butter salt pepper soup
+"""
+WORDS = TEXT.split()
 USERS = [f"needle-{number:02}" for number in range(36)]
 STOPS = {
     "pooled": ("pooled", "p=0.34"),
@@ -38,8 +39,8 @@ def dialled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = []
     for at, user in enumerate(USERS):
         liked = np.roll(np.linspace(3, 0.2, len(WORDS)), 10 * (at % 4))
-        for word in rng.choice(WORDS, 12, replace=False, p=liked / liked.sum()).tolist():
-            lines.append(f"{user}\t{word}\t2026-03-01 08:00:00\t\t\n")
+        searched = rng.choice(WORDS, 12, replace=False, p=liked / liked.sum()).tolist()
+        lines += [f"{user}\t{word}\t2026-03-01 08:00:00\t\t\n" for word in searched]
     log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n" + "".join(lines))
     call(root, "index", jsonl(folder / "corpus.jsonl", documents))
     call(root, "profiles", log)

@@ -102,7 +102,7 @@ def test_guesses_are_right_as_often_as_the_attack_says(
         ]
 
 
-def test_looking_writes_nothing(dial: FlaskClient, dialled: Path) -> None:
+def test_looking_writes_nothing(dial: FlaskClient) -> None:
     before = json_of(dial, "log")
     stops(dial, USERS[1])
     dial.get(f"/dial?{ASKED.format(USERS[1])}")

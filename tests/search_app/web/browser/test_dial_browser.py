@@ -1,4 +1,4 @@
-"""The dial in a real browser: keys and mouse turn it, all panels follow, and the address keeps it."""
+"""The dial in a real browser: it turns, all panels follow, and the address keeps the stop."""
 
 from __future__ import annotations
 
