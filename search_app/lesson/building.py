@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from ..workspace.ledger import note_made
 from ..workspace.profile_choices import choices_of
 
 Plan = Mapping[str, tuple[str, Mapping[str, str]]]  # name -> method and its options
-_TRIES, _PAUSE = 60, 1.0  # to get the workspace, and seconds between two
+_TRIES, _PAUSE = 60, 1.0  # for each release, and seconds between two
 
 
 class Building:
@@ -45,11 +45,10 @@ class Building:
         self._process: multiprocessing.process.BaseProcess | None = None
 
     def waiting(self) -> tuple[str, ...]:
-        """Return in a few words each what will be made."""
+        """Return the names of what will be made."""
         if self._ended:
             return ()
-        lacking = _lacking(Workspace(self._settings.workspace), self._plan)
-        return tuple(_in_short(*self._plan[name]) for name in lacking)
+        return tuple(_lacking(Workspace(self._settings.workspace), self._plan))
 
     @contextmanager
     def after(self, begin: threading.Event) -> Iterator[None]:
@@ -69,7 +68,7 @@ class Building:
             # Ctrl-C reaches all processes of a terminal, but only the server shall answer it.
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
             context = multiprocessing.get_context("spawn")
-            process = context.Process(target=_make, args=(self._settings, dict(self._plan)))
+            process = context.Process(target=_run_apart, args=(self._settings, dict(self._plan)))
             process.start()
             while process.is_alive() and not self._ended:
                 process.join(0.2)
@@ -81,7 +80,7 @@ class Building:
         self._ended = True
 
 
-def _make(settings: Settings, plan: Plan) -> None:
+def _run_apart(settings: Settings, plan: Plan) -> None:
     """Make what `plan` has and the workspace of `settings` lacks; end with the parent process."""
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -101,47 +100,31 @@ def make_missing(settings: Settings, plan: Plan) -> None:
     """Make each release of `plan` that the workspace of `settings` lacks."""
     workspace = Workspace(settings.workspace)
     for name in _lacking(workspace, plan):
-        method, given = plan[name]
-        while not _made(workspace, settings, workspace.root / DIAL / name, method, given):
-            pass  # the profiles have changed meanwhile
+        for _ in range(_TRIES):
+            # The workspace may be in use, or its profiles may have changed meanwhile.
+            with suppress(UsageError):
+                if _make(workspace, settings, workspace.root / DIAL / name, *plan[name]):
+                    break
+            time.sleep(_PAUSE)
 
 
-def _made(
+def _make(
     workspace: Workspace, settings: Settings, folder: Path, method: str, given: Mapping[str, str]
 ) -> bool:
-    """Make a release in `folder`, or return False if the profiles changed meanwhile."""
+    """Make a release in `folder`; return False if the profiles changed meanwhile."""
     source = workspace.find("profiles")
     profiles = read_profiles(source)
     made_from = fingerprint(profiles)
     choices, values = choices_of(source, made_from), read_parameters(method, dict(given))
     release = released(profiles, method, values, 0, settings, choices=choices)
     # Only now, as nobody should wait for a method before they are forgotten.
-    with _writing(workspace):
+    with workspace.writing("demo"):
         if fingerprint(read_profiles(workspace.find("profiles"))) != made_from:
             return False
         folder.parent.mkdir(0o700, exist_ok=True)
         write_release(release, folder, seed=0, input_hash=made_from, profiles=choices)
         note_made(workspace, folder)
     return True
-
-
-@contextmanager
-def _writing(workspace: Workspace) -> Iterator[None]:
-    """Give the workspace to this process alone, as soon as no other one has it."""
-    for left in reversed(range(_TRIES)):
-        holding = workspace.writing("demo")
-        try:
-            holding.__enter__()
-        except UsageError:
-            if not left:
-                raise
-            time.sleep(_PAUSE)
-        else:
-            break
-    try:
-        yield
-    finally:
-        holding.__exit__(None, None, None)
 
 
 def _lacking(workspace: Workspace, plan: Plan) -> list[str]:
@@ -151,15 +134,8 @@ def _lacking(workspace: Workspace, plan: Plan) -> list[str]:
         used = read_input_hash(workspace.find("release"))
     except (AnonymizerError, UsageError):
         return []
-    return [name for name in plan if not _is_made(workspace.root / DIAL / name, used)]
-
-
-def _is_made(folder: Path, made_from: str) -> bool:
-    try:
-        return read_input_hash(folder) == made_from
-    except AnonymizerError:
-        return False
-
-
-def _in_short(method: str, given: Mapping[str, str]) -> str:
-    return ", ".join([method, *(f"{name} = {value}" for name, value in given.items())])
+    made = set[str]()
+    for name in plan:
+        with suppress(AnonymizerError):  # there is none, or it is damaged
+            made |= {name} if read_input_hash(workspace.root / DIAL / name) == used else set()
+    return [name for name in plan if name not in made]

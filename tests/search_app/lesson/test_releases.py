@@ -80,7 +80,7 @@ def test_after_a_forgetting_no_stop_knows_the_person(site: Site, workspace: Path
 def test_what_is_missing_is_made_once(workspace: Path, site: Site) -> None:
     settings = load_settings(workspace)
     under_way = Building(settings, PLAN, print)
-    assert under_way.waiting() == ("pooled, p = 0.5", "p-linkability, p = 0.4")
+    assert under_way.waiting() == ("new", "more")
     make_missing(settings, PLAN)
     assert under_way.waiting() == ()
     assert dial_of(site) == {*STOPS, *PLAN}
@@ -102,6 +102,7 @@ def test_who_is_forgotten_meanwhile_is_in_no_release(
         return made_by(*arguments, **how)  # type: ignore[arg-type]
 
     monkeypatch.setattr(building, "released", released)
+    monkeypatch.setattr(building, "_PAUSE", 0)
     make_missing(settings, {"new": PLAN["new"]})
     assert made == 2
     assert GONE not in named(workspace / "dial" / "new")
