@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from anonymizer.attacks import ColumnReader, Guess
+from anonymizer.attacks.guesses import ColumnReader, Guess
 from anonymizer.attacks.reading import raw_release
 from anonymizer.errors import AnonymizerError
 from anonymizer.methods import METHODS
@@ -36,6 +36,26 @@ class Stop:
     def right(self) -> int:
         """Return how many guesses are right."""
         return sum(guess.right for guess in self.guesses)
+
+    @property
+    def ap(self) -> float | None:
+        """Return how close the ranking is to the one by the own profile; None without one."""
+        return self.answer.precision.ap if self.answer.precision else None
+
+    @property
+    def share(self) -> str:
+        """Return the same in percent: 100 only where it is 1."""
+        if self.ap is None:
+            return ""
+        return f"{100 if self.ap == 1 else min(round(100 * self.ap), 99)} %"
+
+    @property
+    def hidden(self) -> str:
+        """Return in a sentence how many people the ranking can't tell apart."""
+        if self.mode == "none":
+            return f"All {count(self.people, 'person', 'people')}."
+        others = count(self.people - 1, "other", "others")
+        return f"You and {others}." if self.people > 1 else "Nobody: it is you."
 
 
 @dataclass(frozen=True)

@@ -41,21 +41,10 @@ def dial() -> records.DialJson:
 
 
 def _stop(shown: ShownStop) -> records.StopJson:
-    stop = shown.stop
-    return {
-        "name": shown.name,
-        "kind": shown.kind,
-        "label": shown.label,
-        "says": str(shown.says.striptags()),
-        "hidden": shown.hidden,
-        "people": stop.people,
-        "ap": stop.answer.precision.ap if stop.answer.precision else None,
-        "share": shown.share,
-        "results": [
-            record_of(records.StopHitJson, result, id=result.card.id, title=result.card.title)
-            for result in shown.results
-        ],
-        "guesses": [{"term": guess.term, "right": guess.right} for guess in stop.guesses],
-        "right": stop.right,
-        "mean": stop.mean,
-    }
+    hits = [
+        record_of(records.StopHitJson, result, id=result.card.id, title=result.card.title)
+        for result in shown.results
+    ]
+    guesses = [record_of(records.GuessJson, guess) for guess in shown.stop.guesses]
+    given = {"says": str(shown.says.striptags()), "results": hits, "guesses": guesses}
+    return record_of(records.StopJson, shown.stop, **given)

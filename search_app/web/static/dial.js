@@ -66,7 +66,7 @@ async function turn(dial) {
     const first = now < 0; // the server has made this one
     now = at;
     const stop = stops[at];
-    dial.className = `dial turning ${stop.kind}`;
+    dial.className = `dial turning ${stop.mode.split(":")[0]}`;
     turner.value = at;
     turner.ariaValueText = stop.label;
     ticks.forEach((tick, place) => { tick.ariaCurrent = place === at ? "true" : null; });
@@ -103,7 +103,7 @@ async function turn(dial) {
 
   function keep() {
     const there = new URL(location);
-    there.searchParams.set("stop", stops[Number(turner.value)].name);
+    there.searchParams.set("stop", stops[Number(turner.value)].mode);
     history.replaceState(null, "", there);
   }
 

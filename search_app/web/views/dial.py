@@ -14,7 +14,7 @@ from ...accounts.transcripts import Transcripts
 from ...disclosure.numbers import count
 from ...lesson.stops import GUESSES, Reading, Stop, label_of
 from ...settings import DEMO, PRIVATE
-from ..question import Question, address, link
+from ..question import Question, address
 from ..site import Site
 from ..wording import kind
 from .answering import CLOSEST, ask
@@ -40,16 +40,11 @@ _NOTHING = "It tells nobody anything of you, so there is nothing to guess by."
 
 
 class ShownStop(NamedTuple):
-    """A stop, with all that its panels show."""
+    """A stop, with what its panels show of it."""
 
-    name: str  # in addresses: the mode
-    kind: str  # the mode that gives it its colour
-    label: str
     stop: Stop
-    share: str  # how like the own ranking: AP in percent
+    kind: str  # the mode that gives it its colour
     says: Markup
-    hidden: str  # who the person hides among, in a sentence
-    dots: int
     results: list[Result]
     address: str  # of the page at this stop
 
@@ -68,6 +63,7 @@ class DialView(NamedTuple):
     building: Sequence[str]  # releases that are being made
     usual: float  # guesses that are right on average without any row
     guesses: int = GUESSES
+    most: int = _DOTS
 
     @property
     def now(self) -> ShownStop:
@@ -97,19 +93,15 @@ def dial_view(site: Site, question: Question, stop: str = "") -> DialView:
     stops = site.dial.stops(modes, question.user, answers)
     rankings = [one.answer.ranking for one in stops]
     known = cards(modes.engine, rankings, question.query, count=SHOWN, opens=True)
-    here = address("dial.show", question.but(mode=modes.usual_mode(question.user)), site)
+    same = question.but(mode="")  # the stop says by what the pool is ordered
+    here = address("dial.show", same, site)
     shown = [
         ShownStop(
-            name=one.mode,
-            kind=kind(one.mode),
-            label=one.label,
-            stop=one,
-            share=_percent(one),
-            says=_says(one, stops[-1], all_stops),
-            hidden=_hidden(one),
-            dots=min(one.people, _DOTS),
-            results=results(one.answer.ranking, known, count=SHOWN),
-            address=f"{here}&{urlencode({'stop': one.mode})}",
+            one,
+            kind(one.mode),
+            _says(one, stops[-1], all_stops),
+            results(one.answer.ranking, known, count=SHOWN),
+            f"{here}&{urlencode({'stop': one.mode})}",
         )
         for one in stops
     ]
@@ -121,14 +113,12 @@ def dial_view(site: Site, question: Question, stop: str = "") -> DialView:
         those = "it is" if len(outside) == 1 else "they are"
         releases = count(len(outside), "release", "releases")
         notices.append(_NO_STOP.format(releases=releases, those=those))
-    parameters = question.parameters(site.settings)
-    wanted = {name: value for name, value in parameters.items() if name not in ("mode", "page")}
     return DialView(
         question=question,
         person=site.people.get(question.user, ""),
         stops=shown,
         at=_at(shown, stop),
-        api=f"{link('api_dial.dial')}?{urlencode(wanted)}",
+        api=address("api_dial.dial", same, site),
         found=len(answers["none"].ranking),
         milliseconds=outcome.milliseconds,
         notices=notices,
@@ -161,39 +151,18 @@ def given_away(site: Site) -> GivenAway | None:
 
 
 def _at(stops: Sequence[ShownStop], name: str) -> int:
-    names = [one.name for one in stops]
+    names = [one.stop.mode for one in stops]
     return names.index(name) if name in names else min(1, len(stops) - 1)
-
-
-def _percent(stop: Stop) -> str:
-    """Return AP in percent; 100 only if the first documents are the same."""
-    measured = stop.answer.precision
-    if measured is None:
-        return ""
-    return f"{100 if measured.ap == 1 else min(round(100 * measured.ap), 99)} %"
-
-
-def _ap(stop: Stop) -> float:
-    return stop.answer.precision.ap if stop.answer.precision else 0.0
 
 
 def _says(stop: Stop, plain: Stop, site: Site) -> Markup:
     """Return the sentences of `stop`: how like the own ranking, and how many guesses are right."""
-    share = _percent(stop)
-    like = _LIKE.format(share=share) if share else ""
-    if share and _ap(stop) < _ap(plain):
-        like += _WORSE.format(plain=_percent(plain))
+    like = _LIKE.format(share=stop.share) if stop.share else ""
+    if (stop.ap or 0) < (plain.ap or 0):
+        like += _WORSE.format(plain=plain.share)
     who = f"Someone who learns which {site.words_of(stop.mode).unit} is yours"
     if stop.mode == "own":
         like, who = _OWN, "Someone who reads it"
     guesses = len(stop.guesses)
     guessed = _GUESSED.format(who=who, right=stop.right, guesses=guesses) if guesses else _NOTHING
     return _SAID.format(label=stop.label, like=like, guessed=guessed)
-
-
-def _hidden(stop: Stop) -> str:
-    """Return in a sentence how many people the ranking can't tell apart."""
-    if stop.mode == "none":
-        return f"All {count(stop.people, 'person', 'people')}."
-    others = count(stop.people - 1, "other", "others")
-    return f"You and {others}." if stop.people > 1 else "Nobody: it is you."

@@ -47,13 +47,13 @@ def dial(dialled: Path) -> Iterator[FlaskClient]:
 
 
 def stops(client: FlaskClient, user: str) -> dict[str, Any]:
-    return {stop["name"]: stop for stop in json_of(client, f"dial?{ASKED.format(user)}")["stops"]}
+    return {stop["mode"]: stop for stop in json_of(client, f"dial?{ASKED.format(user)}")["stops"]}
 
 
 def test_every_release_is_a_stop_between_own_profile_and_nobody(dial: FlaskClient) -> None:
     found = [*stops(dial, USERS[0]).values()]
-    assert [found[0]["name"], found[-1]["name"]] == ["own", "none"]
-    assert {stop["name"] for stop in found[1:-1]} == {*PLACES}
+    assert [found[0]["mode"], found[-1]["mode"]] == ["own", "none"]
+    assert {stop["mode"] for stop in found[1:-1]} == {*PLACES}
     means = [stop["mean"] for stop in found]
     assert means == sorted(means, reverse=True)
     assert (found[0]["right"], found[0]["people"]) == (12, 1)

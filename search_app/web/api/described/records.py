@@ -7,7 +7,6 @@ from typing import Annotated, TypedDict
 from anonymizer.methods import names_where
 
 from ....experiments.report.report import VERDICTS
-from ....search.modes import MODES
 from ....search.request import RANKINGS
 from ...views.results import LONGEST_TEXT
 from ...views.standing import STATES
@@ -242,8 +241,7 @@ class GuessJson(TypedDict):
 class StopJson(TypedDict):
     """A search at a stop of the dial."""
 
-    name: Annotated[str, "The mode: own, group, group: and the folder of a release, or none."]
-    kind: Annotated[str, Rule("enum", MODES), "The mode that gives it its colour."]
+    mode: Annotated[str, "own, group, group: and the folder of a release, or none."]
     label: Annotated[str, "What it is; of a release, its sizes or what it promises."]
     says: Annotated[str, "What it gives and what it gives away, in sentences."]
     hidden: Annotated[str, "Who the person hides among, in a sentence."]

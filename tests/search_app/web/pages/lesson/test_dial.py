@@ -22,7 +22,7 @@ def answer(client: FlaskClient, path: str) -> Any:
 
 def stop_of(client: FlaskClient, name: str, user: str = "1001") -> Mapping[str, Any]:
     stops = answer(client, f"/api/v1/dial?q=java&user={user}")["stops"]
-    return {stop["name"]: stop for stop in stops}[name]
+    return {stop["mode"]: stop for stop in stops}[name]
 
 
 def test_without_a_query_the_first_example_is_shown(client: FlaskClient) -> None:
@@ -41,7 +41,7 @@ def test_panels_begin_at_the_stop_of_the_address(client: FlaskClient) -> None:
     assert "All 4 people." in page.text
     assert not page.all("li", "right")
     links = [link["href"] for link in page.all("a") if "data-stop" in link]
-    assert links[1] == "/dial?q=java&user=1001&mode=group&stop=group"
+    assert links[1] == "/dial?q=java&user=1001&stop=group"
     assert client.get(links[1] or "").status_code == 200
 
 
@@ -59,14 +59,14 @@ def test_guesses_by_hand(client: FlaskClient) -> None:
 
 def test_a_person_in_no_group_has_no_stop_by_a_row(client: FlaskClient) -> None:
     stops = answer(client, "/api/v1/dial?q=java&user=1004")
-    assert [stop["name"] for stop in stops["stops"]] == ["own", "none"]
+    assert [stop["mode"] for stop in stops["stops"]] == ["own", "none"]
     assert stops["notices"] == ["In 1 release you are in no group, so it is no stop here."]
 
 
 def test_who_paused_is_read_by_no_stop(client: FlaskClient) -> None:
     client.post("/me/pause", data={"user": "1001", "paused": "1"})
     stops = answer(client, "/api/v1/dial?q=java&user=1001")
-    assert [stop["name"] for stop in stops["stops"]] == ["none"]
+    assert [stop["mode"] for stop in stops["stops"]] == ["none"]
     assert stops["stops"][0]["ap"] is None
     assert "You have paused personalization" in stops["notices"][0]
 
