@@ -101,10 +101,13 @@ async function turn(dial) {
     wanted = Math.min(Math.max(at, 0), stops.length - 1) + 1;
   }
 
+  // The address has the stop, and so has the next search, of the same person or another.
   function keep() {
     const there = new URL(location);
-    there.searchParams.set("stop", stops[Number(turner.value)].mode);
+    const { mode } = stops[turner.valueAsNumber];
+    there.searchParams.set("stop", mode);
     history.replaceState(null, "", there);
+    document.querySelector("#stop")?.setAttribute("value", mode);
   }
 
   turner.addEventListener("input", () => ask(turner.valueAsNumber));

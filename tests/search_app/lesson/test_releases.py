@@ -15,7 +15,7 @@ from search_app.lesson import building
 from search_app.lesson.building import Building, make_missing
 from search_app.server.opening import Serving
 from search_app.settings import load_settings
-from search_app.web import Site
+from search_app.web import Live, Site
 from search_app.workspace.folder import Workspace
 
 from .conftest import STOPS, USERS
@@ -53,6 +53,15 @@ def test_releases_come_and_go_while_a_site_is_open(site: Site, workspace: Path) 
     (workspace / "dial" / "again").rename(workspace / "dial" / "damaged")
     assert dial_of(site) == {*STOPS} - {"paper"}
     assert site.modes.further == {}  # a page that compares does not list them
+
+
+def test_the_first_page_has_the_machine_to_itself(site: Site) -> None:
+    live = Live(site)
+    live.settle()
+    assert site.dial.known == ()
+    live.give_back(live.borrow())
+    live.settle()
+    assert len(site.dial.known) == 2 + len(STOPS)
 
 
 def test_a_release_of_other_profiles_is_no_stop(site: Site, workspace: Path) -> None:

@@ -42,6 +42,11 @@ def test_keys_turn_all_panels_and_the_address_keeps_the_stop(watched: Page, addr
     page.reload()
     expect(page.locator(".says")).to_contain_text("Groups of 1–2")
     expect(page.locator("[aria-current=true][data-stop]")).to_have_attribute("data-stop", "group")
+    page.get_by_role("slider").press("End")
+    page.locator("#user").select_option("1003")
+    page.locator("#q").press("Enter")
+    page.wait_for_url("**&user=1003*")
+    expect(page.locator(".says")).to_contain_text("Nobody known.")
 
 
 def test_a_click_on_a_label_turns_it_without_a_new_page(watched: Page, address: str) -> None:
