@@ -20,7 +20,7 @@ from anonymizer.arrays import Ints
 from anonymizer.model import Profiles, Release, ReleasedRow
 
 from .histograms import Histogram
-from .numbers import count, two_decimals
+from .numbers import at_worst, count, two_decimals
 from .own_view import SCALE, OwnView, Population, mean_index, own_index
 
 if TYPE_CHECKING:
@@ -35,6 +35,13 @@ class Fact(NamedTuple):
     name: str
     value: str
     meaning: str
+
+
+class FactsBeside(NamedTuple):
+    """The facts of a person's own row, and in small print those of the worst of all rows."""
+
+    own: list[Fact]
+    worst: Sequence[Fact] = ()
 
 
 class ListColumn(NamedTuple):
@@ -286,6 +293,20 @@ class Disclosure(ABC):
         """Return the facts that stand next to a ranking by a row of `users` people."""
         return self.facts_with(self.mean_of_all(users) if fallback else self.behind(users))
 
+    def beside(self, user: str, users: int, *, fallback: bool = False) -> FactsBeside:
+        """Return the facts next to a ranking by the row of `user`, one of `users` people."""
+        if fallback or not (own := self.facts_of(user)):
+            return FactsBeside(self.ranking_facts(users, fallback=fallback))
+        return FactsBeside([self.behind(users), *own], self.of_all())
+
+    def facts_of(self, _user: str, /) -> list[Fact]:
+        """Return what is measured of one person's row; nothing where only releases are measured."""
+        return []
+
+    def of_all(self) -> list[Fact]:
+        """Return what the release gives away at worst, next to what is measured of one row."""
+        return []
+
     @abstractmethod
     def behind(self, users: int) -> Fact:
         """Return the fact that `users` people are behind a row that orders results."""
@@ -437,7 +458,7 @@ def _so_far(ledger: Sequence[Noted] | None) -> Fact:
 
 def change_of_belief(belief: float, meaning: str) -> Fact:
     """Return the fact of the largest change of `belief` about any term."""
-    return Fact("Change of belief, at worst", two_decimals(belief), meaning)
+    return Fact("Change of belief, at worst", at_worst(belief), meaning)
 
 
 def value_line(label: str, value: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, abort, render_template, request
 
+from ...disclosure.disclosure import FactsBeside
 from ...disclosure.numbers import two_decimals
 from ...measures.precision import DEPTH
 from ..question import address, counts, device_address, rankings, read_question, syntax
@@ -36,7 +37,9 @@ def show() -> str:
     shown = site.shown(answer.mode)
     # Figures of a group say nothing of a person who is not in it.
     own_row = answer.row and not answer.foreign
-    facts = shown.ranking_facts(answer.users, fallback=answer.fallback) if own_row else []
+    beside = FactsBeside([])
+    if own_row:
+        beside = shown.beside(question.user, answer.users, fallback=answer.fallback)
     documents, page = len(answer.ranking), question.page
     before, after = question.but(page=page - 1), question.but(page=page + 1)
     close = {mode: other.precision for mode, other in outcome.answers.items()}
@@ -70,7 +73,7 @@ def show() -> str:
         unit=shown.words.unit,
         rankings=rankings(site, question, "search.show") if choice else [],
         fit=fitting(answer, site.words_of(answer.mode, question.user).whose),
-        facts=facts,
+        beside=beside,
     )
 
 

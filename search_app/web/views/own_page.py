@@ -123,6 +123,7 @@ class OwnPage:
     others: list[WeighedTerm]
     parts: list[TermsPart]
     facts: list[Fact]
+    worst: list[Fact]  # of all groups
 
 
 def own_page(site: Site, view: OwnView, listing: Listing) -> OwnPage:
@@ -144,6 +145,7 @@ def own_page(site: Site, view: OwnView, listing: Listing) -> OwnPage:
         others=weighed[HEAVIEST:],
         parts=parts if group else parts[2:],
         facts=shown.own_facts(view, ledger_of(site)),
+        worst=shown.of_all() if group and group.measured else [],
     )
 
 

@@ -36,9 +36,11 @@ def test_each_ranking_says_what_the_server_sees_and_how_close_it_comes(
         "the 30 documents that your own profile puts first",
         "2 Title 01 now 21 4 Title 03 now 22 6 Title 05 now 23 8 Title 07 now 24 10 Title 09 now",
         "People who share the row 2 ",
-        "Linked to an interest, on average 0.50 ",
-        "Linked to an interest, at worst 0.50 ",
+        "Linked to an interest of the row, at worst 1 of 2 ",
         "Change of belief, at worst 0.25 ",
+        "All groups: the worst of them Rows of one person: 1 ",
+        "Linked to an interest, on average: 0.50 ",
+        "Linked to an interest, at worst: 0.50 ",
     ):
         assert told in page.text
     assert page.text.count("AP, pool 40 ") == 3
