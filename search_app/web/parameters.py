@@ -128,6 +128,14 @@ OWN_SORT = Parameter(
     "sort", "choice", "The order of the own terms.", "weight", among=("weight", "name", "last")
 )
 FIND = Parameter("find", "text", "Only own terms that contain this.")
+PEOPLE = Parameter("find", "text", "Only people with this in their name or an interest.")
+TO = Parameter(
+    "to",
+    "choice",
+    "The page that a person is chosen for.",
+    "search",
+    among=("search", "compare", "me"),
+)
 RELEASE = Parameter(
     "release",
     "choice",

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from functools import partial
+
 from flask import Blueprint, abort, render_template, request
 
 from ...disclosure.disclosure import FactsBeside
 from ...disclosure.numbers import two_decimals
 from ...measures.precision import DEPTH
-from ..question import address, counts, device_address, rankings, read_question, syntax
-from ..site import this_site
+from ...settings import DEMO
+from ..parameters import PAGE, PEOPLE, TO, read_parameters
+from ..question import (
+    Question,
+    address,
+    counts,
+    device_address,
+    link,
+    paging,
+    part_of,
+    rankings,
+    read_question,
+    syntax,
+)
+from ..site import Site, this_site
 from ..views.answering import ask
 from ..views.ignored import ignored
 from ..views.results import StoredText, because, cards, results, stored
@@ -16,6 +33,10 @@ from ..wording import fitting, kind
 
 pages = Blueprint("search", __name__)
 NO_DOCUMENT = "There is no such document in the index."
+NO_PEOPLE = "There is no list of people here."
+A_PAGE = 48  # people
+_FIND = 100  # characters of a filter
+_PARTS = " · "  # between a name and interests
 
 
 @pages.get("/")
@@ -75,6 +96,50 @@ def show() -> str:
         fit=fitting(answer, site.words_of(answer.mode, question.user).whose),
         beside=beside,
     )
+
+
+@pages.get("/people")
+def people() -> str:
+    """Return the page of the people who can be chosen, by name or interest."""
+    site = this_site()
+    if site.access != DEMO:
+        abort(404, NO_PEOPLE)
+    values = read_parameters(request.args, (PEOPLE, TO, PAGE), site)
+    find, to = values["find"].strip()[:_FIND], values["to"]
+    question = read_question({**request.args.to_dict(), "page": ""}, site)
+    word = re.compile(rf"\b{re.escape(find)}", re.IGNORECASE)
+    found = [user for user, label in site.people.items() if word.search(label)]
+    shown, last = part_of(found, values["page"], A_PAGE, "people")
+    kept = {**question.parameters(site.settings), "to": to}
+    at_page = partial(link, "search.people", **kept, **({"find": find} if find else {}))
+    return render_template(
+        "search/everybody.html",
+        kept=kept,
+        find=find,
+        number=len(site.people),
+        found=len(found),
+        interests=interests_of(site.people.values()),
+        people=[_offer(site, question, to, user) for user in shown],
+        page=values["page"],
+        pages=last,
+        paging=paging(values["page"], last, lambda at: at_page(page=at)),
+    )
+
+
+def interests_of(labels: Iterable[str]) -> list[str]:
+    """Return the interests that `labels` of people name, in the order of the alphabet."""
+    named = (interest for label in labels for interest in label.partition(_PARTS)[2].split(", "))
+    return sorted({*named} - {""})
+
+
+def _offer(site: Site, question: Question, to: str, user: str) -> tuple[str, str, str]:
+    """Return where `user` is chosen for the page `to`, their name and their interests."""
+    name, _, likes = site.people[user].partition(_PARTS)
+    if to == "me":
+        return link("me.show", user=user), name, likes
+    # Who was nobody had the plain order; a person gets what is usual for them.
+    mode = question.mode if question.user else ""
+    return address(f"{to}.show", question.but(user=user, mode=mode), site), name, likes
 
 
 @pages.get("/documents/<path:doc>")
