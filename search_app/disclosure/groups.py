@@ -426,11 +426,11 @@ class Groups(Disclosure):
         )
         return [
             Fact("People in your group", f"{people:,}", size),
+            *self.own_worst(group),
+            self._own_belief(group),
+            self.own_known(view),
             Fact(ON_AVERAGE, value, average),
             Fact("A blind guess", two_decimals(group.share), blind),
-            *self.own_worst(group),
-            self.own_known(view),
-            self._own_belief(group),
         ]
 
     def _own_belief(self, group: OwnGroup) -> Fact:

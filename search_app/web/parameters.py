@@ -125,7 +125,11 @@ BLIND = Parameter("blind", "switch", "Whether the names of the columns are hidde
 REVEAL = Parameter("reveal", "switch", "Whether a blind comparison names its columns.", False)
 SHOW = Parameter("show", "choice", "A column to show; may be given more than once.", among=_modes)
 OWN_SORT = Parameter(
-    "sort", "choice", "The order of the own terms.", "weight", among=("weight", "name", "last")
+    "sort",
+    "choice",
+    "The order of the own terms.",
+    "searches",
+    among=("searches", "weight", "name", "last"),
 )
 FIND = Parameter("find", "text", "Only own terms that contain this.")
 PEOPLE = Parameter("find", "text", "Only people with this in their name or an interest.")
