@@ -117,7 +117,7 @@ class NoisyRows(HidingGroups):
         return [Fact("Differential privacy", f"epsilon {given['epsilon']}", meaning)]
 
     def facts_of(self, _user: str, /) -> list[Fact]:
-        """Return nothing: a share with noise measures nobody's group."""
+        """Return nothing of the user: a share with noise measures nobody's group."""
         return []
 
     def of_all(self) -> list[Fact]:

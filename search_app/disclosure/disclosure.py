@@ -37,7 +37,7 @@ class Fact(NamedTuple):
     meaning: str
 
 
-class FactsBeside(NamedTuple):
+class RankingFacts(NamedTuple):
     """The facts of a person's own row, and in small print those of the worst of all rows."""
 
     own: list[Fact]
@@ -293,14 +293,14 @@ class Disclosure(ABC):
         """Return the facts that stand next to a ranking by a row of `users` people."""
         return self.facts_with(self.mean_of_all(users) if fallback else self.behind(users))
 
-    def beside(self, user: str, users: int, *, fallback: bool = False) -> FactsBeside:
+    def facts_of_ranking(self, user: str, users: int, *, fallback: bool = False) -> RankingFacts:
         """Return the facts next to a ranking by the row of `user`, one of `users` people."""
         if fallback or not (own := self.facts_of(user)):
-            return FactsBeside(self.ranking_facts(users, fallback=fallback))
-        return FactsBeside([self.behind(users), *own], self.of_all())
+            return RankingFacts(self.ranking_facts(users, fallback=fallback))
+        return RankingFacts([self.behind(users), *own], self.of_all())
 
     def facts_of(self, _user: str, /) -> list[Fact]:
-        """Return what is measured of one person's row; nothing where only releases are measured."""
+        """Return what is measured of the user's row; nothing where only releases are measured."""
         return []
 
     def of_all(self) -> list[Fact]:

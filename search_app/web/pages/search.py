@@ -8,7 +8,7 @@ from functools import partial
 
 from flask import Blueprint, abort, render_template, request
 
-from ...disclosure.disclosure import FactsBeside
+from ...disclosure.disclosure import RankingFacts
 from ...disclosure.numbers import two_decimals
 from ...measures.precision import DEPTH
 from ...settings import DEMO
@@ -58,9 +58,9 @@ def show() -> str:
     shown = site.shown(answer.mode)
     # Figures of a group say nothing of a person who is not in it.
     own_row = answer.row and not answer.foreign
-    beside = FactsBeside([])
+    figures = RankingFacts([])
     if own_row:
-        beside = shown.beside(question.user, answer.users, fallback=answer.fallback)
+        figures = shown.facts_of_ranking(question.user, answer.users, fallback=answer.fallback)
     documents, page = len(answer.ranking), question.page
     before, after = question.but(page=page - 1), question.but(page=page + 1)
     close = {mode: other.precision for mode, other in outcome.answers.items()}
@@ -94,7 +94,7 @@ def show() -> str:
         unit=shown.words.unit,
         rankings=rankings(site, question, "search.show") if choice else [],
         fit=fitting(answer, site.words_of(answer.mode, question.user).whose),
-        beside=beside,
+        figures=figures,
     )
 
 
@@ -108,8 +108,8 @@ def people() -> str:
     find, to = values["find"].strip()[:_FIND], values["to"]
     question = read_question({**request.args.to_dict(), "page": ""}, site)
     word = re.compile(rf"\b{re.escape(find)}", re.IGNORECASE)
-    found = [user for user, label in site.people.items() if word.search(label)]
-    shown, last = part_of(found, values["page"], A_PAGE, "people")
+    matching = [user for user, label in site.people.items() if word.search(label)]
+    shown, last = part_of(matching, values["page"], A_PAGE, "people")
     kept = {**question.parameters(site.settings), "to": to}
     at_page = partial(link, "search.people", **kept, **({"find": find} if find else {}))
     return render_template(
@@ -117,7 +117,7 @@ def people() -> str:
         kept=kept,
         find=find,
         number=len(site.people),
-        found=len(found),
+        found=len(matching),
         interests=interests_of(site.people.values()),
         people=[_offer(site, question, to, user) for user in shown],
         page=values["page"],

@@ -232,7 +232,7 @@ def _row(own: ProfileTerm, top: float) -> TermRow:
 
 
 def _fold(times: int) -> str:
-    """Return the name of the fold of a term that came up in so many searches: `times`."""
+    """Return the name of the fold of terms that came up in searches `times` times."""
     at = next(at for at, least in enumerate(_FOLDS) if times >= least)
     least, most = _FOLDS[at], _FOLDS[at - 1] - 1
     if not least:
