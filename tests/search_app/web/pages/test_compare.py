@@ -39,7 +39,7 @@ def test_each_ranking_says_what_the_server_sees_and_how_close_it_comes(
         "People who share the row 2 ",
         "Linked to an interest of the row, at worst 1 of 2 ",
         "Change of belief, at worst 0.25 ",
-        "All groups: the worst of them Rows of one person: 1 ",
+        "The worst of all groups Rows of one person: 1 ",
         "Linked to an interest, on average: 0.50 ",
         "Linked to an interest, at worst: 0.50 ",
     ):
