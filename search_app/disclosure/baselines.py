@@ -120,10 +120,6 @@ class NoisyRows(HidingGroups):
         """Return nothing of the user: a share with noise measures nobody's group."""
         return []
 
-    def of_all(self) -> list[Fact]:
-        """Return nothing: what is promised stands among a person's own facts."""
-        return []
-
     def row_facts(self, row: int) -> list[Fact]:
         """Return the facts that `row` shows: people served by it, and what is promised."""
         return self.facts_with(self.behind(int(self.figures.people[row])))

@@ -297,14 +297,11 @@ class Disclosure(ABC):
         """Return the facts next to a ranking by the row of `user`, one of `users` people."""
         if fallback or not (own := self.facts_of(user)):
             return RankingFacts(self.ranking_facts(users, fallback=fallback))
-        return RankingFacts([self.behind(users), *own], self.of_all())
+        behind, *worst = self.ranking_facts(users)
+        return RankingFacts([behind, *own], worst)
 
     def facts_of(self, _user: str, /) -> list[Fact]:
         """Return what is measured of the user's row; nothing where only releases are measured."""
-        return []
-
-    def of_all(self) -> list[Fact]:
-        """Return what the release gives away at worst, next to what is measured of one row."""
         return []
 
     @abstractmethod

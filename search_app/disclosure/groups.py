@@ -289,10 +289,6 @@ class Groups(Disclosure):
         group = self.population.group_of(user) if self.population else None
         return [*self.own_worst(group), self._own_belief(group)] if group else []
 
-    def of_all(self) -> list[Fact]:
-        """Return what the release gives away at worst."""
-        return self._measured() if self.given else []
-
     def facts_with(self, behind: Fact) -> list[Fact]:
         """Return the fact `behind`, then what the release promises and gives away."""
         return [behind, *self._measured()]

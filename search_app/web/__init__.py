@@ -61,7 +61,6 @@ def create_app(site: Site | Live) -> Flask:
     app.jinja_env.filters["unparted"] = unparted
     app.jinja_env.globals.update(
         offered=layout.offered,
-        everybody=layout.everybody,
         navigation=layout.navigation,
         drawer=layout.drawer,
         DEMO=DEMO,

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request, send_from_directory
 
 from ..settings import ACCESS, DEMO, PLAIN, PRIVATE
 from .parameters import POOL, Parameter
-from .question import Question, address, link
+from .question import Question, link
 from .site import Site
 from .visitors.access import visitor
 
@@ -84,13 +84,6 @@ def offered(site: Site, user: str) -> dict[str, str]:
     # With all people of the demo, most bytes of a page would be their list.
     some = dict.fromkeys([*(example.user for example in site.examples), user])
     return {one: site.people[one] for one in some if one in site.people}
-
-
-def everybody(site: Site, question: Question, target: str) -> str:
-    """Return the address where the person who asks `question` of the page `target` is chosen."""
-    there = address("search.people", question.but(), site)
-    to = target.partition(".")[0]
-    return there if to == "search" else f"{there}{'&' if '?' in there else '?'}to={to}"
 
 
 class Field(NamedTuple):

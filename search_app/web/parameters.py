@@ -131,8 +131,7 @@ OWN_SORT = Parameter(
     "searches",
     among=("searches", "weight", "name", "last"),
 )
-FIND = Parameter("find", "text", "Only own terms that contain this.")
-PEOPLE = Parameter("find", "text", "Only people with this in their name or an interest.")
+FIND = Parameter("find", "text", "Only own terms, or people, that have this in them.")
 TO = Parameter(
     "to",
     "choice",

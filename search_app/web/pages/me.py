@@ -87,6 +87,7 @@ def show() -> str:
     return render_template(
         "me/show.html",
         page=own_page(site, view, listing) if view else None,
+        worst=site.shown().facts_of_ranking(user, group.row.users).worst if group else (),
         sent=sent(site, user, group.row.users if group else None),
         listing=listing,
         choices=site.store.choices(user),

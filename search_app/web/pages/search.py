@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import partial
 
 from flask import Blueprint, abort, render_template, request
@@ -12,7 +11,7 @@ from ...disclosure.disclosure import RankingFacts
 from ...disclosure.numbers import two_decimals
 from ...measures.precision import DEPTH
 from ...settings import DEMO
-from ..parameters import PAGE, PEOPLE, TO, read_parameters
+from ..parameters import FIND, PAGE, TO, read_parameters
 from ..question import (
     Question,
     address,
@@ -33,10 +32,8 @@ from ..wording import fitting, kind
 
 pages = Blueprint("search", __name__)
 NO_DOCUMENT = "There is no such document in the index."
-NO_PEOPLE = "There is no list of people here."
 A_PAGE = 48  # people
 _FIND = 100  # characters of a filter
-_PARTS = " · "  # between a name and interests
 
 
 @pages.get("/")
@@ -103,13 +100,14 @@ def people() -> str:
     """Return the page of the people who can be chosen, by name or interest."""
     site = this_site()
     if site.access != DEMO:
-        abort(404, NO_PEOPLE)
-    values = read_parameters(request.args, (PEOPLE, TO, PAGE), site)
+        abort(404, "There is no list of people here.")
+    values = read_parameters(request.args, (FIND, TO, PAGE), site)
     find, to = values["find"].strip()[:_FIND], values["to"]
     question = read_question({**request.args.to_dict(), "page": ""}, site)
     word = re.compile(rf"\b{re.escape(find)}", re.IGNORECASE)
     matching = [user for user, label in site.people.items() if word.search(label)]
     shown, last = part_of(matching, values["page"], A_PAGE, "people")
+    likes = [label.partition(" · ")[2] for label in site.people.values()]
     kept = {**question.parameters(site.settings), "to": to}
     at_page = partial(link, "search.people", **kept, **({"find": find} if find else {}))
     return render_template(
@@ -118,28 +116,21 @@ def people() -> str:
         find=find,
         number=len(site.people),
         found=len(matching),
-        interests=interests_of(site.people.values()),
-        people=[_offer(site, question, to, user) for user in shown],
+        interests=sorted({*", ".join(likes).split(", ")} - {""}),
+        people=[(_choosing(site, question, to, user), site.people[user]) for user in shown],
         page=values["page"],
         pages=last,
         paging=paging(values["page"], last, lambda at: at_page(page=at)),
     )
 
 
-def interests_of(labels: Iterable[str]) -> list[str]:
-    """Return the interests that `labels` of people name, in the order of the alphabet."""
-    named = (interest for label in labels for interest in label.partition(_PARTS)[2].split(", "))
-    return sorted({*named} - {""})
-
-
-def _offer(site: Site, question: Question, to: str, user: str) -> tuple[str, str, str]:
-    """Return where `user` is chosen for the page `to`, their name and their interests."""
-    name, _, likes = site.people[user].partition(_PARTS)
+def _choosing(site: Site, question: Question, to: str, user: str) -> str:
+    """Return the address where `user` is chosen for the page `to`, to ask the same question."""
     if to == "me":
-        return link("me.show", user=user), name, likes
+        return link("me.show", user=user)
     # Who was nobody had the plain order; a person gets what is usual for them.
     mode = question.mode if question.user else ""
-    return address(f"{to}.show", question.but(user=user, mode=mode), site), name, likes
+    return address(f"{to}.show", question.but(user=user, mode=mode), site)
 
 
 @pages.get("/documents/<path:doc>")

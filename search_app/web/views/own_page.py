@@ -34,7 +34,13 @@ LISTED = 200  # searches
 CHIPS = 60  # terms of a list that are shown before the fold
 SEARCHES, WEIGHT, NAME, LAST = "searches", "weight", "name", "last"
 SORTS = {SEARCHES: "Most searched", LAST: "Latest", WEIGHT: "Weight", NAME: "A to Z"}
-_FOLDS = (10, 5, 2, 1, 0)  # the fewest searches of each fold
+_FOLDS = {  # the fewest searches of terms -> the name of their fold
+    10: "10 searches or more",
+    5: "5 to 9 searches",
+    2: "2 to 4 searches",
+    1: "1 search",
+    0: "It is not known from which searches",
+}
 _YET = "Nothing was sent in this mode yet. Search for something and come back."
 _PAUSED = "While personalization is paused, no request is kept."
 _PLAIN = "Nothing is sent in this mode: you get the plain order."
@@ -59,13 +65,6 @@ class TermRow(NamedTuple):
     only_mine: bool
 
 
-class TermFold(NamedTuple):
-    """Terms of the list that can be folded; without a name, they can't."""
-
-    name: str
-    rows: list[TermRow]
-
-
 class WeighedTerm(NamedTuple):
     """A term with its weight, as text and bar."""
 
@@ -87,7 +86,7 @@ class Listing:
 class Terms:
     """A page of the own terms."""
 
-    folds: list[TermFold]
+    folds: dict[str, list[TermRow]]  # by name; without one, they are not folded
     first: int
     last: int
     found: int  # terms that match the filter
@@ -135,7 +134,6 @@ class OwnPage:
     others: list[WeighedTerm]
     parts: list[TermsPart]
     facts: list[Fact]
-    worst: list[Fact]  # of all groups
 
 
 def own_page(site: Site, view: OwnView, listing: Listing) -> OwnPage:
@@ -157,7 +155,6 @@ def own_page(site: Site, view: OwnView, listing: Listing) -> OwnPage:
         others=weighed[HEAVIEST:],
         parts=parts if group else parts[2:],
         facts=shown.own_facts(view, ledger_of(site)),
-        worst=shown.of_all() if group and group.measured else [],
     )
 
 
@@ -204,10 +201,10 @@ def _terms(terms: Sequence[ProfileTerm], listing: Listing) -> Terms:
     top = max((own.weight for own in terms), default=1.0)
     folds: dict[str, list[TermRow]] = {}
     for own in shown:
-        name = _fold(_times(own)) if folded else ""
-        folds.setdefault(name, []).append(_row(own, top))
+        names = (name for least, name in _FOLDS.items() if _times(own) >= least)
+        folds.setdefault(next(names) if folded else "", []).append(_row(own, top))
     return Terms(
-        folds=[TermFold(name, rows) for name, rows in folds.items()],
+        folds=folds,
         first=first + 1 if shown else 0,
         last=first + len(shown),
         found=len(hits),
@@ -229,17 +226,6 @@ def _row(own: ProfileTerm, top: float) -> TermRow:
         released=own.released is not None,
         only_mine=own.only_mine,
     )
-
-
-def _fold(times: int) -> str:
-    """Return the name of the fold of terms that came up in searches `times` times."""
-    at = next(at for at, least in enumerate(_FOLDS) if times >= least)
-    least, most = _FOLDS[at], _FOLDS[at - 1] - 1
-    if not least:
-        return "It is not known from which searches"
-    if not at:
-        return f"{least} searches or more"
-    return "1 search" if least == most else f"{least} to {most} searches"
 
 
 def _times(own: ProfileTerm) -> int:

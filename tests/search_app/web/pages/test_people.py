@@ -86,7 +86,7 @@ def test_who_is_chosen_asks_what_was_asked(town: FlaskClient, asked: str, addres
 
 def test_the_way_to_the_list_and_through_it_keeps_the_question(town: FlaskClient) -> None:
     page = seen(town, "/compare?q=java&user=1002&pool=20&mode=own")
-    there = "/people?q=java&user=1002&mode=own&pool=20&to=compare"
+    there = "/people?to=compare&q=java&user=1002&mode=own&pool=20"
     assert {"href": there} in page.all("a")
     listed = seen(town, f"{there}&find=cats")
     hidden = {field["name"]: field["value"] for field in listed.all("input") if "id" not in field}
