@@ -12,9 +12,9 @@ from .drawing import Caption, Chart, Curve, Spot, Stick, Tick, course, histogram
 _LIMITS = (0.1, 0.2, 0.5, 1.0)
 _TICKS = 3
 _DAY, _MINUTE = len("2026-01-31"), len("2026-01-31 23:59")
-_INDEPENDENT = (
-    "The intervals treat searches as independent. Repeated searches are not, so the intervals may "
-    "be too narrow."
+_OVER_PEOPLE = (
+    "Intervals are over people. Searches from before the server’s start are of nobody known: each "
+    "counts as one of a person of its own, so the intervals may be too narrow."
 )
 Time = Callable[[int], str]
 
@@ -41,7 +41,7 @@ def over_time(courses: Sequence[Course], time: Time, release: str) -> Chart:
     some = f"Each point is the mean of about {searches // points:,}" if points > 1 else "The mean"
     sentence = (
         f"{some} of {count(searches, 'search', 'searches')}, oldest first. The band around a "
-        f"line is the mean’s 95 % interval (Student’s t). {_INDEPENDENT}"
+        f"line is the mean’s 95 % interval (Student’s t). {_OVER_PEOPLE}"
     )
     caption = Caption(
         "over-time", "Average precision over time", sentence, "searches, oldest first", "AP"
@@ -81,7 +81,7 @@ def compared(differences: Sequence[LoggedDifference], release: str) -> Chart:
     sentence = (
         "Each search is compared with itself in another mode, so that easy and hard queries count "
         "alike on both sides. The bar is the 95 % interval of the mean difference (paired t). "
-        f"Where the bar does not include 0, the difference is more than chance. {_INDEPENDENT}"
+        f"Where the bar does not include 0, the difference is more than chance. {_OVER_PEOPLE}"
     )
     caption = Caption("compared", "One mode against another", sentence, "mean difference of AP")
     head = ("Difference", "Searches", "Mean", "95 % interval")

@@ -136,3 +136,23 @@ def test_only_the_operator_sees_single_searches_of_real_people(
         assert ("In pictures" in page.text) is single
         assert ("0123abcd" in page.text) is ("log.csv" in str(page.all("a"))) is single
         assert ("Single lines are for the operator." in page.text) is not single
+
+
+def test_an_interval_over_few_real_people_is_for_the_operator(
+    private: Site, log: PrecisionLog
+) -> None:
+    """Twenty searches are of nineteen people; the next one is of a twentieth."""
+    client, operator = (
+        signed_in(private, code) for code in (private.store.new_code("1001"), ADMIN_TOKEN)
+    )
+
+    def half(of: FlaskClient) -> Any:
+        answer: Any = of.get("/api/v1/log").json
+        return answer["means"][0]["half_width"]
+
+    for n in range(20):
+        log.add([entry("group", n / 40)], f"{max(n, 1)}", n)
+    assert (half(client), half(operator) is None) == (None, False)
+    assert "My group 20 0.24 –" in seen(client, "/log").text
+    log.add([entry("group", 0.5)], "another", 1)
+    assert half(client) == round(half(operator), 2) > 0
