@@ -13,8 +13,8 @@ _LIMITS = (0.1, 0.2, 0.5, 1.0)
 _TICKS = 3
 _DAY, _MINUTE = len("2026-01-31"), len("2026-01-31 23:59")
 _OVER_PEOPLE = (
-    "Intervals are over people. Searches from before the server’s start are of nobody known: each "
-    "counts as one of a person of its own, so the intervals may be too narrow."
+    "Intervals are over people. A search from before the server’s start counts as one of a person "
+    "of its own."
 )
 Time = Callable[[int], str]
 

@@ -58,18 +58,20 @@ def machine() -> Response:
 
 
 class _KeptText:
-    """The document as text, for each site, until a request may have changed what it shows."""
+    """The document as text, for each site, until what it shows may have changed."""
 
     def __init__(self) -> None:
         self.changes = 0
-        self._of: WeakKeyDictionary[Site, tuple[int, str]] = WeakKeyDictionary()
+        self._of: WeakKeyDictionary[Site, tuple[tuple[int, bool], str]] = WeakKeyDictionary()
 
     def of(self, site: Site, make: Callable[[], str]) -> str:
-        changes, text = self._of.get(site, (-1, ""))
-        if changes != self.changes:
-            # A change in the meantime makes this text old, too.
-            changes, text = self.changes, make()
-            self._of[site] = changes, text
+        # Publishing a release changes what may be shown of it, without a new site.
+        now = self.changes, site.modes.withheld()
+        state, text = self._of.get(site, ((-1, True), ""))
+        if state != now:
+            text = make()
+            # A change in the meantime has made this text old already.
+            self._of[site] = now, text
         return text
 
 
