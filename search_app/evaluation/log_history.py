@@ -14,6 +14,7 @@ from .log import Chosen, PrecisionLog
 
 MOST_POINTS = 30
 LEAST = 10  # searches in a point, if there are enough
+PEOPLE = 5  # in a point that has an interval: Student's t of fewer is wider than the drawing
 STEP = 0.1  # width of a class of differences
 STEPS = 10  # classes on each side of no difference
 _LATEST = """
@@ -119,7 +120,8 @@ def course(log: PrecisionLog, setting: Chosen) -> list[Course]:
         for part in parts:
             ap.add(*part[4:])
         first, last = min(part[2] for part in parts), max(part[3] for part in parts)
-        made = CoursePoint(point, ap.count, ap.mean, ap.half, first, last)
+        half = ap.half if ap.people >= PEOPLE else None
+        made = CoursePoint(point, ap.count, ap.mean, half, first, last)
         courses.setdefault(mode, []).append(made)
     return [Course(mode, tuple(line)) for mode, line in courses.items()]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...disclosure.numbers import NO_VALUE, count, two_decimals
-from ...evaluation.log_history import STEP, STEPS, Course, LoggedDifference
+from ...evaluation.log_history import PEOPLE, STEP, STEPS, Course, LoggedDifference
 from ..wording import kind, logged_name
 from .drawing import Caption, Chart, Curve, Spot, Stick, Tick, course, histogram, means
 
@@ -41,7 +41,8 @@ def over_time(courses: Sequence[Course], time: Time, release: str) -> Chart:
     some = f"Each point is the mean of about {searches // points:,}" if points > 1 else "The mean"
     sentence = (
         f"{some} of {count(searches, 'search', 'searches')}, oldest first. The band around a "
-        f"line is the mean’s 95 % interval (Student’s t). {_OVER_PEOPLE}"
+        f"line is the mean’s 95 % interval (Student’s t), for {PEOPLE} people or more. "
+        f"{_OVER_PEOPLE}"
     )
     caption = Caption(
         "over-time", "Average precision over time", sentence, "searches, oldest first", "AP"
@@ -97,8 +98,8 @@ def spread(difference: LoggedDifference, number: int, release: str) -> Chart:
     worse, same = sum(difference.counts[:STEPS]), difference.counts[STEPS]
     better = sum(difference.counts[STEPS + 1 :])
     sentence = (
-        f"Of {count(difference.searches, 'search', 'searches')}, {better:,} have an AP that is "
-        f"higher by more than 0.05, {worse:,} have a lower one, and {same:,} about the same."
+        f"Of {count(difference.searches, 'search', 'searches')}, the AP is higher by more than "
+        f"0.05 in {better:,}, lower in {worse:,}, and about the same in {same:,}."
     )
     heading = f"Search by search: {_name(difference, release)}"
     caption = Caption(f"spread-{number}", heading, sentence, "difference of AP", "searches")

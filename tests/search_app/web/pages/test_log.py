@@ -65,7 +65,7 @@ def test_pictures_tell_the_means_and_the_differences_in_pairs(
     assert len(page.all("circle", "dot")) == 2 * 3 + 2  # two points of ten, and two differences
     assert "+0.40 My group − Plain" in page.text
     assert "+0.40 My own profile − My group" in page.text
-    assert "Of 20 searches, 20 have an AP that is higher by more than 0.05, 0 have a" in page.text
+    assert "Of 20 searches, the AP is higher by more than 0.05 in 20, lower in 0, and" in page.text
 
 
 def test_the_log_is_filtered_by_links(client: FlaskClient, log: PrecisionLog) -> None:
