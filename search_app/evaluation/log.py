@@ -15,7 +15,7 @@ from ..errors import UsageError
 from ..measures.precision import PoolPrecision
 from ..measures.significance import PeopleMean
 from ..workspace.tables import Schema, connect_to, fault_of, open_tables, plainly
-from .repeats import LoggedSearch, Repeats
+from .repeats import Repeats
 
 # Up to version 3 a search had a mix of cosine and BM25 in place of a rule.
 _TABLES = """
@@ -192,16 +192,18 @@ class PrecisionLog:
         What this process has logged of the same search by the same person is not appended again.
         Without `user`, all is.
         """
+        if not user:
+            self._append(entries)
+            return
         # The lock is held until all is written, so that of equal requests at once one counts.
         with self.repeats.lock:
-            known = self.repeats.logged(user, search)
-            fresh = [e for e in entries if (e.mode, e.release) not in known.served]
-            if fresh:
-                number = self._append(fresh, known.number)
-                served = known.served.union((e.mode, e.release) for e in fresh)
-                self.repeats.note(user, search, LoggedSearch(number, served))
+            known, served = self.repeats.logged(user, search)
+            fresh = {(e.mode, e.release): e for e in entries}
+            if new := [fresh[by] for by in fresh if by not in served]:
+                number = self._append(new, known)
+                self.repeats.note(user, search, number, served.union(fresh))
 
-    def _append(self, entries: Iterable[Entry], number: int | None) -> int:
+    def _append(self, entries: Iterable[Entry], number: int | None = None) -> int:
         """Append `entries` to the search `number`, or to a new one; return its number."""
         rows = [
             (

@@ -12,20 +12,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
-from typing import NamedTuple
 
 KEPT = 20_000  # searches, about 12 MB; the one that was logged longest ago is dropped first
 _BYTES = 16  # of a hash
-
-
-class LoggedSearch(NamedTuple):
-    """A search that the log has: its number there, and what it was answered by."""
-
-    number: int | None = None
-    served: frozenset[tuple[str, str]] = frozenset()  # mode and release
-
-
-NEW = LoggedSearch()
+Served = frozenset[tuple[str, str]]  # mode and release
+_NEW: tuple[None, Served] = (None, frozenset())
 
 
 class Repeats:
@@ -35,24 +26,22 @@ class Repeats:
         self.lock = threading.RLock()
         self._key = secrets.token_bytes(32)
         self._kept = kept
-        self._logged: OrderedDict[tuple[bytes, bytes], LoggedSearch] = OrderedDict()
+        self._logged: OrderedDict[tuple[bytes, bytes], tuple[int, Served]] = OrderedDict()
         self._people: dict[int, bytes] = {}  # by the number of a search
 
     def __len__(self) -> int:
         return len(self._logged)
 
-    def logged(self, user: str, search: object) -> LoggedSearch:
-        """Return what the log has of this `search` by `user`; NEW if that is not known."""
-        return self._logged.get(self._place(user, search), NEW) if user else NEW
+    def logged(self, user: str, search: object) -> tuple[int | None, Served]:
+        """Return the number of this `search` by `user` in the log, if known, and what served it."""
+        return self._logged.get(self._place(user, search), _NEW)
 
-    def note(self, user: str, search: object, logged: LoggedSearch) -> None:
-        """Keep in mind that the `search` by `user` was `logged`."""
-        if not user or logged.number is None:
-            return
+    def note(self, user: str, search: object, number: int, served: Served) -> None:
+        """Keep in mind that the log has the `search` by `user` as `number`, by what `served` it."""
         place = self._place(user, search)
-        self._logged[place] = logged
+        self._logged[place] = number, served
         self._logged.move_to_end(place)
-        self._people[logged.number] = place[0]
+        self._people[number] = place[0]
         while len(self._logged) > self._kept:
             self._drop(next(iter(self._logged)))
 
@@ -76,8 +65,8 @@ class Repeats:
                 self._drop(place)
 
     def _drop(self, place: tuple[bytes, bytes]) -> None:
-        number = self._logged.pop(place).number
-        self._people.pop(number or 0, None)
+        number, _ = self._logged.pop(place)
+        self._people.pop(number, None)
 
     def _place(self, user: str, search: object) -> tuple[bytes, bytes]:
         return self._hash(user), self._hash((user, search))

@@ -15,7 +15,7 @@ from scipy import stats
 
 from search_app.evaluation.log import Chosen, Entry, PrecisionLog
 from search_app.evaluation.log_history import course, differences
-from search_app.evaluation.repeats import LoggedSearch, Repeats
+from search_app.evaluation.repeats import Repeats
 from search_app.measures.precision import PoolPrecision
 
 CAUCHY = math.tan(0.475 * math.pi)  # Student's t of one degree of freedom, 97.5 %
@@ -62,7 +62,7 @@ def test_of_equal_requests_at_once_one_counts(tmp_path: Path) -> None:
 def test_who_is_forgotten_leaves_nothing_and_others_stay() -> None:
     repeats = Repeats()
     for number, user in enumerate(("ada", "bo", "cy", "ada"), 1):
-        repeats.note(user, number, LoggedSearch(number))
+        repeats.note(user, number, number, frozenset())
     assert repeats.person(1) == repeats.person(4) != repeats.person(2)
     repeats.forget("ada")
     assert (len(repeats), repeats.person(1), repeats.person(4)) == (2, None, None)
@@ -74,7 +74,7 @@ def test_no_server_knows_the_people_of_another() -> None:
     """Each has its own key, so that hashes tell nothing elsewhere, not even that two are equal."""
     hashes = set()
     for repeats in (Repeats(), Repeats()):
-        repeats.note("ada", "java", LoggedSearch(1))
+        repeats.note("ada", "java", 1, frozenset())
         hashes.add(repeats.person(1))
     assert len(hashes) == 2
     assert not any(b"ada" in (some or b"") for some in hashes)

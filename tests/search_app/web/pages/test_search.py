@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from search_app.evaluation.log import PrecisionLog
 from search_app.evaluation.repeats import Repeats
-from search_app.web import Site, create_app
+from search_app.web import Live, Site, create_app
 
 from ..conftest import PEOPLE, Page, seen
 
@@ -142,6 +142,15 @@ def test_another_release_or_index_counts_again_and_a_new_server_does(
     log.repeats = Repeats()  # what a restart leaves
     create_app(site).test_client().get(path)
     assert log.last() == 4 * 3
+
+
+def test_who_is_not_in_a_new_state_is_known_to_the_log_no_more(site: Site) -> None:
+    live = Live(site)
+    client = create_app(live).test_client()
+    for user in ("1001", "1002"):
+        client.get(f"/?q=java&user={user}")
+    live.switch(replace(site, people={"1002": "Oren"}))
+    assert [site.log.repeats.person(number) is None for number in (1, 2)] == [True, False]
 
 
 def test_nothing_is_kept_in_mind_of_who_was_forgotten_during_the_search(site: Site) -> None:
