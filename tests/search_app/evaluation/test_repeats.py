@@ -80,20 +80,16 @@ def test_no_server_knows_the_people_of_another() -> None:
     assert not any(b"ada" in (some or b"") for some in hashes)
 
 
+searches = [(user, query, modes) for user in "ab" for query in "xy" for modes in ("n", "no", "g")]
+# Each search stands five times, so that memories fill before somebody leaves.
 steps = st.lists(
-    st.one_of(
-        st.tuples(
-            st.sampled_from("abc"), st.sampled_from("xyz"), st.sampled_from(["n", "no", "g"])
-        ),
-        st.tuples(st.just("forget"), st.sampled_from("abc")),
-        st.tuples(st.just("keep"), st.sets(st.sampled_from("abc"))),
-    ),
-    max_size=40,
+    st.sampled_from([*searches * 5, *(("forget", user) for user in "ab"), ("keep", "a")]),
+    max_size=30,
 )
 
 
 @settings(max_examples=150, deadline=None)
-@given(steps, st.integers(1, 6))
+@given(steps, st.integers(1, 4))
 def test_it_counts_as_a_list_of_all_that_was_asked_does(steps: list[tuple], kept: int) -> None:  # type: ignore[type-arg]
     """The twin keeps plain names in a list, the oldest first, and looks through it each time."""
     log, lines = PrecisionLog(None), []
