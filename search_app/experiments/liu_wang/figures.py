@@ -11,6 +11,7 @@ from ..outcomes import PassSeconds
 from ..report import cells
 from ..report.claims import RULE
 from ..report.making import BASELINES, NAMES, ends_of, figure, line, made
+from ..report.planes import PlaneAxes, PlanePoint, plane, without_release
 from ..report.report import Figure, FigurePoint, Report, Table
 from ..report.summaries import SummedUp
 from .claims import claims, known
@@ -39,10 +40,33 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     return made(
         summed.outcomes,
         (*MEASURES, known(releases).strip(), *RULE),
-        figures=[*(losses(releases, k) for k in releases.ks()), precision(summed, releases)],
+        figures=[
+            tradeoff(summed, releases),
+            *(losses(releases, k) for k in releases.ks()),
+            precision(summed, releases),
+        ],
         tables=[everything(summed, releases), sessions(releases)],
         claims=claims(summed.outcomes),
     )
+
+
+def tradeoff(summed: SummedUp, releases: Releases) -> Figure | None:
+    """Return the plane of AP against the change of belief of the `releases` of people."""
+    points = [
+        PlanePoint(
+            kind,
+            f"{kind} at k = {k}{f', eps = {eps:g}' if eps else ''}",
+            releases.fact("change_of_belief", variant),
+            summed.find(variant, "group", POOL),
+        )
+        for kind in KINDS
+        for k, eps, variant in releases.every(kind)
+    ]
+    for variant in releases.outcomes.experiment.named(BASELINES) if points else ():
+        some = (mode for mode in variant.modes if mode != "own")
+        points += [without_release(mode, summed.find(variant, mode, POOL)) for mode in some]
+    names = ("tradeoff", f"Search against the largest change of belief (pool {POOL})")
+    return plane(names, "By members' shares of a row's terms.", PlaneAxes(), points)
 
 
 def losses(releases: Releases, k: int) -> Figure:

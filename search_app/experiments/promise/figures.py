@@ -13,6 +13,7 @@ from ..outcomes import PassSeconds
 from ..report import cells
 from ..report.claims import AS_GOOD_RULE, RULE
 from ..report.making import ends_of, figure, line, made
+from ..report.planes import PlaneAxes, PlanePoint, plane, without_release
 from ..report.report import Figure, Report, Table
 from ..report.summaries import SummedUp
 from .claims import claims
@@ -61,23 +62,28 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     )
 
 
-def tradeoff(summed: SummedUp, pool: int) -> Figure:
-    """Return AP over `pool` against the largest change of belief, with a line per kind of rows."""
-    outcomes, lines = summed.outcomes, []
-    for series in ALL:
-        points = (
-            summed.point(change, variant, series.mode, pool)
-            for _, variant in series.by_p(outcomes)
-            if (change := outcomes.fact(variant, largest(series.mode))) is not None
+def tradeoff(summed: SummedUp, pool: int) -> Figure | None:
+    """Return the plane of AP over `pool`, with a line per kind of rows."""
+    outcomes = summed.outcomes
+    points = [
+        PlanePoint(
+            series.name,
+            f"{series.name} at p = {p:g}",
+            outcomes.fact(variant, largest(series.mode)),
+            summed.find(variant, series.mode, pool),
         )
-        lines.append(line(series.name, points))
-    none = summed.point(0.0, baseline(outcomes, AVERAGE, pool), AVERAGE, pool)
-    return figure(
+        for series in ALL
+        for p, variant in series.by_p(outcomes)
+    ]
+    for mode in ("none", AVERAGE) if points else ():
+        searched = baseline(outcomes, mode, pool)
+        points.append(without_release(mode, summed.find(searched, mode, pool)))
+    return plane(
         (f"promise-{pool}", f"Search against the largest change of belief (pool {pool})"),
-        "Upper left is better. Along a line, p rises from point to point. Points of rows that keep "
-        "their promise are no further right than p. The global average changes no belief.",
-        ("largest change of belief", "AP"),
-        [*lines, line(NAMED[AVERAGE], [none])],
+        "Along a line, p rises. Rows that keep their promise are no further right than p.",
+        PlaneAxes(),
+        points,
+        "path",
     )
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from ...measures.significance import half_width
 from ..outcomes import Outcomes, PassSeconds
-from ..report.claims import RULE
+from ..report.claims import FIGURE_RULE, RULE
 from ..report.making import BASELINES, NAMES, ends_of, figure, line, made
+from ..report.planes import PlaneAxes, PlanePoint, plane, without_release
 from ..report.report import Figure, FigureLine, FigurePoint, Report
 from ..report.summaries import SummedUp
 from .claims import claims
@@ -62,7 +63,7 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     summed = SummedUp(outcomes, summed.summaries)
     return made(
         outcomes,
-        (UNGIVEN, TESTS, *RULE),
+        (UNGIVEN, TESTS, *RULE, *FIGURE_RULE),
         figures=[make(summed) for make in FIGURES],
         tables=[make(summed) for make in TABLES],
         claims=claims(summed),
@@ -165,31 +166,25 @@ def tradeoff(summed: SummedUp) -> Figure | None:
     by_p = outcomes.experiment.ordered(FIGURE_4, "p")
     if not by_p:
         return None
-    pool = main_pool(by_p[0][1])
-    settings: dict[str, list[tuple[float, FigurePoint]]] = {}
+    pool, points = main_pool(by_p[0][1]), list[tuple[float, PlanePoint]]()
     for variant in outcomes.experiment.variants:
-        name = changes(outcomes, variant)
+        name, p = changes(outcomes, variant), variant.number("p") or 0
         # Other tables repeat the paper's setting; figure 4's variants are enough.
         again = variant.name != FIGURE_4 and name == THE_PAPERS
         if variant.name in _TRADED and not again and variant.method:
             belief = outcomes.fact(variant, "change_of_belief")
-            point = None if belief is None else summed.point(belief, variant, "group", pool)
-            if point is not None:
-                settings.setdefault(name, []).append((variant.number("p") or 0, point))
-    if not settings:
-        return None
-    lines = [
-        line(name, (point for _, point in sorted(points, key=lambda pair: pair[0])))
-        for name, points in settings.items()
-    ]
-    average = in_mode(outcomes, by_p[0][1], "average", pool)
-    lines.append(line(NAMES["average"], [summed.point(0.0, average, "average", pool)]))
-    return figure(
+            quality = summed.find(variant, "group", pool)
+            points.append((p, PlanePoint(name, f"{name} at p = {p:g}", belief, quality)))
+    needless = (
+        without_release(mode, summed.find(in_mode(outcomes, by_p[0][1], mode, pool), mode, pool))
+        for mode in ("none", "average")
+    )
+    return plane(
         ("tradeoff", f"Quality against privacy (pool {pool})"),
-        "Each point is one setting at one p. Upper left is better. Along a line, p rises. The "
-        "global average changes no belief and needs no group.",
-        ("largest change of belief", "AP"),
-        lines,
+        "Each point is one setting at one p. Along a line, p rises.",
+        PlaneAxes(),
+        [*(point for _, point in sorted(points, key=lambda pair: pair[0])), *needless],
+        "path",
     )
 
 
@@ -197,7 +192,7 @@ POOL_FIGURES = (
     partial(by_pool, "AP", ("pools-ap", "AP depends mostly on the pool")),
     partial(by_pool, "AP_c", ("pools-ap-c", "AP_c, corrected for chance, by pool")),
 )
-FIGURES = (figure_2, figure_3, figure_4, figure_5, figure_6, *POOL_FIGURES, tradeoff)
+FIGURES = (tradeoff, figure_2, figure_3, figure_4, figure_5, figure_6, *POOL_FIGURES)
 
 
 def _by_fact(outcomes: Outcomes, shown: str, name: str) -> FigureLine:
