@@ -4,7 +4,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const [LEFT, RIGHT, TOP, BOTTOM] = [44, 14, 26, 64];
 const [LEAST, MOST, TALL] = [260, 345, 0.62]; // heights, and the height as a part of the width
-const [REACH, NEAR] = [12, 40]; // half of what a finger meets, and how far it may miss
+const [REACH, NEAR] = [13, 40]; // half of what a finger meets, and how far it may miss
 const COLOURS = 8; // the classes look0 to look7
 const SHAPES = [ // each around 0, about 12 wide
   "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", "M-5.5-5.5h11v11h-11z", "M0-7l7 12h-14z", "M0-7.5l7 7.5l-7 7.5l-7-7.5z",

@@ -45,7 +45,7 @@ REPORT = Report(
             ClaimMargin(-0.001, -0.01, 0.005),
         ),
         Claim("ap-at-10", "AP@10 is 78.86 %.", "figure 2", "No pool is given.", UNDECIDED),
-    ),  # fmt: skip
+    ),
     figures=(
         Figure(
             "figure-4",
