@@ -10,7 +10,7 @@ from ..outcomes import Outcomes
 from ..report import cells
 from ..report.claims import Draft, Side, SidePairs, TestedClaim, drafts_of, each_greater
 from ..report.making import BASELINES, NAMES, figure, line
-from ..report.planes import PlaneAxes, PlanePoint, plane, without_release
+from ..report.planes import by_belief
 from ..report.report import Figure, Table
 from ..report.summaries import SummedUp
 from .shares import GREEDY, INSERT, OURS, SEARCH
@@ -131,24 +131,14 @@ def ap_by_k(summed: SummedUp) -> Figure | None:
 
 def tradeoff(summed: SummedUp) -> Figure | None:
     """Return the plane of AP in `summed` against the change of belief by what is released."""
-    outcomes = summed.outcomes
-    pool = next(iter(pools_of(outcomes)), 0)
-    points = [
-        PlanePoint(
-            name,
-            f"{name}, k = {k}",
-            outcomes.fact(variant, "change_of_belief"),
-            summed.find(variant, "group", pool),
-        )
-        for name, some in by_k(outcomes, pool).items()
+    pool = next(iter(pools_of(summed.outcomes)), 0)
+    rows = [
+        (name, f"{name}, k = {k}", variant, "group")
+        for name, some in by_k(summed.outcomes, pool).items()
         for k, variant in some.items()
     ]
-    for plain in outcomes.experiment.named(BASELINES) if points else ():
-        some = (mode for mode in plain.modes if mode != "own")
-        points += [without_release(mode, summed.find(plain, mode, pool)) for mode in some]
-    names = ("tradeoff", f"Search against the largest change of belief (pool {pool})")
     about = "The attacker can tell whose row a reduced profile is. Along a line, k rises."
-    return plane(names, about, PlaneAxes(), points, "path")
+    return by_belief(summed, pool, about, rows)
 
 
 def search_claims(outcomes: Outcomes) -> list[Draft]:

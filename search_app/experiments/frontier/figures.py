@@ -100,7 +100,7 @@ def picture(summed: SummedUp, axis: Axis, pool: int, quality: Qualities) -> Figu
 
 
 def _in_words(summed: SummedUp, entry: FrontierEntry) -> str:
-    """Return what a reader wants to know of one release, beside its place in the plane."""
+    """Return what a reader wants to know of one release, apart from its place in the plane."""
     outcomes, variant = summed.outcomes, entry.variant
     people = outcomes.fact(variant, "mean_group")
     precision, prior, row, person, change = (

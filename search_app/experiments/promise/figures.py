@@ -12,8 +12,8 @@ from ..modes import PICKED
 from ..outcomes import PassSeconds
 from ..report import cells
 from ..report.claims import AS_GOOD_RULE, RULE
-from ..report.making import ends_of, figure, line, made
-from ..report.planes import PlaneAxes, PlanePoint, plane, without_release
+from ..report.making import made
+from ..report.planes import by_belief
 from ..report.report import Figure, Report, Table
 from ..report.summaries import SummedUp
 from .claims import claims
@@ -56,7 +56,7 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     return made(
         summed.outcomes,
         (ATTACKER, UNASSIGNED, SMOOTHED, STAGES, KEY, *RULE, *AS_GOOD_RULE),
-        figures=[make(summed, pool) for make in (tradeoff, precision) for pool in searched],
+        figures=[tradeoff(summed, pool) for pool in searched],
         tables=[table(summed, pool) for pool in searched],
         claims=claims(summed.outcomes),
     )
@@ -64,44 +64,13 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
 
 def tradeoff(summed: SummedUp, pool: int) -> Figure | None:
     """Return the plane of AP over `pool`, with a line per kind of rows."""
-    outcomes = summed.outcomes
-    points = [
-        PlanePoint(
-            series.name,
-            f"{series.name} at p = {p:g}",
-            outcomes.fact(variant, largest(series.mode)),
-            summed.find(variant, series.mode, pool),
-        )
+    rows = [
+        (series.name, f"{series.name} at p = {p:g}", variant, series.mode)
         for series in ALL
-        for p, variant in series.by_p(outcomes)
+        for p, variant in series.by_p(summed.outcomes)
     ]
-    for mode in ("none", AVERAGE) if points else ():
-        searched = baseline(outcomes, mode, pool)
-        points.append(without_release(mode, summed.find(searched, mode, pool)))
-    return plane(
-        (f"promise-{pool}", f"Search against the largest change of belief (pool {pool})"),
-        "Along a line, p rises. Rows that keep their promise are no further right than p.",
-        PlaneAxes(),
-        points,
-        "path",
-    )
-
-
-def precision(summed: SummedUp, pool: int) -> Figure:
-    """Return AP over `pool` by p."""
-    outcomes, every = summed.outcomes, _every_p(summed)
-    lines = [
-        line(
-            series.name,
-            (summed.point(p, variant, series.mode, pool) for p, variant in series.by_p(outcomes)),
-        )
-        for series in ALL
-    ]
-    average = baseline(outcomes, AVERAGE, pool)
-    points = (summed.point(p, average, AVERAGE, pool) for p in every)
-    lines.append(line(NAMED[AVERAGE], points))
-    about = ends_of(lines, "p", every)
-    return figure((f"promise-by-p-{pool}", f"AP by p (pool {pool})"), about, ("p", "AP"), lines)
+    about = "Along a line, p rises. Rows that keep their promise are no further right than p."
+    return by_belief(summed, pool, about, rows, name=f"promise-{pool}", fact=largest)
 
 
 def _every_p(summed: SummedUp) -> list[float]:

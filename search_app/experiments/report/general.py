@@ -5,30 +5,11 @@ from __future__ import annotations
 from ..outcomes import PassSeconds
 from .cells import mean
 from .making import figure, line, made
-from .planes import PlaneAxes, PlanePoint, plane
-from .report import Figure, Report, Table
+from .report import Report, Table
 from .summaries import SummaryLine, SummedUp, as_point
 
 # The table is wide enough without it; summary.csv has it.
 _HIDDEN = ("AP@20",)
-
-
-def tradeoff(summed: SummedUp) -> Figure | None:
-    """Return the plane of AP over the first pool against the change of belief by each release."""
-    outcomes = summed.outcomes
-    releases = [one for one in outcomes.experiment.variants if one.method and "group" in one.modes]
-    pool = next((one.pools[0] for one in releases), 0)
-    points = (
-        PlanePoint(
-            one.name,
-            one.label,
-            outcomes.fact(one, "change_of_belief"),
-            summed.find(one, "group", pool),
-        )
-        for one in releases
-    )
-    names = ("tradeoff", f"AP against the largest change of belief (pool {pool})")
-    return plane(names, "By members' shares of a row's terms.", PlaneAxes(), points)
 
 
 def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
@@ -61,4 +42,4 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
             for place, summaries in rows.items()
         ),
     )
-    return made(summed.outcomes, figures=[tradeoff(summed), drawn], tables=[table])
+    return made(summed.outcomes, figures=[drawn], tables=[table])

@@ -6,15 +6,17 @@ second.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from ..design import Variant
 from . import cells
-from .making import NAMES
+from .making import BASELINES, NAMES
 from .report import Figure, FigureLine, FigurePoint
-from .summaries import SummaryLine, as_point
+from .summaries import SummaryLine, SummedUp, as_point
 
 GAIN_ENDS = ("helps less", "helps more")
+BELIEF_ENDS = ("learns nothing", "is certain of a term")
 AP_ENDS = ("unlike your own order", "like your own order")
 Point = tuple[float, float]
 
@@ -24,7 +26,7 @@ class PlaneAxes(NamedTuple):
 
     across: str = "largest change of belief"
     up: str = "AP"
-    ends: tuple[str, str, str, str] = ("learns nothing", "is certain of a term", *AP_ENDS)
+    ends: tuple[str, str, str, str] = (*BELIEF_ENDS, *AP_ENDS)
     hides: int = -1  # 1 if more of the axis across is more private
 
 
@@ -67,18 +69,48 @@ def plane(
         one.name for (one, *_), pale in zip(placed, beaten, strict=True) if not pale
     )
     side = "right" if axes.hides > 0 else "left"
-    said = (
+    text = (
         f"Upper {side} is better. {about} Pale points are dominated by their means: another is as "
         f"good in both ways, and better in one. Not dominated: {', '.join(best)}."
     )
     drawn = tuple(FigureLine(name, tuple(some)) for name, some in lines.items())
     learnt = any(cost for _, cost, _ in placed)
-    return Figure(*names, said, axes.across, axes.up, drawn, kind, axes.ends) if learnt else None
+    return Figure(*names, text, axes.across, axes.up, drawn, kind, axes.ends) if learnt else None
 
 
-def without_release(mode: str, quality: SummaryLine | None) -> PlanePoint:
-    """Return the point of a `mode` that needs no release, so that nobody learns anything."""
-    return PlanePoint(NAMES[mode], NAMES[mode], 0.0, quality)
+def by_belief(
+    summed: SummedUp,
+    pool: int,
+    about: str,
+    rows: Iterable[tuple[str, str, Variant, str]],
+    *,
+    name: str = "tradeoff",
+    kind: str = "path",
+    fact: Callable[[str], str] = lambda _: "change_of_belief",
+    gain: str = "",
+) -> Figure | None:
+    """Return the plane of search over `pool` in `summed` against the change of belief, a `fact`.
+
+    The `rows` are (series, name, variant, mode); `fact` names the fact of a mode. Modes that need
+    no release stand where nobody learns anything. Search is judged by AP, or by the measure `gain`.
+    """
+    outcomes, measure = summed.outcomes, gain or "AP"
+    points = [
+        PlanePoint(
+            series,
+            label,
+            outcomes.fact(variant, fact(mode)),
+            summed.find(variant, mode, pool, measure),
+        )
+        for series, label, variant, mode in rows
+    ]
+    for mode in ("none", "average"):
+        baseline = next(outcomes.searched(mode, pool, BASELINES), None)
+        quality = summed.find(baseline, mode, pool, measure)
+        points.append(PlanePoint(NAMES[mode], NAMES[mode], 0.0, quality))
+    title = f"{'Gain' if gain else 'Search'} against the largest change of belief (pool {pool})"
+    axes = PlaneAxes(up="gain in AP", ends=(*BELIEF_ENDS, *GAIN_ENDS)) if gain else PlaneAxes()
+    return plane((name, title), about, axes, points, kind)
 
 
 def dominated(points: Sequence[Point]) -> list[bool]:

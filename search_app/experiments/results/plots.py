@@ -26,30 +26,24 @@ _COLOURS = ("#0b7168", "#646b75", "#0072b2", "#b8569a", "#8a7a00", "#7a5fd0", "#
 _OF_MODES = (0, 1, 7)
 _PALE = 0.3
 _BOUND = "the bound p"
-_LOOKS = {  # of the modes, as reports name them
+_LOOKS = {  # of the modes, as reports name them, and of methods that are alike
+    **dict.fromkeys(("p-linkability", "p-linkability rows", "groups"), 0),
+    **{"the paper's": 0, "the paper's rows": 0, "global-row": 4, "own-rows": 7},
     "group": 0,
-    "p-linkability": 0,
-    "p-linkability rows": 0,
-    "groups": 0,
-    "the paper's": 0,
-    "the paper's rows": 0,
     "no personalization": 1,
     "none": 1,
-    "plain order": 1,
     "random groups": 2,
     "random-groups": 2,
     "global union": 3,
     "union": 3,
     "global average": 4,
     "average": 4,
-    "global-row": 4,
     "group without the own share": 5,
     "left-out": 5,
     "random order": 6,
     "random": 6,
     "own profile": 7,
     "own": 7,
-    "own-rows": 7,
     _BOUND: 63,  # out of the way of other looks; the bound is drawn in black
 }
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -202,7 +196,7 @@ def _bars(axes: Axes, figure: Figure) -> None:
 def looks(figure: Figure) -> list[int]:
     """Return the look of each line of `figure`: its mode's own, or else the next free one."""
     # A mode over several pools keeps its colour: the looks of a colour are len(_COLOURS) apart.
-    # In a plane, where modes stand beside methods, no other series takes a mode's colour.
+    # In a plane, where modes and methods stand together, no other series takes a mode's colour.
     reserved = _OF_MODES if figure.is_plane else ()
     chosen: list[int] = []
     rest = ", " if figure.is_plane else ", pool "

@@ -17,11 +17,11 @@ from ..outcomes import Outcomes, PassSeconds
 from ..report import cells
 from ..report.claims import LIMIT_RULE, RULE
 from ..report.making import FEW, figure, line, made
-from ..report.planes import GAIN_ENDS, PlaneAxes, PlanePoint, plane
+from ..report.planes import by_belief
 from ..report.report import Figure, FigureLine, FigurePoint, Report, Table
 from ..report.summaries import SummedUp, as_point
 from .claims import LIMITS, claims
-from .series import NOBODYS, RULES, Way, pools, released, ways
+from .series import RULES, Way, pools, released, ways
 
 _STEPS = np.arange(0, 101, 2.5)  # percentiles of the sorted changes
 RELEVANT = (
@@ -52,7 +52,7 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     """Return the report of `summed`; it is empty without relevance of its own."""
     relevant = any(AP in block.values for block in summed.outcomes.blocks.values())
     some = pools(summed.outcomes) if relevant else []
-    makers = (by_belief, tradeoff, by_kind, by_query, by_person, by_standing, papers)
+    makers = (against_belief, tradeoff, by_kind, by_query, by_person, by_standing, papers)
     return made(
         summed.outcomes,
         (RELEVANT, RULES_SAID, CONTROLS_SAID, PAPERS_SAID, *RULE, *LIMIT_RULE),
@@ -75,27 +75,18 @@ def who_asked(outcomes: Outcomes) -> Iterator[str]:
         yield FEW
 
 
-def by_belief(summed: SummedUp, pool: int) -> Figure | None:
+def against_belief(summed: SummedUp, pool: int) -> Figure | None:
     """Return the plane of the gain over `pool` against the change of belief by the rows."""
-    outcomes = summed.outcomes
-    points = [
-        PlanePoint(
-            name,
-            way.name,
-            # All rules order by the same rows. What needs no rows changes nobody's belief.
-            0.0 if way.whose in NOBODYS else outcomes.fact(way.variant, largest("group")),
-            summed.find(way.variant, way.mode, pool, GAIN),
-        )
-        for name, some in _families(ways(outcomes, pool))
+    rows = [
+        (name, way.name, way.variant, way.mode)
+        for name, some in _families(ways(summed.outcomes, pool))
         for way in some
-        if way.p is not None or way.whose in NOBODYS  # others are no releases
+        if way.p is not None  # others are no releases
     ]
-    return plane(
-        (f"value-belief-{pool}", f"Gain against the largest change of belief (pool {pool})"),
-        "Along a line, p rises.",
-        PlaneAxes(up="gain in AP", ends=("learns nothing", "is certain of a term", *GAIN_ENDS)),
-        points,
-        "path",
+    about, name = "All rules order by the same rows. Along a line, p rises.", f"value-belief-{pool}"
+    # Whatever the rule, an attacker reads the same rows.
+    return by_belief(
+        summed, pool, about, rows, name=name, fact=lambda _: largest("group"), gain=GAIN
     )
 
 

@@ -46,7 +46,6 @@ class Way(NamedTuple):
         return Side(self.name, self.people(outcomes, pool, measure))
 
 
-NOBODYS = ("plain order", "global average")  # whose interests tell nothing of a person
 _SINGLE = {  # whose, by which rule: the table and the mode
     ("plain order", ""): (BASELINES, "none"),
     ("global average", COSINE): (BASELINES, "average"),

@@ -10,10 +10,11 @@ from functools import partial
 import numpy as np
 
 from ...measures.significance import half_width
+from ..design import Variant
 from ..outcomes import Outcomes, PassSeconds
 from ..report.claims import FIGURE_RULE, RULE
 from ..report.making import BASELINES, NAMES, ends_of, figure, line, made
-from ..report.planes import PlaneAxes, PlanePoint, plane, without_release
+from ..report.planes import by_belief
 from ..report.report import Figure, FigureLine, FigurePoint, Report
 from ..report.summaries import SummedUp
 from .claims import claims
@@ -166,26 +167,15 @@ def tradeoff(summed: SummedUp) -> Figure | None:
     by_p = outcomes.experiment.ordered(FIGURE_4, "p")
     if not by_p:
         return None
-    pool, points = main_pool(by_p[0][1]), list[tuple[float, PlanePoint]]()
-    for variant in outcomes.experiment.variants:
-        name, p = changes(outcomes, variant), variant.number("p") or 0
+    rows: list[tuple[str, str, Variant, str]] = []
+    for variant in sorted(outcomes.experiment.variants, key=lambda one: one.number("p") or 0):
+        name = changes(outcomes, variant)
         # Other tables repeat the paper's setting; figure 4's variants are enough.
         again = variant.name != FIGURE_4 and name == THE_PAPERS
         if variant.name in _TRADED and not again and variant.method:
-            belief = outcomes.fact(variant, "change_of_belief")
-            quality = summed.find(variant, "group", pool)
-            points.append((p, PlanePoint(name, f"{name} at p = {p:g}", belief, quality)))
-    needless = (
-        without_release(mode, summed.find(in_mode(outcomes, by_p[0][1], mode, pool), mode, pool))
-        for mode in ("none", "average")
-    )
-    return plane(
-        ("tradeoff", f"Quality against privacy (pool {pool})"),
-        "Each point is one setting at one p. Along a line, p rises.",
-        PlaneAxes(),
-        [*(point for _, point in sorted(points, key=lambda pair: pair[0])), *needless],
-        "path",
-    )
+            rows.append((name, f"{name} at p = {variant.number('p'):g}", variant, "group"))
+    about = "Each point is one setting at one p. Along a line, p rises."
+    return by_belief(summed, main_pool(by_p[0][1]), about, rows)
 
 
 POOL_FIGURES = (

@@ -13,7 +13,6 @@ from search_app.experiments.report.planes import (
     dominated,
     hypervolume,
     plane,
-    without_release,
 )
 from search_app.experiments.report.summaries import SummaryLine
 
@@ -66,7 +65,7 @@ def test_a_plane_says_of_each_point_what_it_is_and_whether_another_beats_it(
 ) -> None:
     """By a cost, c costs most and serves worst; by an index of privacy it hides most."""
     points = [
-        without_release("none", summary(0.2))._replace(name="none"),
+        PlanePoint("plain", "none", 0.0, summary(0.2)),
         PlanePoint("rows", "a", 0.3, summary(0.6), "Four people a row.", "r"),
         PlanePoint("rows", "b", 0.5, summary(0.8)),
         PlanePoint("rows", "c", 0.9, summary(0.1)),
@@ -77,7 +76,7 @@ def test_a_plane_says_of_each_point_what_it_is_and_whether_another_beats_it(
     figure = plane(("f", "F"), "Hm.", axes, points, "path")
     assert figure is not None
     assert [(one.name, len(one.points)) for one in figure.lines] == [
-        ("no personalization", 1),
+        ("plain", 1),
         ("rows", 3),
     ]
     first = figure.lines[1].points[0]
