@@ -10,7 +10,6 @@ from typing import Any
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 VERDICTS = (HOLDS, FAILS, UNDECIDED)
 PLANES = ("plane", "path")  # kinds of figures
-PAPERS_CLAIMS, OUR_CLAIMS = "The paper’s claims", "Our claims"
 OURS = "ours"  # how the source of a claim begins that no paper makes
 
 
@@ -86,6 +85,11 @@ class Claim:
     p: float | None = None  # P of the test that decides, corrected; None if no test decides
     margin: ClaimMargin | None = None  # of the step that decides; None where things are counted
 
+    @property
+    def ours(self) -> bool:
+        """Return whether no paper makes this claim."""
+        return self.source.startswith(OURS)
+
 
 @dataclass(frozen=True)
 class Report:
@@ -97,13 +101,6 @@ class Report:
     claims: tuple[Claim, ...]
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
-
-    @property
-    def boards(self) -> dict[str, tuple[Claim, ...]]:
-        """Return the paper's claims and ours by their heading, those that there are."""
-        ours = tuple(claim for claim in self.claims if claim.source.startswith(OURS))
-        papers = tuple(claim for claim in self.claims if claim not in ours)
-        return {name: some for name, some in ((PAPERS_CLAIMS, papers), (OUR_CLAIMS, ours)) if some}
 
 
 def as_record(report: Report) -> dict[str, Any]:
