@@ -31,7 +31,7 @@ class PlaneAxes(NamedTuple):
 
 
 class PlanePoint(NamedTuple):
-    """One release, or a mode without any, in a plane; it is left out where a value is unknown."""
+    """One release in a plane, or a mode without any; it is not drawn if a value is unknown."""
 
     series: str
     name: str  # of the point, with its setting

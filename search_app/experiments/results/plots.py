@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The first, second and last are those of the modes in all pages: group, plain order, own profile.
 _COLOURS = ("#0b7168", "#646b75", "#0072b2", "#b8569a", "#8a7a00", "#7a5fd0", "#c2475c", "#a95409")
 _OF_MODES = (0, 1, 7)
-_PALE = 0.3
+_PALE = 0.42
 _BOUND = "the bound p"
 _LOOKS = {  # of the modes, as reports name them, and of methods that are alike
     **dict.fromkeys(("p-linkability", "p-linkability rows", "groups"), 0),

@@ -9,6 +9,7 @@ const COLOURS = 8; // the classes look0 to look7
 const SHAPES = [ // each around 0, about 12 wide
   "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", "M-5.5-5.5h11v11h-11z", "M0-7l7 12h-14z", "M0-7.5l7 7.5l-7 7.5l-7-7.5z",
   "M0 7l7-12h-14z", "M-2.5-7h5v4.5h4.5v5h-4.5v4.5h-5v-4.5h-4.5v-5h4.5z",
+  "M-6-4l2-2l4 4l4-4l2 2l-4 4l4 4l-2 2l-4-4l-4 4l-2-2l4-4z", "M0-7l6 3.5v7l-6 3.5l-6-3.5v-7z",
 ];
 const IDLE = "Point at a release, or tab to one and use the arrow keys.";
 

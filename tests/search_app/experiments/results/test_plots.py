@@ -192,6 +192,6 @@ def test_dominated_points_of_a_plane_are_pale_and_a_path_is_joined() -> None:
         line = (FigureLine("mine", shown), FigureLine("group", points[:1]))
         figure = Figure("plane", "A plane", "About.", "cost", "AP", line, "plane", ("l",) * 4)
         svg, _ = draw(figure)
-        assert (b"opacity: 0.3" in svg) is pale
+        assert (f"opacity: {plots._PALE}".encode() in svg) is pale
         assert looks(figure) == [2, 0]  # the colours of modes are for modes
         assert draw(replace(figure, kind="path"))[0].count(b"<path") > svg.count(b"<path")
