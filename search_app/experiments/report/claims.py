@@ -321,11 +321,8 @@ def figure_verdict(figure: float, settings: Sequence[Interval]) -> tuple[bool | 
     if not any(misses):
         wide = any(ends.high - ends.low > _WIDEST for ends in settings)
         return (None if wide else True), margin
-    beyond = (
-        all(ends.low > figure for ends in settings),
-        all(ends.high < figure for ends in settings),
-    )
-    return (False if any(beyond) else None), margin
+    tried = min(ends.low for ends in settings), max(ends.high for ends in settings)
+    return (None if tried[0] <= figure <= tried[1] else False), margin
 
 
 def settle(drafts: Sequence[Draft]) -> tuple[Claim, ...]:
