@@ -9,6 +9,18 @@ from .chromium import in_browser
 pytestmark = in_browser
 
 
+def test_a_link_into_a_fold_opens_it_without_script(browser: Browser, address: str) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    for anchor in ("api_search", "record-Hit"):  # a record lies in a fold inside a fold
+        page.goto(f"{address}/docs#{anchor}")
+        assert page.locator(f"#{anchor}").is_visible()
+        assert not page.locator("#api_explain").is_visible()
+    page.goto(f"{address}/docs#api_search")
+    page.locator("#api_search input[name=q]").fill("rare")
+    page.locator("#api_search button").click()
+    assert '"found": 3' in page.inner_text("body").replace('":3', '": 3')
+
+
 def test_keys_walk_through_the_results(page: Page, address: str) -> None:
     focused = "document.activeElement.dataset.key ?? document.activeElement.id"
     page.goto(f"{address}/?q=java")
