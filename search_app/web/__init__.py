@@ -34,7 +34,7 @@ from .pages import (
     search,
     why,
 )
-from .pages.lesson import lecture
+from .pages.lesson import attack, lecture
 from .pages.study import leader, participant, serving
 from .pages.study.place import KEY as STUDY
 from .pages.study.place import ServedStudy, leads
@@ -47,7 +47,7 @@ from .wording import unparted
 
 __all__ = ["Example", "Live", "ServedStudy", "Site", "create_app", "create_study_app"]
 
-_PAGES = (search, compare, device, lecture, groups, log, experiments, me, about, health)
+_PAGES = (search, compare, device, lecture, attack, groups, log, experiments, me, about, health)
 _API = (api, api_device, api_profile, api_groups, api_experiments, docs)
 _DOORS = (sign_in, admin, why, layout)
 

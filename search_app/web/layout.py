@@ -24,6 +24,7 @@ _PAGES = (  # endpoint, name, access modes
     ("log.show", "Log", ACCESS),
     ("experiments.index", "Experiments", ACCESS),
     ("lecture.show", "Lecture", (DEMO, PLAIN)),
+    ("attack.show", "Attack", (DEMO,)),
     ("admin.show", "People", (PRIVATE,)),
     ("about.show", "About", ACCESS),
 )

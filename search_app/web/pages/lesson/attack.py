@@ -1,0 +1,230 @@
+"""Play the attacker: whose row is this, and which interests are theirs? Of invented people only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from flask import Blueprint, abort, render_template, request, url_for
+from werkzeug.datastructures import MultiDict
+
+from anonymizer.attacks import Attacked
+from anonymizer.errors import AnonymizerError
+from anonymizer.model import Release
+
+from ....disclosure.disclosure import Disclosure
+from ....disclosure.kinds import name_of
+from ....disclosure.numbers import percent, whole_percent
+from ....lesson.attacker import (
+    KNOWN,
+    SUSPECTS,
+    WORDS,
+    Attacker,
+    TheirTerms,
+    WhoseRow,
+    limit,
+    why_not,
+)
+from ....settings import DEMO
+from ...parameters import PICK, PLAYED, RELEASE, RIGHT, ROUND, TICK, TICKS, read_parameters
+from ...site import Site, this_site
+from ..groups import mode_of
+
+pages = Blueprint("attack", __name__)
+TITLES = ("Whose row is this?", "Which are theirs?")
+STRONGEST = 18  # interests of a row that are shown
+NOT_HERE = "There is no game here: it says whose row is whose, and the people may be real."
+NO_RELEASE = "There is no release here, so there is no row to guess about."
+NO_GAME = "There are two games, 1 and 2."
+FEW = "Too few people have a row and interests here for this game."
+_USUAL = {"release": "", "round": 1, "played": 0, "right": 0}
+_attackers: WeakKeyDictionary[Disclosure, Attacker] = WeakKeyDictionary()
+
+
+class Ending(NamedTuple):
+    """How a round ended."""
+
+    verdict: str
+    scores: list[tuple[str, str, str]]  # who plays, how well, and over what
+    lessons: list[str]
+    onwards: str  # address of the next round
+
+
+@dataclass(frozen=True)
+class Table:
+    """A game where a class plays it: at a site, by a request, on the page that `to` addresses."""
+
+    site: Site
+    game: int  # 1 or 2
+    arguments: MultiDict[str, str]
+    to: Callable[..., str]  # parameters -> address
+
+    @property
+    def title(self) -> str:
+        """Return what is asked."""
+        return TITLES[self.game - 1]
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """Return the release and the round, and how the rounds before ended."""
+        return read_parameters(self.arguments, (RELEASE, ROUND, PLAYED, RIGHT), self.site)
+
+    @property
+    def release(self) -> Release | None:
+        """Return the release whose rows are shown."""
+        return self.site.modes.release_of(mode_of(self.fields["release"]))
+
+    @property
+    def why_not(self) -> str:
+        """Return why nobody can play here; empty where they can."""
+        return why_not(self.release) if self.release else NO_RELEASE
+
+    @property
+    def limit(self) -> str:
+        """Return what is promised of the rows."""
+        return limit(self.release) if self.release else ""
+
+    @property
+    def releases(self) -> list[tuple[str, str, bool]]:
+        """Return the names of releases, the address of this round by each, and which is chosen."""
+        modes, chosen = self.site.modes, self.fields["release"]
+        among = {"": modes.release, **modes.further} if modes.further else {}
+        given = ((at, release) for at, release in among.items() if release)
+        return [(name_of(release), self.at(release=at), at == chosen) for at, release in given]
+
+    def at(self, **changes: Any) -> str:
+        """Return the address of this page after `changes`."""
+        values = {**self.fields, **changes}.items()
+        return self.to(**{name: value for name, value in values if value != _USUAL.get(name)})
+
+    @cached_property
+    def attacker(self) -> Attacker:
+        """Return the attacker of the release, the same as long as it is served."""
+        release, profiles = self.release, self.site.modes.profiles
+        if self.why_not or release is None or profiles is None:
+            abort(404, self.why_not or NO_RELEASE)
+        shown = self.site.shown(mode_of(self.fields["release"]))
+        if shown not in _attackers:
+            try:
+                target = Attacked(profiles, release, known=(KNOWN,))
+            except AnonymizerError:
+                abort(404, FEW)
+            _attackers[shown] = Attacker(target)
+        return _attackers[shown]
+
+    @cached_property
+    def whose(self) -> WhoseRow:
+        """Return the round of the first game."""
+        return self.attacker.whose(self.fields["round"]) or abort(404, FEW)
+
+    @cached_property
+    def theirs(self) -> TheirTerms:
+        """Return the round of the second game."""
+        return self.attacker.theirs(self.fields["round"]) or abort(404, FEW)
+
+    @property
+    def row(self) -> tuple[int, list[tuple[str, str]]]:
+        """Return how many people share the row, and interests with the shares that it says."""
+        row = self.whose.row if self.game == 1 else self.theirs.row
+        strongest = self.attacker.strongest(row, STRONGEST)
+        users = int(self.attacker.target.view.sizes[row])
+        return users, [(term, whole_percent(share)) for term, share in strongest]
+
+    def person(self, number: int) -> tuple[str, str]:
+        """Return the name of the person with this `number`, and what they like."""
+        shown = self.site.people[self.attacker.target.profiles.users[number]]
+        name, _, likes = shown.partition(" · ")
+        return name, likes
+
+    @property
+    def words(self) -> list[str]:
+        """Return the interests of the second game."""
+        terms = self.attacker.target.profiles.terms
+        return [terms[term] for term in self.theirs.terms.tolist()]
+
+    @cached_property
+    def pick(self) -> int:
+        """Return the position from 1 of the person that was chosen; 0: nobody yet."""
+        return int(read_parameters(self.arguments, (PICK,), self.site)["pick"])
+
+    @cached_property
+    def ticks(self) -> set[int]:
+        """Return the positions from 1 of the interests that were ticked."""
+        ticks = ({"tick": tick} for tick in self.arguments.getlist("tick"))
+        return {read_parameters(tick, (TICK,), self.site)["tick"] for tick in ticks}
+
+    @property
+    def ending(self) -> Ending | None:
+        """Return how the round ended; None before it is answered."""
+        if self.game == 1:
+            return self._named() if self.pick else None
+        done = read_parameters(self.arguments, (TICKS,), self.site)["ticks"]
+        return self._ticked() if done else None
+
+    def _named(self) -> Ending:
+        right, wins = self.pick == self.whose.answer + 1, self.attacker.wins
+        rounds, score, onwards = self._after(int(right))
+        name, _ = self.person(self.whose.people[self.whose.answer])
+        scores = [
+            ("You", f"{score} of {rounds}", "rounds so far"),
+            ("The formula", f"{percent(wins.mean())} %", f"of {wins.size:,} rounds"),
+            ("By chance", f"{percent(1 / SUSPECTS)} %", "of rounds"),
+        ]
+        reads = f"The formula reads the whole row, and the same {KNOWN} interests of each person."
+        verdict = f"{'Right' if right else 'No'}: the row is {name}’s."
+        return Ending(verdict, scores, [reads, self.limit], onwards)
+
+    def _ticked(self) -> Ending:
+        drawn, hits = self.theirs, self.attacker.hits
+        right = sum((at in self.ticks) == own for at, own in enumerate(drawn.own.tolist(), 1))
+        rounds, score, onwards = self._after(right)
+        name, _ = self.person(drawn.person)
+        by_row, by_none = self.attacker.free
+        formula = f"{hits.mean():.1f} on average over {hits.size:,} rounds"
+        scores = [
+            ("You", f"{right} of {WORDS}", f"{score / rounds:.1f} on average so far"),
+            ("The formula", f"{drawn.right} of {WORDS}", formula),
+            ("By chance", f"{WORDS // 2} of {WORDS}", "on average"),
+        ]
+        lessons = [
+            "The formula ticks what the row makes likelier than usual.",
+            f"Outside this game it is harder: of {self.attacker.different:,} interests "
+            f"{self.attacker.target.profiles.sizes[drawn.person]:,} are theirs. Of {WORDS} guesses "
+            f"at all of them {by_row:.1f} are right on average by the rows, and {by_none:.1f} "
+            "without any row.",
+            self.limit,
+        ]
+        verdict = f"What is {name}’s is filled, the rest is struck. ✓ is what you ticked."
+        return Ending(verdict, scores, lessons, onwards)
+
+    def _after(self, right: int) -> tuple[int, int, str]:
+        """Return how many rounds are played, what was right in all, and the next one's address."""
+        more = {"round": 1, "played": 1, "right": right}
+        after = {name: self.fields[name] + number for name, number in more.items()}
+        return after["played"], after["right"], self.at(**after)
+
+
+@pages.get("/attack")
+def show() -> str:
+    """Return the page with both games, and a choice of the release."""
+    table, games = _table(0, "attack.show"), [_table(at, "attack.one", number=at) for at in (1, 2)]
+    return render_template("lesson/attack.html", table=table, games=games)
+
+
+@pages.get("/attack/<int:number>")
+def one(number: int) -> str:
+    """Return a round of game `number`, and how it ended once it is answered."""
+    table = _table(number, "attack.one", number=number)
+    if number not in (1, 2):
+        abort(404, NO_GAME)
+    return render_template("lesson/round.html", table=table)
+
+
+def _table(game: int, endpoint: str, **place: Any) -> Table:
+    site = this_site()
+    if site.access != DEMO:
+        abort(404, NOT_HERE)
+    return Table(site, game, request.args, lambda **fields: url_for(endpoint, **place, **fields))
