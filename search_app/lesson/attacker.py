@@ -36,7 +36,7 @@ _LIMITS = {
     "differential": "Promised: with any other person in your place, no outcome is more than "
     "e^{epsilon} times as likely, but for a chance of {delta}.",
 }
-_OPEN = " It is no promise that nobody finds whose row it is."
+_OPEN = " It does not hide whose row it is."
 
 
 def limit(release: Release) -> str:

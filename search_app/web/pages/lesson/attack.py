@@ -178,23 +178,23 @@ class Table:
         return Ending(verdict, scores, [reads, self.limit], onwards)
 
     def _ticked(self) -> Ending:
-        drawn, hits = self.theirs, self.attacker.hits
+        drawn, hits, profiles = self.theirs, self.attacker.hits, self.attacker.target.profiles
         right = sum((at in self.ticks) == own for at, own in enumerate(drawn.own.tolist(), 1))
         rounds, score, onwards = self._after(right)
         name, _ = self.person(drawn.person)
-        by_row, by_none = self.attacker.free
+        size, (by_row, by_none) = profiles.sizes[drawn.person], self.attacker.free
         formula = f"{hits.mean():.1f} on average over {hits.size:,} rounds"
         scores = [
             ("You", f"{right} of {WORDS}", f"{score / rounds:.1f} on average so far"),
             ("The formula", f"{drawn.right} of {WORDS}", formula),
             ("By chance", f"{WORDS // 2} of {WORDS}", "on average"),
+            ("Free guesses", f"{by_row:.1f} of {WORDS}", f"{by_none:.1f} without any row"),
         ]
         lessons = [
             "The formula ticks what the row makes likelier than usual.",
-            f"Outside this game it is harder: of {self.attacker.different:,} interests "
-            f"{self.attacker.target.profiles.sizes[drawn.person]:,} are theirs. Of {WORDS} guesses "
-            f"at all of them {by_row:.1f} are right on average by the rows, and {by_none:.1f} "
-            "without any row.",
+            f"Here half are theirs. Outside this game it is {size:,} of "
+            f"{self.attacker.different:,}. Free guesses are the formula’s {WORDS} best among all "
+            "of those, on average over all people.",
             self.limit,
         ]
         verdict = f"What is {name}’s is filled, the rest is struck. ✓ is what you ticked."
