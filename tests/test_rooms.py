@@ -56,8 +56,8 @@ LAYERS = {
     " > querylog|terms > storage > numbering > compiled > model > arrays|promise|errors",
     "index": "inspection > build > opening > lucene|forward|corpora > manifest > model",
     "search_app": "__main__ > cli > verbs > server > web"
-    " > forgetting|experiments|study|lesson > tasks > town|disclosure > evaluation > accounts > workspace > search > measures"
-    " > settings|console > errors",
+    " > forgetting|experiments|study|lesson > tasks > town|disclosure > evaluation > accounts"
+    " > workspace > search > measures > settings|console > errors",
     "search_app.web": "api > pages > runs|charts > views > layout > question > visitors"
     " > parameters > site > faults|headers|wording",
 }

@@ -46,6 +46,7 @@ class ColumnReader:
         row = self._view.row_of[person] if person >= 0 else -1
         if row < 0:
             return []
+        # Guesses are of the row: they would be the same for any other member.
         own = set(self._own.indices[slice(*self._own.indptr[person : person + 2])].tolist())
         terms = self._best(int(row), best).tolist()
         return [Guess(self.profiles.terms[term], term in own) for term in terms]
@@ -60,6 +61,10 @@ class ColumnReader:
         marks = csr_matrix((np.ones(ends[-1]), np.concatenate(guessed), ends), shape=shape)
         right = self._own[view.served].multiply(marks[number_of]).sum(axis=1)
         return np.asarray(right, dtype=np.float64).ravel()
+
+    def usual(self, best: int) -> float:
+        """Return how many guesses would be right, on average, if `best` were the most common."""
+        return float(np.sort(self._view.prior)[-best:].sum())
 
     def _best(self, row: int, best: int) -> Ints:
         terms, chance = self._view.believed(row)

@@ -23,10 +23,10 @@ from anonymizer.model import Release
 
 SUSPECTS, KNOWN, WORDS = 4, 4, 24
 _ALIKE = 32  # terms in a block of those that are about as common
-_MOST = 1000  # people over whom the formula's figures are counted
+_MOST = 1000  # rounds over which the figures of the formula are counted
 _LIMITS = {
-    "average": "Only an average is promised: a profile of average length has at most {percent:g} % "
-    "as many interests as its group. A single one may be certain.",
+    "average": "Only an average is promised: a profile of average length is at most {percent:g} % "
+    "as long as its group’s list of interests. A single one may be certain.",
     "every-term": "Promised: at most {percent:g} % of a group have any one interest of its row.",
     "belief": "Promised: a row moves a guess about any one interest by at most {percent:g} "
     "percentage points.",
@@ -59,7 +59,7 @@ def why_not(release: Release) -> str:
 
 
 class WhoseRow(NamedTuple):
-    """A round of the first game: people, one of whom has the row."""
+    """A round of the first game: people, and one of them has the row."""
 
     row: int
     people: list[int]  # numbers of profiles

@@ -126,7 +126,7 @@ class Modes:
         if self.withheld():
             self.smoothed = {}
 
-    def beside(
+    def extended(
         self,
         further: Mapping[str, Release],
         smoothed: Mapping[str, SmoothedRows],

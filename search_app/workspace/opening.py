@@ -40,7 +40,7 @@ class OpenedModes(NamedTuple):
     close: Callable[[], object]
     made_from: str = ""  # the profiles' fingerprint, if further releases are open
     # Modes with further releases, by name, that were made from the same profiles.
-    beside: Callable[[Mapping[str, Release]], Modes] | None = None
+    extend: Callable[[Mapping[str, Release]], Modes] | None = None
 
 
 class ServedPeople(NamedTuple):
@@ -131,13 +131,13 @@ def open_once(
                 populations.add(mode)
         return smoothed, populations
 
-    def beside(further: Mapping[str, Release]) -> Modes:
-        return modes.beside(further, *prepared(_public_by_mode(further)))
+    def extend(further: Mapping[str, Release]) -> Modes:
+        return modes.extended(further, *prepared(_public_by_mode(further)))
 
     given = {"group": rows} if rows else {}
     given |= {"group": public_of(people.release)} if people.release else {}
     modes = Modes(engine, *people, *prepared({**_public_by_mode(people.further), **given}))
-    return OpenedModes(modes, lucene.close, made_from, beside)
+    return OpenedModes(modes, lucene.close, made_from, extend)
 
 
 def _public_by_mode(further: Mapping[str, Release]) -> dict[str, PublicRelease]:

@@ -54,7 +54,7 @@ class Ending(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class GameTable:
     """A game where a class plays it: at a site, by a request, on the page that `to` addresses."""
 
     site: Site
@@ -223,8 +223,10 @@ def one(number: int) -> str:
     return render_template("lesson/round.html", table=table)
 
 
-def _table(game: int, endpoint: str, **place: Any) -> Table:
+def _table(game: int, endpoint: str, **place: Any) -> GameTable:
     site = this_site()
     if site.access != DEMO:
         abort(404, NOT_HERE)
-    return Table(site, game, request.args, lambda **fields: url_for(endpoint, **place, **fields))
+    return GameTable(
+        site, game, request.args, lambda **fields: url_for(endpoint, **place, **fields)
+    )

@@ -31,7 +31,7 @@ def test_the_start_leads_to_both_games_of_each_release(village: FlaskClient) -> 
     page = seen(village, "/attack")
     links = [link["href"] for link in page.all("a")]
     assert {"/attack/1", "/attack/2", "/attack?release=bound"} <= {*links}
-    assert "at most 50 % as many interests as its group" in page.text
+    assert "at most 50 % as long as its group" in page.text
     assert onwards(page) == "/attack/1"
     bound = seen(village, "/attack?release=bound")
     assert "/attack/2?release=bound" in [link["href"] for link in bound.all("a")]
