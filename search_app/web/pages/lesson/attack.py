@@ -135,8 +135,8 @@ class GameTable:
 
     def person(self, number: int) -> tuple[str, str]:
         """Return the name of the person with this `number`, and what they like."""
-        shown = self.site.people[self.attacker.target.profiles.users[number]]
-        name, _, likes = shown.partition(" · ")
+        user = self.attacker.target.profiles.users[number]
+        name, _, likes = self.site.people.get(user, "Somebody").partition(" · ")
         return name, likes
 
     @property
