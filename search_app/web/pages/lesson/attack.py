@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from flask import Blueprint, abort, render_template, request, url_for
 from werkzeug.datastructures import MultiDict
+from werkzeug.exceptions import NotFound
 
 from anonymizer.attacks import Attacked
 from anonymizer.errors import AnonymizerError
@@ -221,6 +223,19 @@ def one(number: int) -> str:
     if number not in (1, 2):
         abort(404, NO_GAME)
     return render_template("lesson/round.html", table=table)
+
+
+def slide(
+    site: Site, game: int, arguments: MultiDict[str, str], to: Callable[..., str]
+) -> GameTable | None:
+    """Return a table of `game` for another page, on which it includes lesson/game.html.
+
+    That page is at `to`, and got the `arguments`. None where `site` has nobody to play with.
+    """
+    table = GameTable(site, game, arguments, to)
+    with suppress(NotFound):
+        return table if site.access == DEMO and table.row else None
+    return None
 
 
 def _table(game: int, endpoint: str, **place: Any) -> GameTable:

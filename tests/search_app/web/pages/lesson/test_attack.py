@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from urllib.parse import urlencode
 
 import pytest
+from flask import render_template
 from flask.testing import FlaskClient
+from werkzeug.datastructures import MultiDict
 
 from anonymizer.promise import Promise
 from search_app.evaluation.log import PrecisionLog
 from search_app.web import Site, create_app
+from search_app.web.pages.lesson.attack import slide
 
 from ....village import at_village
 from ...conftest import Page, seen
@@ -133,6 +137,23 @@ def test_where_there_is_nothing_to_play_a_sentence_says_so(client: FlaskClient, 
     profiles = create_app(whole).test_client()
     assert "so there is nothing to guess" in seen(profiles, "/attack").text
     assert "so there is nothing to guess" in seen(profiles, "/attack/2", 404).text
+
+
+def test_a_slide_of_another_page_plays_where_there_are_people(site: Site) -> None:
+    at = at_village(site)
+
+    def to(**fields: str) -> str:
+        return f"/lecture/5?{urlencode(fields)}"
+
+    with create_app(at).test_request_context():
+        table = slide(at, 1, MultiDict({"round": "3"}), to)
+        assert table is not None
+        shown = Page(render_template("lesson/game.html", table=table))
+        assert [link["href"] for link in shown.all("a")] == [
+            f"/lecture/5?round=3&pick={number}" for number in (1, 2, 3, 4)
+        ]
+        assert slide(site, 2, MultiDict(), to) is None
+        assert slide(replace(at, access="plain"), 1, MultiDict(), to) is None
 
 
 @pytest.mark.parametrize("access", ["plain", "private"])
