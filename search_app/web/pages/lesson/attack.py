@@ -17,7 +17,6 @@ from anonymizer.attacks import Attacked
 from anonymizer.errors import AnonymizerError
 from anonymizer.model import Release
 
-from ....disclosure.disclosure import Disclosure
 from ....disclosure.kinds import name_of
 from ....disclosure.numbers import percent, whole_percent
 from ....lesson.attacker import (
@@ -30,8 +29,9 @@ from ....lesson.attacker import (
     limit,
     why_not,
 )
+from ....search.modes import Modes
 from ....settings import DEMO
-from ...parameters import PICK, PLAYED, RELEASE, RIGHT, ROUND, TICK, TICKS, read_parameters
+from ...parameters import PICK, PLAYED, RIGHT, ROUND, TICK, TICKS, read_parameters
 from ...site import Site, this_site
 from ..groups import mode_of
 
@@ -39,11 +39,11 @@ pages = Blueprint("attack", __name__)
 TITLES = ("Whose row is this?", "Which are theirs?")
 STRONGEST = 18  # interests of a row that are shown
 NOT_HERE = "There is no game here: it says whose row is whose, and the people may be real."
-NO_RELEASE = "There is no release here, so there is no row to guess about."
+NO_RELEASE = "There is no such release here, so there is no row to guess about."
 NO_GAME = "There are two games, 1 and 2."
 FEW = "Too few people have a row and interests here for this game."
 _USUAL = {"release": "", "round": 1, "played": 0, "right": 0}
-_attackers: WeakKeyDictionary[Disclosure, Attacker] = WeakKeyDictionary()
+_attackers: WeakKeyDictionary[Site, dict[str, Attacker]] = WeakKeyDictionary()
 
 
 class Ending(NamedTuple):
@@ -70,32 +70,40 @@ class GameTable:
         return TITLES[self.game - 1]
 
     @cached_property
+    def modes(self) -> Modes:
+        """Return the modes whose releases can be played."""
+        return self.site.modes
+
+    @cached_property
     def fields(self) -> dict[str, Any]:
         """Return the release and the round, and how the rounds before ended."""
-        return read_parameters(self.arguments, (RELEASE, ROUND, PLAYED, RIGHT), self.site)
+        name = self.arguments.get("release", "")
+        if name and name not in self.modes.further:
+            abort(404, NO_RELEASE)
+        rest = read_parameters(self.arguments, (ROUND, PLAYED, RIGHT), self.site)
+        return {"release": name, **rest}
 
     @property
-    def release(self) -> Release | None:
+    def releases(self) -> dict[str, str]:
+        """Return what each release that can be played is called; the one in use has no name."""
+        among = {"": self.modes.release, **self.modes.further}
+        return {name: name_of(release) for name, release in among.items() if release}
+
+    @cached_property
+    def release(self) -> Release:
         """Return the release whose rows are shown."""
-        return self.site.modes.release_of(mode_of(self.fields["release"]))
+        release = self.modes.release_of(mode_of(self.fields["release"]))
+        return release or abort(404, NO_RELEASE)
 
     @property
     def why_not(self) -> str:
-        """Return why nobody can play here; empty where they can."""
-        return why_not(self.release) if self.release else NO_RELEASE
+        """Return why there is no game with these rows; empty where there is."""
+        return why_not(self.release)
 
     @property
     def limit(self) -> str:
         """Return what is promised of the rows."""
-        return limit(self.release) if self.release else ""
-
-    @property
-    def releases(self) -> list[tuple[str, str, bool]]:
-        """Return the names of releases, the address of this round by each, and which is chosen."""
-        modes, chosen = self.site.modes, self.fields["release"]
-        among = {"": modes.release, **modes.further} if modes.further else {}
-        given = ((at, release) for at, release in among.items() if release)
-        return [(name_of(release), self.at(release=at), at == chosen) for at, release in given]
+        return limit(self.release)
 
     def at(self, **changes: Any) -> str:
         """Return the address of this page after `changes`."""
@@ -105,17 +113,16 @@ class GameTable:
     @cached_property
     def attacker(self) -> Attacker:
         """Return the attacker of the release, the same as long as it is served."""
-        release, profiles = self.release, self.site.modes.profiles
-        if self.why_not or release is None or profiles is None:
+        known, name = _attackers.setdefault(self.site, {}), self.fields["release"]
+        if self.why_not or self.modes.profiles is None:
             abort(404, self.why_not or NO_RELEASE)
-        shown = self.site.shown(mode_of(self.fields["release"]))
-        if shown not in _attackers:
+        if name not in known or known[name].target.release is not self.release:
             try:
-                target = Attacked(profiles, release, known=(KNOWN,))
+                target = Attacked(self.modes.profiles, self.release, known=(KNOWN,))
             except AnonymizerError:
                 abort(404, FEW)
-            _attackers[shown] = Attacker(target)
-        return _attackers[shown]
+            known[name] = Attacker(target)
+        return known[name]
 
     @cached_property
     def whose(self) -> WhoseRow:
