@@ -8,7 +8,6 @@ from ..errors import BadParameter
 from .attacked import KNOWN, Attacked, AttackResult
 from .beyond_m import beyond_m
 from .fitting import fitting
-from .guesses import ColumnReader, Guess
 from .inference import columns, inference
 from .linking import linking
 from .membership import membership
@@ -42,14 +41,4 @@ def attack_of(name: str) -> Callable[[Attacked], list[AttackResult]]:
     return ATTACKS[name]
 
 
-__all__ = [
-    "ATTACKS",
-    "KNOWN",
-    "AttackResult",
-    "Attacked",
-    "ColumnReader",
-    "Guess",
-    "applicable",
-    "attack_of",
-    "columns",
-]
+__all__ = ["ATTACKS", "KNOWN", "AttackResult", "Attacked", "applicable", "attack_of", "columns"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from anonymizer.attacks import ColumnReader, Guess
 from anonymizer.attacks.attacked import right_guesses
+from anonymizer.attacks.guesses import ColumnReader, Guess
 from anonymizer.attacks.learning import guessed, thirds
 from anonymizer.model import Profiles
 

@@ -72,7 +72,7 @@ class GameTable:
     @cached_property
     def modes(self) -> Modes:
         """Return the modes whose releases can be played."""
-        return self.site.modes
+        return self.site.dial.now()
 
     @cached_property
     def fields(self) -> dict[str, Any]:

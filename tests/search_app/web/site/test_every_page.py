@@ -50,6 +50,7 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
         "/experiments/compare?one=toy&other=later",
         "/experiments/compare?one=toy&other=later&measure=all&pool=1000",
     ],
+    "dial.show": ["/dial", "/dial?q=java", "/dial?q=java&user=1001&stop=none", "/dial?q=unheard"],
     "lecture.show": ["/lecture"],
     "lecture.hurts": [],
     "lecture.one": ["/lecture/1", "/lecture/1?blind=1"],
