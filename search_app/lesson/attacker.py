@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from anonymizer.arrays import Floats, Ints
-from anonymizer.attacks import Attacked, ColumnReader
+from anonymizer.attacks import Attacked
+from anonymizer.attacks.guesses import ColumnReader
 from anonymizer.attacks.inference import rising
 from anonymizer.attacks.linking import likeliest, row_odds
 from anonymizer.model import Release
