@@ -37,6 +37,7 @@ _LIMITS = {
     "differential": "Promised: with any other person in your place, no outcome is more than "
     "e^{epsilon} times as likely, but for a chance of {delta}.",
 }
+# What bounds the terms of a row says nothing of the person who has the row.
 _OPEN = " It does not hide whose row it is."
 
 
@@ -161,6 +162,7 @@ class Attacker:
     def _drawn(self, number: int) -> tuple[Ints, np.random.Generator]:
         """Return the players in the order of round `number`, and a generator for what follows."""
         rng = np.random.default_rng(number)
+        # Of all profiles, not of the players: releases may have rows for different people.
         order = rng.permutation(len(self.target.profiles))
         return order[np.isin(order, self._players)][:_MOST], rng
 
@@ -168,6 +170,7 @@ class Attacker:
         """Yield a round for each of `order`, with those after them who have another row."""
         row_of = self.target.view.row_of
         for at, victim in enumerate(order.tolist()):
+            # Who follows in the order is as good as drawn, and nobody is there more often.
             row, others = int(row_of[victim]), np.roll(order, -at)
             others = others[row_of[others] != row][: SUSPECTS - 1]
             if others.size == SUSPECTS - 1:
@@ -197,6 +200,7 @@ class Attacker:
                 people = self._people[others]
                 odds = np.cumsum(people / (len(self.target.profiles) - people))
                 drawn += [term, others.pop(int(np.searchsorted(odds, rng.random() * odds[-1])))]
+        # In the order of drawing, each own term would stand before the other's.
         return np.sort(np.array(drawn, dtype=np.int64))
 
     @cached_property

@@ -43,6 +43,7 @@ NO_RELEASE = "There is no such release here, so there is no row to guess about."
 NO_GAME = "There are two games, 1 and 2."
 FEW = "Too few people have a row and interests here for this game."
 _USUAL = {"release": "", "round": 1, "played": 0, "right": 0}
+# Weak, so that an attacker, who knows all profiles, goes when their site is replaced.
 _attackers: WeakKeyDictionary[Site, dict[str, Attacker]] = WeakKeyDictionary()
 
 
@@ -107,6 +108,7 @@ class GameTable:
 
     def at(self, **changes: Any) -> str:
         """Return the address of this page after `changes`."""
+        # The score stands in the address alone, so that a reload counts nothing twice.
         values = {**self.fields, **changes}.items()
         return self.to(**{name: value for name, value in values if value != _USUAL.get(name)})
 
@@ -145,6 +147,7 @@ class GameTable:
     def person(self, number: int) -> tuple[str, str]:
         """Return the name of the person with this `number`, and what they like."""
         user = self.attacker.target.profiles.users[number]
+        # Without what they like, the second game has no other hint than the row.
         name, _, likes = self.site.people.get(user, "Somebody").partition(" · ")
         return name, likes
 
@@ -188,6 +191,7 @@ class GameTable:
 
     def _ticked(self) -> Ending:
         drawn, hits, profiles = self.theirs, self.attacker.hits, self.attacker.target.profiles
+        # A term that was left alone is judged, too: so ticking all or none is worth no more.
         right = sum((at in self.ticks) == own for at, own in enumerate(drawn.own.tolist(), 1))
         rounds, score, onwards = self._after(right)
         name, _ = self.person(drawn.person)
