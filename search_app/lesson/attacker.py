@@ -170,7 +170,7 @@ class Attacker:
         """Yield a round for each of `order`, with those after them who have another row."""
         row_of = self.target.view.row_of
         for at, victim in enumerate(order.tolist()):
-            # Who follows in the order is as good as drawn, and nobody is there more often.
+            # Those who follow in a random order are as good as drawn.
             row, others = int(row_of[victim]), np.roll(order, -at)
             others = others[row_of[others] != row][: SUSPECTS - 1]
             if others.size == SUSPECTS - 1:
