@@ -43,7 +43,7 @@ NO_RELEASE = "There is no such release here, so there is no row to guess about."
 NO_GAME = "There are two games, 1 and 2."
 FEW = "Too few people have a row and interests here for this game."
 _USUAL = {"release": "", "round": 1, "played": 0, "right": 0}
-# Weak, so that an attacker, who knows all profiles, goes when their site is replaced.
+# Weak, because an attacker holds all profiles: it goes when its site is replaced.
 _attackers: WeakKeyDictionary[Site, dict[str, Attacker]] = WeakKeyDictionary()
 
 
