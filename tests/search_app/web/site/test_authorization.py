@@ -82,6 +82,8 @@ ROWS = {
     "GET /lecture": SHOW,
     "GET /lecture/hurts": replace(SHOW, path="/lecture/hurts", demo=(404, 404), plain=(404, 404)),
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
+    "GET /attack": replace(SHOW, plain=(404, 404)),
+    "GET /attack/<int:number>": replace(SHOW, path="/attack/1", demo=(404, 404), plain=(404, 404)),
     # -- on the own device: nobody is asked for, and `user` means nothing
     "GET /device": replace(FOR_ALL, path="/device?q=java", private=CLOSED),
     # -- the own page

@@ -55,6 +55,8 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
     "lecture.show": ["/lecture"],
     "lecture.hurts": [],
     "lecture.one": ["/lecture/1", "/lecture/1?blind=1"],
+    "attack.show": ["/attack"],
+    "attack.one": ["/attack/1"],  # too few people play here; test_attack_browser.py has more
     "about.show": ["/about"],
     "docs.show": ["/docs"],
     "sign_in.show": [],  # in private mode, below
