@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from anonymizer.model import Release
 
-from ..workspace.lecture import PreparedSearch
+from ..workspace.lecture import TWO, Lecture, PreparedSearch
 from . import PAIR
 
-QUERY = "java"  # the lecture's example: two people mean different things by it
+QUERY = "java"  # of the lecture's story: two people mean different things by it
 WORDS = (  # of several meanings, each with two interests that mean different things by it
     (QUERY, PAIR),
     ("bass", ("fishing", "guitar")),
@@ -41,10 +41,40 @@ def pair(
     return chosen
 
 
-def searches(truth: Mapping[str, Any], release: Release) -> tuple[PreparedSearch, ...]:
-    """Return the lecture's searches: each of `WORDS` by two people of `truth` who differ in it."""
+STORY = (  # what is shown, and what the lecturer may say
+    (TWO, "Two people type the same word. What does either of them want to find?"),
+    ("plain", "Without personalization both get this list. Which of them does it serve?"),
+    (
+        "own",
+        "All others are measured by this order. Its price: the server reads your whole profile.",
+    ),
+    ("read", "Nothing is drawn here: these are the bytes that the engine was handed just now."),
+    ("group", "The server reads one list that several people share. What is lost, what is kept?"),
+    ("hurts", "Personalization can be worse than none. Who would notice?"),
+    ("attacker", "Somebody sees the group’s list. How much of one member can they guess?"),
+    ("dial", "From left to right, less and less is known of you. Where would you stop?"),
+    ("device", "Nobody has to be told who you are, if your own device makes the order."),
+)
+
+
+def story(query: str, users: Sequence[str]) -> tuple[PreparedSearch, ...]:
+    """Return the slides of a lecture on `query`, asked by the first of `users`, or the first two.
+
+    Without users there are none.
+    """
+    whose = {TWO: ",".join(users[:2]), "hurts": "", "device": ""}
     return tuple(
-        PreparedSearch(word, user)
-        for word, labels in WORDS
-        for user in pair(truth, release, labels).values()
+        PreparedSearch(query * (kind != "hurts"), whose.get(kind, users[0]), shown=kind, note=note)
+        for kind, note in STORY
+        if users and (kind != TWO or len(users) > 1)
     )
+
+
+def lecture(truth: Mapping[str, Any], release: Release) -> Lecture:
+    """Return the usual lecture: the story of `QUERY`, and each of `WORDS` side by side.
+
+    Each is asked by two people of `truth` who differ in it.
+    """
+    users = {word: list(pair(truth, release, labels).values()) for word, labels in WORDS}
+    extra = (PreparedSearch(word, user) for word, whose in users.items() for user in whose)
+    return Lecture(story(QUERY, users[QUERY]), extra=tuple(extra))

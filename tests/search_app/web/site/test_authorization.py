@@ -77,7 +77,6 @@ ROWS = {
     "GET /why": replace(SEARCH, path="/why?q=java&doc=doc00"),
     "GET /documents/<path:doc>": replace(FOUND, path="/documents/doc03"),
     "GET /lecture": SHOW,
-    "GET /lecture/hurts": replace(SHOW, path="/lecture/hurts", demo=(404, 404), plain=(404, 404)),
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
     # -- on the own device: nobody is asked for, and `user` means nothing
     "GET /device": replace(FOR_ALL, path="/device?q=java", private=CLOSED),

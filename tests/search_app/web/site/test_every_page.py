@@ -51,8 +51,7 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
         "/experiments/compare?one=toy&other=later&measure=all&pool=1000",
     ],
     "lecture.show": ["/lecture"],
-    "lecture.hurts": [],
-    "lecture.one": ["/lecture/1", "/lecture/1?blind=1"],
+    "lecture.one": [*(f"/lecture/{number}" for number in range(10)), "/lecture/10"],
     "about.show": ["/about"],
     "docs.show": ["/docs"],
     "sign_in.show": [],  # in private mode, below
