@@ -70,7 +70,7 @@ def one(number: int) -> str:
         if look.blind and slide.blinds
         else "",
     }
-    item = _item(site, number, search)
+    item = _item(site, number, slide.search or search)
     if len(search.users) > 1:  # the columns have their names
         item = item._replace(person="")
     return render_template(

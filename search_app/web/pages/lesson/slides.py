@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from flask import request
 
+from ....disclosure.numbers import two_decimals
 from ....evaluation.relevance import LabelledQuery
 from ....measures.relevance import relevant_precision
 from ....search.modes import MODES
@@ -18,7 +19,7 @@ from ...site import Site
 from ...views.answering import ask
 from ...views.columns import ComparedRanking, Look, columns, shown_modes
 from ...views.own_page import sent_in
-from ...views.verdict import Closeness, verdict
+from ...views.verdict import verdict_on
 from .worse import why, worse
 
 SHOWN, LARGE = 5, 6  # results; in one or two columns
@@ -28,6 +29,11 @@ A_LINE = 42  # characters of a heading
 HURT = ("none", "group")
 TRIED, LEAST = 40, 5  # searches that are tried, and their relevant documents at least
 MOST = 3  # columns, unless others are chosen
+HARMED = (
+    "This search is about {}, which is no interest of this person. By relevant documents, AP falls "
+    "from {} to {}."
+)
+HELPS = "On evidence an interest counts only beyond what everybody shares."
 NO_TRUTH = "Nobody knows here of a search that personalization harms."
 
 
@@ -37,9 +43,22 @@ class Slide(NamedTuple):
     template: str
     context: Mapping[str, Any]
     blinds: bool = False  # whether its columns can be shown without their names
+    search: PreparedSearch | None = None  # another one than the line has
 
 
 Show = Callable[[Site, PreparedSearch, Look], Slide]
+
+
+def _shown(
+    made: Sequence[ComparedRanking],
+    notices: Iterable[str] = (),
+    worse: Sequence[str] = (),
+    verdict: str = "",
+    search: PreparedSearch | None = None,
+) -> Slide:
+    """Return the slide of the columns `made`, with sentences above and below their heads."""
+    context = {"columns": made, "notices": notices, "worse": worse, "verdict": verdict}
+    return Slide("lecture/rankings.html", context, search=search)
 
 
 def _rankings(modes: tuple[str, ...]) -> Show:
@@ -61,22 +80,13 @@ def _rankings(modes: tuple[str, ...]) -> Show:
         count = LARGE if len(shown) == 1 else SHOWN - (title > A_LINE)
         count -= bool(fell)
         made = columns(site, question, outcome, shown, look, count, size, why=False)
-        compared = "" if fell or shown != ["group"] else _verdict(site, question.user, outcome)
-        around = {"notices": outcome.notices, "worse": fell, "verdict": compared}
-        return Slide("lecture/rankings.html", {"columns": made, **around}, len(made) > 1)
+        compared = (
+            "" if fell or shown != ["group"] else verdict_on(site, search.user, outcome, HURT)
+        )
+        slide = _shown(made, outcome.notices, fell, compared)
+        return slide._replace(blinds=len(made) > 1)
 
     return show
-
-
-def _verdict(site: Site, user: str, outcome: Any) -> str:
-    answers = [outcome.in_mode(mode) for mode in HURT]
-    near = [
-        Closeness(answer.precision.ap, answer.agreement.overlap, "", site.words_of("group", user))
-        for answer in answers
-        if answer.precision and answer.agreement
-    ]
-    group = answers[1]
-    return verdict(near[0], near[1:], len(group.ranking), group.users) if near else ""
 
 
 def _two(site: Site, search: PreparedSearch, _look: Look) -> Slide:
@@ -91,8 +101,7 @@ def _two(site: Site, search: PreparedSearch, _look: Look) -> Slide:
         # Each order is its own standard here, so its AP says nothing.
         made.append(column._replace(name=site.people[user], precision=None))
         notices += outcome.notices
-    around = {"notices": dict.fromkeys(notices), "worse": (), "verdict": ""}
-    return Slide("lecture/rankings.html", {"columns": made, **around})
+    return _shown(made, dict.fromkeys(notices))
 
 
 def _read(site: Site, search: PreparedSearch, _look: Look) -> Slide:
@@ -126,29 +135,24 @@ def _hurts(site: Site, search: PreparedSearch, look: Look) -> Slide:
     if harmed is None or truth is None:
         return _sentence(NO_TRUTH)(site, search, look)
     harm, before, after = harmed
-    question = read_question({"q": harm.topic.query, "user": harm.topic.user}, site)
-    because, made = "", list[ComparedRanking]()
+    query, user = harm.topic.query, harm.topic.user
+    question = read_question({"q": query, "user": user}, site)
+    made, because = list[ComparedRanking](), ""
     for ranking, name in ((COSINE, "by likeness"), (EVIDENCE, "on evidence")):
         by = question.but(rule=question.rule._replace(ranking=ranking))
         outcome = ask(site, by, False, HURT)
         plain, *groups = columns(site, by, outcome, HURT, Look(), REASONED, SNIPPET)
         if not made:
-            answer, row = outcome.in_mode("group"), site.words_of("group", question.user).row
+            answer, row = outcome.in_mode("group"), site.words_of("group", user).row
             good = truth.relevance.relevant(harm, site.modes.engine.ids(answer.ranking.rows))
             because = why(site, answer, good, "this topic", row)
             made.append(plain)
         made += [group._replace(name=f"{group.name}, {name}") for group in groups]
-    context = {
-        "query": harm.topic.query,
-        "person": site.people.get(harm.topic.user, ""),
-        "about": ", ".join(sorted(harm.labels)).replace("-", " "),
-        "why": because,
-        "before": before,
-        "after": after,
-        "columns": made,
-        "shown": REASONED,
-    }
-    return Slide("lecture/hurts.html", context)
+    about = ", ".join(sorted(harm.labels)).replace("-", " ")
+    fell = HARMED.format(about, two_decimals(before), two_decimals(after)), f"{because} {HELPS}"
+    # AP by the own profile says nothing here: the search is off its interests.
+    shown = [column._replace(precision=None, sees="") for column in made]
+    return _shown(shown, worse=fell, search=PreparedSearch(query, user, shown=search.shown))
 
 
 def _harmed(site: Site) -> tuple[LabelledQuery, float, float] | None:
