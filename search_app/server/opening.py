@@ -27,6 +27,7 @@ from ..accounts.transcripts import Transcripts
 from ..disclosure.kinds import name_of
 from ..errors import UsageError
 from ..evaluation.log import PrecisionLog
+from ..lesson.releases import DialReleases
 from ..search.modes import FURTHER, Modes
 from ..search.request import COSINE, EVIDENCE, rule_of
 from ..settings import DEMO, PLAIN, PRIVATE, Settings
@@ -55,6 +56,7 @@ class Serving:
         self.workspace = Workspace(settings.workspace)
         self.settings = settings
         self.follow: Callable[[], object] = lambda: None  # serves the current state at once
+        self.building: Callable[[], Sequence[str]] = tuple  # releases of the dial under way
         self._say = say
         self._loopback = loopback
         self._messages: set[str] = set()
@@ -185,7 +187,16 @@ class Serving:
             leave=self._leave,
             prepared=lambda: prepare(self.workspace.root / LECTURE, usual),
             truth=cache(partial(self._truth, truth)),
+            dial_modes=self._dial_modes(opened),
+            building=self.building,
         )
+
+    def _dial_modes(self, opened: OpenedModes) -> Callable[[], Modes] | None:
+        """Return what gives the modes with the dial's releases; None where nobody can be chosen."""
+        if opened.modes.profiles is None or opened.extend is None:
+            return None
+        made_from, modes = opened.made_from, opened.modes
+        return DialReleases(self.workspace, made_from, modes, opened.extend)
 
     def _truth(self, truth: Mapping[str, Any] | None) -> Truth | None:
         """Return which documents belong to the interests of the people in `truth`."""

@@ -23,6 +23,7 @@ _PAGES = (  # endpoint, name, access modes
     ("groups.show", "Groups", ACCESS),
     ("log.show", "Log", ACCESS),
     ("experiments.index", "Experiments", ACCESS),
+    ("dial.show", "Dial", (DEMO,)),
     ("lecture.show", "Lecture", (DEMO, PLAIN)),
     ("admin.show", "People", (PRIVATE,)),
     ("about.show", "About", ACCESS),

@@ -50,6 +50,7 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
         "/experiments/compare?one=toy&other=later",
         "/experiments/compare?one=toy&other=later&measure=all&pool=1000",
     ],
+    "dial.show": ["/dial", "/dial?q=java", "/dial?q=java&user=1001&stop=none", "/dial?q=unheard"],
     "lecture.show": ["/lecture"],
     "lecture.one": [*(f"/lecture/{number}" for number in range(10)), "/lecture/10"],
     "about.show": ["/about"],
