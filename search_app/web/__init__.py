@@ -35,7 +35,7 @@ from .pages import (
     search,
     why,
 )
-from .pages.lesson import dial, lecture
+from .pages.lesson import attack, dial, lecture
 from .pages.study import leader, participant, serving
 from .pages.study.place import KEY as STUDY
 from .pages.study.place import ServedStudy, leads
@@ -48,7 +48,9 @@ from .wording import unparted
 
 __all__ = ["Example", "Live", "ServedStudy", "Site", "create_app", "create_study_app"]
 
-_PAGES = (search, compare, device, dial, lecture, groups, log, experiments, me, about, health)
+_PAGES = (
+    *(search, compare, device, dial, attack, lecture, groups, log, experiments, me, about, health),
+)
 _API = (api, api_device, api_dial, api_profile, api_groups, api_experiments, docs)
 _DOORS = (sign_in, admin, why, layout)
 

@@ -25,6 +25,7 @@ _PAGES = (  # endpoint, name, access modes
     ("experiments.index", "Experiments", ACCESS),
     ("dial.show", "Dial", (DEMO,)),
     ("lecture.show", "Lecture", (DEMO, PLAIN)),
+    ("attack.show", "Attack", (DEMO,)),
     ("admin.show", "People", (PRIVATE,)),
     ("about.show", "About", ACCESS),
 )

@@ -80,6 +80,8 @@ ROWS = {
     "GET /dial": replace(DIAL, path="/dial?q=java"),
     "GET /lecture": SHOW,
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
+    "GET /attack": replace(SHOW, plain=(404, 404)),
+    "GET /attack/<int:number>": replace(SHOW, path="/attack/1", demo=(404, 404), plain=(404, 404)),
     # -- on the own device: nobody is asked for, and `user` means nothing
     "GET /device": replace(FOR_ALL, path="/device?q=java", private=CLOSED),
     # -- the own page
