@@ -18,8 +18,11 @@ from ...question import read_question
 from ...site import Site
 from ...views.answering import ask
 from ...views.columns import ComparedRanking, Look, columns, shown_modes
+from ...views.dial import dial_view
 from ...views.own_page import sent_in
 from ...views.verdict import verdict_on
+from .attack import FEW
+from .attack import slide as game
 from .worse import why, worse
 
 SHOWN, LARGE = 5, 6  # results; in one or two columns
@@ -34,6 +37,7 @@ HARMED = (
     "from {} to {}."
 )
 HELPS = "On evidence an interest counts only beyond what everybody shares."
+STOPS = "From all of you to nobody known, in a few steps."
 NO_TRUTH = "Nobody knows here of a search that personalization harms."
 
 
@@ -128,6 +132,31 @@ def _sentence(text: str, path: str = "", label: str = "") -> Show:
     return show
 
 
+def _dial(site: Site, search: PreparedSearch, look: Look) -> Slide:
+    """Return the dial of a search; where there is one stop only, a link to its page."""
+    question = read_question({"q": search.query, "user": search.user}, site)
+    dial = dial_view(site, question, request.args.get("stop", "")) if question.query else None
+    if dial is None or len(dial.stops) == 1:
+        return _sentence(STOPS, "/dial", "Turn the dial")(site, search, look)
+    # The stops are links, for those without script: here they lead to this slide.
+    stops = [stop._replace(address=_here(stop=stop.stop.mode)) for stop in dial.stops]
+    return Slide("lecture/dial.html", {"dial": dial._replace(stops=stops)})
+
+
+def _attacker(site: Site, search: PreparedSearch, look: Look) -> Slide:
+    """Return the attacker's first game, which the class plays on the slide."""
+    table = game(site, 1, request.args, _here)
+    return (
+        Slide("lecture/game.html", {"table": table})
+        if table
+        else _sentence(FEW)(site, search, look)
+    )
+
+
+def _here(**fields: Any) -> str:
+    return f"{request.script_root}{request.path}?{urlencode(fields)}"
+
+
 def _hurts(site: Site, search: PreparedSearch, look: Look) -> Slide:
     """Return a search that personalization harms: plain, by likeness, and on evidence."""
     harmed = _harmed(site)
@@ -185,14 +214,8 @@ SLIDES: Mapping[str, tuple[str, Show]] = {
     "two": ("Same word, two people", _two),
     "read": ("What the server read", _read),
     "hurts": ("Where personalization hurts", _hurts),
-    "attacker": (
-        "Play the attacker",
-        _sentence("Whose list is it, and which interests are theirs?", "/attack", "Play"),
-    ),
-    "dial": (
-        "How much of you does this ranking need?",
-        _sentence("From all of you to nobody known, in a few steps.", "/dial", "Turn the dial"),
-    ),
+    "attacker": ("Play the attacker", _attacker),
+    "dial": ("How much of you does this ranking need?", _dial),
     "device": (
         "On your own device",
         _sentence(

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page
 from search_app.web import Site, create_app
 from search_app.workspace.lecture import Lecture, PreparedSearch
 
+from ...village import at_village
 from ..conftest import ToyIndex
 from .chromium import in_browser
 
@@ -93,3 +94,20 @@ class TestStory:
                 assert note is not None and 0 <= note["y"] <= note["y"] + note["height"] <= 720
                 page.keyboard.press("i")
                 assert not page.locator(".note p").is_visible()
+
+
+class TestGame:
+    """A game on a slide."""
+
+    @pytest.fixture
+    def app(self, site: Site) -> Flask:
+        slides = Lecture((PreparedSearch("", shown="attacker"), *SEARCHES))
+        return create_app(replace(at_village(site), prepared=lambda: slides))
+
+    def test_it_is_on_the_projector_and_its_keys_play(self, page: Page, address: str) -> None:
+        assert looked_at(page, f"{address}/lecture/1", "") == 0
+        page.keyboard.press("2")
+        page.wait_for_url("**/lecture/1?pick=2")
+        assert looked_at(page, page.url, "") == 0
+        page.get_by_role("link", name="Next round").click()
+        page.wait_for_url("**/lecture/1?round=2*")

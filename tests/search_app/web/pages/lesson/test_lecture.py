@@ -22,6 +22,7 @@ from search_app.web import Site, create_app
 from search_app.web.site import Truth
 from search_app.workspace.lecture import Lecture, PreparedSearch, prepare
 
+from ....village import at_village
 from ...conftest import DOCUMENTS, TERMS, seen
 
 SEARCHES = (
@@ -113,6 +114,30 @@ def test_an_order_stands_alone(
     assert ("Of your personal top 10, your group finds 5, plain search 5." in page.text) == (
         kind == "group"
     )
+
+
+def test_the_dial_turns_on_its_slide(client: FlaskClient) -> None:
+    page = seen(client, "/lecture/0")
+    assert [dial["data-dial"] for dial in page.all("div", "dial")] == [
+        "/api/v1/dial?q=java&user=1001"
+    ]
+    stops = {str(link["data-stop"]): link for link in page.all("a") if "data-stop" in link}
+    assert [*stops] == ["own", "group", "none"]
+    assert stops["own"]["href"] == "/lecture/0?stop=own"
+    turned = seen(client, "/lecture/0?stop=own")
+    assert "aria-current" in next(
+        link for link in turned.all("a") if link.get("data-stop") == "own"
+    )
+
+
+def test_the_attacker_is_played_on_its_slide(site: Site) -> None:
+    told = Lecture((PreparedSearch("", shown="attacker", note="Vote."), PreparedSearch("java")))
+    client = create_app(replace(at_village(site), prepared=lambda: told)).test_client()
+    keys = turns(seen(client, "/lecture/1"))
+    assert (keys["2"], keys["n"]) == ("/lecture/1?pick=2", "/lecture/2")
+    end = seen(client, keys["2"])
+    assert "You " in end.text
+    assert "/lecture/1?round=2&played=1" in "".join(str(link["href"]) for link in end.all("a"))
 
 
 def test_what_the_server_read_is_what_the_engine_was_handed(
