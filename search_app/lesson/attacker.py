@@ -136,11 +136,6 @@ class Attacker:
         return [self.target.profiles.terms[term] for term in self._known[at].indices.tolist()]
 
     @cached_property
-    def different(self) -> int:
-        """Return how many different terms people have."""
-        return int(np.count_nonzero(self._people))
-
-    @cached_property
     def _players(self) -> Ints:
         """Return the people who are in a group and have terms enough to show."""
         row_of, sizes = self.target.view.row_of, self.target.profiles.sizes
@@ -181,20 +176,19 @@ class Attacker:
     def _dealt(self, order: Ints, rng: np.random.Generator) -> Iterator[TheirTerms]:
         """Yield a round for each of `order` who has terms enough."""
         for person in order.tolist():
-            own, row = _terms(self.target.own, person), int(self.target.view.row_of[person])
+            own, row = self.target.own[person].indices, int(self.target.view.row_of[person])
             terms = self._pairs(own, rng)
             if terms.size == WORDS:
-                marks = (np.isin(terms, own), np.isin(terms, _terms(self._claims, row)))
+                marks = (np.isin(terms, some) for some in (own, self._claims[row].indices))
                 yield TheirTerms(row, person, terms, *marks)
 
     def _pairs(self, own: Ints, rng: np.random.Generator) -> Ints:
         """Return some of the terms `own`, and for each one of others that is about as common."""
-        has, left, drawn = {*own.tolist()}, dict[int, list[int]](), list[int]()
+        has, left, drawn = {*own.tolist()}, dict[tuple[int, ...], list[int]](), list[int]()
         for term in rng.permutation(own).tolist():
-            block = int(self._block_of[term])
-            if block not in left:
-                left[block] = [other for other in self._blocks[block] if other not in has]
-            if (others := left[block]) and len(drawn) < WORDS:
+            block = self.alike[term]
+            others = left.setdefault(block, [other for other in block if other not in has])
+            if others and len(drawn) < WORDS:
                 # By its odds among all people: so of two terms of a block that differ a little in
                 # how many have them, each is as often the own one.
                 people = self._people[others]
@@ -209,17 +203,9 @@ class Attacker:
         return np.bincount(self.target.own.indices, minlength=self.target.own.shape[1])
 
     @cached_property
-    def _blocks(self) -> list[list[int]]:
-        """Return the terms in blocks: those of one block are about as common."""
-        order = np.argsort(self._people, kind="stable")[-self.different :]
-        return [part.tolist() for part in np.split(order, range(_ALIKE, order.size, _ALIKE))]
-
-    @cached_property
-    def _block_of(self) -> dict[int, int]:
-        return {term: at for at, block in enumerate(self._blocks) for term in block}
-
-
-def _terms(matrix: csr_matrix, row: int) -> Ints:
-    """Return the terms of `row` of `matrix`."""
-    terms: Ints = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]].astype(np.int64)
-    return terms
+    def alike(self) -> dict[int, tuple[int, ...]]:
+        """Return for each term that people have those that are about as common, and itself."""
+        order = np.argsort(self._people, kind="stable")
+        order = order[self._people[order] > 0]
+        blocks = np.split(order, range(_ALIKE, order.size, _ALIKE))
+        return {term: tuple(block.tolist()) for block in blocks for term in block.tolist()}

@@ -206,7 +206,7 @@ class GameTable:
         lessons = [
             "The formula ticks what the row makes likelier than usual.",
             f"Here half are theirs. Outside this game it is {size:,} of "
-            f"{self.attacker.different:,}. Free guesses are the formula’s {WORDS} best among all "
+            f"{len(self.attacker.alike):,}. Free guesses are the formula’s {WORDS} best among all "
             "of those, on average over all people.",
             self.limit,
         ]
