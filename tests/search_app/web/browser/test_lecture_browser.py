@@ -96,6 +96,15 @@ class TestStory:
                 assert not page.locator(".note p").is_visible()
 
 
+def test_a_clicker_goes_on_after_the_dial_was_turned(page: Page, address: str) -> None:
+    page.goto(f"{address}/lecture/0?stop=own")
+    page.locator(".turner").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**/lecture/0?stop=group")
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**/lecture/1")
+
+
 class TestGame:
     """A game on a slide."""
 
