@@ -261,12 +261,9 @@ class Serving:
 
 def _usual(truth: Mapping[str, Any], release: Release) -> tuple[tuple[Example, ...], Lecture]:
     """Return the examples of the town of `truth`, and its lecture."""
-    from ..town.examples import QUERY, lecture, pair
+    from ..town.examples import lecture, personas
 
-    examples = (
-        Example(user, QUERY, f"{QUERY} as {truth['users'][user]['name']} ({interest})")
-        for interest, user in pair(truth, release).items()
-    )
+    examples = (Example(search.user, search.query) for search in personas(truth, release))
     return tuple(examples), lecture(truth, release)
 
 

@@ -11,6 +11,7 @@ from anonymizer.model import Release
 from ..workspace.lecture import TWO, Lecture, PreparedSearch
 from . import PAIR
 
+PERSONAS = 6  # who are shown first, as differing as they can be
 QUERY = "java"  # of the lecture's story: two people mean different things by it
 WORDS = (  # of several meanings, each with two interests that mean different things by it
     (QUERY, PAIR),
@@ -38,6 +39,18 @@ def pair(
         only = [user for user in fans[label] if user in row_of and user not in fans[other]]
         if only:
             chosen[label] = max(only, key=lambda user: fans_in_row[row_of[user]])
+    return chosen
+
+
+def personas(truth: Mapping[str, Any], release: Release) -> list[PreparedSearch]:
+    """Return the first of the `searches` whose people share no interest of `truth`."""
+    chosen: list[PreparedSearch] = []
+    taken: set[str] = set()
+    for search in searches(truth, release):
+        own = {interest["label"] for interest in truth["users"][search.user]["interests"]}
+        if len(chosen) < PERSONAS and not own & taken:
+            chosen.append(search)
+            taken |= own
     return chosen
 
 
@@ -70,11 +83,17 @@ def story(query: str, users: Sequence[str]) -> tuple[PreparedSearch, ...]:
     )
 
 
-def lecture(truth: Mapping[str, Any], release: Release) -> Lecture:
-    """Return the usual lecture: the story of `QUERY`, and each of `WORDS` side by side.
+def searches(truth: Mapping[str, Any], release: Release) -> tuple[PreparedSearch, ...]:
+    """Return searches for each of `WORDS`, by two people of `truth` who differ in it."""
+    return tuple(
+        PreparedSearch(word, user)
+        for word, labels in WORDS
+        for user in pair(truth, release, labels).values()
+    )
 
-    Each is asked by two people of `truth` who differ in it.
-    """
-    users = {word: list(pair(truth, release, labels).values()) for word, labels in WORDS}
-    extra = (PreparedSearch(word, user) for word, whose in users.items() for user in whose)
-    return Lecture(story(QUERY, users[QUERY]), extra=tuple(extra))
+
+def lecture(truth: Mapping[str, Any], release: Release) -> Lecture:
+    """Return the usual lecture of the town of `truth`: a story, and further searches."""
+    return Lecture(
+        story(QUERY, list(pair(truth, release).values())), extra=searches(truth, release)
+    )

@@ -49,7 +49,6 @@ class Example:
 
     user: str
     query: str
-    label: str
 
 
 def _no_forgetting(*_whom: object) -> ForgetReport:

@@ -505,7 +505,8 @@ class MeanJson(TypedDict):
     ap_c: float | None
     half_width: Annotated[
         float | None,
-        "Half the 95 % interval of the mean AP, as if searches were independent; none for one.",
+        "Half the 95 % interval of the mean AP, over people as far as they are known since the "
+        "server’s start; none for fewer than 2, or 20 where real people see it.",
     ]
     plain: Annotated[Share | None, "Share that the rule evidence left plain; none by cosine."]
 

@@ -78,6 +78,7 @@ ROWS = {
     "GET /why": replace(SEARCH, path="/why?q=java&doc=doc00"),
     "GET /documents/<path:doc>": replace(FOUND, path="/documents/doc03"),
     "GET /dial": replace(DIAL, path="/dial?q=java"),
+    "GET /people": replace(SHOW, plain=(404, 404)),
     "GET /lecture": SHOW,
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
     "GET /attack": replace(SHOW, plain=(404, 404)),
@@ -170,7 +171,7 @@ class World:
 
     def __init__(self, site: Site, access: str):
         self.forgetting = Forgetting()
-        shown: dict[str, Any] = {"people": PEOPLE, "examples": (Example(ME, "java", "java"),)}
+        shown: dict[str, Any] = {"people": PEOPLE, "examples": (Example(ME, "java"),)}
         site = replace(site, **shown) if access == "demo" else site
         leave = ForgetReport(rows_withdrawn=1)
         self.site = replace(site, access=access, forget=self.forgetting, leave=lambda _user: leave)
