@@ -75,9 +75,11 @@ def story(query: str, users: Sequence[str]) -> tuple[PreparedSearch, ...]:
 
     Without users there are none.
     """
-    whose = {TWO: ",".join(users[:2]), "hurts": "", "device": ""}
+    whose = {TWO: ",".join(users[:2]), "device": ""}
     return tuple(
-        PreparedSearch(query * (kind != "hurts"), whose.get(kind, users[0]), shown=kind, note=note)
+        PreparedSearch("", "", shown=kind, note=note)
+        if kind in ("hurts", "attacker")
+        else PreparedSearch(query, whose.get(kind, users[0]), shown=kind, note=note)
         for kind, note in STORY
         if users and (kind != TWO or len(users) > 1)
     )
