@@ -35,7 +35,7 @@ from ..tasks.growth import growth_of
 from ..web.site import Example, Site, Truth, grown_of
 from ..workspace.folder import Workspace
 from ..workspace.lecture import NAME as LECTURE
-from ..workspace.lecture import PreparedSearch, prepare
+from ..workspace.lecture import NOTHING, Lecture, prepare
 from ..workspace.ledger import LastLedger, certificate_of
 from ..workspace.opening import OpenedModes, as_of_one_moment, open_once, people_of
 from ..workspace.withholding import published
@@ -148,7 +148,7 @@ class Serving:
             store.settle(modes.profiles.row_of)
         modes.lay_over = lambda user, past: growth.over(past, grown_of(store, user))
         cohorts = read_cohorts(folder) if folder else []
-        examples, usual = _usual(truth, release) if truth and release else ((), ())
+        examples, usual = _usual(truth, release) if truth and release else ((), NOTHING)
         called = partial(_called, modes, self._ledger)
         further = {
             f"{FURTHER}{name}": called(f"{FURTHER}{name}", self.workspace.root / name)
@@ -259,14 +259,12 @@ class Serving:
                 self._say(text)
 
 
-def _usual(
-    truth: Mapping[str, Any], release: Release
-) -> tuple[tuple[Example, ...], tuple[PreparedSearch, ...]]:
-    """Return the examples of the town of `truth`, and the searches of its lecture."""
-    from ..town.examples import personas, searches
+def _usual(truth: Mapping[str, Any], release: Release) -> tuple[tuple[Example, ...], Lecture]:
+    """Return the examples of the town of `truth`, and its lecture."""
+    from ..town.examples import lecture, personas
 
     examples = (Example(search.user, search.query) for search in personas(truth, release))
-    return tuple(examples), searches(truth, release)
+    return tuple(examples), lecture(truth, release)
 
 
 def _called(modes: Modes, ledger: Callable[[], Sequence[Noted]], mode: str, folder: Path) -> str:

@@ -49,18 +49,7 @@ from .wording import unparted
 __all__ = ["Example", "Live", "ServedStudy", "Site", "create_app", "create_study_app"]
 
 _PAGES = (
-    search,
-    compare,
-    device,
-    dial,
-    lecture,
-    attack,
-    groups,
-    log,
-    experiments,
-    me,
-    about,
-    health,
+    *(search, compare, device, dial, lecture, attack, groups, log, experiments, me, about, health),
 )
 _API = (api, api_device, api_dial, api_profile, api_groups, api_experiments, docs)
 _DOORS = (sign_in, admin, why, layout)

@@ -80,7 +80,6 @@ ROWS = {
     "GET /dial": replace(DIAL, path="/dial?q=java"),
     "GET /people": replace(SHOW, plain=(404, 404)),
     "GET /lecture": SHOW,
-    "GET /lecture/hurts": replace(SHOW, path="/lecture/hurts", demo=(404, 404), plain=(404, 404)),
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
     "GET /attack": replace(SHOW, plain=(404, 404)),
     "GET /attack/<int:number>": replace(SHOW, path="/attack/1", demo=(404, 404), plain=(404, 404)),
