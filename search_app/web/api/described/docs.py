@@ -156,4 +156,4 @@ def _curl(site: Site, route: Route, address: str) -> str:
     if operation.body is not None:
         body = json.dumps(dict(operation.example))
         words += ["-H", "'Content-Type: application/json'", "-d", f"'{body}'"]
-    return " ".join([*words, f"'{request.host_url.rstrip('/')}{address}'"])
+    return " ".join([*words, f"'{request.url_root.rstrip('/')}{address}'"])
