@@ -58,9 +58,15 @@ def read_archive(path: Path) -> Iterator[tuple[str, Iterator[bytes]]]:
             if name in hashes:
                 raise ValueError(f"{name!r} comes twice")
             counting = _Hashing(content)
-            yield name, iter(lambda: counting.read(_AT_ONCE), b"")  # noqa: B023 used up before the next
+            yield name, _parts(path, counting)
             hashes[name] = counting.hash.hexdigest()
         raise ValueError("its end is missing")
+
+
+def _parts(path: Path, content: _Hashing) -> Iterator[bytes]:
+    with _plain(path):
+        while part := content.read(_AT_ONCE):
+            yield part
 
 
 def _compare(record: Any, hashes: dict[str, str]) -> None:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from anonymizer.storage.files import replaced_whole, sync_folder
+from anonymizer.storage.files import replaced_whole, sync_folder, write_file
 
 from ..errors import UsageError, plain_when_writing
 from ..workspace.folder import CURRENT, Workspace
@@ -29,12 +29,12 @@ def back_up(workspace: Workspace, target: Path, cache: Path) -> int:
         raise UsageError(f"{target} is there already; name a new file")
     if target.resolve().is_relative_to(workspace.root.resolve()):
         raise UsageError(f"{target} is in the workspace itself; name a file elsewhere")
-    with replaced_whole(target, 0o600, plain_when_writing) as file:
-        with (
-            workspace.writing("backup"),
-            tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as scratch,
-        ):
-            write_archive(file, _contents(workspace.root, Path(scratch), cache))
+    with (
+        replaced_whole(target, 0o600, plain_when_writing) as file,
+        workspace.writing("backup"),
+        tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as scratch,
+    ):
+        write_archive(file, _contents(workspace.root, Path(scratch), cache))
     # Read back, as a disk may lie.
     return len([sum(map(len, parts)) for _, parts in read_archive(target)])
 
@@ -75,7 +75,11 @@ def _contents(root: Path, scratch: Path, cache: Path) -> Iterator[tuple[str, Pat
             raise UsageError(f"{here / linked} is a link; put the folder itself in its place")
         for path in (here / name for name in sorted(files)):
             name = path.relative_to(root).as_posix()
-            if name == ".lock" or not path.is_file() or (is_database(path) and path.suffix != _MAIN):
+            if (
+                name == ".lock"
+                or not path.is_file()
+                or (is_database(path) and path.suffix != _MAIN)
+            ):
                 continue
             copy = scratch / "database"
             if is_database(path):
@@ -87,10 +91,7 @@ def _contents(root: Path, scratch: Path, cache: Path) -> Iterator[tuple[str, Pat
 def _extract(path: Path, parts: Iterator[bytes]) -> Path:
     """Write `parts` to the new file `path`, for its owner only; return `path`."""
     with plain_when_writing(path):
-        path.parent.mkdir(0o700, parents=True, exist_ok=True)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            for part in parts:
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
+        for folder in reversed(path.parents):
+            folder.mkdir(0o700, exist_ok=True)
+        write_file(path, parts, 0o600)
     return path
