@@ -10,8 +10,8 @@ from ..settings import Settings
 from .arguments import add_json
 
 SINCE = (
-    "It knows nothing of what came after the backup: forget again whom you have forgotten since, "
-    "and revoke what you have revoked. Then run: veilsearch doctor"
+    "It knows nothing of what came after the backup: forget again who was forgotten since, "
+    "and revoke codes that were revoked. Then run: veilsearch doctor"
 )
 
 
