@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from anonymizer.storage.files import replaced_whole, sync_folder, write_file
 
 from ..errors import UsageError, plain_when_writing
 from ..workspace.folder import CURRENT, Workspace
+from ..workspace.replacing import Replacement
 from ..workspace.tables import copy_tables, is_database
 from .archive import read_archive, write_archive
 
@@ -32,9 +32,11 @@ def back_up(workspace: Workspace, target: Path, cache: Path) -> int:
     with (
         replaced_whole(target, 0o600, plain_when_writing) as file,
         workspace.writing("backup"),
-        tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as scratch,
+        Replacement(workspace) as aside,  # the next writer removes it if this one is killed
     ):
-        write_archive(file, _contents(workspace.root, Path(scratch), cache))
+        scratch = aside.scratch
+        outside = {cache.resolve(), scratch.parent.resolve()}
+        write_archive(file, _contents(workspace.root, scratch, outside))
     # Read back, as a disk may lie.
     return len([sum(map(len, parts)) for _, parts in read_archive(target)])
 
@@ -66,11 +68,11 @@ def restore(source: Path, root: Path) -> int:
         shutil.rmtree(staged, ignore_errors=True)
 
 
-def _contents(root: Path, scratch: Path, cache: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the files in `root` by name; a database as its copy in `scratch`."""
+def _contents(root: Path, scratch: Path, outside: set[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield the files in `root` by name, but those `outside`; a database as a copy in `scratch`."""
     for folder, folders, files in os.walk(root):
         here = Path(folder)
-        folders[:] = sorted(name for name in folders if (here / name).resolve() != cache.resolve())
+        folders[:] = sorted(name for name in folders if (here / name).resolve() not in outside)
         if linked := next((name for name in folders if (here / name).is_symlink()), None):
             raise UsageError(f"{here / linked} is a link; put the folder itself in its place")
         for path in (here / name for name in sorted(files)):
