@@ -91,7 +91,7 @@ def test_a_wheel_and_one_more_line_make_an_environment(source: Path, tmp_path: P
     (tmp_path / "documents.jsonl").write_text(DOCUMENTS)
     call(program, "index", "documents.jsonl", **place)
     hits = json.loads(call(program, "search", "coffee", "--json", **place))
-    assert [hit["id"] for hit in hits["results"]] == ["a"]
+    assert [hit["id"] for hit in hits["hits"]] == ["a"]
 
 
 # -- the image -------------------------------------------------------------------------------------
