@@ -20,7 +20,7 @@ from anonymizer.storage.changes import people_named, people_who_stood
 from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.releases import read_hash
 
-from ..accounts.admission import access_of
+from ..accounts.admission import access_of, refuse_private
 from ..accounts.database import FILE as PEOPLE
 from ..accounts.store import PeopleStore
 from ..accounts.transcripts import Transcripts
@@ -92,6 +92,13 @@ class Serving:
                 raise
             self._say_once(f"{fault}. Until then, choices are kept in memory only.")
             return self._people_in_memory
+
+    def check(self) -> str:
+        """Refuse a workspace that can't be served; return the access mode of one that can."""
+        self.workspace.check()
+        if (access := self._access()) == PRIVATE:
+            refuse_private(self.settings, self.workspace)
+        return access
 
     def open(self) -> Site:
         """Return all that the pages show, as it is at one moment, with a warm engine."""

@@ -24,5 +24,7 @@ VERBS = {
     "evaluate": "measure how close rankings come to the own-profile order, and how sure that is",
     "codes": "make, list and revoke the codes by which people sign in",
     "study": "lead a user study that compares ways to order results",
+    "backup": "copy the workspace into one file, while it is served",
+    "restore": "make a workspace from a backup",
     "serve": "serve the web pages",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from flask import Flask, Response, abort, current_app, request
@@ -44,12 +46,21 @@ def guard(app: Flask, settings: Settings | None = None) -> None:
     settings = settings or Settings()
     app.config[HOSTS] = LOCAL | frozenset(settings.hosts)
     app.config[HTTPS] = settings.https
+    app.config["APPLICATION_ROOT"] = settings.root_path or "/"
+    if settings.root_path:
+        below = partial(_below, app.wsgi_app, settings.root_path)
+        app.wsgi_app = below  # type: ignore[method-assign]
     # This stops a body that comes without its length; _refuse_body sees the length that is given.
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     app.before_request(_refuse_foreign_host)
     app.before_request(_refuse_foreign_site)
     app.before_request(_refuse_body)
     app.after_request(_add_headers)
+
+
+def _below(application: Any, root_path: str, environ: Any, start_response: Any) -> Any:
+    """Answer by `application`, whose addresses all begin with `root_path`."""
+    return application({**environ, "SCRIPT_NAME": root_path}, start_response)
 
 
 def headers(https: bool) -> dict[str, str]:

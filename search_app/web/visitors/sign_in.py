@@ -80,7 +80,8 @@ def _know_visitor() -> Response | None:
         return None
     if request.path.startswith(API):
         scheme = WWWAuthenticate("cookie", {"realm": "veilsearch"})
-        raise Unauthorized("Sign in first, at /sign-in.", www_authenticate=scheme)
+        where = f"Sign in first, at {url_for('sign_in.show')}."
+        raise Unauthorized(where, www_authenticate=scheme)
     return _to("sign_in.show")
 
 
@@ -151,7 +152,8 @@ def _among(names: set[str]) -> bool:
 
 def cookie_attributes(settings: Settings) -> dict[str, Any]:
     """Return a cookie's attributes by `settings`: closed to scripts, gone with the browser."""
-    return {"httponly": True, "samesite": "Strict", "path": "/", "secure": settings.https}
+    place = {"path": settings.root_path or "/", "secure": settings.https}
+    return {"httponly": True, "samesite": "Strict", **place}
 
 
 def drop_cookie(site: Site, response: Answer) -> None:

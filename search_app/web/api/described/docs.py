@@ -88,7 +88,7 @@ def _renew(answer: Response) -> Response:
 @pages.get("/docs")
 def show() -> str:
     """Return the document as a page."""
-    text = _kept.of(this_site(), _text).replace(_ROOT, str(escape(request.host_url.rstrip("/"))))
+    text = _kept.of(this_site(), _text).replace(_ROOT, str(escape(request.url_root.rstrip("/"))))
     return render_template("docs/show.html", document=Markup(text))  # noqa: S704 our own template
 
 
@@ -126,7 +126,7 @@ def _described(app: Flask, site: Site, route: Route, whole: Mapping[str, Any]) -
         body=sort_of(_schema(described["requestBody"])) if "requestBody" in described else None,
         answer=sort_of(answer),
         fields=_fields(described["parameters"], address) if route.method == "GET" else None,
-        address=address.partition("?")[0],
+        address=site.settings.root_path + address.partition("?")[0],
         curl=_curl(site, route, address),
         shown=text,
         real=real is not None,

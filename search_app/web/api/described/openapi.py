@@ -108,7 +108,7 @@ def document(app: Flask, site: Site) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "veilsearch", "version": __version__, "description": _ABOUT},
-        "servers": [{"url": "/"}],
+        "servers": [{"url": site.settings.root_path or "/"}],
         "paths": paths,
         "components": components,
     }
