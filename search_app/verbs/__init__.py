@@ -22,7 +22,7 @@ VERBS = {
     "search": "answer a query or a file of topics, with or without personalization",
     "experiment": "run a paper's experiment on your own log and corpus",
     "evaluate": "measure how close rankings come to the own-profile order, and how sure that is",
-    "codes": "make, list and revoke the codes by which people sign in",
+    "codes": "make, list and revoke the codes by which people sign in, and tokens of scripts",
     "study": "lead a user study that compares ways to order results",
     "serve": "serve the web pages",
 }

@@ -20,7 +20,7 @@ from .api import profile as api_profile
 from .api import search as api
 from .api import study as api_study
 from .api.described import docs
-from .faults import show_faults
+from .faults import API, show_faults
 from .headers import guard
 from .pages import (
     about,
@@ -70,7 +70,7 @@ def create_app(site: Site | Live) -> Flask:
     app.context_processor(lambda: {"site": this_site()})
     settings = app.extensions[KEY].now.settings
     # Checks run in the order of registration: host and origin, sign-in, then rate.
-    guard(app, settings)
+    guard(app, settings, tokens=API)
     for module in (*_PAGES, *_API, *_DOORS):
         app.register_blueprint(module.pages)
     limit(app, settings.rate)

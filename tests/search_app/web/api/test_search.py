@@ -269,7 +269,8 @@ def test_who_has_not_signed_in_is_told_so(private: Site) -> None:
     client = create_app(private).test_client()
     response = client.get(f"{API}/search?q=java")
     assert response.status_code == 401
-    assert response.headers["WWW-Authenticate"].startswith("Cookie")
+    schemes = "Cookie realm=veilsearch, Bearer realm=veilsearch"
+    assert response.headers["WWW-Authenticate"] == schemes
     assert "Sign in first" in told(response)
 
 
