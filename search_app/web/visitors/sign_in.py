@@ -43,6 +43,7 @@ OPEN = {
     "health",
     "docs",
     "openapi",
+    "opensearch.describe",
     "me.forgotten",
 }  # blueprints or endpoints that need no session
 PERSONAL = {"me", "api_profile"}  # blueprints that only a person has

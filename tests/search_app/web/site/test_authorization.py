@@ -131,6 +131,8 @@ ROWS = {
     # -- open to everybody
     "GET /about": FOR_ALL,
     "GET /docs": FOR_ALL,
+    "GET /opensearch.xml": FOR_ALL,
+    "GET /suggest": replace(FOUND, path="/suggest?q=ja"),
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": OPEN_DATA,
     "GET /api/v1/openapi.json": FOR_ALL,
