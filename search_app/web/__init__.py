@@ -15,7 +15,7 @@ from . import layout
 from .api import device as api_device
 from .api import experiments as api_experiments
 from .api import groups as api_groups
-from .api import health, opensearch
+from .api import health, metrics, opensearch
 from .api import profile as api_profile
 from .api import search as api
 from .api import study as api_study
@@ -49,7 +49,7 @@ __all__ = ["Example", "Live", "ServedStudy", "Site", "create_app", "create_study
 
 _PAGES = (search, compare, device, lecture, groups, log, experiments, me, about, health)
 _API = (api, api_device, api_profile, api_groups, api_experiments, docs)
-_DOORS = (sign_in, admin, why, layout, opensearch)
+_DOORS = (sign_in, admin, why, layout, opensearch, metrics)
 
 
 def create_app(site: Site | Live) -> Flask:
@@ -69,6 +69,7 @@ def create_app(site: Site | Live) -> Flask:
     )
     app.context_processor(lambda: {"site": this_site()})
     settings = app.extensions[KEY].now.settings
+    metrics.measure(app)
     # Checks run in the order of registration: host and origin, sign-in, then rate.
     guard(app, settings, tokens=API)
     for module in (*_PAGES, *_API, *_DOORS):

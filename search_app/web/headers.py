@@ -6,6 +6,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from flask import Flask, Response, abort, current_app, request
 
+from ..accounts.admission import is_loopback
 from ..settings import Settings
 
 HOSTS = "VEILSEARCH_HOSTS"
@@ -68,6 +69,13 @@ def bearer() -> str | None:
     if not place or given is None or given.type != "bearer" or not request.path.startswith(place):
         return None
     return given.token or ""
+
+
+def from_here() -> bool:
+    """Return whether this request was sent on this machine, and not through a proxy."""
+    # A proxy of this machine passes on the name that visitors use; is_loopback takes an address.
+    host = _host(request.headers.get("Host", ""))
+    return host in LOCAL and is_loopback(request.remote_addr or "")
 
 
 def _refuse_foreign_host() -> None:

@@ -44,6 +44,7 @@ OPEN = {
     "docs",
     "openapi",
     "opensearch.describe",
+    "metrics",
     "me.forgotten",
 }  # blueprints or endpoints that need no session
 PERSONAL = {"me", "api_profile"}  # blueprints that only a person has
@@ -109,6 +110,22 @@ def _holder(site: Site, token: str) -> Visitor:
         raise TooManyRequests("Too many wrong tokens came from your network.", retry_after=wait)
     scheme = WWWAuthenticate("bearer", {"realm": "veilsearch", "error": "invalid_token"})
     raise Unauthorized(WRONG_TOKEN, www_authenticate=scheme)
+
+
+def operators_only(site: Site) -> None:
+    """Refuse the request unless the operator of `site` has signed in, or it has their token."""
+    if visitor().admin:
+        return
+    door, client, given = _door(), network(request.remote_addr), request.authorization
+    token = (given.token or "") if given and given.type == "bearer" else ""
+    # The operator may choose a weak token, so here even a right one waits after many wrong ones.
+    if token and (wait := door.tries.begin(client, None, site.clock())):
+        raise TooManyRequests("Too many wrong tokens came from your network.", retry_after=wait)
+    if site.admin_token and sessions.same(token, site.admin_token):
+        door.tries.take_back(client, None)
+        return
+    scheme = WWWAuthenticate("bearer", {"realm": "veilsearch"})
+    raise Unauthorized("Only the operator may see this.", www_authenticate=scheme)
 
 
 @pages.app_context_processor

@@ -71,7 +71,7 @@ def test_what_a_browser_reads_leads_to_a_search_and_to_suggestions(
     app: Flask, root_path: str
 ) -> None:
     client = app.test_client()
-    app.config["APPLICATION_ROOT"] = root_path or "/"  
+    app.config["APPLICATION_ROOT"] = root_path or "/"
     (door,) = [link for link in seen(client, "/").all("link") if link["rel"] == "search"]
     assert (door["href"], door["type"]) == (f"{root_path}/opensearch.xml", DESCRIPTION)
     root, base = described(client), f"http://localhost{root_path}"

@@ -133,6 +133,7 @@ ROWS = {
     "GET /docs": FOR_ALL,
     "GET /opensearch.xml": FOR_ALL,
     "GET /suggest": replace(FOUND, path="/suggest?q=ja"),
+    "GET /metrics": FOR_ALL,  # in private mode only from this machine: see test_metrics
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": OPEN_DATA,
     "GET /api/v1/openapi.json": FOR_ALL,
