@@ -29,7 +29,7 @@ _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 _SECONDS = "veilsearch_request_seconds"
 
 
-class Counted(NamedTuple):
+class RequestKind(NamedTuple):
     """What requests have in common that are counted together; no route: there is no such page."""
 
     route: str
@@ -42,10 +42,10 @@ class RequestTimes:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._counts: dict[Counted, list[int]] = {}  # by bound, and above all bounds
-        self._sums: dict[Counted, float] = {}
+        self._counts: dict[RequestKind, list[int]] = {}  # by bound, and above all bounds
+        self._sums: dict[RequestKind, float] = {}
 
-    def note(self, counted: Counted, seconds: float) -> None:
+    def note(self, counted: RequestKind, seconds: float) -> None:
         """Count a request that took `seconds`."""
         with self._lock:
             counts = self._counts.setdefault(counted, [0] * (len(BOUNDS) + 1))
@@ -77,8 +77,8 @@ def measure(app: Flask) -> None:
     def _end(response: Response) -> Response:
         rule = request.url_rule
         # Methods and addresses that are not there are the client's words, so they are not kept.
-        counted = ("", "") if rule is None else (rule.rule, request.method)
-        times.note(Counted(*counted, str(response.status_code)), time.perf_counter() - g.begun)
+        named = ("", "") if rule is None else (rule.rule, request.method)
+        times.note(RequestKind(*named, str(response.status_code)), time.perf_counter() - g.begun)
         return response
 
 
@@ -109,5 +109,5 @@ def _head(name: str, kind: str, about: str) -> Iterator[str]:
 
 
 def _line(name: str, labels: Mapping[str, str], value: float) -> str:
-    told = ",".join(f'{label}="{text.translate(_ESCAPED)}"' for label, text in labels.items())
-    return f"{name}{{{told}}} {value}" if told else f"{name} {value}"
+    written = ",".join(f'{label}="{text.translate(_ESCAPED)}"' for label, text in labels.items())
+    return f"{name}{{{written}}} {value}" if written else f"{name} {value}"

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from search_app.web import Site, create_app
-from search_app.web.api.metrics import BOUNDS, Counted, RequestTimes
+from search_app.web.api.metrics import BOUNDS, RequestKind, RequestTimes
 
 from ..conftest import ADMIN_TOKEN, PEOPLE, signed_in
 
@@ -67,7 +67,7 @@ def test_a_fault_of_the_index_is_counted_with_its_status(client: FlaskClient, in
 
 
 def test_the_times_are_a_histogram() -> None:
-    times, one = RequestTimes(), Counted('/a"\\\n<b>', "GET", "200")
+    times, one = RequestTimes(), RequestKind('/a"\\\n<b>', "GET", "200")
     for seconds in (0.001, 0.005, 0.006, 0.3, 60.0):
         times.note(one, seconds)
     values = parsed(
@@ -81,7 +81,7 @@ def test_the_times_are_a_histogram() -> None:
 
 
 def test_threads_lose_no_request() -> None:
-    times, one = RequestTimes(), Counted("/", "GET", "200")
+    times, one = RequestTimes(), RequestKind("/", "GET", "200")
     work = [threading.Thread(target=lambda: [times.note(one, 1) for _ in range(500)]) for _ in "ab"]
     for thread in work:
         thread.start()
