@@ -20,7 +20,7 @@ from ..question import read_question
 from ..site import Site, this_site
 from ..views.answering import ask
 from ..views.ignored import ignored
-from ..views.results import Cards, DocumentCard, cards, gone, results
+from ..views.results import Cards, DocumentCard, cards, gone, own_page, own_pages, results
 from ..views.suggestions import suggestions
 from .described import records
 from .described.operations import Operation
@@ -154,11 +154,12 @@ def hits(answer: Answer, known: Cards, first: int, count: int) -> list[records.H
 
     By scores, the row of a group that the person is not in could be computed.
     """
-    ranking = answer.ranking
+    ranking, page = answer.ranking, own_pages()
     return [
         document(
             records.HitJson,
             result.card,
+            page=own_page(page, result.card.id),
             rank=result.rank,
             plain_rank=result.plain_rank,
             score=None if answer.foreign else float(ranking.scores[result.rank - 1]),
