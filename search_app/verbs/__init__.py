@@ -25,4 +25,5 @@ VERBS = {
     "codes": "make, list and revoke the codes by which people sign in, and tokens of scripts",
     "study": "lead a user study that compares ways to order results",
     "serve": "serve the web pages",
+    "mcp": "let an assistant search, by the Model Context Protocol on stdin and stdout",
 }
