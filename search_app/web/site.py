@@ -250,4 +250,7 @@ def generation() -> int:
 def give_back_site(_fault: BaseException | None = None) -> None:
     """End the current request's use of its site, with or without a fault."""
     if (site := g.pop("site", None)) is not None:
+        # Somebody's terms were dropped while this search may have prepared them again.
+        if g.generation != site.transcripts.generation:
+            site.modes.clear()
         cast(Live, current_app.extensions[KEY]).give_back(site)
