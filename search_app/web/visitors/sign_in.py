@@ -90,7 +90,7 @@ def _know_visitor() -> Response | None:
         return None
     if request.path.startswith(API):
         schemes = [WWWAuthenticate(scheme, {"realm": "veilsearch"}) for scheme in _SCHEMES]
-        sentence = "Sign in first, at /sign-in, or send a token."
+        sentence = f"Sign in first, at {url_for('sign_in.show')}, or send a token."
         raise Unauthorized(sentence, www_authenticate=schemes)
     return _to("sign_in.show")
 
