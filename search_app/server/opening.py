@@ -252,12 +252,9 @@ def _usual(
     truth: Mapping[str, Any], release: Release
 ) -> tuple[tuple[Example, ...], tuple[PreparedSearch, ...]]:
     """Return the examples of the town of `truth`, and the searches of its lecture."""
-    from ..town.examples import QUERY, pair, searches
+    from ..town.examples import personas, searches
 
-    examples = (
-        Example(user, QUERY, f"{QUERY} as {truth['users'][user]['name']} ({interest})")
-        for interest, user in pair(truth, release).items()
-    )
+    examples = (Example(search.user, search.query) for search in personas(truth, release))
     return tuple(examples), searches(truth, release)
 
 

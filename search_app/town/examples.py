@@ -11,6 +11,7 @@ from anonymizer.model import Release
 from ..workspace.lecture import PreparedSearch
 from . import PAIR
 
+PERSONAS = 6  # who are shown first, as differing as they can be
 QUERY = "java"  # the lecture's example: two people mean different things by it
 WORDS = (  # of several meanings, each with two interests that mean different things by it
     (QUERY, PAIR),
@@ -38,6 +39,18 @@ def pair(
         only = [user for user in fans[label] if user in row_of and user not in fans[other]]
         if only:
             chosen[label] = max(only, key=lambda user: fans_in_row[row_of[user]])
+    return chosen
+
+
+def personas(truth: Mapping[str, Any], release: Release) -> list[PreparedSearch]:
+    """Return the first of the lecture's searches whose people share no interest of `truth`."""
+    chosen: list[PreparedSearch] = []
+    taken: set[str] = set()
+    for search in searches(truth, release):
+        own = {interest["label"] for interest in truth["users"][search.user]["interests"]}
+        if len(chosen) < PERSONAS and not own & taken:
+            chosen.append(search)
+            taken |= own
     return chosen
 
 

@@ -60,7 +60,7 @@ def create_app(site: Site | Live) -> Flask:
     app.jinja_env.filters["two_decimals"] = two_decimals
     app.jinja_env.filters["unparted"] = unparted
     app.jinja_env.globals.update(
-        people_options=layout.chooser(app),
+        offered=layout.offered,
         navigation=layout.navigation,
         drawer=layout.drawer,
         DEMO=DEMO,

@@ -133,9 +133,20 @@ BLIND = Parameter("blind", "switch", "Whether the names of the columns are hidde
 REVEAL = Parameter("reveal", "switch", "Whether a blind comparison names its columns.", False)
 SHOW = Parameter("show", "choice", "A column to show; may be given more than once.", among=_modes)
 OWN_SORT = Parameter(
-    "sort", "choice", "The order of the own terms.", "weight", among=("weight", "name", "last")
+    "sort",
+    "choice",
+    "The order of the own terms.",
+    "searches",
+    among=("searches", "weight", "name", "last"),
 )
-FIND = Parameter("find", "text", "Only own terms that contain this.")
+FIND = Parameter("find", "text", "Only own terms, or people, that have this in them.")
+TO = Parameter(
+    "to",
+    "choice",
+    "The page that a person is chosen for.",
+    "search",
+    among=("search", "compare", "me"),
+)
 RELEASE = Parameter(
     "release",
     "choice",

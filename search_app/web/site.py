@@ -47,7 +47,6 @@ class Example:
 
     user: str
     query: str
-    label: str
 
 
 def _no_forgetting(*_whom: object) -> ForgetReport:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from flask import Blueprint, render_template, request
 
+from ...disclosure.disclosure import RankingFacts
 from ...measures.precision import DEPTH
 from ..question import Question, address, counts, device_address, rankings, read_question, syntax
 from ..site import Site, this_site
@@ -39,7 +40,11 @@ def show() -> str:
     made = columns(site, question, outcome, modes, look, SHOWN)
     # While names are hidden, the facts would tell that a column is the group's.
     served = group if group and not (look.hidden or group.foreign) else None
-    facts = site.shown().ranking_facts(served.users, fallback=served.fallback) if served else []
+    figures = RankingFacts([])
+    if served:
+        figures = site.shown().facts_of_ranking(
+            question.user, served.users, fallback=served.fallback
+        )
     here, same = address("compare.show", question, site), look.seen(blind=look.blind)
     switches = {
         "hide": with_look(here, look.seen(blind=True)),
@@ -67,7 +72,7 @@ def show() -> str:
         boxes=boxes(site, modes),
         pools=pools,
         rankings=rankings(site, question, "compare.show") if len(made) > 1 else [],
-        facts=facts,
+        figures=figures,
     )
 
 

@@ -167,7 +167,7 @@ def site(modes: Modes, log: PrecisionLog) -> Site:
         release_name="toy",
         corpus="toy corpus",
         build="toy corpus.0001",
-        examples=(Example("1001", "java", "java as Mira, who loves coffee"),),
+        examples=(Example("1001", "java"),),
     )
 
 

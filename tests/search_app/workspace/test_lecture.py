@@ -9,7 +9,7 @@ import pytest
 
 from anonymizer.model import Profiles, Release
 from anonymizer.promise import AVERAGE
-from search_app.town.examples import WORDS, searches
+from search_app.town.examples import PERSONAS, WORDS, personas, searches
 from search_app.workspace.lecture import MOST, Lecture, PreparedSearch, prepare
 
 
@@ -85,16 +85,40 @@ def test_a_file_of_any_other_kind_is_not_read_to_its_end(file: Path) -> None:
     assert prepare(file).faults == ("lecture.tsv is longer than 1,000,000 bytes",)
 
 
-def test_the_town_has_each_word_asked_by_two_people() -> None:
-    """Three fans: one of fishing, one of guitar, one of both, who is left out."""
-    release = Release(
+def one_group(*users: str) -> Release:
+    return Release(
         rows=Profiles.from_rows({"g0001": {"fish": 1.0}}),
-        users=("1", "2", "3"),
-        row_of_user=np.zeros(3, dtype=np.int64),
+        users=users,
+        row_of_user=np.zeros(len(users), dtype=np.int64),
         method="p-linkability",
         parameters={},
         promise=AVERAGE,
     )
+
+
+def test_the_town_has_each_word_asked_by_two_people() -> None:
+    """Three fans: one of fishing, one of guitar, one of both, who is left out."""
+    release = one_group("1", "2", "3")
     truth = {"interests": {"fishing": ["3", "1"], "guitar": ["3", "2"]}}
     assert searches(truth, release) == (PreparedSearch("bass", "1"), PreparedSearch("bass", "2"))
     assert len({word for word, _ in WORDS}) == len(WORDS) >= 6
+
+
+def test_the_people_shown_first_share_no_interest() -> None:
+    """The first two like tea; nobody else likes anything that another does."""
+    fans = [(word, label, f"{word} {label}") for word, labels in WORDS for label in labels]
+    likes = {user: {label, user} for _, label, user in fans}
+    likes[fans[0][2]].add("tea")
+    likes[fans[1][2]].add("tea")
+    truth = {
+        "interests": {label: [user] for _, label, user in fans},
+        "users": {
+            user: {"interests": [{"label": label} for label in sorted(labels)]}
+            for user, labels in likes.items()
+        },
+    }
+    shown = [search.user for search in personas(truth, one_group(*likes))]
+    assert shown[0] == fans[0][2]
+    assert fans[1][2] not in shown
+    assert len(shown) == PERSONAS
+    assert sum(len(likes[user]) for user in shown) == len(set().union(*map(likes.get, shown)))

@@ -455,7 +455,8 @@ class MeanJson(TypedDict):
     ap_c: float | None
     half_width: Annotated[
         float | None,
-        "Half the 95 % interval of the mean AP, as if searches were independent; none for one.",
+        "Half the 95 % interval of the mean AP, over people as far as they are known since the "
+        "server’s start; none for fewer than 2, or 20 where real people see it.",
     ]
     plain: Annotated[Share | None, "Share that the rule evidence left plain; none by cosine."]
 
@@ -578,6 +579,14 @@ class ExperimentListJson(TypedDict):
     experiments: list[ExperimentSummaryJson]
 
 
+class ClaimMarginJson(TypedDict):
+    """How far the data lie on a claim's side of what decides it; below 0, on the other side."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
 class ExperimentClaimJson(TypedDict):
     """A claim, and what the data say about it."""
 
@@ -587,6 +596,7 @@ class ExperimentClaimJson(TypedDict):
     finding: Annotated[str, "What was measured, in a sentence."]
     verdict: Annotated[str, Rule("enum", VERDICTS)]
     p: Annotated[float | None, "P-value of the deciding test, corrected by Holm; none without."]
+    margin: Annotated[ClaimMarginJson | None, "Of the deciding step; none of what is counted."]
 
 
 class ExperimentPointJson(TypedDict):
@@ -622,6 +632,7 @@ class ExperimentFigureJson(ExperimentPartJson):
     across: Annotated[str, "The label of the horizontal axis."]
     up: Annotated[str, "The label of the vertical axis."]
     kind: str
+    ends: Annotated[list[str], "In a plane: what its left, right, lower and upper end stand for."]
     lines: list[ExperimentLineJson]
     files: Annotated[list[str], "Addresses of its files, as SVG, PNG or CSV."]
 

@@ -57,7 +57,7 @@ def test_why_me_and_json_say_the_same(fitted: FlaskClient) -> None:
 
 def test_a_comparison_has_ap_by_truth_and_hides_all_when_blind(fitted: FlaskClient) -> None:
     asked = "/compare?q=java&user=1003&ranking=evidence"
-    assert seen(fitted, asked).text.count("AP by truth") == 4  # 3 columns, and what it is
+    assert seen(fitted, asked).text.count("AP by truth") == 2  # its line, and what it is
     blind = seen(fitted, f"{asked}&blind=1").text
     assert "AP by truth" not in blind
     assert "of the groups" not in blind

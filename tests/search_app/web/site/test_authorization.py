@@ -76,6 +76,7 @@ ROWS = {
     "GET /compare": replace(SEARCH, path="/compare?q=java"),
     "GET /why": replace(SEARCH, path="/why?q=java&doc=doc00"),
     "GET /documents/<path:doc>": replace(FOUND, path="/documents/doc03"),
+    "GET /people": replace(SHOW, plain=(404, 404)),
     "GET /lecture": SHOW,
     "GET /lecture/hurts": replace(SHOW, path="/lecture/hurts", demo=(404, 404), plain=(404, 404)),
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
@@ -176,7 +177,7 @@ class World:
 
     def __init__(self, site: Site, access: str):
         self.forgetting = Forgetting()
-        shown: dict[str, Any] = {"people": PEOPLE, "examples": (Example(ME, "java", "java"),)}
+        shown: dict[str, Any] = {"people": PEOPLE, "examples": (Example(ME, "java"),)}
         site = replace(site, **shown) if access == "demo" else site
         leave = ForgetReport(rows_withdrawn=1)
         self.site = replace(site, access=access, forget=self.forgetting, leave=lambda _user: leave)

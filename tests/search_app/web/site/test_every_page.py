@@ -29,6 +29,7 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
         "/?q=unheard",
         "/?q=java&pool=0",
     ],
+    "search.people": ["/people", "/people?find=code&q=java&to=compare", "/people?find=nobody"],
     "search.document": ["/documents/doc00", "/documents/doc03", "/documents/unheard"],
     "compare.show": [
         "/compare?q=java",

@@ -71,7 +71,7 @@ def test_the_page_lists_tokens_and_revokes_them(mira: FlaskClient, token: str) -
 @pytest.mark.parametrize("name", ["", " ", "x" * 51, "a\nb", "\u202e"])
 def test_a_token_needs_a_name(mira: FlaskClient, private: Site, name: str) -> None:
     answer = mira.post("/me/tokens", data={"name": name})
-    assert answer.headers["Location"] == "/me?done=no-name#tokens"
+    assert answer.headers["Location"] == "/me?done=no-name#done"
     assert private.store.tokens("1001") == []
 
 
@@ -81,7 +81,7 @@ def test_a_name_is_text_and_the_eleventh_token_is_refused(mira: FlaskClient) -> 
         assert "<b>&" in html.unescape(shown.text)
         assert "<b>" not in shown.text
     answer = mira.post("/me/tokens", data={"name": "one more"})
-    assert answer.headers["Location"] == "/me?done=no-token#tokens"
+    assert answer.headers["Location"] == "/me?done=no-token#done"
 
 
 def test_signing_out_ends_no_token_and_a_token_opens_no_page(
