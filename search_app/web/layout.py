@@ -20,7 +20,9 @@ _PAGES = (  # endpoint, name, access modes
     ("groups.show", "Groups", ACCESS),
     ("log.show", "Log", ACCESS),
     ("experiments.index", "Experiments", ACCESS),
+    ("dial.show", "Dial", (DEMO,)),
     ("lecture.show", "Lecture", (DEMO, PLAIN)),
+    ("attack.show", "Attack", (DEMO,)),
     ("admin.show", "People", (PRIVATE,)),
     ("about.show", "About", ACCESS),
 )

@@ -347,10 +347,13 @@ class SentRequest(NamedTuple):
 def sent(site: Site, user: str, sharing: int | None) -> list[SentRequest]:
     """Return the engine's request in each mode of the last search of `user`."""
     last = site.transcripts.of(user)
-    return [_sent(site, user, mode, last.get(mode), sharing) for mode in site.modes.modes]
+    return [sent_in(site, user, mode, last.get(mode), sharing) for mode in site.modes.modes]
 
 
-def _sent(site: Site, user: str, mode: str, last: Request | None, users: int | None) -> SentRequest:
+def sent_in(
+    site: Site, user: str, mode: str, last: Request | None, users: int | None = None
+) -> SentRequest:
+    """Return the engine's request `last`, made for `user` in `mode`; None: why there is none."""
     row = site.modes.row_for(user, mode) if site.modes.release_of(mode) else None
     people = row.users if row and not row.foreign else users
     shown, named = site.shown(mode), (mode, kind(mode), site.name_of(mode))
