@@ -16,12 +16,12 @@ from .api import device as api_device
 from .api import dial as api_dial
 from .api import experiments as api_experiments
 from .api import groups as api_groups
-from .api import health
+from .api import health, metrics, opensearch
 from .api import profile as api_profile
 from .api import search as api
 from .api import study as api_study
 from .api.described import docs
-from .faults import show_faults
+from .faults import API, show_faults
 from .headers import guard
 from .pages import (
     about,
@@ -52,7 +52,7 @@ _PAGES = (
     *(search, compare, device, dial, lecture, attack, groups, log, experiments, me, about, health),
 )
 _API = (api, api_device, api_dial, api_profile, api_groups, api_experiments, docs)
-_DOORS = (sign_in, admin, why, layout)
+_DOORS = (sign_in, admin, why, layout, opensearch, metrics)
 
 
 def create_app(site: Site | Live) -> Flask:
@@ -72,8 +72,9 @@ def create_app(site: Site | Live) -> Flask:
     )
     app.context_processor(lambda: {"site": this_site()})
     settings = app.extensions[KEY].now.settings
+    metrics.measure(app)
     # Checks run in the order of registration: host and origin, sign-in, then rate.
-    guard(app, settings)
+    guard(app, settings, tokens=API)
     for module in (*_PAGES, *_API, *_DOORS):
         app.register_blueprint(module.pages)
     limit(app, settings.rate)

@@ -17,6 +17,7 @@ from .site import Site
 
 LONGEST = 2000  # characters of a query
 LARGEST_POOL = 10_000
+LARGEST_PAGE = 1000  # results
 _SHOWN = 20  # characters of a wrong value that a refusal repeats
 
 
@@ -115,6 +116,13 @@ RANKING = Parameter(
     among=RANKINGS,
 )
 PAGE = Parameter("page", "whole", "Which page of the results.", 1, _POOLS)
+SIZE = Parameter(
+    "size",
+    "whole",
+    "How many results a page has.",
+    lambda site: min(site.settings.top, LARGEST_PAGE),
+    (1, LARGEST_PAGE),
+)
 OPERATORS = Parameter(
     "operators",
     "switch",

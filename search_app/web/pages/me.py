@@ -10,10 +10,12 @@ from typing import Any
 from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as Answer
 
+from ...accounts.codes import LONGEST_NAME, is_name
+from ...accounts.store import MOST_TOKENS
 from ...settings import DEMO, PLAIN, PRIVATE
 from ..parameters import FIND, OWN_SORT, PAGE, Parameter, read_parameters
 from ..site import Site, this_site
-from ..views.own_page import Listing, download, gathered, kept, own_page, own_view, sent
+from ..views.own_page import Listing, download, gathered, kept, own_page, own_view, sent, tokens
 from ..views.standing import standing
 from ..visitors import consent
 from ..visitors.access import NOBODY_HERE, person
@@ -41,6 +43,7 @@ _LISTED = (OWN_SORT.name, FIND.name, PAGE.name)
 _SECTION = {  # where the click was that a message answers
     **dict.fromkeys(("paused", "resumed", "remembering", "not-remembering"), "choices"),
     **dict.fromkeys(("search", "searches"), "searches"),
+    **dict.fromkeys(("no-name", "no-token", "revoked"), "tokens"),
     **dict.fromkeys(("left", "not-in-group", "not-left"), "row"),
     **dict.fromkeys(("growing", "stopped", "stopped-removed", "removed", "none-chosen"), "grown"),
     "not-confirmed": "confirm",
@@ -61,6 +64,9 @@ DONE = {
     "not-remembering": "Your searches are no longer kept, and the list is deleted.",
     "search": "The search is deleted.",
     "searches": "All searches are deleted.",
+    "no-name": f"A token needs a name of 1 to {LONGEST_NAME} visible characters.",
+    "no-token": f"You have {MOST_TOKENS} tokens, and there can’t be more. Revoke one first.",
+    "revoked": "The token is revoked, and no script can use it any more.",
     "growing": "From now on, the words of your searches are added to your profile.",
     "stopped": (
         "Your searches no longer feed your profile. What was gathered stays in it. While this is "
@@ -93,6 +99,8 @@ def show() -> str:
         choices=site.store.choices(user),
         searches=kept(site, user),
         grown=gathered(site, user),
+        tokens=tokens(site, user),
+        longest_name=LONGEST_NAME,
         standing=standing(site, user),
         **_of(site, user),
     )
@@ -179,6 +187,30 @@ def delete_searches() -> Answer:
     return _back(site, user, "search")
 
 
+@pages.post("/me/tokens")
+def make_token() -> str | Answer:
+    """Make a token for the person's scripts, and return the page that shows it this once."""
+    site = this_site()
+    user, name = _person(site), request.form.get("name", "").strip()
+    _private(site)
+    if not is_name(name):
+        return _back(site, user, "no-name")
+    token = site.store.new_token(user, name)
+    if token is None:
+        return _back(site, user, "no-token")
+    return render_template("me/token.html", name=name, token=token)
+
+
+@pages.post("/me/tokens/revoke")
+def revoke_token() -> Answer:
+    """End one of the person's tokens, and return to the page."""
+    site = this_site()
+    user = _person(site)
+    _private(site)
+    site.store.revoke_tokens(user, request.form.get("token", ""))
+    return _back(site, user, "revoked")
+
+
 @pages.get("/me/download", endpoint="download")
 def take_along() -> Response:
     """Return a JSON file with everything that is kept about the person."""
@@ -259,6 +291,11 @@ def _person(site: Site) -> str:
     if not user:
         abort(400, "user is missing; choose a person first")
     return user
+
+
+def _private(site: Site) -> None:
+    if site.access != PRIVATE:
+        abort(404, "Nobody signs in here, so there are no tokens.")
 
 
 def _named(site: Site, user: str) -> dict[str, Any]:

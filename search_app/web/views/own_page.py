@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonymizer.errors import AnonymizerError
 
+from ...accounts.codes import TOKEN
 from ...disclosure.disclosure import Fact
 from ...disclosure.numbers import count
 from ...disclosure.own_view import OwnView, ProfileTerm
@@ -283,6 +284,23 @@ def kept(site: Site, user: str) -> KeptSearches:
     return KeptSearches(latest, len(searches))
 
 
+class TokenLine(NamedTuple):
+    """A token of the person's scripts."""
+
+    public: str
+    begins: str
+    name: str
+    made: str  # its day
+
+
+def tokens(site: Site, user: str) -> list[TokenLine]:
+    """Return the tokens of `user`, the oldest first."""
+    return [
+        TokenLine(one.public, f"{TOKEN}{one.public}", one.name, f"{_day(one.made):%Y-%m-%d}")
+        for one in site.store.tokens(user)
+    ]
+
+
 class GatheredTerm(NamedTuple):
     """A term that came up in searches which fed the profile."""
 
@@ -399,6 +417,7 @@ def download(site: Site, user: str, view: OwnView | None) -> dict[str, Any]:
             {"query": search.query, "mode": search.mode, "at": search.at}
             for search in site.store.searches(user)
         ],
+        "tokens": [{"name": one.name, "made": one.made} for one in site.store.tokens(user)],
         "last_requests": {
             mode: json.loads(request.as_bytes().decode("utf-8", "surrogatepass"))
             for mode, request in site.transcripts.of(user).items()

@@ -16,7 +16,6 @@ from ....settings import DEMO, PRIVATE
 from ...headers import SAFE
 from ...pages.experiments import runs_of
 from ...site import Site, this_site
-from ...visitors.sign_in import COOKIE
 from .openapi import BASE, Route, document, routes
 from .operations import Operation, as_json, parameters_of
 from .schema import FieldRow, Json, Sort, field_row, sample, sort_of
@@ -214,7 +213,7 @@ def _curl(site: Site, route: Route, address: str) -> str:
     if route.method != "GET":
         words += ["-X", route.method]
     if site.access == PRIVATE and not operation.open:
-        words += ["--cookie", f"{COOKIE}=SESSION"]
+        words += ["-H", "'Authorization: Bearer TOKEN'"]
     if operation.body is not None:
         body = json.dumps(dict(operation.example))
         words += ["-H", "'Content-Type: application/json'", "-d", f"'{body}'"]

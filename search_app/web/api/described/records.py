@@ -89,6 +89,8 @@ class PlacedJson(TypedDict):
 class HitJson(PlacedJson, CardJson):
     """A document at its rank."""
 
+    page: Annotated[str, "The path of its page here; empty if no address leads to its id."]
+
 
 class GoneJson(TypedDict):
     """A document from the first plain ranks that is not among the results shown here."""

@@ -97,6 +97,13 @@ ROWS = {
     "POST /me/terms": replace(OWN_FORM, form={"term": "coffee"}),
     "POST /me/grow": replace(OWN_FORM, form={"grow": "0"}),
     "POST /me/grown": replace(OWN_FORM, form={"all": "1"}),
+    "POST /me/tokens": replace(
+        OWN_FORM,
+        private=(SIGN_IN, 200, 404, 403),
+        demo=(400, 404),
+        form={"name": "my script"},
+    ),
+    "POST /me/tokens/revoke": replace(OWN_FORM, demo=(400, 404), form={"token": "7K3QD"}),
     "POST /me/leave": replace(OWN_FORM, form={"confirm": "yes"}),
     # -- groups and the log
     "GET /groups": SEARCH,
@@ -128,6 +135,9 @@ ROWS = {
     # -- open to everybody
     "GET /about": FOR_ALL,
     "GET /docs": FOR_ALL,
+    "GET /opensearch.xml": FOR_ALL,
+    "GET /suggest": replace(FOUND, path="/suggest?q=ja"),
+    "GET /metrics": FOR_ALL,  # in private mode only from this machine: see test_metrics
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": OPEN_DATA,
     "GET /api/v1/openapi.json": FOR_ALL,

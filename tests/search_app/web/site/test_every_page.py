@@ -62,6 +62,7 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
     "admin.show": [],
 }
 NO_PAGES = {"assets.file", "me.download", "log.table", "openapi.show", "health.show"}
+NO_PAGES |= {"opensearch.describe", "opensearch.suggest", "metrics.show"}
 NO_PAGES |= {"experiments.figure", "experiments.download"}
 PRIVATE = ["/sign-in", "/about", "/device?q=java"]
 SIGNED_IN = [

@@ -67,7 +67,7 @@ def test_nothing_personal_is_shown_in_private_mode(private: Site, person: FlaskC
         response = seen(client, "/docs").html
         for secret in ("1001", 'coffee": ', "Title 00", "toy-site"):
             assert secret not in html.unescape(response)
-        assert "--cookie veilsearch=SESSION" in html.unescape(response)
+        assert "-H 'Authorization: Bearer TOKEN'" in html.unescape(response)
         assert '"status": "ok"' in html.unescape(response)  # health is open to all
 
 
