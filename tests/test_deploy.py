@@ -70,10 +70,9 @@ def test_the_unit_and_the_image_give_variables_that_the_program_reads() -> None:
 
 def test_the_image_holds_what_the_wheel_is_made_of() -> None:
     setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    packages = {package.partition(".")[0] for package in setup["tool"]["setuptools"]["packages"]}
-    packages |= {
-        folder.partition("/")[0] for folder in setup["tool"]["setuptools"]["package-dir"].values()
-    }
+    tools = setup["tool"]["setuptools"]
+    folders = (tools["package-dir"].get(name, name.replace(".", "/")) for name in tools["packages"])
+    packages = {folder.partition("/")[0] for folder in folders}
     copied = set(re.findall(r"^COPY (\w+) \1$", TEXTS["Dockerfile"], re.MULTILINE))
     assert copied == packages
     lines = TEXTS["Dockerfile.dockerignore"].splitlines()
