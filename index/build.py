@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -25,8 +25,9 @@ from .lucene.java import ANALYZER
 from .lucene.searching import K1, B, LuceneIndex
 from .lucene.writing import LuceneWriter
 from .manifest import FORMAT, Fingerprint, read_manifest, sync, write_manifest
-from .model import Account, Document, Progress, SearchError, silent
+from .model import Account, Document, NothingChanged, Progress, SearchError, silent
 from .opening import aligned, open_index
+from .sources import read_sources, write_sources
 
 READ = 1000  # documents that are read together
 LAST_CHANGES = 50  # that a manifest lists
@@ -48,7 +49,8 @@ def build_index(
     with _whole(folder) as made, _Halves(made, counter) as halves:
         halves.add(documents, account, progress)
         settings = {"analyzer": ANALYZER, "k1": k1, "b": b}
-        return halves.finish({"format": FORMAT, **settings, "account": asdict(account)})
+        write_sources(made, account.sources)
+        return halves.finish({"format": FORMAT, **settings, "account": _stated(account)})
 
 
 def update_index(
@@ -74,8 +76,9 @@ def update_index(
                 why = f"it has none of the {missing:,} ids to delete; ids are compared exactly"
                 if not missing:
                     why = f"nothing was added (skipped: {_skipped(account)})"
-                raise SearchError(f"{old} stays as it is: {why}")
-            change = {**halves.change, "missing": missing, "account": asdict(account)}
+                raise NothingChanged(f"{old} stays as it is: {why}")
+            write_sources(made, {**read_sources(old), **account.sources})
+            change = {**halves.change, "missing": missing, "account": _stated(account)}
             changes = [*manifest.get("changes", []), change][-LAST_CHANGES:]
             return halves.finish({**manifest, "changes": changes})
     finally:
@@ -210,6 +213,13 @@ class _Halves:
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+
+
+def _stated(account: Account) -> dict[str, Any]:
+    """Return what a manifest states of `account`: all but the files, which have their own note."""
+    facts = asdict(replace(account, sources={}))
+    del facts["sources"]
+    return facts
 
 
 def _skipped(account: Account) -> str:
