@@ -131,6 +131,8 @@ class Serving:
         self, opened: OpenedModes, access: str, state: object, truth: Mapping[str, Any] | None
     ) -> Site:
         modes, build = opened.modes, self.workspace.find("index").name
+        if access == PRIVATE and modes.profiles is None:
+            modes.begin_without_profiles()
         folder = self.workspace.find("release") if modes.release else None
         shown = published(self._ledger, folder) if folder else (lambda: False)
         if access != DEMO:
@@ -218,7 +220,7 @@ class Serving:
         """Read where the terms of profiles came from; people are served without that, too."""
         origins, nothing = None, dict[str, TermOrigin]()
         try:
-            if opened.modes.profiles is not None:
+            if opened.made_from:
                 origins = read_origins(self.workspace.find("profiles"), opened.made_from)
         except AnonymizerError as fault:
             self._say_once(f"{fault}. Until then, nobody sees where their terms came from.")

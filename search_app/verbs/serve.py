@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     serving.workspace.check()
     invented = serving.workspace.truth() is not None
     if access_of(settings, invented=invented, loopback=loopback) == PRIVATE:
-        refuse_private(settings, serving.workspace)
+        refuse_private(settings)
         if not (loopback or settings.https):
             console.say(UNPROTECTED)
     with _leaving_on_sigterm():
