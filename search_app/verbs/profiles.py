@@ -65,9 +65,9 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weights", default="binary", help="binary, tf, tfidf or recency (binary)")
     parser.add_argument(
         "--terms",
-        choices=("wordnet", "all", "letters-digits"),
-        default="wordnet",
-        help="base forms that WordNet has, all words, or all words and numbers (wordnet)",
+        choices=("wordnet", "all", "letters-digits", "german", "french"),
+        help="base forms that WordNet has, all words, all words and numbers, or stems of German or "
+        "French (by the setting language: wordnet, german, french)",
     )
     parser.add_argument(
         "--phrases", action="store_true", help="make one term of a phrase that WordNet has"
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..tasks.growth import settle_growth
     from ..tasks.profiling import write_profiles_of
     from ..tasks.serving import refuse_starting_over
-    from ..workspace.profile_choices import ProfilingChoices
+    from ..workspace.profile_choices import ProfilingChoices, usual_choices
 
     choices = ProfilingChoices(
         size=arguments.size,
@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         granularity=arguments.granularity,
         gap=seconds(arguments.gap),
         test_share=arguments.test_share,
-        terms=arguments.terms,
+        terms=arguments.terms or usual_choices(settings).terms,
         phrases=arguments.phrases,
         robots=arguments.drop_robots,
     )
@@ -117,7 +117,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     with workspace.writing("profiles"):
         settle_growth(workspace)
         if arguments.searches:
-            if arguments.log or arguments.add or arguments.output or choices != ProfilingChoices():
+            if (
+                arguments.log
+                or arguments.add
+                or arguments.output
+                or choices != usual_choices(settings)
+            ):
                 raise UsageError("--searches takes no LOG, no -o and no choices")
             added = profiles_of_searches(settings)
             console.answer(added, _added_lines(added), as_json=arguments.json)
