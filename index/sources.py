@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .corpora.files import corpus_files, is_gone, is_same, place_of
+from .manifest import REMEDY
 from .model import Account, SearchError, Source
 
 FILE = "sources.jsonl"
@@ -41,6 +42,8 @@ def read_sources(folder: Path) -> dict[str, Source]:
                 sources[path] = Source(**facts)
     except FileNotFoundError:
         return {}
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise SearchError(f"{folder}: {FILE} is damaged; {REMEDY}") from error
     return sources
 
 

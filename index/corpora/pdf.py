@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import resource
 import select
 import subprocess
 import sys
 import time
+import unicodedata
 from contextlib import suppress
 from io import BufferedIOBase
 from pathlib import Path
@@ -61,6 +63,7 @@ class PdfTexts:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # its buffers count as memory
                 start_new_session=True,  # Ctrl+C is this process's to answer
             )
         sent, answers = (
@@ -124,7 +127,9 @@ def _content(path: Path, seconds: float) -> tuple[str, str, bool] | str:
         length += len(texts[-1])
         if length > MOST_CHARACTERS or time.monotonic() > until:
             break
-    text = _HYPHEN.sub("", "\n".join(texts))[:MOST_CHARACTERS].strip()
+    # Fonts have signs of their own for fi and ü, which nobody types.
+    text = unicodedata.normalize("NFKC", "\n".join(texts)[:MOST_CHARACTERS])
+    text = _HYPHEN.sub("", text).strip()
     if not text:
         return DAMAGED if faults or not pages else SCANNED
     return " ".join(title.split()), text, number + 1 < pages or length > MOST_CHARACTERS

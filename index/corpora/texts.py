@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
+from unicodedata import normalize
 
 from ..model import Account
 from . import records
@@ -14,7 +15,7 @@ Texts = Callable[[str], tuple[str, str]]  # of a file's text: its title and its 
 
 _CHARSET = re.compile(rb"""<meta[^<>]{0,200}charset\s*=\s*["']?([\w-]{1,40})""", re.I)
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$|^(\S.*)\n(?:=+|-+)[ \t]*$", re.M)
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$|^(\S.*)\n(?:=+|-+)[ \t]*$", re.M)
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:[ \t][^()]*)?\)")
 _SIGNS = re.compile(r"^ {0,3}(?:#{1,6}[ \t]|>[ \t]?|```.*|~~~.*)|[*`]+", re.M)
 
@@ -25,10 +26,11 @@ def decoded(data: bytes, account: Account) -> str:
     name = _MARKS.get(data[:2]) or (named[1].decode() if named else "")
     if name:
         try:
-            return data.decode(codecs.lookup(name).name, "replace")
+            return normalize("NFC", data.decode(codecs.lookup(name).name, "replace"))
         except (LookupError, ValueError):  # no such charset, or none of texts
             pass
-    return records.decode(data.removeprefix(codecs.BOM_UTF8), True, account)
+    text = records.decode(data.removeprefix(codecs.BOM_UTF8), True, account)
+    return normalize("NFC", text)
 
 
 def plain(text: str) -> tuple[str, str]:
@@ -40,7 +42,10 @@ def markdown(text: str) -> tuple[str, str]:
     """Return the first heading of `text`, and `text` without what only marks it up."""
     heading = _HEADING.search(text)
     title = (heading[1] or heading[2]) if heading else ""
-    return " ".join(_unmarked(title).split()), _unmarked(text).strip()
+    words = _unmarked(title).split()
+    # A heading may end with the signs that it begins with.
+    last = len(words) - (len(words) > 1 and not words[-1].strip("#"))
+    return " ".join(words[:last]), _unmarked(text).strip()
 
 
 def html(text: str) -> tuple[str, str]:

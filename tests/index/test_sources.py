@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from index.corpora.reading import read_documents
 from index.model import Account, SearchError
-from index.sources import changes_of, read_sources, write_sources
+from index.sources import FILE, changes_of, read_sources, write_sources
 
 
 def notes(folder: Path, *paths: Path) -> Path:
@@ -61,6 +61,9 @@ def test_a_folder_whose_disk_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SearchError, match=r"none of 1 files is there any more"):
         changes_of([room], None, known)
     assert read_sources(tmp_path) == {}
+    (tmp_path / FILE).write_text("[]\n")
+    with pytest.raises(SearchError, match=r"sources.jsonl is damaged"):
+        read_sources(tmp_path)
 
 
 def test_a_file_that_changes_at_once_is_read_by_its_hash(tmp_path: Path) -> None:
