@@ -76,7 +76,7 @@ def test_the_same_document_lights_up_in_every_column(page: Page, address: str) -
     page.locator(".own .hit").nth(1).hover()
     lit = page.locator(".same-document")
     assert [lit.nth(at).get_attribute("data-key") for at in range(lit.count())] == ["2"] * 3
-    page.locator("h2#reading").hover()
+    page.locator(".reading summary").hover()
     assert lit.count() == 0
     page.locator(".own a.plain").nth(2).focus()
     assert lit.first.get_attribute("data-key") == "4"
@@ -102,6 +102,21 @@ def test_without_script_the_buttons_do_it_all(browser: Browser, address: str) ->
     assert page.locator(".lane").count() == 3
     page.locator(".own a.plain").nth(1).click()
     assert page.locator(".none .hit:target").get_attribute("data-key") == "2"
+    context.close()
+
+
+def test_without_script_a_change_leads_back_to_its_place(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/me?user=1001#choices")  # which opens that part
+    page.get_by_role("button", name="Keep my searches").click()
+    assert page.evaluate("document.activeElement.id") == "done"
+    message = page.locator("#choices #done").bounding_box()
+    assert message is not None
+    assert 0 <= message["y"] < 700
+    page.goto(f"{address}/?q=java&user=1001")
+    page.goto(f"{address}/me?user=1001")
+    assert not page.locator("#searches").is_visible()
     context.close()
 
 

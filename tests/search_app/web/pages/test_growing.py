@@ -119,7 +119,7 @@ def test_stopping_keeps_or_removes_what_was_gathered(grows: Site) -> None:
             client.get("/?q=code")
         says(client, "/me", "Stop, and keep what was gathered", "Stop, and remove what")
         done = client.post("/me/grow", data={"grow": "0", "gathered": choice})
-        assert done.headers["Location"].endswith("#grown")
+        assert done.headers["Location"].endswith("#done")
         assert grows.store.grown(NEW) == left
         assert not grows.store.choices(NEW).grow
     for form in ({"grow": "2"}, {}, {"grow": "0", "gathered": "some"}):
