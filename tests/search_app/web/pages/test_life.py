@@ -285,6 +285,10 @@ def test_people_without_any_log_begin_by_searching(
         person.allow(*world.chance.sample(words, 6 if person is not people[8] else 2))
         assert person.client.get("/api/v1/search?q=!&mode=own").json["mode"] == "own"
     assert [person.standing for person in people] == ["waiting"] * 8 + ["gathering"]
+    assert "veilsearch profiles --searches" in world.operator.get("/admin").text
+    for path in ("/me", "/groups", "/compare?q=!", "/log"):
+        assert people[0].client.get(path).status_code == 200
+    assert people[0].client.get("/dial?q=!").status_code == 404
     assert run("profiles", "--searches").startswith("8 people added, 8 have a profile: ")
     assert "nobody new" in run.refused("profiles", "--searches")
     world.follow()
