@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -21,12 +21,13 @@ import numpy as np
 from .forward.reading import Forward
 from .forward.writing import ForwardWriter, TextCounter
 from .lucene import jvm
-from .lucene.java import ANALYZER
+from .lucene.java import ANALYZERS, ENGLISH
 from .lucene.searching import K1, B, LuceneIndex
 from .lucene.writing import LuceneWriter
 from .manifest import FORMAT, Fingerprint, read_manifest, sync, write_manifest
-from .model import Account, Document, Progress, SearchError, silent
-from .opening import aligned, open_index
+from .model import Account, Document, NothingChanged, Progress, SearchError, silent
+from .opening import aligned, language_of, open_index
+from .sources import read_sources, write_sources
 
 READ = 1000  # documents that are read together
 LAST_CHANGES = 50  # that a manifest lists
@@ -38,17 +39,21 @@ def build_index(
     folder: Path,
     *,
     account: Account,
-    k1: float = K1,
-    b: float = B,
+    bm25: tuple[float, float] = (K1, B),
+    language: str = ENGLISH,
     heap: str = "2g",
     progress: Progress = silent,
 ) -> dict[str, Any]:
-    """Build an index of the last of `documents` with each id in `folder`; return its manifest."""
+    """Build an index of the last of `documents` with each id in `folder`; return its manifest.
+
+    Its words are analyzed as words of `language`, and `bm25` are k1 and b.
+    """
     jvm.start(heap)
-    with _whole(folder) as made, _Halves(made, counter) as halves:
+    with _whole(folder) as made, _Halves(made, counter, language) as halves:
         halves.add(documents, account, progress)
-        settings = {"analyzer": ANALYZER, "k1": k1, "b": b}
-        return halves.finish({"format": FORMAT, **settings, "account": asdict(account)})
+        settings = {"analyzer": ANALYZERS[language], "k1": bm25[0], "b": bm25[1]}
+        write_sources(made, account.sources)
+        return halves.finish({"format": FORMAT, **settings, "account": _stated(account)})
 
 
 def update_index(
@@ -67,15 +72,17 @@ def update_index(
     lucene, forward = open_index(old, heap=heap)
     try:
         manifest = read_manifest(old)
-        with _whole(folder) as made, _Halves(made, counter, _Base(old, lucene, forward)) as halves:
+        base, spoken = _Base(old, lucene, forward), language_of(manifest)
+        with _whole(folder) as made, _Halves(made, counter, spoken, base) as halves:
             missing = halves.delete(delete)
             halves.add(documents, account, progress)
             if not any(halves.change.values()):
                 why = f"it has none of the {missing:,} ids to delete; ids are compared exactly"
                 if not missing:
                     why = f"nothing was added (skipped: {_skipped(account)})"
-                raise SearchError(f"{old} stays as it is: {why}")
-            change = {**halves.change, "missing": missing, "account": asdict(account)}
+                raise NothingChanged(f"{old} stays as it is: {why}")
+            write_sources(made, {**read_sources(old), **account.sources})
+            change = {**halves.change, "missing": missing, "account": _stated(account)}
             changes = [*manifest.get("changes", []), change][-LAST_CHANGES:]
             return halves.finish({**manifest, "changes": changes})
     finally:
@@ -133,7 +140,9 @@ class _Base:
 class _Halves:
     """Both halves of an unfinished index, written in step."""
 
-    def __init__(self, folder: Path, counter: TextCounter, base: _Base | None = None) -> None:
+    def __init__(
+        self, folder: Path, counter: TextCounter, language: str, base: _Base | None = None
+    ) -> None:
         self._folder, self._base = folder, base
         self._first = self._next = base.next if base else 0
         self._number = base.number if base else {}  # id -> number
@@ -148,7 +157,7 @@ class _Halves:
         with ExitStack() as stack:
             forward = ForwardWriter(folder / "forward", counter, self._first, extended)
             self._forward = stack.enter_context(closing(forward))
-            lucene = LuceneWriter(folder / "lucene", self._first)
+            lucene = LuceneWriter(folder / "lucene", self._first, language)
             self._lucene = stack.enter_context(closing(lucene))
             self._open = stack.pop_all()
 
@@ -210,6 +219,13 @@ class _Halves:
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+
+
+def _stated(account: Account) -> dict[str, Any]:
+    """Return what a manifest states of `account`: all but the files, which have their own note."""
+    facts = asdict(replace(account, sources={}))
+    del facts["sources"]
+    return facts
 
 
 def _skipped(account: Account) -> str:

@@ -27,6 +27,10 @@ class SearchError(Exception):
     """Anything that the index refuses; its text is one plain line for the user."""
 
 
+class NothingChanged(SearchError):
+    """An update that would change no document."""
+
+
 class TooSlow(SearchError):
     """A query that was not answered by its deadline; it has no partial answer."""
 
@@ -125,6 +129,16 @@ class Index(Protocol):
 
 
 @dataclass
+class Source:
+    """A file as it was when it was read, and the ids of its documents."""
+
+    size: int
+    modified: int  # nanoseconds; 0: unknown
+    sha256: str
+    ids: list[str] = field(default_factory=list)
+
+
+@dataclass
 class Account:
     """What was read of a corpus, what was skipped, and why."""
 
@@ -136,6 +150,9 @@ class Account:
     first_skips: list[tuple[str, str, str]] = field(default_factory=list)  # file, where, reason
     size: int = 0  # bytes on disk of all files to read
     done: int = 0  # how many of these bytes are read
+    cut: int = 0  # documents longer than is read; their beginning is
+    # Files that were read, by their paths; None: it is gone.
+    sources: dict[str, Source | None] = field(default_factory=dict)
 
     def skip(self, file: str, where: str, reason: str) -> None:
         """Count what is skipped for `reason`, and keep the first places `where` this happens."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .forward.reading import Forward
 from .lucene import jvm
+from .lucene.java import ANALYZERS, ENGLISH
 from .lucene.searching import K1, B, LuceneIndex
 from .manifest import REMEDY, faults_of, read_manifest
 from .model import SearchError
@@ -28,7 +30,18 @@ def open_index(
     manifest = _checked(folder)
     jvm.start(heap)
     chosen = {"k1": manifest["k1"] if k1 is None else k1, "b": manifest["b"] if b is None else b}
-    return aligned(folder, manifest["counts"]["documents"], **chosen, title_boost=title_boost)
+    spoken = language_of(manifest)
+    return aligned(
+        folder, manifest["counts"]["documents"], **chosen, title_boost=title_boost, language=spoken
+    )
+
+
+def language_of(manifest: Mapping[str, Any]) -> str:
+    """Return the language by which the index of `manifest` is analyzed."""
+    for language, name in ANALYZERS.items():
+        if manifest["analyzer"] == name:
+            return language
+    raise SearchError(f"the index has the analyzer {manifest['analyzer']}, unknown here; {REMEDY}")
 
 
 def open_forward(folder: Path) -> Forward:
@@ -58,12 +71,17 @@ def _checked(folder: Path) -> dict[str, Any]:
 
 
 def aligned(
-    folder: Path, documents: int, k1: float = K1, b: float = B, title_boost: float = 0.0
+    folder: Path,
+    documents: int,
+    k1: float = K1,
+    b: float = B,
+    title_boost: float = 0.0,
+    language: str = ENGLISH,
 ) -> tuple[LuceneIndex, Forward]:
     """Return both halves of the index in `folder`, if both have the same `documents`."""
     # Of these a sample is compared; `veilsearch doctor` compares them all.
     forward = Forward.open(folder / "forward")
-    lucene = LuceneIndex(folder / "lucene", k1, b, title_boost)
+    lucene = LuceneIndex(folder / "lucene", k1, b, title_boost, language)
     same = documents == lucene.size == forward.documents
     rows = np.unique(np.linspace(0, documents - 1, SAMPLE, dtype=np.int64))
     if same and lucene.numbers(rows.tolist()) == forward.numbers[rows].tolist():

@@ -29,6 +29,7 @@ class Settings:
     workspace: Path = Path("veilsearch-data")
     cache: Path = Path(".cache")
     heap: str = "2g"  # the JVM's memory
+    language: str = "en"  # of documents and searches: en, de or fr
     k1: float | None = None  # BM25; None: as the index was built (by default k1 0.9, b 0.4)
     b: float | None = None  # BM25; None: as k1
     title_boost: float = 0.0  # weight of the title's BM25, added to that of the whole text
@@ -135,6 +136,7 @@ def _from(low: float, high: float) -> _Rule:
 
 
 _RULES: dict[str, _Rule] = {
+    "language": ("one of en, de, fr", ("en", "de", "fr").__contains__),
     "access": (f"one of {', '.join(ACCESS)}", ("", *ACCESS).__contains__),
     "hosts": (
         "host names in small letters, without scheme, port and path",

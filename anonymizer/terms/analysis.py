@@ -72,8 +72,8 @@ class Analysis:
         """Return a table of all code points: True for those that tokens are made of."""
         return _table(_LETTERS)
 
-    def __init__(self, vocabulary: Vocabulary):
-        self._base_forms = _BaseForms(vocabulary)
+    def __init__(self, vocabulary: Vocabulary, stop_words: frozenset[str] = STOP_WORDS):
+        self._base_forms = _BaseForms(vocabulary, stop_words)
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of `text` in order, a repeated one each time."""
@@ -89,8 +89,8 @@ class Analysis:
 class _BaseForms(dict[str, str]):
     """A cache of base forms: token -> term, '' where there is none."""
 
-    def __init__(self, vocabulary: Vocabulary):
-        super().__init__(dict.fromkeys(STOP_WORDS, ""))
+    def __init__(self, vocabulary: Vocabulary, stop_words: frozenset[str]):
+        super().__init__(dict.fromkeys(stop_words, ""))
         self._vocabulary = vocabulary
 
     def __missing__(self, token: str) -> str:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..model import Account, SearchError
+from ..model import Account, SearchError, Source
 
 READ_ALREADY = "a folder that was read already (a link leads to it)"
 BESIDE_CORPUS = "queries or judgments of a BEIR corpus"
 NO_CORPUS = "not a BEIR corpus.jsonl"
 QUERIES = "queries or judgments by its name; name the file itself to read it"
+ABOUT = "about other files by its name; name the file itself to read it"
 QUERIES_INSIDE = "queries or judgments by its name; unpack it and name the file itself to read it"
 LINK_TO_NOTHING = "a link to nothing; mend or remove it"
 
+_TICK = 2_000_000_000  # nanoseconds; the coarsest clock of a disk
+
 _CORPUS = re.compile(r"corpus\.jsonl(\.\w+)?", re.I)
 _BESIDE = re.compile(r"(queries\.jsonl|qrels)(\..*)?", re.I)
-_QUERIES = re.compile(r"(queries|topics|qrels)([._-].*)?\.(tsv|jsonl)(\.\w+)?", re.I)
+_QUERIES = re.compile(r"(queries|topics|qrels)([._-].*)?\.(tsv|jsonl|txt|csv)(\.\w+)?", re.I)
+_ABOUT = re.compile(r"(readme|licen[cs]e|copying|source|notice)\.(txt|md)", re.I)
 
 
 def corpus_files(
@@ -39,11 +45,47 @@ def corpus_files(
     return files
 
 
+def place_of(path: Path) -> str:
+    """Return the full path of `path`; links in it stay links."""
+    return os.path.abspath(path)  # noqa: PTH100  # resolve() would follow them
+
+
+def noted(file: Path) -> Source:
+    """Return size, time of change and hash of `file`."""
+    with file.open("rb") as opened:
+        facts = os.fstat(opened.fileno())
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    # A file may change twice within one tick of the disk's clock.
+    settled = time.time_ns() - facts.st_mtime_ns > _TICK
+    return Source(facts.st_size, facts.st_mtime_ns if settled else 0, digest)
+
+
+def is_same(file: Path, before: Source) -> bool:
+    """Return whether `file` is as it was `before`; it is read only if it may have changed."""
+    facts = file.stat()
+    if facts.st_size != before.size:
+        return False
+    return facts.st_mtime_ns == before.modified or noted(file).sha256 == before.sha256
+
+
+def is_gone(file: Path) -> bool:
+    """Return whether `file` is surely not there any more."""
+    try:
+        file.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:  # its folder can't be opened: nobody knows
+        return False
+    return False
+
+
 def why_skipped(member: str, form: str | None) -> str | None:
     """Return why `member` of an archive is skipped by its path; the rules are those of folders."""
     *folders, name = re.split(r"[/\\]", member)
     if _QUERIES.fullmatch(name) or any(_BESIDE.fullmatch(folder) for folder in folders):
         return QUERIES_INSIDE
+    if _ABOUT.fullmatch(name):
+        return ABOUT
     return NO_CORPUS if form == "beir" and not _CORPUS.fullmatch(name) else None
 
 
@@ -117,6 +159,8 @@ def _kept(
             reason = NO_CORPUS
         elif not is_folder and _QUERIES.fullmatch(name):
             reason = QUERIES
+        elif not is_folder and _ABOUT.fullmatch(name):
+            reason = ABOUT
         if reason:
             account.skip(str(folder / name), "whole folder" if is_folder else "whole file", reason)
         else:

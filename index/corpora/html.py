@@ -50,12 +50,18 @@ def unescape(text: str) -> str:
 
 
 _UNSHOWN = "SCRIPT|STYLE|TEMPLATE|TITLE"
+_MENUS = "NAV|NOSCRIPT|SVG|SELECT|BUTTON"
 # Possessive repeats never go back, so a long match takes no memory.
 _PAGE = re.compile(
     r"(?:\s++|<\?[^<>]*>|<!--[^<>]*-->)*+<(?:!doctype\s+html|html)(?![\w-])", re.I | re.A
 )
-_START = re.compile(rf"<({_UNSHOWN}|!--)(?:(?<=--)|(?:\s[^<>]*)?>)", re.I | re.A)
-_ENDS = {**ends(_UNSHOWN), "!--": re.compile("-->")}
+_START, _START_OR_MENU = (
+    re.compile(rf"<({names}|!--)(?:(?<=--)|(?:\s[^<>]*)?>)", re.I | re.A)
+    for names in (_UNSHOWN, f"{_UNSHOWN}|{_MENUS}")
+)
+_ENDS = {**ends(f"{_UNSHOWN}|{_MENUS}"), "!--": re.compile("-->")}
+_HEADING = re.compile(r"<(H1)(?:\s[^<>]*)?>", re.I | re.A)
+_HEADING_ENDS = ends("H1")
 _TAG = re.compile(r"<[a-z/!?][^<>]*>", re.I | re.A)
 
 
@@ -64,16 +70,27 @@ def is_page(body: str) -> bool:
     return _PAGE.match(body) is not None
 
 
-def read_page(page: str) -> tuple[str, str]:
-    """Return the first title of `page` that is not empty, and its text without titles."""
+def read_page(page: str, *, menus: bool = True) -> tuple[str, str]:
+    """Return the first title of `page` that is not empty, and its text without titles.
+
+    Without `menus` what leads to other pages is no text, and a heading may be the title.
+    """
     title, kept, after = "", [], 0
-    for start, end in spans(page, _START, _ENDS, len(page)):
+    for start, end in spans(page, _START if menus else _START_OR_MENU, _ENDS, len(page)):
         if end:
             kept.append(page[after : start.start()])
             after = end.end()
             if not title and start[1].upper() == "TITLE":
-                title = " ".join(_plain(page[start.end() : end.start()]).split())
-    return title, _plain(" ".join([*kept, page[after:]]))
+                title = _line(page[start.end() : end.start()])
+    shown = " ".join([*kept, page[after:]])
+    if not (title or menus):
+        headings = spans(shown, _HEADING, _HEADING_ENDS, len(shown))
+        title = next((_line(shown[h.end() : end.start()]) for h, end in headings if end), "")
+    return title, _plain(shown)
+
+
+def _line(marked: str) -> str:
+    return " ".join(_plain(marked).split())
 
 
 def _plain(marked: str) -> str:

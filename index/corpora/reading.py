@@ -1,36 +1,47 @@
 """Corpora on disk to a stream of documents; every file and document is counted. [I/O]
 
-A format has a reader `(stream, account) -> (line, document or why it is skipped)`.
+A format of many documents has a reader `(stream, account) -> (line, document or why it is
+skipped)`. In the other formats a file is one document, whose id is the path in its folder.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
-from io import BufferedReader
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path, PurePath
 from typing import cast
 
 from ..model import Account, Document, SearchError
-from .files import corpus_files, why_skipped
-from .lines import is_table, read_jsonl, read_tsv
+from .files import corpus_files, noted, place_of, why_skipped
+from .lines import is_table, read_csv, read_jsonl, read_tsv
 from .packing import PACKED, PEEK, BrokenFile, unpacked
-from .records import Reader
+from .pdf import PdfTexts
+from .records import LIMIT, TOO_LONG, Reader, document_of
+from .texts import TEXTS, decoded
 from .trec import read_trec
 from .wordnet import Entries, wordnet_entries
 
 __all__ = ["FORMATS", "Account", "Entries", "read_documents", "wordnet_entries"]
 
-FORMATS: dict[str, Reader] = {
+RECORDS: dict[str, Reader] = {
     "trec": read_trec,
     "jsonl": read_jsonl,
     "beir": read_jsonl,
     "tsv": read_tsv,
 }
+FORMATS = (*RECORDS, "csv", "pdf", *TEXTS)
 SUFFIXES = {
     **dict.fromkeys((".trec", ".sgml", ".sgm", ".trectext", ".trecweb"), "trec"),
     **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    **dict.fromkeys((".md", ".markdown"), "markdown"),
+    ".csv": "csv",
+    ".pdf": "pdf",
 }
 
 _TREC = re.compile(rb"<DOC(?:\s[^<>]{0,1000})?>", re.I)
@@ -38,32 +49,68 @@ _NOT_FILES = ("wordnet", "irds")  # formats that are not read from files
 
 UNKNOWN = "unknown format"
 EMPTY = "no document found"
+WHOLE = -1  # in place of a line: a file that is one document
 
 
-def read_documents(paths: Sequence[Path], form: str | None, account: Account) -> Iterator[Document]:
-    """Yield the documents of `paths` in the format `form`, or in what each file shows by itself."""
+@dataclass
+class _Reading:
+    """How files are read."""
+
+    paths: Sequence[Path]
+    form: str | None
+    account: Account
+    columns: Mapping[str, str]
+    named: Collection[Path] = field(init=False)
+    pdfs: PdfTexts = field(default_factory=PdfTexts)
+
+    def __post_init__(self) -> None:
+        self.named = {*self.paths}
+
+    def id_of(self, file: Path, name: str) -> str:
+        """Return the path of `file` in the folder it was listed from, and `name`'s place in it."""
+        folder = next((path for path in self.paths if file.is_relative_to(path)), file)
+        own = file.name if file in self.named else file.relative_to(folder).as_posix()
+        return own + name.removeprefix(str(file))
+
+
+def read_documents(
+    paths: Sequence[Path],
+    form: str | None,
+    account: Account,
+    *,
+    columns: Mapping[str, str] | None = None,
+    but: Collection[str] = (),
+) -> Iterator[Document]:
+    """Yield the documents of `paths` in the format `form`, or in what each file shows by itself.
+
+    `columns` of a table have these names. Files whose path is in `but` are not read.
+    """
     if form is not None and form not in FORMATS:
         raise SearchError(f"format={form} must be one of {', '.join((*FORMATS, *_NOT_FILES))}")
-    files = corpus_files(paths, form, account)
-    named = set(paths)
+    how = _Reading(paths, form, account, columns or {})
+    listed = corpus_files(paths, form, account)
+    files = [(file, size) for file, size in listed if place_of(file) not in but]
     # All named files are looked at before the first is read, so that no build fails late.
     for file, _ in files:
-        if file in named and form is None:
+        if file in how.named and form is None:
             try:
                 _check_format(file)
             except OSError as error:  # it was removed since it was listed, or its disk fails
                 raise _unread(str(file), error) from error
     account.size += sum(size for _, size in files)
-    for file, size in files:
-        before = account.done
-        try:
-            with _open(file) as raw:
-                for document in _read_file(raw, file, form, file in named, account):
-                    account.done = max(account.done, before + min(raw.tell(), size))
-                    yield document
-        except OSError as error:  # it was removed since it was listed
-            _break(str(file), "whole file", error, file in named, account)
-        account.done = before + size
+    with closing(how.pdfs):
+        for file, size in files:
+            before = account.done
+            try:
+                account.sources[place_of(file)] = source = noted(file)
+                with _open(file) as raw:
+                    for document in _read_file(raw, file, how):
+                        account.done = max(account.done, before + min(raw.tell(), size))
+                        source.ids.append(document.id)
+                        yield document
+            except OSError as error:  # it was removed since it was listed
+                _break(str(file), "whole file", error, file in how.named, account)
+            account.done = before + size
 
 
 def _check_format(file: Path) -> None:
@@ -91,7 +138,11 @@ def format_of(suffix: str, start: bytes) -> str | None:
         return "tsv" if is_table(start) else None
     if start.startswith(b"{"):
         return "jsonl"
-    return "trec" if start.startswith(b"<") and _TREC.search(start) else None
+    if start.startswith(b"%PDF-"):
+        return "pdf"
+    if start.startswith(b"<") and _TREC.search(start):
+        return "trec"
+    return "text" if suffix in (".txt", ".text") else None
 
 
 def _format_of(name: str, stream: BufferedReader) -> str | None:
@@ -100,11 +151,9 @@ def _format_of(name: str, stream: BufferedReader) -> str | None:
     return format_of(known[-1] if known else "", stream.peek(PEEK))
 
 
-def _read_file(
-    raw: BufferedReader, file: Path, form: str | None, named: bool, account: Account
-) -> Iterator[Document]:
-    """Yield the documents of a file or its members; a break is counted, or refused if `named`."""
-    empty = True
+def _read_file(raw: BufferedReader, file: Path, how: _Reading) -> Iterator[Document]:
+    """Yield the documents of a file or its members; a break is counted, or refused if named."""
+    empty, account, named = True, how.account, file in how.named
     for name, stream in unpacked(raw, str(file)):
         empty = False
         inside = name.removeprefix(f"{file}/")
@@ -112,26 +161,35 @@ def _read_file(
             account.skip(name, "whole file", stream)
         elif isinstance(stream, BrokenFile):
             _break(name, "whole file", stream, named, account)
-        elif name != inside and (reason := why_skipped(inside, form)):
+        elif name != inside and (reason := why_skipped(inside, how.form)):
             account.skip(name, "whole file", reason)
+        elif form := how.form or _format_of(name, stream):
+            reader = _reader(form, how.id_of(file, name), how)
+            yield from _read_stream(stream, name, reader, named, account)
         else:
-            known = form or _format_of(name, stream)
-            if known:
-                yield from _read_stream(stream, name, known, named, account)
-            else:
-                account.skip(name, "whole file", UNKNOWN)
+            account.skip(name, "whole file", UNKNOWN)
     if empty:
         account.skip(str(file), "whole file", EMPTY)
 
 
+def _reader(form: str, id_: str, how: _Reading) -> Reader:
+    """Return what reads a file in the format `form`, whose own id would be `id_`."""
+    if form in RECORDS:
+        return RECORDS[form]
+    if form == "csv":
+        return partial(read_csv, name=id_, columns=how.columns)
+    return lambda stream, _account: iter([(WHOLE, _whole(stream, id_, form, how))])
+
+
 def _read_stream(
-    stream: BufferedReader, name: str, form: str, named: bool, account: Account
+    stream: BufferedReader, name: str, reader: Reader, named: bool, account: Account
 ) -> Iterator[Document]:
     line = 0
     try:
-        for line, document in FORMATS[form](stream, account):
+        for line, document in reader(stream, account):
             if isinstance(document, str):
-                account.skip(name, f"line {line}", document)
+                where = "whole file" if line == WHOLE else f"line {line}"
+                account.skip(name, where, document)
             else:
                 account.read += 1
                 yield document
@@ -140,6 +198,29 @@ def _read_stream(
         return
     if not line:
         account.skip(name, "whole file", EMPTY)
+
+
+def _whole(stream: BufferedIOBase, id_: str, form: str, how: _Reading) -> Document | str:
+    """Return the one document in `stream`; without a title, its file's name is one."""
+    made = _texts(stream, form, how)
+    if isinstance(made, str):
+        return made
+    title, text = made
+    if not (title or text):
+        return EMPTY
+    return document_of(id_, title or PurePath(id_).stem.replace("_", " "), text, "")
+
+
+def _texts(stream: BufferedIOBase, form: str, how: _Reading) -> tuple[str, str] | str:
+    """Return the title and text of the file in `stream`, or why it is skipped."""
+    if form == "pdf":
+        made = how.pdfs.read(stream)
+        if isinstance(made, str):
+            return made
+        how.account.cut += made[2]
+        return made[0], made[1]
+    data = stream.read(LIMIT + 1)
+    return TOO_LONG if len(data) > LIMIT else TEXTS[form](decoded(data, how.account))
 
 
 def _break(

@@ -12,7 +12,13 @@ from typing import Any
 from ..model import SearchError
 from . import jvm
 
-ANALYZER = "DefaultEnglishAnalyzer, porter"
+ENGLISH = "en"
+# How a manifest names the analysis of a language; the others are Lucene's own.
+ANALYZERS = {
+    ENGLISH: "DefaultEnglishAnalyzer, porter",
+    "de": "GermanAnalyzer",
+    "fr": "FrenchAnalyzer",
+}
 RENAME = "rename that folder, or name another one with --workspace"
 FULL = "Java's memory is full; set a larger heap in the workspace's veilsearch.toml"
 
@@ -50,8 +56,10 @@ def method(owner: str, name: str, kind: str) -> Any:
 
 
 @cache
-def analyzer() -> Any:
-    """Return the analysis of all indexed text: Anserini's, with Porter's stemmer."""
+def analyzer(language: str) -> Any:
+    """Return the analysis of all text in `language`: Lucene's, or Anserini's of English."""
+    if language != ENGLISH:
+        return java(f"org.apache.lucene.analysis.{language}.{ANALYZERS[language]}")()
     return java("io.anserini.analysis.DefaultEnglishAnalyzer").newStemmingInstance("porter")
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
 from ..model import clean
-from .java import analyzer, java
+from .java import ENGLISH, analyzer, java
 
 MOST_TERMS = 1000  # different words of a query; later ones do not count
 # For Lucene, which refuses queries with more: each term in the contents and in the title.
@@ -50,27 +50,31 @@ class ParsedQuery:
     analyzed: bool  # whether the bag holds terms instead of words
     exact: tuple[Exact, ...]
     cut: bool
+    language: str = ENGLISH
 
 
-def parse_query(text: str, *, operators: bool = False) -> ParsedQuery:
-    """Return the parts of `text`, which is never refused; `operators` are quotes, + and -."""
+def parse_query(text: str, *, operators: bool = False, language: str = ENGLISH) -> ParsedQuery:
+    """Return the parts of `text`, which is never refused; `operators` are quotes, + and -.
+
+    Words are analyzed as those of documents in `language`.
+    """
     text = clean(text)
     exact: tuple[Exact, ...] = ()
     cut = len(text) > LONGEST
     text, left = text[:LONGEST], MOST_TERMS
     if operators:
         text, pieces = _pieces(text)
-        exact, dropped = _exact(pieces)
+        exact, dropped = _exact(pieces, language)
         cut |= dropped
         left -= sum(len(part.terms) for part in exact)
     # So short a text has no more terms than characters, and need not be analyzed here.
     if len(text) <= left:
-        return ParsedQuery(text, False, exact, cut)
-    tokens = _terms(text)
+        return ParsedQuery(text, False, exact, cut, language)
+    tokens = _terms(text, language)
     distinct = list(dict.fromkeys(tokens))
     kept = set(distinct[:left])
     bag = " ".join(token for token in tokens if token in kept)
-    return ParsedQuery(bag, True, exact, cut or len(distinct) > left)
+    return ParsedQuery(bag, True, exact, cut or len(distinct) > left, language)
 
 
 def lucene_query(query: ParsedQuery, title_boost: float = 0.0) -> Any:
@@ -85,7 +89,7 @@ def lucene_query(query: ParsedQuery, title_boost: float = 0.0) -> Any:
 
 def clauses(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[Clause]:
     """Yield the scoring parts of `query`: a document's score is the sum of theirs."""
-    counts = Counter(query.bag.split(" ") if query.analyzed else _terms(query.bag))
+    counts = Counter(query.bag.split(" ") if query.analyzed else _terms(query.bag, query.language))
     wished = _wished(query)
     for field, boost in (("contents", 1.0), ("title", title_boost)):
         if not boost:
@@ -97,12 +101,12 @@ def clauses(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[Clause]:
                 yield Clause(field, term, _boosted(exact, count * boost))
         for part in wished.exact:
             name = f'"{" ".join(part.terms)}"' if len(part.terms) > 1 else part.terms[0]
-            yield Clause(field, name, _boosted(_phrase(field, part.text), boost))
+            yield Clause(field, name, _boosted(_phrase(field, part.text, query.language), boost))
 
 
-def terms_of(word: str) -> list[str]:
-    """Return the terms under which `word` is indexed: none if it is a stop word."""
-    return _terms(clean(word))
+def terms_of(word: str, language: str) -> list[str]:
+    """Return the terms under which `word` of `language` is indexed: none if it is a stop word."""
+    return _terms(clean(word), language)
 
 
 def _pieces(text: str) -> tuple[str, list[tuple[str, str]]]:
@@ -116,12 +120,12 @@ def _pieces(text: str) -> tuple[str, list[tuple[str, str]]]:
     return " ".join(words), list(exact)
 
 
-def _exact(pieces: list[tuple[str, str]]) -> tuple[tuple[Exact, ...], bool]:
+def _exact(pieces: list[tuple[str, str]], language: str) -> tuple[tuple[Exact, ...], bool]:
     """Return the analyzed pieces, as far as there is room for their terms, and if any were cut."""
     # Unwanted pieces come first: if they were cut, unwanted documents would be found.
     kept, left, cut = [], MOST_TERMS, len(pieces) > MOST_TERMS
     for sign, text in sorted(pieces, key=lambda piece: _ORDER[piece[0]])[:MOST_TERMS]:
-        terms = _terms(text)
+        terms = _terms(text, language)
         if len(terms) > left:
             cut = True
         elif terms:
@@ -133,15 +137,15 @@ def _exact(pieces: list[tuple[str, str]]) -> tuple[tuple[Exact, ...], bool]:
 def _wished(query: ParsedQuery) -> ParsedQuery:
     """Return `query` without unwanted parts, and with nothing required."""
     exact = tuple(part._replace(sign="") for part in query.exact if part.sign != "-")
-    return ParsedQuery(query.bag, query.analyzed, exact, query.cut)
+    return replace(query, exact=exact)
 
 
 def _in_field(field: str, query: ParsedQuery) -> Any:
-    analysis = _blanks() if query.analyzed else analyzer()
+    analysis = _blanks() if query.analyzed else analyzer(query.language)
     bag = _generator().buildQuery(field, analysis, query.bag)
     if not query.exact:
         return bag
-    parts = [(_OCCUR[part.sign], _phrase(field, part.text)) for part in query.exact]
+    parts = [(_OCCUR[part.sign], _phrase(field, part.text, query.language)) for part in query.exact]
     return _together([*parts, ("SHOULD", bag)])
 
 
@@ -153,23 +157,23 @@ def _together(parts: list[tuple[str, Any]]) -> Any:
     return builder.build()
 
 
-def _phrase(field: str, text: str) -> Any:
+def _phrase(field: str, text: str, language: str) -> Any:
     """Return the query for the words of `text` in this order; a stop word stands for any word."""
-    return _builder().createPhraseQuery(field, text)
+    return _builder(language).createPhraseQuery(field, text)
 
 
 def _boosted(query: Any, boost: float) -> Any:
     return java("org.apache.lucene.search.BoostQuery")(query, float(boost))
 
 
-def _terms(text: str) -> list[str]:
-    terms = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer(), text)
+def _terms(text: str, language: str) -> list[str]:
+    terms = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer(language), text)
     return [str(term) for term in terms.toArray()]
 
 
 @cache
-def _builder() -> Any:
-    return java("org.apache.lucene.util.QueryBuilder")(analyzer())
+def _builder(language: str) -> Any:
+    return java("org.apache.lucene.util.QueryBuilder")(analyzer(language))
 
 
 @cache

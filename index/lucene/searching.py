@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..model import Document, Ints, Pool, ScorePart, SearchError, TooSlow, clean
 from . import jvm
 from .hits import Records, column, counting, ids_of, search_all
-from .java import directory, java, talking
-from .query import MOST_CLAUSES, clauses, lucene_query, parse_query, terms_of
+from .java import ENGLISH, directory, java, talking
+from .query import MOST_CLAUSES, ParsedQuery, clauses, lucene_query, parse_query, terms_of
 
 K1, B = 0.9, 0.4
 MOST_HITS = 10_000
@@ -31,9 +31,14 @@ class LuceneIndex:
     """An open index; threads can share it, and take turns."""
 
     def __init__(
-        self, folder: Path, k1: float = K1, b: float = B, title_boost: float = 0.0
+        self,
+        folder: Path,
+        k1: float = K1,
+        b: float = B,
+        title_boost: float = 0.0,
+        language: str = ENGLISH,
     ) -> None:
-        self._folder, self._title_boost = folder, title_boost
+        self._folder, self._title_boost, self._language = folder, title_boost, language
         with talking(folder):
             opened = java("org.apache.lucene.index.DirectoryReader").open(directory(folder))
             # IndexSearcher has several constructors, so pyjnius needs the declared type.
@@ -49,6 +54,9 @@ class LuceneIndex:
             self.size = int(self._reader.maxDoc())
         self._closed = False
 
+    def _parsed(self, query: str, operators: bool) -> ParsedQuery:
+        return parse_query(query, operators=operators, language=self._language)
+
     def pool(
         self, query: str, size: int, *, operators: bool = False, deadline: float | None = None
     ) -> Pool:
@@ -57,7 +65,7 @@ class LuceneIndex:
         # The clock starts before the wait for a turn: the person waits then, too.
         clock = _Clock(deadline, query)
         with clock.turn(), self._open():
-            parsed = parse_query(query, operators=operators)
+            parsed = self._parsed(query, operators)
             top = self._search(lucene_query(parsed, self._title_boost), size, clock)
             return self._pool(top, parsed.cut)
 
@@ -71,7 +79,7 @@ class LuceneIndex:
         left = iter(queries)
         while block := list(islice(left, BLOCK)):
             with self._open():
-                parsed = [parse_query(query, operators=operators) for query in block]
+                parsed = [self._parsed(query, operators) for query in block]
                 wanted = [lucene_query(query, self._title_boost) for query in parsed]
                 tops = search_all(self._searcher, wanted, size, threads)
                 pools = [self._pool(top, one.cut) for top, one in zip(tops, parsed, strict=True)]
@@ -88,7 +96,7 @@ class LuceneIndex:
         """Return for each of `rows` what each part of `query` adds to its score, in 32 bits."""
         clock = _Clock(deadline, query)
         with clock.turn(), self._open():
-            parsed = parse_query(query, operators=operators)
+            parsed = self._parsed(query, operators)
             whole = lucene_query(parsed, self._title_boost)
             parts: list[list[ScorePart]] = [[] for _ in rows]
             # A row that the whole query does not find may have some of its terms all the same.
@@ -125,7 +133,10 @@ class LuceneIndex:
     def document_counts(self, words: Sequence[str]) -> list[int | None]:
         """Return how many documents have each of `words`; None for a stop word."""
         with self._open():
-            counts = [[int(self._count.apply(term)) for term in terms_of(word)] for word in words]
+            counts = [
+                [int(self._count.apply(term)) for term in terms_of(word, self._language)]
+                for word in words
+            ]
         return [max(own, default=None) for own in counts]
 
     def row_of(self, name: str) -> int | None:

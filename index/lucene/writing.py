@@ -16,6 +16,7 @@ from typing import Any
 from ..model import Document
 from . import jvm
 from .java import (
+    ENGLISH,
     analyzer,
     class_of,
     directory,
@@ -45,7 +46,7 @@ STEP = f"(I[{STRING}[{STRING}[{STRING}[{STRING}I)V"  # place, four columns, firs
 class LuceneWriter:
     """Adds to a new or old index in a folder; files are added and removed, never changed."""
 
-    def __init__(self, folder: Path, first: int = 0) -> None:
+    def __init__(self, folder: Path, first: int = 0, language: str = ENGLISH) -> None:
         self._folder = folder
         self._next = first
         self._block: list[Document] = []
@@ -54,7 +55,7 @@ class LuceneWriter:
         self._thread = ThreadPoolExecutor(1)
         self._sent: deque[Future[None]] = deque()
         with talking(WRITING, REMEDY):
-            config = java("org.apache.lucene.index.IndexWriterConfig")(analyzer())
+            config = java("org.apache.lucene.index.IndexWriterConfig")(analyzer(language))
             # This policy merges only neighbours, so documents keep their order.
             config.setMergePolicy(java("org.apache.lucene.index.LogDocMergePolicy")())
             config.setUseCompoundFile(False)  # saves a copy of each file

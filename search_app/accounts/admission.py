@@ -6,7 +6,6 @@ import ipaddress
 
 from ..errors import UsageError
 from ..settings import DEMO, PLAIN, Settings
-from ..workspace.folder import Workspace
 
 SHORTEST = 20  # characters of the operator's token
 _VARIABLE = "VEILSEARCH_ADMIN_TOKEN"
@@ -31,9 +30,8 @@ def access_of(settings: Settings, *, invented: bool, loopback: bool) -> str:
     return chosen
 
 
-def refuse_private(settings: Settings, workspace: Workspace) -> None:
-    """Refuse mode private if `workspace` has no profiles or `settings` no good operator's token."""
-    workspace.find("profiles")
+def refuse_private(settings: Settings) -> None:
+    """Refuse mode private if `settings` have no good operator's token."""
     if fault := token_fault(settings.admin_token):
         raise UsageError(f"mode private: {fault}; {token_remedy()}")
 

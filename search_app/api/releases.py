@@ -25,6 +25,7 @@ from anonymizer.similarity.documents import Documents
 from anonymizer.storage.foreign import is_foreign, read_any, refuse_other_people
 from anonymizer.storage.profiles import fingerprint, write_profiles
 from anonymizer.storage.releases import read_input_hash, write_release
+from anonymizer.terms.stemming import STEMMED
 from anonymizer.terms.wordnet import open_wordnet
 from anonymizer.verification import judge
 from search_app import console
@@ -195,7 +196,8 @@ def anonymize(
     if people.log is not None:
         queries = partial(contexts, people.log.events, people.choices, settings)
     with console.progress(method, len(people)) as progress:
-        wordnet = open_wordnet(settings.cache)
+        stems = people.choices.get("terms") in STEMMED
+        wordnet = None if stems else open_wordnet(settings.cache)
         sample = None if index is not None else _as_documents(people.matrix)
         inputs = Inputs(people.matrix, seed, progress, wordnet, log=log, sample=sample)
         forward = (lambda: index.forward) if index is not None else _no_documents

@@ -21,9 +21,9 @@ from search_app import console
 from search_app.errors import UsageError
 from search_app.search.engine import Engine
 from search_app.search.request import Request
-from search_app.settings import Settings, load_settings
+from search_app.settings import Settings, changed, load_settings
 from search_app.workspace.folder import CURRENT, Workspace
-from search_app.workspace.profile_choices import analysis
+from search_app.workspace.profile_choices import analysis, usual_terms
 
 from .people import Place
 from .tables import html_table, records_of
@@ -118,22 +118,24 @@ def open_index(path: Place) -> SearchIndex:
     return _opened(folder, settings)
 
 
-def build_index(documents: Any, path: Place | None = None) -> SearchIndex:
+def build_index(documents: Any, path: Place | None = None, language: str = "en") -> SearchIndex:
     """Return an index of `documents`, built in the new folder `path`, or as long as it is used.
 
     `documents` are a file or folder in any format that `veilsearch index` reads, a table, or
-    mappings with the texts `id` and `text`, and perhaps `title` and `url`.
+    mappings with the texts `id` and `text`, and perhaps `title` and `url`. Their `language` is en, de
+    or fr.
     """
     # Lucene keeps its files open, so the folder stays as long as the object.
     parent = Path(mkdtemp(prefix="veilsearch-")) if path is None else None
     folder = parent / "index" if parent else Path(str(path))
-    settings, account = load_settings(), Account()
+    settings, account = changed(load_settings(), language=language), Account()
     with console.progress("index") as progress:
         build(
             _documents(documents, account),
-            analysis("wordnet", settings),
+            analysis(usual_terms(language), settings),
             folder,
             account=account,
+            language=language,
             heap=settings.heap,
             progress=progress,
         )

@@ -116,7 +116,7 @@ def _make(
     profiles = read_profiles(source)
     made_from = fingerprint(profiles)
     choices, values = choices_of(source, made_from), read_parameters(method, dict(given))
-    release = released(profiles, method, values, 0, settings)
+    release = released(profiles, method, values, 0, settings, choices=choices)
     # Only now, as nobody should wait for a method before they are forgotten.
     with workspace.writing("demo"):
         if fingerprint(read_profiles(workspace.find("profiles"))) != made_from:

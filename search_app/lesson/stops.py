@@ -84,7 +84,7 @@ class Dial:
 
     def readings(self, modes: Modes) -> list[Reading]:
         """Return the own profiles and the releases of `modes`, best for an attacker first."""
-        if modes.profiles is None:
+        if not modes.profiles:
             return []
         with self._lock:
             known, own = self._read, self._read.get("own")

@@ -114,9 +114,15 @@ class Modes:
         # Asked at each search, too: lays over the profile of a user what grew from their searches.
         self.lay_over: LayOver = lambda _user, past: past
         # No `lru_cache` of a method: it would hold these modes, and the files of a replaced index.
-        self._past = lru_cache(KEPT)(profiles.row) if profiles else _nobody
+        row_of = _nobody if profiles is None else lru_cache(KEPT)(profiles.row)
+        self._past: Callable[[str], Terms] = row_of
         # The row that was closest to a profile, as long as the profile is the same.
         self._closest: dict[tuple[str, str], tuple[Terms, ReleasedRow | None]] = {}
+
+    def begin_without_profiles(self) -> None:
+        """Let people search by what grows from their searches, as nobody here has a past."""
+        self.profiles = Profiles.from_rows({})
+        self._past = self.profiles.row
 
     def withhold(self, shown: Callable[[], bool]) -> None:
         """Make nothing of all rows, unless each of them is `shown` to everybody."""
@@ -203,7 +209,7 @@ class Modes:
         self.refuse(modes, user)
         plain = Request(query, pool, operators, rule)
         candidates = self.engine.pool(plain.query, plain.pool, operators=plain.operators)
-        own = self._own(user) if user and self.profiles else None
+        own = self._own(user) if user and self.profiles is not None else None
         gold = None
         if own is not None:
             gold = self.engine.by_profile(candidates, own, rule, self.among("own"))
@@ -221,7 +227,7 @@ class Modes:
 
     def request(self, plain: Request, mode: str, user: str | None) -> Request:
         """Return the engine's request for `user` in `mode`; it is `plain` if no row serves them."""
-        if mode == "own" and self.profiles and user:
+        if mode == "own" and self.profiles is not None and user:
             return replace(plain, profile=self._own(user), among=self.among(mode))
         if mode not in ("none", "own") and (row := self.row_for(user, mode)):
             return self.by_row(plain, mode, row)
@@ -307,7 +313,7 @@ class Modes:
         """Refuse `user` if `mode` needs a person and nobody here knows this one."""
         if mode == "none" or not user or (self.newcomer and mode == "group"):
             return
-        if self.profiles:
+        if self.profiles is not None:
             self._own(user)
         elif release := self.release_of(mode):
             release.row_for(user)
@@ -326,7 +332,7 @@ class Modes:
                 raise UsageError(f"mode={mode} must be one of {', '.join(known)}")
             if mode != "none" and not user:
                 raise UsageError(f"mode {mode} needs a person; name one with --user or --newcomer")
-        if "own" in modes and not self.profiles:
+        if "own" in modes and self.profiles is None:
             raise UsageError("no profiles here; make them with: veilsearch profiles LOG")
         if "group" in modes and not (self.release or self.newcomer):
             raise UsageError(

@@ -97,7 +97,7 @@ class Serving:
         """Refuse a workspace that can't be served; return the access mode of one that can."""
         self.workspace.check()
         if (access := self._access()) == PRIVATE:
-            refuse_private(self.settings, self.workspace)
+            refuse_private(self.settings)
         return access
 
     def open(self) -> Site:
@@ -140,6 +140,8 @@ class Serving:
         self, opened: OpenedModes, access: str, state: object, truth: Mapping[str, Any] | None
     ) -> Site:
         modes, build = opened.modes, self.workspace.find("index").name
+        if access == PRIVATE and modes.profiles is None:
+            modes.begin_without_profiles()
         folder = self.workspace.find("release") if modes.release else None
         shown = published(self._ledger, folder) if folder else (lambda: False)
         if access != DEMO:
@@ -200,7 +202,7 @@ class Serving:
 
     def _dial_modes(self, opened: OpenedModes) -> Callable[[], Modes] | None:
         """Return what gives the modes with the dial's releases; None where nobody can be chosen."""
-        if opened.modes.profiles is None or opened.extend is None:
+        if not opened.modes.profiles or opened.extend is None:
             return None
         made_from, modes = opened.made_from, opened.modes
         return DialReleases(self.workspace, made_from, modes, opened.extend)
@@ -236,7 +238,7 @@ class Serving:
         """Read where the terms of profiles came from; people are served without that, too."""
         origins, nothing = None, dict[str, TermOrigin]()
         try:
-            if opened.modes.profiles is not None:
+            if opened.made_from:
                 origins = read_origins(self.workspace.find("profiles"), opened.made_from)
         except AnonymizerError as fault:
             self._say_once(f"{fault}. Until then, nobody sees where their terms came from.")

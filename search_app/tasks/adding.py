@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.profiles import fingerprint, read_profiles, write_profiles
 from anonymizer.storage.releases import read_input_hash
 
+from ..accounts.database import FILE
+from ..accounts.store import PeopleStore
 from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
@@ -26,10 +29,12 @@ from ..workspace.profile_choices import (
     hash_of_text,
     held_out_hash,
     held_out_path,
+    usual_choices,
     write_choices,
 )
 from ..workspace.releases import release_folders
 from ..workspace.replacing import Replacement
+from .growth import growth_of, newcomers
 from .profiling import (
     Built,
     NobodyNew,
@@ -59,7 +64,7 @@ def add_profiles_of(
     path = workspace.find("profiles")
     profiles = read_profiles(path)
     made_from = fingerprint(profiles)
-    made_by = _choices(path, made_from, choices)
+    made_by = _choices(path, made_from, choices, settings)
     check_outputs(logs, path, rejects)
     dated = origins_path(path).exists()
     try:
@@ -94,20 +99,58 @@ def add_profiles_of(
     return {**about(built, everybody, path, made_by), **added}
 
 
+def profiles_of_searches(settings: Settings) -> dict[str, Any]:
+    """Give a profile to everybody whose searches gathered enough, in the workspace of `settings`.
+
+    Return how many came. That is how people without a query log begin. The caller holds the
+    workspace's lock. Once there is a release, people get rows by `admit` instead.
+    """
+    workspace = Workspace(settings.workspace)
+    current = workspace.current()
+    if current.release:
+        raise UsageError("there is a release; give people rows of it with: veilsearch admit")
+    path = workspace.find("profiles") if current.profiles else workspace.root / "profiles.jsonl"
+    before = read_profiles(path) if current.profiles else None
+    made_from = fingerprint(before) if before else ""
+    growth = growth_of(workspace, made_from, settings)
+    with closing(PeopleStore(workspace.root / FILE)) as store:
+        counts, known = store.all_grown(), {*before.users} if before else set()
+        grown = newcomers(growth, counts, known)
+        if not grown:
+            why = growth.fault or f"nobody new has gathered {growth.needed} interests yet"
+            raise UsageError(f"{why}; see: veilsearch doctor")
+        added = Profiles.from_rows(grown)
+        everybody = stacked([before, added]) if before else added
+        with Replacement(workspace) as replacement:
+            first = None if made_from else usual_choices(settings)
+            write_more(path, made_from, everybody, replacement, first=first)
+            moving = {
+                user: {term: counts[user][term] for term in row} for user, row in grown.items()
+            }
+            store.begin_move(moving, known)
+            replacement.carry_out(profiles=workspace.relative(path))
+        store.settle(everybody.row_of)
+    return {"profiles": str(path), "added": len(added), "users": len(everybody)}
+
+
 def write_more(
     path: Path,
     made_from: str,
     everybody: Profiles,
     replacement: Replacement,
     built: Built | None = None,
+    first: ProfilingChoices | None = None,
 ) -> str:
     """Write the profiles of `everybody` for the place `path`, where some of them are already.
 
-    Return their fingerprint. The others may have been `built` from a log.
+    Return their fingerprint. The others may have been `built` from a log. If nobody is there yet,
+    `made_from` is "", and `first` are the choices.
     """
     staged, now = replacement.place(path), fingerprint(everybody)
     write_profiles(everybody, staged)
-    choices, held_out = choices_of(path, made_from), held_out_hash(path)
+    choices, held_out = choices_of(path, made_from), held_out_hash(path) if made_from else ""
+    if first:
+        choices = dict(vars(first))
     if built and choices.get("test_share"):
         place = held_out_path(path)
         kept_back = place.read_text(encoding="utf-8")
@@ -116,7 +159,7 @@ def write_more(
         held_out = hash_of_text(kept_back)
     replacement.place(choices_path(path))
     write_choices(staged, now, choices, held_out)
-    if origins := read_origins(path, made_from):
+    if made_from and (origins := read_origins(path, made_from)):
         more = [built.origins] if built and built.origins else []
         replacement.place(origins_path(path))
         write_origins(stacked_origins([origins, *more]), staged, now)
@@ -140,13 +183,15 @@ def follow_profiles(
             with_edited(read_cohorts(folder), replacement.place(folder), (), (), now)
 
 
-def _choices(path: Path, made_from: str, given: ProfilingChoices) -> ProfilingChoices:
+def _choices(
+    path: Path, made_from: str, given: ProfilingChoices, settings: Settings
+) -> ProfilingChoices:
     """Return the choices that made the profiles at `path`; refuse others, and some of them."""
     known = choices_of(path, made_from)
     if known.keys() != {choice.name for choice in fields(ProfilingChoices)}:
         raise UsageError(f"--add: how {path} was made is not known; make it again from logs")
     choices = ProfilingChoices(**known)
-    if given not in (choices, ProfilingChoices()):
+    if given not in (choices, usual_choices(settings)):
         raise UsageError(
             "--add takes the choices that the profiles were made by; name no others with it"
         )

@@ -222,7 +222,8 @@ def _cohort(
         )
     parameters.pop("first_seed", None)  # "drawn", which is the default
     try:
-        cohort = released(waiting, method, parameters, seed, settings)
+        choices = manifest["profiles"]
+        cohort = released(waiting, method, parameters, seed, settings, choices=choices)
         alone = int(np.count_nonzero(cohort.grouping.sizes[: cohort.groups] == 1))
         if alone and not cohort.promise.single_person:
             raise Unsatisfiable(f"{count(alone, 'row', 'rows')} would stand for one person alone")

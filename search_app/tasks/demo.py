@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..settings import DEFAULT_METHOD, Settings
 from ..workspace.folder import RELEASE, Workspace, write_whole
 from ..workspace.profile_choices import ProfilingChoices
-from .indexing import build_index_of
+from .indexing import Corpus, build_index_of
 from .profiling import write_profiles_of
 from .releasing import write_release_of
 from .serving import serve_release
@@ -74,7 +74,7 @@ def build(workspace: Workspace, settings: Settings) -> Iterator[str]:
     with warming() as wait:
         wordnet = open_wordnet(settings.cache)
         yield f"WordNet: {wordnet.size:,} synsets, {len(wordnet.terms):,} terms"
-        made = build_index_of([], "wordnet", "wordnet", settings)
+        made = build_index_of(Corpus([], "wordnet"), "wordnet", settings)
         yield f"corpus: {made['documents']:,} entries of WordNet indexed"
         made = write_town(wordnet, log, users=None, queries=None, seed=SEED)
         yield f"town: {made['people']:,} people wrote {made['lines']:,} lines of query log"

@@ -19,7 +19,12 @@ from ..accounts.database import FILE
 from ..accounts.store import PeopleStore
 from ..settings import Settings
 from ..workspace.folder import Workspace
-from ..workspace.profile_choices import analysis_of, choices_of, noted_fingerprint
+from ..workspace.profile_choices import (
+    analysis_of,
+    choices_of,
+    noted_fingerprint,
+    usual_choices,
+)
 
 # Fewest terms of a profile that is admitted. A bound on the average divides the mean length of all
 # profiles of a cohort: very short ones would lower it, and let the groups of all others be smaller.
@@ -80,10 +85,12 @@ class Growth:
 def growth_of(workspace: Workspace, made_from: str, settings: Settings) -> Growth:
     """Return how searches add to the profiles of `workspace`.
 
-    Their fingerprint is `made_from`; "": there are none.
+    Their fingerprint is `made_from`; "": none are open. If there are none at all, the first ones
+    are made by the default choices.
     """
-    choices = choices_of(workspace.find("profiles"), made_from) if made_from else {}
-    return Growth(choices, settings)
+    if made_from:
+        return Growth(choices_of(workspace.find("profiles"), made_from), settings)
+    return Growth({} if workspace.current().profiles else vars(usual_choices(settings)), settings)
 
 
 def newcomers(

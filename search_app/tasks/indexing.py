@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,36 +15,47 @@ from index.corpora.files import corpus_files
 from index.corpora.irds import read_dataset
 from index.corpora.reading import read_documents, wordnet_entries
 from index.lucene.searching import K1, B
-from index.model import Account, Document
+from index.manifest import read_manifest
+from index.model import Account, Document, NothingChanged
+from index.opening import language_of
+from index.sources import changes_of, read_sources
 
 from .. import console
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Workspace
-from ..workspace.profile_choices import analysis
+from ..workspace.profile_choices import analysis, usual_terms
 
 
-def build_index_of(
-    corpus: list[str], form: str | None, name: str, settings: Settings
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Corpus:
+    """What to index: files and folders, or ids of ir_datasets."""
+
+    paths: Sequence[str]
+    form: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)  # of tables: field -> its column
+
+
+def build_index_of(corpus: Corpus, name: str, settings: Settings) -> dict[str, Any]:
     """Build index `name` from `corpus`, switch to it, and return what was read and skipped."""
     workspace, account = Workspace(settings.workspace), Account()
     folder = workspace.new_index(name)
-    manifest = _built(corpus, form, folder, account, settings)
+    manifest = _built(corpus, folder, account, settings)
     return _switched(workspace, manifest, account, folder)
 
 
-def _built(
-    corpus: list[str], form: str | None, folder: Path, account: Account, settings: Settings
-) -> dict[str, Any]:
+def _built(corpus: Corpus, folder: Path, account: Account, settings: Settings) -> dict[str, Any]:
     with console.corpus_progress("index", lambda: (account.done, account.size)) as progress:
         return build_index(
-            _documents(corpus, form, account, settings),
-            analysis("wordnet", settings),
+            _documents(corpus, account, settings),
+            analysis(usual_terms(settings.language), settings),
             folder,
             account=account,
-            k1=K1 if settings.k1 is None else settings.k1,
-            b=B if settings.b is None else settings.b,
+            bm25=(
+                K1 if settings.k1 is None else settings.k1,
+                B if settings.b is None else settings.b,
+            ),
+            language=settings.language,
             heap=settings.heap,
             progress=progress,
         )
@@ -64,30 +76,64 @@ def index_for(corpus: list[str], settings: Settings) -> Path:
         return workspace.index_named(name)
     with workspace.writing("experiment"):
         folder = workspace.new_index(name)
-        _built(corpus, None, folder, account, settings)
+        _built(Corpus(corpus), folder, account, settings)
         workspace.record_index(folder)
     return folder
 
 
 def update_index_of(
-    corpus: list[str],
-    form: str | None,
-    name: str | None,
+    corpus: Corpus | None, name: str | None, settings: Settings, *, delete: list[str]
+) -> dict[str, Any]:
+    """Add `corpus` to an index, take the ids in `delete` out of it, and return what has changed."""
+    workspace, account = Workspace(settings.workspace), Account()
+    old = _old(workspace, name)
+    documents = _documents(corpus, account, settings) if corpus else ()
+    return _updated(workspace, old, documents, account, settings, delete=delete)
+
+
+def reread_index_of(corpus: Corpus, name: str | None, settings: Settings) -> dict[str, Any]:
+    """Read again what is new, changed or gone in the files of `corpus`; return what has changed."""
+    workspace, account = Workspace(settings.workspace), Account()
+    old = _old(workspace, name)
+    paths = [Path(path) for path in corpus.paths]
+    became = changes_of(paths, corpus.form, read_sources(old))
+    files = {"new": len(became.new), "changed": len(became.changed), "gone": len(became.gone)}
+    files["unchanged"] = len(became.same)
+    account.sources.update(dict.fromkeys(became.gone))
+    documents = _documents(corpus, account, settings, but=became.same)
+    try:
+        made = _updated(workspace, old, documents, account, settings, delete=became.ids)
+    except NothingChanged:
+        made = _figures(old, read_manifest(old), account)
+    return {**made, "files": files}
+
+
+def _old(workspace: Workspace, name: str | None) -> Path:
+    return workspace.index_named(name) if name else workspace.find("index")
+
+
+def _updated(
+    workspace: Workspace,
+    old: Path,
+    documents: Iterable[Document],
+    account: Account,
     settings: Settings,
     *,
     delete: list[str],
 ) -> dict[str, Any]:
-    """Add `corpus` to an index, take the ids in `delete` out of it, and return what has changed."""
+    """Switch to a build of `old` with `documents` and without the ids in `delete`."""
+    if (spoken := language_of(read_manifest(old))) != settings.language:
+        raise UsageError(
+            f"{old} was built with language={spoken}, and the setting is {settings.language}; "
+            "build it again or change veilsearch.toml"
+        )
     # The result is a new folder: searches go on in the old one until the switch.
-    workspace, account = Workspace(settings.workspace), Account()
-    old = workspace.index_named(name) if name else workspace.find("index")
     folder = workspace.new_index(old.name.rpartition(".")[0])
-    adds = bool(corpus) or form is not None
     with console.corpus_progress("index", lambda: (account.done, account.size)) as progress:
         manifest = update_index(
             old,
-            _documents(corpus, form, account, settings) if adds else (),
-            analysis("wordnet", settings),
+            documents,
+            analysis(usual_terms(settings.language), settings),
             folder,
             delete=delete,
             account=account,
@@ -104,6 +150,11 @@ def _switched(
     """Switch to the build in `folder` and return its figures; say if the current name changes."""
     if name := workspace.switch_index(folder):
         console.say(f"search and serve use {name} from now on")
+    return _figures(folder, manifest, account)
+
+
+def _figures(folder: Path, manifest: dict[str, Any], account: Account) -> dict[str, Any]:
+    """Return what is in the build in `folder`, and what was read for it."""
     return {
         "index": str(folder),
         "documents": manifest["counts"]["documents"],
@@ -114,21 +165,23 @@ def _switched(
         "duplicates": account.duplicates,
         "truncated": account.truncated,
         "latin1": account.latin1,
+        "cut": account.cut,
         "fingerprint": manifest["fingerprint"],
     }
 
 
 def _documents(
-    corpus: list[str], form: str | None, account: Account, settings: Settings
+    corpus: Corpus, account: Account, settings: Settings, *, but: Collection[str] = ()
 ) -> Iterator[Document]:
-    if bool(corpus) == (form == "wordnet"):
+    if bool(corpus.paths) == (corpus.form == "wordnet"):
         raise UsageError(
             "--format wordnet is WordNet itself and takes no CORPUS"
-            if corpus
+            if corpus.paths
             else "name a CORPUS (files, folders, ids of ir_datasets), or take --format wordnet"
         )
-    if form == "wordnet":
+    if corpus.form == "wordnet":
         return wordnet_entries(open_wordnet(settings.cache), account)
-    if form == "irds":
-        return chain.from_iterable(read_dataset(name, account) for name in corpus)
-    return read_documents([Path(path) for path in corpus], form, account)
+    if corpus.form == "irds":
+        return chain.from_iterable(read_dataset(name, account) for name in corpus.paths)
+    paths = [Path(path) for path in corpus.paths]
+    return read_documents(paths, corpus.form, account, columns=corpus.columns, but=but)

@@ -23,6 +23,7 @@ from anonymizer.similarity.documents import Documents
 from anonymizer.storage.profiles import fingerprint, read_profiles
 from anonymizer.storage.releases import write_release
 from anonymizer.terms.counting import TermCounter
+from anonymizer.terms.stemming import STEMMED
 from anonymizer.terms.taxonomy import read_taxonomy
 from anonymizer.terms.wordnet import open_wordnet
 
@@ -158,7 +159,9 @@ def write_release_of(
         made_from = fingerprint(profiles)
         choices = choices_of(source, made_from)
     queries = (lambda: contexts(log_at(logs), choices, settings)) if logs else None
-    release = released(profiles, method, values, seed, settings, queries=queries, log=log)
+    release = released(
+        profiles, method, values, seed, settings, choices=choices, queries=queries, log=log
+    )
     check(release)
     write_release(release, output, seed=seed, input_hash=made_from, profiles=choices)
     workspace = Workspace(settings.workspace)
@@ -180,17 +183,20 @@ def released(
     seed: int,
     settings: Settings,
     *,
+    choices: Mapping[str, Any],
     queries: Callable[[], Contexts] | None = None,
     log: QueryLog | None = None,
 ) -> Release:
     """Return the release of `profiles` by `method`, with the index at hand, and its facts.
 
-    `queries` show which terms go together. `log` is what the profiles were made from, for a method
-    that takes it.
+    `choices` say how terms of the profiles were made, and `queries` show which go together. `log`
+    is what the profiles were made from, for a method that takes it.
     """
+    # WordNet knows English only: methods refuse to compare other terms by it.
+    wordnet = None if choices.get("terms") in STEMMED else open_wordnet(settings.cache)
     waiting = when_compiling(lambda: console.remark(COMPILING))
     with console.progress(method, len(profiles)) as progress, waiting:
-        inputs = Inputs(profiles, seed, progress, open_wordnet(settings.cache), log=log)
+        inputs = Inputs(profiles, seed, progress, wordnet, log=log)
         release = release_of(
             method,
             inputs,

@@ -130,7 +130,8 @@ def _make(store: PeopleStore, workspace: Workspace, arguments: argparse.Namespac
     from ..accounts.codes import LONGEST_ID, is_id
 
     output: Path | None = arguments.output
-    known = read_profiles(workspace.find("profiles")).row_of
+    there = workspace.current().profiles
+    known = read_profiles(workspace.find("profiles")).row_of if there else {}
     new: dict[str, str] = {}  # people without a profile, with the places of their ids
     have = {user for user, _ in store.codes()}
     if arguments.all:

@@ -19,7 +19,12 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments to `parser`."""
-    parser.add_argument("log", type=Path, nargs="+", metavar="LOG", help="plain, .gz or .bz2")
+    parser.add_argument("log", type=Path, nargs="*", metavar="LOG", help="plain, .gz or .bz2")
+    parser.add_argument(
+        "--searches",
+        action="store_true",
+        help="instead of a LOG: the searches of people who let them feed their profile",
+    )
     parser.add_argument(
         "--format",
         choices=("aol", "tsv", "excite", "jsonl", "parquet"),
@@ -60,9 +65,9 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--weights", default="binary", help="binary, tf, tfidf or recency (binary)")
     parser.add_argument(
         "--terms",
-        choices=("wordnet", "all", "letters-digits"),
-        default="wordnet",
-        help="base forms that WordNet has, all words, or all words and numbers (wordnet)",
+        choices=("wordnet", "all", "letters-digits", "german", "french"),
+        help="base forms that WordNet has, all words, all words and numbers, or stems of German or "
+        "French (by the setting language: wordnet, german, french)",
     )
     parser.add_argument(
         "--phrases", action="store_true", help="make one term of a phrase that WordNet has"
@@ -90,11 +95,11 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Write the profiles of the log in `arguments`, make them current, and return 0."""
-    from ..tasks.adding import add_profiles_of
+    from ..tasks.adding import add_profiles_of, profiles_of_searches
     from ..tasks.growth import settle_growth
     from ..tasks.profiling import write_profiles_of
     from ..tasks.serving import refuse_starting_over
-    from ..workspace.profile_choices import ProfilingChoices
+    from ..workspace.profile_choices import ProfilingChoices, usual_choices
 
     choices = ProfilingChoices(
         size=arguments.size,
@@ -103,7 +108,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         granularity=arguments.granularity,
         gap=seconds(arguments.gap),
         test_share=arguments.test_share,
-        terms=arguments.terms,
+        terms=arguments.terms or usual_choices(settings).terms,
         phrases=arguments.phrases,
         robots=arguments.drop_robots,
     )
@@ -111,6 +116,19 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     workspace = Workspace(settings.workspace)
     with workspace.writing("profiles"):
         settle_growth(workspace)
+        if arguments.searches:
+            if (
+                arguments.log
+                or arguments.add
+                or arguments.output
+                or choices != usual_choices(settings)
+            ):
+                raise UsageError("--searches takes no LOG, no -o and no choices")
+            added = profiles_of_searches(settings)
+            console.answer(added, _added_lines(added), as_json=arguments.json)
+            return 0
+        if not arguments.log:
+            raise UsageError("name a LOG, or take --searches")
         if arguments.add:
             if arguments.output or arguments.no_origins:
                 raise UsageError(

@@ -15,6 +15,7 @@ from anonymizer.storage.records import read_object
 from anonymizer.terms.analysis import Analysis, WordAnalysis
 from anonymizer.terms.counting import TermCounter
 from anonymizer.terms.phrases import Phrases
+from anonymizer.terms.stemming import STEMMED, Stems, stop_words
 from anonymizer.terms.wordnet import open_wordnet
 
 from ..errors import UsageError
@@ -32,10 +33,27 @@ class ProfilingChoices(ProfileChoices):
     robots: int | None = None
 
 
+def usual_terms(language: str) -> str:
+    """Return the terms of documents, and of profiles by default, in `language`."""
+    return {"en": "wordnet", "de": "german", "fr": "french"}[language]
+
+
+def terms_are_words(settings: Settings) -> bool:
+    """Return whether terms of documents are words, by the language of `settings`; stems are not."""
+    return usual_terms(settings.language) not in STEMMED
+
+
+def usual_choices(settings: Settings) -> ProfilingChoices:
+    """Return the choices that are made by default in the language of `settings`."""
+    return ProfilingChoices(terms=usual_terms(settings.language))
+
+
 def analysis(terms: str, settings: Settings, *, phrases: bool = False) -> TermCounter:
     """Return the counter for the choice `terms`, with WordNet's phrases if `phrases`."""
     if phrases and terms != "wordnet":
         raise UsageError(f"--phrases needs --terms wordnet, not {terms}: phrases are WordNet's")
+    if terms in STEMMED:
+        return TermCounter(Analysis(Stems(terms), stop_words(terms)))
     if terms != "wordnet":
         return TermCounter(WordAnalysis(digits=terms == "letters-digits"))
     wordnet = open_wordnet(settings.cache)

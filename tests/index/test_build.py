@@ -39,7 +39,7 @@ def test_a_manifest_says_what_was_built(toys: list[Document], tmp_path: Path) ->
     seen: list[int] = []
     folder = tmp_path / "index"
     made = build_index(
-        toys, Counter(words), folder, account=account, k1=1.2, b=0.75, progress=seen.append
+        toys, Counter(words), folder, account=account, bm25=(1.2, 0.75), progress=seen.append
     )
     assert made == read_manifest(folder)
     assert made["counts"] == {"documents": 5, "terms": 6}
@@ -53,7 +53,7 @@ def test_a_manifest_says_what_was_built(toys: list[Document], tmp_path: Path) ->
 
 def test_the_settings_of_the_build_hold_when_opened(toys: list[Document], tmp_path: Path) -> None:
     for k1, scores in ((0, 1), (1000, 3)):  # the least and the most; two of four are always equal
-        build_index(toys, Counter(words), tmp_path / str(k1), account=Account(), k1=k1)
+        build_index(toys, Counter(words), tmp_path / str(k1), account=Account(), bm25=(k1, 0.4))
         found = open_index(tmp_path / str(k1))[0].pool("zebra", 10).scores.tolist()
         assert (len(found), len(set(found))) == (4, scores)
 

@@ -98,7 +98,7 @@ def _rows(
 
     profiles = Profiles.from_rows(own)
     served = read_release(Workspace(settings.workspace).find("release"), promise_of)
-    release = released(profiles, served.method, dict(served.parameters), 0, settings)
+    release = released(profiles, served.method, dict(served.parameters), 0, settings, choices={})
     with _room(study) as room:
         source = room / "profiles.jsonl"
         write_profiles(profiles, source)
@@ -121,8 +121,8 @@ def _common(
         source = room / "log.tsv"
         lines = (f"{who}\t{text}\t{_TIME}\t\t\n" for who, text in typed)
         source.write_text(_HEAD + "".join(lines), encoding="utf-8")
-        log, profiles, _ = made_of_log(source, settings)
-        release = released(profiles, by, {"k": _K}, 0, settings, log=log)
+        log, profiles, choices = made_of_log(source, settings)
+        release = released(profiles, by, {"k": _K}, 0, settings, choices=choices, log=log)
         breach = _judged(release, profiles, source, room / "queries.release", once)
     if breach or release.log is None:
         return f"none of {len(typed):,} queries: {breach}"

@@ -8,8 +8,9 @@ from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
-from anonymizer.terms.analysis import STOP_WORDS
+from anonymizer.terms.stemming import stop_words
 
+from ...workspace.profile_choices import terms_are_words, usual_terms
 from ..site import Site
 from .results import Cards
 
@@ -44,13 +45,15 @@ def ignored(site: Site, query: str, operators: bool, known: Cards = NO_CARDS) ->
     words = [
         word for word in islice(_WORD.finditer(text), MOST_WORDS) if word[1].lower() not in seen
     ]
-    common = [word for word in words if word[1].lower() in STOP_WORDS]
+    ignorable = stop_words(usual_terms(site.settings.language))
+    common = [word for word in words if word[1].lower() in ignorable]
     rare = [word for word in words if word not in common]
     counts = site.modes.engine.document_counts([word[1] for word in rare]) if rare else []
     absent = [word for word, count in zip(rare, counts, strict=True) if count == 0]
     if not (common or absent):
         return NOTHING
-    nearest = {word: site.modes.engine.nearest(word[1]) for word in absent[:MOST_SLIPS]}
+    slips = absent[:MOST_SLIPS] if terms_are_words(site.settings) else []
+    nearest = {word: site.modes.engine.nearest(word[1]) for word in slips}
     meant = query
     # From the last word on, so that places before it stay.
     for word, near in reversed(nearest.items()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ...workspace.profile_choices import terms_are_words
 from ..site import Site
 from .results import title_of
 
@@ -22,7 +23,8 @@ def suggestions(site: Site, text: str) -> list[str]:
     if last is None or len(last[0]) < LEAST:
         return []
     engine, before = site.modes.engine, text[: last.start()]
-    terms = [before + term for term in engine.beginning(last[0])]
+    ends = engine.beginning(last[0]) if terms_are_words(site.settings) else []
+    terms = [before + term for term in ends]
     # An index finds whole words, so the beginning of a word is searched as its likeliest end.
     pool = engine.pool(" ".join((text, *terms[:1])), READ)
     documents = engine.documents(pool.rows)

@@ -8,6 +8,7 @@ import json
 import os
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from index.corpora import records
 from index.corpora.files import BESIDE_CORPUS, LINK_TO_NOTHING, NO_CORPUS, QUERIES, READ_ALREADY
 from index.corpora.lines import NOT_JSON, read_jsonl
-from index.corpora.reading import FORMATS, read_documents
+from index.corpora.reading import RECORDS, read_documents
 from index.corpora.trec import read_trec
 from index.model import FIRST_FILES, FIRST_RECORDS, MOST_SKIPS, Account, Document, SearchError
 
@@ -39,7 +40,7 @@ def write(path: Path, data: bytes | str) -> Path:
 def test_folders_are_read_to_the_bottom_and_every_file_is_counted(tmp_path: Path) -> None:
     write(tmp_path / "readme.trec", TREC)
     write(tmp_path / "cr" / "dtds" / "deep 😀.jsonl", '{"id": "deep", "text": "x"}\n{')
-    notes = write(tmp_path / "notes.txt", "just notes with a <DOC> in them")
+    notes = write(tmp_path / "notes.doc", "just notes with a <DOC> in them")
     empty = write(tmp_path / "z.trec", "")
     found, account = read(tmp_path)
     assert found == ["deep", "A-1", "A-2"]
@@ -68,13 +69,13 @@ def refused(action: Callable[[], object]) -> str:
 
 
 def test_missing_files_and_unknown_formats_are_refused_before_reading(tmp_path: Path) -> None:
-    good, odd = write(tmp_path / "a.trec", TREC), write(tmp_path / "b.txt", "odd")
+    good, odd = write(tmp_path / "a.trec", TREC), write(tmp_path / "b.doc", "odd")
     account = Account()
     assert "no such file" in refused(
         lambda: list(read_documents([good, tmp_path / "none"], None, account))
     )
     assert "unknown format" in refused(lambda: list(read_documents([good, odd], None, account)))
-    known = "trec, jsonl, beir, tsv, wordnet, irds"
+    known = "trec, jsonl, beir, tsv, csv, pdf, html, markdown, text, wordnet, irds"
     assert refused(lambda: read(good, form="nope")) == f"format=nope must be one of {known}"
     assert account.read == 0
 
@@ -200,7 +201,7 @@ def test_progress_is_in_bytes_on_disk_and_never_falls(tmp_path: Path) -> None:
     files = [
         write(tmp_path / "a.jsonl", rows),
         write(tmp_path / "b.jsonl.gz", gzip.compress(rows)),
-        write(tmp_path / "c.txt", "not a document"),
+        write(tmp_path / "c.doc", "not a document"),
     ]
     account = Account()
     seen = [account.done for _ in read_documents([tmp_path], None, account)]
@@ -209,7 +210,7 @@ def test_progress_is_in_bytes_on_disk_and_never_falls(tmp_path: Path) -> None:
     assert seen == sorted(seen)
     assert sizes[0] * 0.4 < seen[15_000] < sizes[0] * 0.6
     assert sizes[0] < seen[35_000] < sizes[0] + sizes[1] == seen[-1]
-    json.dumps(vars(account))
+    json.dumps(asdict(account))
 
 
 def test_of_a_beir_folder_only_the_corpus_is_read(tmp_path: Path) -> None:
@@ -291,7 +292,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 @given(st.binary(max_size=300) | mutated(), st.integers(1, 40))
 def test_readers_take_any_bytes_whatever_the_chunks(data: bytes, chunk: int) -> None:
-    for reader in FORMATS.values():
+    for reader in RECORDS.values():
         account, other = Account(), Account()
         found = list(reader(io.BytesIO(data), account))
         with pytest.MonkeyPatch.context() as patch:
@@ -318,7 +319,7 @@ def test_memory_stays_flat(
     stream = io.BytesIO(start + again * 5000)  # 5 MB or more
     tracemalloc.start()
     try:
-        assert sum(1 for _ in FORMATS[form](stream, Account())) == documents
+        assert sum(1 for _ in RECORDS[form](stream, Account())) == documents
         assert tracemalloc.get_traced_memory()[1] < 500_000
     finally:
         tracemalloc.stop()

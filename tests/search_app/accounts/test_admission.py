@@ -10,7 +10,6 @@ import pytest
 from search_app.accounts.admission import access_of, is_loopback, refuse_private, token_fault
 from search_app.errors import UsageError
 from search_app.settings import Settings
-from search_app.workspace.folder import Workspace
 
 LONG = "x" * 20
 
@@ -50,20 +49,12 @@ def test_demo_of_real_people_or_for_strangers_is_refused_with_the_remedy(
     assert "--mode private" in str(refused.value)
 
 
-def test_private_mode_needs_profiles(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no profiles in .*; make them with: veilsearch profiles"):
-        refuse_private(Settings(admin_token=LONG), Workspace(tmp_path))
-
-
-def test_private_mode_needs_a_token_and_says_how_to_make_one(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
-    (tmp_path / "profiles.jsonl").touch()
-    workspace.make_current(profiles="profiles.jsonl")
-    refuse_private(Settings(admin_token=LONG), workspace)
+def test_private_mode_needs_a_token_and_says_how_to_make_one() -> None:
+    refuse_private(Settings(admin_token=LONG))
     for token, fault in (("", "is not set"), (LONG[1:], "has 19 characters and needs at least 20")):
         said = f"mode private: VEILSEARCH_ADMIN_TOKEN {fault}; make one with: export "
         with pytest.raises(UsageError, match=re.escape(said)) as refused:
-            refuse_private(Settings(admin_token=token), workspace)
+            refuse_private(Settings(admin_token=token))
         assert "python3 -c 'import secrets; print(secrets.token_urlsafe())'" in str(refused.value)
         assert not token or token not in str(refused.value)
     assert token_fault(LONG) == ""

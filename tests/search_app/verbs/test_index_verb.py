@@ -134,6 +134,32 @@ def test_deleting_and_adding_in_one_run(index: Verb, corpus: Path, more: Path) -
     assert again["fingerprint"] == first["fingerprint"]  # the same documents
 
 
+def test_a_folder_is_read_again_where_it_changed(index: Verb, tmp_path: Path) -> None:
+    room = tmp_path / "room"
+    room.mkdir()
+    for name, text in (("a", "a lion"), ("b", "a tiger"), ("c", "a puma")):
+        (room / f"{name}.txt").write_text(text, encoding="utf-8")
+    index(room)
+    assert index("--update", room).splitlines()[1:] == ["  files: 3 unchanged"]
+    assert index.indexes() == ["corpus.0001"]
+    (room / "a.txt").write_text("a zebra and a lion", encoding="utf-8")
+    (room / "b.txt").unlink()
+    (room / "d.txt").write_text("a lion", encoding="utf-8")
+    (room / "e.jpg").write_text("no text", encoding="utf-8")
+    lines = index("--update", room).splitlines()
+    assert lines[0].startswith("3 documents over ")
+    assert lines[1:3] == [
+        "  files: 2 new, 1 changed, 1 gone, 1 unchanged",
+        "  skipped: unknown format: 1",
+    ]
+    assert (index.found("lion"), index.found("tiger")) == ({"a.txt", "d.txt"}, set())
+    again = index.json("--update", room)
+    assert again["files"] == {"new": 0, "changed": 0, "gone": 0, "unchanged": 4}
+    assert index.found("zebra lion") == {"a.txt", "d.txt"}
+    anew = Verb(tmp_path / "anew", index.capsys).json(room)
+    assert anew["fingerprint"] == again["fingerprint"]
+
+
 def test_names_keep_indexes_apart(index: Verb, corpus: Path, more: Path) -> None:
     index(corpus)
     index(more, "--name", "b.c ☕")
@@ -172,6 +198,10 @@ def test_names_keep_indexes_apart(index: Verb, corpus: Path, more: Path) -> None
         (["CORPUS", "missing.jsonl"], "missing.jsonl"),
         (["EMPTY"], "empty"),
         (["--add", "x", "--format", "wordnet"], "takes no CORPUS"),
+        (["--update"], "--update needs the CORPUS"),
+        (["--update", "--format", "irds", "x"], "--update needs the CORPUS"),
+        (["--update", "CORPUS", "--add"], "--update finds itself what to add and delete"),
+        (["CORPUS", "--column", "texte=Inhalt"], "--column takes one of id=NAME, title=NAME"),
         (["CORPUS", "--format", "magic"], "format=magic must be one of"),
     ],
 )

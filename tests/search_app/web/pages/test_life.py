@@ -34,7 +34,7 @@ from search_app.workspace import opening
 from search_app.workspace.folder import Workspace
 from search_app.workspace.profile_choices import ProfilingChoices, write_choices
 
-from ...conftest import serve_release
+from ...conftest import Run, serve_release
 from ...toy_index import Shelf, forward_of
 from ..conftest import Page
 
@@ -116,17 +116,10 @@ EVENTS: dict[str, Callable[[Person], None]] = {
 class World:
     """A private server of a few people with a past, and its operator."""
 
-    def __init__(self, root: Path):
+    def __init__(self, root: Path, *, begun: bool = True):
         self.root, self.workspace, self.chance = root, Workspace(root), random.Random(1)  # noqa: S311
-        founders = Profiles.from_rows(
-            {f"founder{n}": dict.fromkeys(self.chance.sample(WORDS, 5), 1.0) for n in range(6)}
-        )
-        release = anonymize(
-            "p-linkability", Inputs(founders, sample=SAMPLE), {"augment": "none", "p": 0.9, "k": 2}
-        )
-        serve_release(root, founders, replace(release, facts=facts(founders, release)))
-        choices = ProfilingChoices(terms="letters-digits")
-        write_choices(root / "profiles.jsonl", fingerprint(founders), vars(choices))
+        if begun:
+            self._begin(root)
         (root / "indexes" / "toy.0001").mkdir(parents=True)
         self.workspace.make_current(index="indexes/toy.0001")
         settings = Settings(workspace=root, access="private", admin_token=TOKEN, rate=0)
@@ -138,6 +131,18 @@ class World:
         self.operator = self._signed_in(TOKEN)
         self.rows: dict[str, bytes] = {}  # every row that was ever there
         self.row_of: dict[str, str] = {}  # everybody who ever had one
+
+    def _begin(self, root: Path) -> None:
+        """Serve a release of six people with a past."""
+        founders = Profiles.from_rows(
+            {f"founder{n}": dict.fromkeys(self.chance.sample(WORDS, 5), 1.0) for n in range(6)}
+        )
+        release = anonymize(
+            "p-linkability", Inputs(founders, sample=SAMPLE), {"augment": "none", "p": 0.9, "k": 2}
+        )
+        serve_release(root, founders, replace(release, facts=facts(founders, release)))
+        choices = ProfilingChoices(terms="letters-digits")
+        write_choices(root / "profiles.jsonl", fingerprint(founders), vars(choices))
 
     def _signed_in(self, code: str) -> FlaskClient:
         client = self.app.test_client()
@@ -202,8 +207,10 @@ class World:
 SAMPLE = Documents(csr_matrix(COUNTS.astype(float)), WORDS)
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+@pytest.fixture(params=[True])
+def world(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[World]:
     monkeypatch.setattr(releasing, "_forward", lambda _settings: None)
     monkeypatch.setattr(releasing, "sample_documents", lambda *_: SAMPLE)
     stored = [Document(id=f"d{n}", title=f"t{n}", text="x", url="") for n in range(len(COUNTS))]
@@ -211,7 +218,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     quick = database._SCHEMA._replace(synchronous="OFF")
     monkeypatch.setattr(database, "_SCHEMA", quick)
     monkeypatch.setattr(opening, "open_index", lambda *_args, **_more: toy)
-    world = World(tmp_path / "w")
+    world = World(tmp_path / "w", begun=request.param)
     yield world
     world.live.now.store.close()
     world.live.now.log.close()
@@ -263,6 +270,44 @@ def test_every_cell_of_the_table_is_so(world: World, caplog: pytest.LogCaptureFi
     assert f"Left {left} keep a profile, and get no row again" in said
     assert re.search(r"Waiting 0 have .* Admitted [1-9][0-9]* came after", said)
     assert "failed" not in caplog.text
+
+
+@pytest.mark.parametrize("world", [False], indirect=True)
+def test_people_without_any_log_begin_by_searching(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Run(world.root, capsys)
+    words = ["lion", "tiger", "coffee", "island", "river", "train", "church", "music", "ship"]
+    people = [Person(world, f"first-{n}") for n in range(9)]
+    assert "nobody new has gathered 5 interests yet" in run.refused("profiles", "--searches")
+    for person in people:
+        assert person.standing == "new"
+        person.allow(*world.chance.sample(words, 6 if person is not people[8] else 2))
+        assert person.client.get("/api/v1/search?q=!&mode=own").json["mode"] == "own"
+    assert [person.standing for person in people] == ["waiting"] * 8 + ["gathering"]
+    assert "veilsearch profiles --searches" in world.operator.get("/admin").text
+    for path in ("/me", "/groups", "/compare?q=!", "/log"):
+        assert people[0].client.get(path).status_code == 200
+    assert people[0].client.get("/dial?q=!").status_code == 404
+    assert run("profiles", "--searches").startswith("8 people added, 8 have a profile: ")
+    assert "nobody new" in run.refused("profiles", "--searches")
+    world.follow()
+    store = world.live.now.store
+    assert store.all_grown().keys() == {"first-8"}
+    people[8].allow(*words)
+    assert run("profiles", "--searches").startswith("1 person added, 9 have a profile: ")
+    assert store.all_grown() == {}
+    run("anonymize", "-m", "pooled", "--set", "p=0.4", "--set", "steps=200")
+    world.follow()
+    stand = [person.standing for person in people]
+    assert stand.count("in a group") + stand.count("in no group") == 9
+    assert stand.count("in a group") >= 6
+    late = Person(world, "late")
+    late.allow(*words)
+    assert late.standing == "waiting"
+    assert "give people rows of it with: veilsearch admit" in run.refused("profiles", "--searches")
+    assert "takes no LOG" in run.refused("profiles", "--searches", "--size", "5")
+    assert "name a LOG, or take --searches" in run.refused("profiles")
 
 
 def place_in_rows(world: World, first: list[Person], count: int) -> dict[str, list[Person]]:

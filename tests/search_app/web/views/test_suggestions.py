@@ -31,3 +31,11 @@ def test_what_a_query_may_become(
     assert suggestions(site, text) == expected
     # The same without anybody's profile or search.
     assert suggestions(replace(site, people={}).stop(), text) == expected
+
+
+def test_stems_are_no_suggestions(site: Site, index: ToyIndex) -> None:
+    """Of German and French the index knows stems, which nobody types."""
+    index.stored[3:] = [Document(f"d{at}", "Java Coffee", "coffee code") for at in range(37)]
+    german = replace(site, settings=replace(site.settings, language="de"))
+    assert suggestions(german, "java") == ["Java Coffee"]
+    assert suggestions(german, "co") == []
