@@ -63,6 +63,7 @@ class Family(Mapping[str, T]):
         self._loaded: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
+        # Ours first, so that no package is looked for where none is needed.
         if name in self.own:
             return self.own[name]
         if name not in self._loaded:

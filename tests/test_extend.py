@@ -30,7 +30,7 @@ VARIANT, QUALITY, MODE, MEASURE, METHOD, PROMISE = DIFFS = tuple(
 )
 KIND = (ROOT / "tests" / "new_kind.diff").read_text(encoding="utf-8")
 OWN, PYPROJECT = re.findall(r"```toml\n(.*?)```", EXTEND, re.DOTALL)
-(SHELF,) = re.findall(r"```python\n(.*?)```", EXTEND, re.DOTALL)
+(SHELF,) = re.findall(r"```py\n(.*?)```", EXTEND, re.DOTALL)
 
 IMPORT = re.compile(r"from |    \w+,$")  # or a name in the brackets of one
 # Runs verbs one after another in the copy: what is imported must lie there.

@@ -27,6 +27,7 @@ def adopted(given: Any, addition: Addition) -> Method[Any]:
         raise addition.fault(f"only our own methods need more than {', '.join(sorted(_NEEDS))}")
     if DECLARATION in given.options().parameters():
         raise addition.fault(f"no option may be called {DECLARATION}")
+    # As an option, so that release.json, --help and later cohorts state it like all others.
     text = "what the judge counts again; the method's own, so no other may be chosen"
     declaration = (DECLARATION, str, option(str(bounds), text, choices=(bounds,)))
     options = make_dataclass(

@@ -36,6 +36,7 @@ def judge_declared(method: str, parameters: Mapping[str, Any]) -> Judge | None:
     promise = declared(parameters)
     if promise is None or not NAME.fullmatch(method):
         return None
+    # Nothing shows how these were used, so readers may doubt them.
     own = {*parameters} - _COUNTED
     return Judge(
         method, promise, _judge, _foresee, {*WORDS, *own, method, "true", "false"}, _faults, own
