@@ -32,7 +32,6 @@ OPTIONS = (
 )
 _ALONE = "-XX:+UseSerialGC"
 _TERRIER = "pyterrier"
-_LEAST_JAVA = 21
 REMEDY = "install from requirements.lock again"
 _BESIDES = 3 << 30  # bytes: 1 GB for classes, then code, stacks, and Python's own compiled code
 _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # named from Python 3.13 on
@@ -72,20 +71,13 @@ def prepare(jnius_config: Any) -> None:
 
 @cache
 def _refuse_other() -> None:
-    """Raise SearchError if the JVM that runs is another's, and lacks our jar or can't read it."""
+    """Raise SearchError if the JVM that runs was started by something else, without our jar."""
     import jnius_config
 
-    classpath = jnius_config.classpath or ()
-    if os.fsencode(jar()).decode() not in classpath:
+    if os.fsencode(jar()).decode() not in (jnius_config.classpath or ()):
         raise SearchError(
             "Java runs already, without veilsearch's jar; open an index before another library "
             "starts Java"
-        )
-    java = _java_property("java.specification.version")
-    if float(java) < _LEAST_JAVA:
-        raise SearchError(
-            f"Java {java} runs already, and Lucene needs {_LEAST_JAVA}; don't name another Java to "
-            "the library that starts it (JAVA_HOME, pt.java.set_java_home)"
         )
 
 
@@ -118,14 +110,7 @@ def detach() -> None:
 def java_version() -> str:
     """Return the version of the Java that runs."""
     with talking:
-        start()
-        return _java_property("java.version")
-
-
-def _java_property(name: str) -> str:
-    from jnius import autoclass
-
-    return str(autoclass("java.lang.System").getProperty(name))
+        return str(bridge().autoclass("java.lang.System").getProperty("java.version"))
 
 
 def _launch(heap: str) -> None:
