@@ -8,7 +8,9 @@ compiles only what it changes, and every checkout of the same code shares the sa
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
+import secrets
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +27,7 @@ import numpy as np
 from numba.core.event import Listener, install_listener
 
 try:  # names that numba keeps to itself
+    from numba.core.bytecode import FunctionIdentity
     from numba.core.caching import IndexDataCacheFile
     from numba.core.codegen import JITCPUCodegen
     from numba.core.compiler import CompileResult
@@ -32,12 +35,14 @@ try:  # names that numba keeps to itself
     from numba.core.runtime.nrt import rtsys
 
     _OWN: Any = (IndexDataCacheFile, CompileResult._rebuild, JITCPUCodegen.magic_tuple)
+    FunctionIdentity._unique_ids  # noqa: B018 (it must be there)
 except (ImportError, AttributeError):  # another numba: no machine code is kept
     _OWN = ()
 
 T = TypeVar("T")
 R = TypeVar("R")
 
+_FORMAT = "names from a random number"  # of kept code; older code is not loaded
 _HASHES = b"_numba_hashsecret_"  # what machine code that hashes texts names
 _VERSIONS = 8  # of each loop: the newest whose machine code is kept
 
@@ -103,9 +108,21 @@ class _KeptCode:
     @cached_property
     def _digest(self) -> str:
         """Return a digest of all that the loop is made from; complete only once it is called."""
-        versions = (sys.version, np.__version__, numba.__version__, llvmlite.__version__)
+        versions = (_FORMAT, sys.version, np.__version__, numba.__version__, llvmlite.__version__)
         parts = "\n".join((*versions, *_parts(self._made, set())))
         return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def _number_functions_anew() -> None:
+    """Let numba number functions from a random number on, so that no two processes share names."""
+    # Machine code calls helpers, such as the parts of a sort, by a name with this number. Two kept
+    # files from two processes could have the same name for different helpers. Then the one that is
+    # loaded first would serve both loops.
+    if _OWN:
+        FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))
+
+
+_number_functions_anew()
 
 
 @cache
@@ -227,6 +244,7 @@ def _threads() -> ThreadPoolExecutor:
 # A forked process has none of its parent's threads, so a pool of them would wait forever.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_threads.cache_clear)
+    os.register_at_fork(after_in_child=_number_functions_anew)
 
 
 @compiled

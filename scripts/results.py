@@ -14,15 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from search_app.experiments.report.report import OURS, VERDICTS
+
 RESULTS = Path(__file__).resolve().parents[1] / "docs" / "results"
 MADE = "<!-- made by scripts/results.py -->"
 BY_HAND, END = "## What it teaches\n", "<!-- end -->\n"  # a section that somebody wrote stays
-VERDICTS = ("holds", "does not hold", "undecided")
 INTRODUCTION = """# Results
 
 Each page is made from the report of one run by `scripts/results.py`. It states the command, the
 date, the machine and the SHA-256 of the run's rows. The columns on the right count the claims of
-the papers and ours by their verdict.
+the papers and ours by their verdict; [experiment](../verbs.md#experiment) says how it is reached.
 
 Pages that end in `-town` are of the invented town and the entries of WordNet, which come with the
 program. Pages that end in `-aol` are of a sample of AOL's query log (2,127 users) and 54,864 texts
@@ -37,7 +38,7 @@ workspace of its own, a page is made like this:
 ```text
 $ veilsearch --workspace W index ARTICLES LEADS
 $ veilsearch --workspace W experiment zhu-xiong --log aol.tsv.gz -o RUN
-$ .venv/bin/python -m scripts.results zhu-xiong-aol RUN figure-4
+$ .venv/bin/python -m scripts.results zhu-xiong-aol RUN tradeoff
 ```
 
 A page names the version that its run was made with, and the program may have changed since.
@@ -69,13 +70,16 @@ def origin(provenance: Mapping[str, Any], digest: str) -> Iterator[str]:
 
 
 def claims(judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the section of the `judged` claims, none where there are none."""
-    if judged:
-        yield from ("## Claims", "")
-        yield from table(
-            ["claim", "verdict", "measured"],
-            ([claim["text"], f"**{claim['verdict']}**", claim["finding"]] for claim in judged),
-        )
+    """Yield the section of the `judged` claims, the paper's apart from ours."""
+    yield from ("## Claims", "") if judged else ()
+    for title, ours in (("The paper's", False), ("Ours", True)):
+        rows = [
+            [claim["text"], f"**{claim['verdict']}**", claim["finding"]]
+            for claim in judged
+            if claim["source"].startswith(OURS) is ours
+        ]
+        if rows:
+            yield from (f"### {title}", "", *table(["claim", "verdict", "measured"], rows))
 
 
 def figures(drawn: Sequence[Mapping[str, Any]], shown: str, picture: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ DEFAULT_METHOD = "p-linkability"  # of the demo and of `anonymize`; messages nam
 # Who can be searched for: the invented people, the person who signs in, nobody.
 DEMO, PRIVATE, PLAIN = ACCESS = "demo", "private", "plain"
 _HOST = re.compile(r"[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?")
+_ROOT_PATH = re.compile(r"(/[A-Za-z0-9~_-][A-Za-z0-9.~_-]*)*")
 _HEAP = re.compile(r"[1-9][0-9]{2,5}m|[1-9][0-9]{0,2}g")  # the form that the JVM takes
 
 
@@ -45,6 +46,7 @@ class Settings:
     device: bool = False  # mode private: whether devices may rank without sign-in
     rate: float = 10.0  # requests a second from one client, on average; 0: no limit
     proxy: str = ""  # address of the one proxy whose X-Forwarded headers are trusted
+    root_path: str = ""  # path below which a proxy shows the server; the proxy takes it off
     admin_token: str = field(default="", repr=False)  # from the environment only
 
 
@@ -140,6 +142,7 @@ _RULES: dict[str, _Rule] = {
     ),
     "rate": _from(0, 10_000),
     "proxy": ("the address of one proxy", lambda proxy: not proxy or _is_address(proxy)),
+    "root_path": ("a path like /search, without a slash at its end", _ROOT_PATH.fullmatch),
     "heap": ("from 100m to 999g", _HEAP.fullmatch),
     "k1": _from(0, 1000),
     "b": _from(0, 1),

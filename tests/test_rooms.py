@@ -55,9 +55,9 @@ LAYERS = {
     " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > families > arrays|promise|errors",
     "index": "inspection > build > opening > lucene|forward|corpora > manifest > model",
-    "search_app": "__main__ > cli > verbs|api > server > web > forgetting|experiments|study > tasks"
-    " > town|disclosure > evaluation > accounts > workspace > search > measures"
-    " > settings|console > errors",
+    "search_app": "__main__|wsgi > cli > verbs|api > server > web"
+    " > backup|forgetting|experiments|study|lesson > tasks > town|disclosure > evaluation"
+    " > accounts > workspace > search > measures > settings|console > errors",
     "search_app.web": "api > pages > runs|charts > views > layout > question > visitors"
     " > parameters > site > faults|headers|wording",
 }

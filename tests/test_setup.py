@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import re
 import shutil
 import signal
 import subprocess
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
+from index.lucene.jvm import JAR
 from search_app import __version__
 
 ROOT = Path(__file__).parents[1]
@@ -110,6 +115,33 @@ def test_the_version_is_the_same_wherever_it_stands() -> None:
     date = citation.partition("date-released: ")[2].split()[0]
     assert f"\nversion: {__version__}\ndate-released: {date}\n" in citation
     assert f"\n## {__version__} ({date})\n" in changes
+
+
+def needed(requirements: list[str]) -> set[str]:
+    """Return the names of all packages that `requirements` bring here, as the index spells them."""
+    names, waiting = set[str](), [Requirement(line) for line in requirements]
+    while waiting:
+        one = waiting.pop()
+        name = canonicalize_name(one.name)
+        if name not in names and (one.marker is None or one.marker.evaluate({"extra": ""})):
+            names.add(name)
+            waiting += map(Requirement, importlib.metadata.requires(name) or [])
+    return names
+
+
+def test_a_wheel_asks_for_what_the_lock_has_and_not_for_what_the_jar_declares() -> None:
+    """README names the one line more that brings the jar; an extra would bring the rest along."""
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = [Requirement(line.rstrip("\\")) for line in lock.splitlines() if line[:1].isalpha()]
+    here = {one.name for one in locked if one.marker is None or one.marker.evaluate()}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert needed(project["dependencies"]) == here - {JAR.partition("=")[0]}
+    assert any(str(one) == JAR for one in locked)
+    for extra in project["optional-dependencies"].values():
+        assert not {"pyserini", "torch"} & {Requirement(line).name for line in extra}
+    texts = [(ROOT / name).read_text("utf-8") for name in ("README.md", "docs/operate.md")]
+    for text in (*texts, (ROOT / "docs" / "deploy" / "uvx.txt").read_text("utf-8")):
+        assert set(re.findall(r"pyserini==[\d.]*\d", text)) == {JAR}
 
 
 def test_the_top_level_is_the_agreed_one() -> None:

@@ -18,7 +18,7 @@ from .reading import View, having, raw_release, row_of_people, view_of
 
 Choice = Literal["random", "rarest"]
 KNOWN = (1, 2, 3, 5)
-BEST = (10, 100)  # guesses that are looked at
+BEST = (10, 24, 100)  # guesses that are looked at; a page shows 24
 CLAIMED, GAINED = "true terms claimed beyond p", "real mean change there"
 _USUAL = 0.1  # the change of belief that counts where a release states no p
 ROUNDING = 1e-9  # shares are quotients of whole numbers
@@ -210,12 +210,18 @@ def claimed_beyond(chances: csr_matrix, prior: Floats, p: float) -> csr_matrix:
     return claimed
 
 
-def right_guesses(cells: GuessedCells, chance: Floats, best: int) -> Floats:
-    """Return for each victim which share of the `best` guesses of `cells`, by `chance`, is right.
+def best_first(prior: Floats, chance: Floats, person: Ints) -> Ints:
+    """Return cells in the order of guessing: by `person`, then by `chance`, the best first.
 
-    Of equal chances the more common term is the better guess.
+    Of equal chances the more common term, by `prior`, is the better guess.
     """
-    order = np.lexsort((-cells.prior, -chance, cells.person))
+    order: Ints = np.lexsort((-prior, -chance, person))
+    return order
+
+
+def right_guesses(cells: GuessedCells, chance: Floats, best: int) -> Floats:
+    """Return for each victim which share of the `best` of `cells`, by `chance`, is right."""
+    order = best_first(cells.prior, chance, cells.person)
     person = cells.person[order]
     begins = np.searchsorted(person, np.arange(cells.people))
     first = np.arange(person.size) - begins[person] < best

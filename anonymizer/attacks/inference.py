@@ -70,6 +70,11 @@ def _by_column(target: Attacked) -> list[AttackResult]:
     return paired(Named("inference", 0), both[0], both[1])
 
 
+def rising(view: View) -> csr_matrix:
+    """Return rows x terms of `view`: 1 where the row's column raises belief in the term."""
+    return _beyond(view, np.flatnonzero(view.absent - view.prior > ROUNDING), 0.0)
+
+
 def _beyond(view: View, raised: Ints, p: float) -> csr_matrix:
     """Return rows x terms of `view`: 1 where it is claimed; `raised` terms are where absent."""
     rows = view.rows

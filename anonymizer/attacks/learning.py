@@ -17,7 +17,6 @@ from .attacked import Attacked, GuessedCells
 from .reading import LEAST, View
 
 _PARTS = 3
-_COMMON = 200  # terms that are guessed for everybody, also if the row lacks them
 _PRIOR_WEIGHT = 20.0  # people who are added to the owners of a term, with terms as in the prior
 _CELLS = 60_000  # that boosting trains on
 _EDGE = 1e-6  # of chances: beyond it logarithms would drown all else
@@ -86,17 +85,15 @@ def _cells(target: Attacked, people: Ints, count: int, teachers: csr_matrix) -> 
     """Return the terms that may be those of `people`, but for the `count` that are known."""
     people, known = target.knowing(people, count)
     view, parts = target.view, []
-    common = np.argsort(-view.prior, kind="stable")[:_COMMON]
     totals = np.bincount(teachers.indices, minlength=teachers.shape[1]).astype(np.float64)
     columns = teachers.tocsc()
     company = _company(view, np.unique(view.row_of[people]), teachers, totals)
     for number, person in enumerate(people.tolist()):
         row = int(view.row_of[person])
-        low, high = view.rows.indptr[row], view.rows.indptr[row + 1]
         learnt = known.indices[known.indptr[number] : known.indptr[number + 1]].astype(np.int64)
-        terms = np.setdiff1d(np.union1d(view.rows.indices[low:high], common), learnt)
-        chance = view.absent.copy()
-        chance[view.rows.indices[low:high]] = view.rows.data[low:high]
+        terms, chance = view.believed(row)
+        new = np.isin(terms, learnt, invert=True)
+        terms, chance = terms[new], chance[new]
         own = np.zeros(view.prior.size)
         own[target.own.indices[target.own.indptr[person] : target.own.indptr[person + 1]]] = 1
         evidence = _evidence(teachers, columns, totals, learnt)
@@ -104,7 +101,7 @@ def _cells(target: Attacked, people: Ints, count: int, teachers: csr_matrix) -> 
             (
                 np.full(terms.size, number),
                 terms,
-                chance[terms],
+                chance,
                 company[row][terms],
                 evidence[terms],
                 own[terms],

@@ -53,3 +53,22 @@ def linked(view: View, victims: Ints, known: csr_matrix) -> Floats:
         for at, top in enumerate(TOPS):
             right[people, at] = np.clip((top - better) / equal, 0, 1)
     return right
+
+
+def row_odds(view: View, known: csr_matrix) -> Floats:
+    """Return people x rows of `view`: the log odds that a row is the person's, by `known` terms.
+
+    `known` has a row for each person. Odds end at 1e9 to 1: what is surer is equally sure.
+    """
+    odds = np.zeros((known.shape[0], view.sizes.size))
+    for people, scores in view.scores(known):
+        chance = scores - np.logaddexp.reduce(scores, axis=1)[:, None]
+        odds[people] = chance - np.log1p(-np.minimum(np.exp(chance), 1 - LEAST))
+    return odds
+
+
+def likeliest(odds: Floats) -> Floats:
+    """Return the chance with which each of `odds` is guessed: one of the highest, by a draw."""
+    best = odds >= odds.max() - LEAST * max(1.0, abs(odds.max()))
+    shares: Floats = best / best.sum()
+    return shares

@@ -21,6 +21,7 @@ from ..model import Profiles, Release, row_names
 from ..promise import Promise
 
 LEAST = 1e-9  # a chance that stands for impossible; 1 - LEAST for certain
+_COMMON = 200  # terms that are guessed for everybody, also if the row lacks them
 _CELLS = 1 << 22  # of people x rows that are held at a time
 
 
@@ -39,6 +40,18 @@ class View:
     def served(self) -> Ints:
         """Return the people who have a row."""
         return np.flatnonzero(self.row_of >= 0)
+
+    @cached_property
+    def _common(self) -> Ints:
+        return np.argsort(-self.prior, kind="stable")[:_COMMON]
+
+    def believed(self, row: int) -> tuple[Ints, Floats]:
+        """Return the terms that may be guessed of the members of `row`, and the chance of each."""
+        low, high = self.rows.indptr[row], self.rows.indptr[row + 1]
+        chance = self.absent.copy()
+        chance[self.rows.indices[low:high]] = self.rows.data[low:high]
+        terms = np.union1d(self.rows.indices[low:high], self._common)
+        return terms, chance[terms]
 
     @cached_property
     def _odds(self) -> tuple[csr_matrix, csr_matrix, Floats]:

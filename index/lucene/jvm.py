@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib.util
 import mmap
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,7 +33,8 @@ OPTIONS = (
 )
 _ALONE = "-XX:+UseSerialGC"
 _TERRIER = "pyterrier"
-REMEDY = "install from requirements.lock again"
+REMEDY = "install veilsearch again"
+JAR = "pyserini==1.6.0"  # its dependencies are not needed: only its jar is used
 _BESIDES = 3 << 30  # bytes: 1 GB for classes, then code, stacks, and Python's own compiled code
 _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # named from Python 3.13 on
 
@@ -165,4 +167,8 @@ def jar() -> Path:
     for place in (spec.submodule_search_locations or ()) if spec else ():
         for jar in sorted(Path(place, "resources", "jars").glob("anserini-*-fatjar.jar")):
             return jar
-    raise SearchError(f"pyserini's jar is missing; {REMEDY}")
+    # Environments that uv makes have no pip of their own.
+    pip = "-m pip install" if importlib.util.find_spec("pip") else ""
+    program = shlex.quote(sys.executable)
+    install = f"{program} {pip}" if pip else f"uv pip install --python {program}"
+    raise SearchError(f"pyserini's jar is missing; run: {install} --no-deps {JAR}")

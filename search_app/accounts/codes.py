@@ -1,7 +1,7 @@
-"""The code a person signs in with: easy to read and type, and kept as a hash only.
+"""The code a person signs in with, and tokens of scripts: easy to read, and kept as a hash only.
 
 A code is 25 signs of Crockford's base 32, which has no I, L, O and U. Five signs find the record,
-the other twenty (100 bits) are the secret.
+the other twenty (100 bits) are the secret. A token is a code of its own after "vs-".
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ PUBLIC, SECRET = 5, 20  # signs
 SALT = 16  # bytes
 LONGEST = 100  # characters that are read: a code with all its dashes has 29
 LONGEST_ID = 100  # characters of the id of a person who is new
+LONGEST_NAME = 50  # characters of what a token is called
+TOKEN = "vs-"  # noqa: S105 before the signs of a token
 _GROUP = 5
 _TOO_MANY = 2  # signs more than a code has, which somebody may have typed by mistake
 # Letters that look like a digit are read as that digit; blanks and dashes are skipped.
@@ -54,6 +56,12 @@ def read_code(text: str) -> Code:
     return Code(signs[:PUBLIC], signs[PUBLIC:])
 
 
+def read_token(text: str) -> Code:
+    """Return the code after TOKEN in `text`; NO_CODE if it can't be a token."""
+    rest = text.strip()
+    return read_code(rest[len(TOKEN) :]) if rest[: len(TOKEN)].lower() == TOKEN else NO_CODE
+
+
 def public_part(text: str) -> str | None:
     """Return the public part of `text` if it is, or was meant to be, a code; else None."""
     signs = text[:LONGEST].upper().translate(_MEANT)
@@ -65,6 +73,11 @@ def is_id(text: str) -> bool:
     """Return whether `text` can be the id of a person: it can be seen, and is no row's name."""
     seen = 0 < len(text) <= LONGEST_ID and text.isprintable() and text == text.strip()
     return seen and not ROW_NAME.fullmatch(text)
+
+
+def is_name(text: str) -> bool:
+    """Return whether a token can be called `text`: it can be seen."""
+    return 0 < len(text) <= LONGEST_NAME and text.isprintable() and text == text.strip()
 
 
 def hash_secret(secret: str, salt: bytes, *, slow: bool = False) -> bytes:

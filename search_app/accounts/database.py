@@ -24,6 +24,15 @@ CREATE TABLE IF NOT EXISTS sessions (
     seen INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS sessions_of ON sessions (user);
+CREATE TABLE IF NOT EXISTS tokens (
+    public TEXT PRIMARY KEY,
+    user TEXT NOT NULL,
+    name TEXT NOT NULL,
+    salt BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    made INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS tokens_of ON tokens (user);
 CREATE TABLE IF NOT EXISTS choices (
     user TEXT PRIMARY KEY,
     paused INTEGER NOT NULL,
@@ -52,7 +61,7 @@ CREATE TABLE IF NOT EXISTS moving (
 CREATE TABLE IF NOT EXISTS leaving (user TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 # "FULL": what was revoked or forgotten stays so after a power failure.
-_SCHEMA = Schema(_TABLES, versions=range(1, 6), synchronous="FULL")
+_SCHEMA = Schema(_TABLES, versions=range(1, 7), synchronous="FULL")
 
 
 def open_people_file(path: Path | None) -> sqlite3.Connection:

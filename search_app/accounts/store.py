@@ -1,4 +1,4 @@
-"""What is kept of people who sign in [I/O]: hashes of codes, sessions, choices, kept searches."""
+"""What is kept of people who sign in [I/O]: hashes of codes and tokens, choices, searches."""
 
 from __future__ import annotations
 
@@ -15,14 +15,21 @@ from typing import Any, NamedTuple
 
 from ..errors import UsageError
 from ..workspace.tables import fault_of, plainly
-from .codes import NO_CODE, SALT, SLOW, Code, hash_secret, make_code, read_code
+from .codes import NO_CODE, SALT, SLOW, TOKEN, Code, hash_secret, make_code, read_code, read_token
 from .database import open_people_file
 
 IDLE = 12 * 3600  # seconds without use after which a session ends
 LONGEST = 7 * 24 * 3600  # seconds after which every session ends
 # Seconds between two notes of a session's last use: not every request shall write to the disk.
 _NOTED = 60
-_CODES = ("DELETE FROM sessions WHERE user = ?", "DELETE FROM codes WHERE user = ?")
+MOST_TOKENS = 10  # of a person
+_TOKENS = "DELETE FROM tokens WHERE user = ?"
+# Who has no code any more, or a new one as the old one may be known, has no token either.
+_CODES = (
+    _TOKENS,
+    "DELETE FROM sessions WHERE user = ?",
+    "DELETE FROM codes WHERE user = ?",
+)
 _GROWING, _GROWN = "DELETE FROM growing WHERE user = ?", "DELETE FROM grown WHERE user = ?"
 _LEFT = "DELETE FROM leaving WHERE user = ?"
 _ALL = (
@@ -51,6 +58,14 @@ class PersonChoices(NamedTuple):
     paused: bool = False  # searches are plain and nothing is kept
     remember: bool = False  # searches are kept, for this person only
     grow: bool = False  # the terms of searches are added to a grown profile
+
+
+class NamedToken(NamedTuple):
+    """What is kept of a token of a person's scripts, without its secret."""
+
+    public: str  # its first signs
+    name: str
+    made: int  # seconds since 1970
 
 
 class KeptSearch(NamedTuple):
@@ -97,7 +112,7 @@ class PeopleStore:
     # -- codes ---------------------------------------------------------------------------------
 
     def new_code(self, user: str) -> str:
-        """Return a new code for `user`; their old code and its sessions end."""
+        """Return a new code for `user`; their old code, its sessions and their tokens end."""
         return self.new_codes([user])[user]
 
     def new_codes(
@@ -131,7 +146,7 @@ class PeopleStore:
         return code, (user, code.public, salt, digest, int(self._clock()))
 
     def revoke(self, user: str) -> bool:
-        """End the code and sessions of `user`; return whether there was a code."""
+        """End the code, sessions and tokens of `user`; return whether there was a code."""
         with self._changing() as people:
             return [people.execute(removal, (user,)).rowcount > 0 for removal in _CODES][-1]
 
@@ -143,6 +158,42 @@ class PeopleStore:
     def count_codes(self) -> int:
         """Return how many people have a code."""
         return int(self._ask("SELECT count(*) FROM codes")[0][0])
+
+    # -- tokens --------------------------------------------------------------------------------
+
+    def new_token(self, user: str, name: str) -> str | None:
+        """Return a new token for scripts of `user`, who calls it `name`.
+
+        Return None if they have no code, or MOST_TOKENS already.
+        """
+        with self._changing() as people:
+            while True:  # draw again if there is the same public part by chance
+                code, (*_, salt, digest, made) = self._new_row(user)
+                with suppress(IntegrityError):
+                    inserted = people.execute(
+                        "INSERT INTO tokens SELECT ?2, user, ?3, ?4, ?5, ?6 FROM codes "
+                        "WHERE user = ?1 AND (SELECT count(*) FROM tokens WHERE user = ?1) < ?7",
+                        (user, code.public, name, salt, digest, made, MOST_TOKENS),
+                    )
+                    return f"{TOKEN}{code}" if inserted.rowcount else None
+
+    def tokens(self, user: str) -> list[NamedToken]:
+        """Return the tokens of `user`, the oldest first."""
+        question = "SELECT public, name, made FROM tokens WHERE user = ? ORDER BY made, public"
+        return [NamedToken(*row) for row in self._ask(question, user)]
+
+    def revoke_tokens(self, user: str, public: str | None = None) -> int:
+        """End the token of `user` that begins with `public`, all if it is None; return how many."""
+        with self._changing() as people:
+            removal = f"{_TOKENS} AND public = coalesce(?, public)"
+            return people.execute(removal, (user, public)).rowcount
+
+    def holder_of(self, token: str) -> str | None:
+        """Return whose `token` it is, None if it is nobody's."""
+        public, secret = read_token(token)
+        rows = self._ask("SELECT user, salt, digest FROM tokens WHERE public = ?", public)
+        user, salt, digest = rows[0] if rows else ("", _NOBODYS_SALT, b"")
+        return str(user) if hmac.compare_digest(hash_secret(secret, salt), digest) else None
 
     # -- sessions ------------------------------------------------------------------------------
 

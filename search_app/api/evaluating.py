@@ -54,7 +54,7 @@ def evaluate(
         raise UsageError(f"pool={pool} judges nothing; give {DEPTH + 1} or more")
     settings = changed(index.settings, pool=pool)
     served = ServedPeople(people.matrix, further={name: one.made for name, one in named.items()})
-    modes = modes_of(index.lucene, index.forward, served, settings)
+    modes, _ = modes_of(index.lucene, index.forward, served, settings)
     chosen = (*_BARE, *(f"{FURTHER}{name}" for name in named))
     topics = _topics(queries)
     search = SearchOptions(settings.pool, rule_of(settings), settings.operators)

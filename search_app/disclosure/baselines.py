@@ -116,6 +116,10 @@ class NoisyRows(HidingGroups):
         )
         return [Fact("Differential privacy", f"epsilon {given['epsilon']}", meaning)]
 
+    def facts_of(self, _user: str, /) -> list[Fact]:
+        """Return nothing of the user: a share with noise measures nobody's group."""
+        return []
+
     def row_facts(self, row: int) -> list[Fact]:
         """Return the facts that `row` shows: people served by it, and what is promised."""
         return self.facts_with(self.behind(int(self.figures.people[row])))

@@ -20,7 +20,7 @@ from anonymizer.arrays import Ints
 from anonymizer.model import Profiles, Release, ReleasedRow
 
 from .histograms import Histogram
-from .numbers import count, two_decimals
+from .numbers import at_worst, count, two_decimals
 from .own_view import SCALE, OwnView, Population, mean_index, own_index
 
 if TYPE_CHECKING:
@@ -35,6 +35,13 @@ class Fact(NamedTuple):
     name: str
     value: str
     meaning: str
+
+
+class RankingFacts(NamedTuple):
+    """The facts of a person's own row, and in small print those of the worst of all rows."""
+
+    own: list[Fact]
+    worst: Sequence[Fact] = ()
 
 
 class ListColumn(NamedTuple):
@@ -286,6 +293,17 @@ class Disclosure(ABC):
         """Return the facts that stand next to a ranking by a row of `users` people."""
         return self.facts_with(self.mean_of_all(users) if fallback else self.behind(users))
 
+    def facts_of_ranking(self, user: str, users: int, *, fallback: bool = False) -> RankingFacts:
+        """Return the facts next to a ranking by the row of `user`, one of `users` people."""
+        if fallback or not (own := self.facts_of(user)):
+            return RankingFacts(self.ranking_facts(users, fallback=fallback))
+        behind, *worst = self.ranking_facts(users)
+        return RankingFacts([behind, *own], worst)
+
+    def facts_of(self, _user: str, /) -> list[Fact]:
+        """Return what is measured of the user's row; nothing where only releases are measured."""
+        return []
+
     @abstractmethod
     def behind(self, users: int) -> Fact:
         """Return the fact that `users` people are behind a row that orders results."""
@@ -437,7 +455,7 @@ def _so_far(ledger: Sequence[Noted] | None) -> Fact:
 
 def change_of_belief(belief: float, meaning: str) -> Fact:
     """Return the fact of the largest change of `belief` about any term."""
-    return Fact("Change of belief, at worst", two_decimals(belief), meaning)
+    return Fact("Change of belief, at worst", at_worst(belief), meaning)
 
 
 def value_line(label: str, value: str) -> str:

@@ -27,7 +27,7 @@ from .disclosure import (
 )
 from .group_figures import NOTHING, GroupFigures, figures_of, served, support
 from .histograms import Histogram, quantile, share_counts, spread
-from .numbers import count, hundredths, two_decimals, whole_percent
+from .numbers import at_worst, count, hundredths, rounded_up, two_decimals, up_to, whole_percent
 from .own_view import MemberShare, OwnGroup, OwnView, ProfileTerm
 
 WORDS = Words(
@@ -227,7 +227,7 @@ class Groups(Disclosure):
         """Return that `what` is promised, if the promise `bounds` it; else nothing."""
         if self.p is None or self.bounds != bounds:
             return ""
-        return f"The method promises at most p = {two_decimals(self.p)} for {what}. "
+        return f"The method promises at most p = {at_worst(self.p)} for {what}. "
 
     # -- sentences -----------------------------------------------------------------------------
 
@@ -284,6 +284,11 @@ class Groups(Disclosure):
         meaning = f"{_ALONE if users == 1 else _SHARED} {self.smallest}"
         return Fact("People who share the row", f"{users:,}", meaning.strip())
 
+    def facts_of(self, user: str, /) -> list[Fact]:
+        """Return what the group of `user` gives away at worst."""
+        group = self.population.group_of(user) if self.population else None
+        return [*self.own_worst(group), self._own_belief(group)] if group else []
+
     def facts_with(self, behind: Fact) -> list[Fact]:
         """Return the fact `behind`, then what the release promises and gives away."""
         return [behind, *self._measured()]
@@ -299,14 +304,14 @@ class Groups(Disclosure):
         if (value := stated.get("worst_linkability")) is not None:
             meaning = (
                 "Someone who knows your group and guesses that you have its most common interest "
-                f"is right at most {hundredths(value)} % of the time."
+                f"is right {up_to(value)} % of the time."
             )
             if value >= 1:
                 meaning = (
                     "Certain: some group has an interest that all its members share. Someone who "
                     "knows that you are in that group knows this interest of yours."
                 )
-            facts.append(Fact("Linked to an interest, at worst", two_decimals(value), meaning))
+            facts.append(Fact("Linked to an interest, at worst", at_worst(value), meaning))
         if (value := stated.get("change_of_belief")) is not None:
             meaning = self.moved("your group", "you have some interest", value)
             facts.append(change_of_belief(value, meaning))
@@ -323,34 +328,32 @@ class Groups(Disclosure):
     def _average(self, value: float) -> Fact:
         promised = ""
         if self.p is not None and self.bounds in ("average", "every-term"):
-            promised = f" The method promises at most p = {two_decimals(self.p)}."
+            promised = f" The method promises at most p = {at_worst(self.p)}."
         share = self.stated.get("share_linkability")
         if share is not None and abs(share - value) < _SAME:  # all profiles are equally long
             meaning = (
-                f"On average, {hundredths(value)} % of the members of the worst group have any "
+                f"On average, {rounded_up(value)} % of the members of the worst group have any "
                 f"given interest of that group.{promised} {_MORE_CERTAIN}"
             )
-            return Fact(ON_AVERAGE, two_decimals(value), meaning)
-        measured = "" if share is None else f" (measured: up to {two_decimals(share)} in a group)"
+            return Fact(ON_AVERAGE, at_worst(value), meaning)
+        measured = "" if share is None else f" (measured: up to {at_worst(share)} in a group)"
         meaning = (
             "The average size of all profiles, divided by the number of different interests in the "
             f"group that has the fewest.{promised} If all profiles were equally long, a random "
             "member would have a random interest of that group this often. Where they are not, "
             f"that may happen more often{measured}. {_MORE_CERTAIN}"
         )
-        return Fact(ON_AVERAGE, two_decimals(value), meaning)
+        return Fact(ON_AVERAGE, at_worst(value), meaning)
 
     def moved(self, group: str, event: str, belief: float, among: str = COMPARED) -> str:
         """Return how far knowing `group` moves a guess that `event` holds, and what is promised.
 
         The guess before is how common that is `among` some people.
         """
-        points = hundredths(belief)
-        scale = f" From {100 - int(points)}\u00a0% to 100\u00a0% would be such a move." * (
-            points != "0"
-        )
+        before = 100 - rounded_up(belief) or "under 1"
+        scale = f" From {before}\u00a0% to 100\u00a0% would be such a move." * (belief > 0)
         return (
-            f"Learning {group} can move a guess that {event} by up to {points} percentage points, "
+            f"Learning {group} can move a guess that {event} by {up_to(belief)} percentage points, "
             f"compared with how common the interest is {among}.{scale} "
             f"{self.says('belief', _EVERY)}"
         ).strip()
@@ -371,9 +374,9 @@ class Groups(Disclosure):
             meaning = (self.surely if right == people else self.most_likely).format(
                 right=f"{right:,}",
                 people=count(people, "person", "people"),
-                hundredths=hundredths(worst),
+                up_to=up_to(worst),
             )
-            facts.append(Fact("Linked to an interest, at worst", two_decimals(worst), meaning))
+            facts.append(Fact("Linked to an interest, at worst", at_worst(worst), meaning))
             meaning = (
                 "Pick a random member and a random interest of the group: they have it "
                 f"{hundredths(share)} % of the time."
@@ -417,15 +420,18 @@ class Groups(Disclosure):
             "An outsider who knows your group, and names one of its interests at random, is right "
             f"{hundredths(group.share)} times in 100, on average over its members."
         )
-        moved = self.moved("your group", "you have some interest", group.belief, _TO_ALL)
         return [
             Fact("People in your group", f"{people:,}", size),
+            *self.own_worst(group),
+            self._own_belief(group),
+            self.own_known(view),
             Fact(ON_AVERAGE, value, average),
             Fact("A blind guess", two_decimals(group.share), blind),
-            *self.own_worst(group),
-            self.own_known(view),
-            change_of_belief(group.belief, moved),
         ]
+
+    def _own_belief(self, group: OwnGroup) -> Fact:
+        meaning = self.moved("your group", "you have some interest", group.belief, _TO_ALL)
+        return change_of_belief(group.belief, meaning)
 
     def own_worst(self, group: OwnGroup) -> list[Fact]:
         """Return the worst term of the row of `group` and, if another is worse, of all terms."""
@@ -468,14 +474,14 @@ class Groups(Disclosure):
         if self.p is None or self.bounds not in ("average", "belief"):
             return ""
         limited = "the change of belief" if self.bounds == "belief" else "the average"
-        return f"The limit p = {two_decimals(self.p)} does not prevent this; it limits {limited}."
+        return f"The limit p = {at_worst(self.p)} does not prevent this; it limits {limited}."
 
     def explained(self, mode: str) -> Section:
         """Return the three readings of the promise; without a further `mode`, what is promised."""
         stated: Mapping[str, Any] = {} if mode else self.stated
         bounds = "" if mode else self.bounds
         share = stated.get("share_linkability")
-        measured = "" if share is None else f" (measured: up to {two_decimals(share)} in a group)"
+        measured = "" if share is None else f" (measured: up to {at_worst(share)} in a group)"
         method = names_where(lambda promise: promise.bounds == "average")[0]
         kept = (
             _NOT_PROMISED
@@ -490,7 +496,7 @@ class Groups(Disclosure):
             change = Markup(
                 "<strong>Promised here, for every interest: at most {}.</strong> {} A member of "
                 "your own group already knows interests of that row, and can learn more."
-            ).format(two_decimals(self.p), self.promised_against)
+            ).format(at_worst(self.p), self.promised_against)
         lead = Markup(
             "{} promise has a number, <em>p</em>: how surely a person in a group may be linked to "
             "an interest of the group. It can be read in three ways. All three are measured for "
@@ -612,7 +618,7 @@ class Groups(Disclosure):
 
     def _shares(self) -> Histogram:
         values = self.figures.among_shown("share")
-        median, worst = whole_percent(float(np.median(values))), whole_percent(values.max())
+        median, worst = whole_percent(float(np.median(values))), up_to(values.max())
         return Histogram(
             "shares",
             "How surely a member has an interest of the group",
@@ -621,7 +627,7 @@ class Groups(Disclosure):
             ("from", "to", "groups"),
             share_counts(values),
             "Pick a random member and a random interest of their group: in the median group they "
-            f"have it {median} of the time, in the worst {worst}.",
+            f"have it {median} of the time, in the worst {worst} %.",
             shares=True,
         )
 
@@ -672,8 +678,8 @@ class Groups(Disclosure):
             "groups",
             ("from", "to", "groups"),
             share_counts(values),
-            "Knowing the group moves a guess that a member has a certain interest by up to "
-            f"{two_decimals(float(np.median(values)))} in the median group, and by up to "
-            f"{two_decimals(values.max())} in the worst.",
+            "Knowing the group moves a guess that a member has a certain interest by at most "
+            f"{at_worst(float(np.median(values)))} in the median group, and by "
+            f"{at_worst(values.max())} in the worst.",
             shares=True,
         )

@@ -14,11 +14,12 @@ from functools import cached_property
 
 from anonymizer.arrays import Ints
 from anonymizer.measures.group_counts import GroupCounts, published_counts
+from anonymizer.model import ReleasedRow
 
 from .disclosure import Fact
 from .group_figures import GroupFigures, figures_of
 from .groups import AT_WORST, WORDS, Groups
-from .numbers import hundredths, two_decimals
+from .numbers import at_worst, up_to
 from .own_view import MemberShare, Origins, OwnGroup, OwnView, Population
 
 
@@ -31,13 +32,15 @@ class _Readers(Population):
             return super().view(user, origins)
         row = self.row(user)
         terms = self.own_terms(user, origins, row)
-        if row is None:
-            return OwnView(terms, None)
+        return OwnView(terms, self.measured(row) if row else None)
+
+    def measured(self, row: ReleasedRow) -> OwnGroup:
+        """Return what `row` says of the members of its group, without counting their profiles."""
         counts, weights = self._published, row.weights
         # A published share is a fraction of people: this finds it again in the rounded number.
         worst = Fraction(max(weights.values())).limit_denominator(counts.users)
         share = MemberShare(worst.numerator, worst.denominator)
-        group = OwnGroup(
+        return OwnGroup(
             row=row,
             measured=True,
             distinct=len(weights),
@@ -48,7 +51,6 @@ class _Readers(Population):
             known=sum(weight == 1 for weight in weights.values()),
             belief=max(abs(weights.get(term, 0.0) - of) for term, of in self._prior.items()),
         )
-        return OwnView(terms, group)
 
     @cached_property
     def _published(self) -> GroupCounts:
@@ -75,7 +77,7 @@ class HidingGroups(Groups):
     # The share may be the mean of several groups, so no number of members is named.
     surely = most_likely = (
         "Someone who knows that a person is in this group, and names the interest with the largest "
-        "share, is right {hundredths} % of the time."
+        "share, is right {up_to} % of the time."
     )
     promised_against = (
         "This holds against an attacker who reads one interest at a time. The attacker may know "
@@ -102,10 +104,10 @@ class HidingGroups(Groups):
         share = group.worst.value
         meaning = (
             "An outsider who knows that you are in this group, and names the interest with the "
-            f"largest share in its row, is right {hundredths(share)} % of the time. "
+            f"largest share in its row, is right {up_to(share)} % of the time. "
             f"{self.not_promised()}"
         )
-        return [Fact(AT_WORST, two_decimals(share), meaning)]
+        return [Fact(AT_WORST, at_worst(share), meaning)]
 
     def own_known(self, view: OwnView) -> Fact:
         """Return how many terms of `view` all members have, by what the row says."""

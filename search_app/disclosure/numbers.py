@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 NO_VALUE = "–"
 _NUMBERS = ("no", "one", "two", "three", "four")
 
@@ -25,6 +27,27 @@ def hundredths(value: float) -> str:
     """Return `value`, a share, in hundredths."""
     # Rounded as two_decimals does, so that a page never shows 0.35 next to 34 %.
     return f"{100 * round(value, 2):.0f}"
+
+
+def rounded_up(share: float) -> int:
+    """Return `share`, which is at worst, in hundredths that are never less than it."""
+    return math.ceil(round(100 * share, 7))  # what lies behind that is noise of the computation
+
+
+def at_worst(share: float | None) -> str:
+    """Return `share` with two decimals, never less than it; only what is certain is 1.00."""
+    if share is None:
+        return NO_VALUE
+    return "over 0.99" if _nearly(share) else f"{rounded_up(share) / 100:.2f}"
+
+
+def up_to(share: float) -> str:
+    """Return in words that something happens in `share` of 100 cases at worst, never less."""
+    return "more than 99" if _nearly(share) else f"up to {rounded_up(share)}"
+
+
+def _nearly(share: float) -> bool:
+    return 99 < round(100 * share, 7) < 100
 
 
 def whole_percent(share: float) -> str:

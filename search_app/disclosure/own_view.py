@@ -141,6 +141,7 @@ class Population:
         self.release = release
         self._closed = closed
         self._invented = invented
+        self._groups: dict[str, OwnGroup] = {}  # by row
 
     @cached_property
     def having(self) -> Ints:
@@ -159,17 +160,32 @@ class Population:
             group = OwnGroup(row) if row else None
             return OwnView(self.own_terms(user, origins, row), group)
         columns, _ = self.profiles.slice(self.profiles.number(user))
-        members = np.zeros_like(self.having)  # by term: members of the row's group who have it
-        if row is not None:
-            release, row_of = self.served_by, self.profiles.row_of
-            places = np.flatnonzero(release.row_of_user == release.rows.number(row.name))
-            users = [release.users[place] for place in places.tolist()]
-            known = [row_of[user] for user in users if user in row_of]
-            members = np.bincount(self.profiles.weights[known].indices, minlength=members.size)
+        members = self.members(row) if row else np.zeros_like(self.having)
         near = members[columns].tolist()
         everybody = self.having[columns].tolist()
         group = self.group(row, members) if row else None
         return OwnView(self.own_terms(user, origins, row, near, everybody), group)
+
+    def members(self, row: ReleasedRow) -> Ints:
+        """Return how many members of the group of `row` have each term."""
+        release, row_of = self.served_by, self.profiles.row_of
+        places = np.flatnonzero(release.row_of_user == release.rows.number(row.name))
+        users = [release.users[place] for place in places.tolist()]
+        known = [row_of[user] for user in users if user in row_of]
+        return np.bincount(self.profiles.weights[known].indices, minlength=self.having.size)
+
+    def group_of(self, user: str) -> OwnGroup | None:
+        """Return the group of `user`, measured once for all its members; None if it may not be."""
+        row = self.row(user)
+        if row is None or row.foreign or row.fallback or not self._invented:
+            return None
+        if row.name not in self._groups:
+            self._groups[row.name] = self.measured(row)
+        return self._groups[row.name]
+
+    def measured(self, row: ReleasedRow) -> OwnGroup:
+        """Return what `row` says of the members of its group."""
+        return self.group(row, self.members(row))
 
     def own_terms(
         self,

@@ -30,7 +30,7 @@ from .disclosure import (
     value_line,
 )
 from .histograms import LEAST, Histogram, quantile, share_counts, spread
-from .numbers import count, hundredths, in_letters, percent, rounded_share
+from .numbers import count, in_letters, percent, rounded_share, up_to
 from .own_view import OwnGroup, OwnView, Population
 
 _MODE = "My reduced profile"
@@ -346,7 +346,7 @@ class SingleRows(Disclosure):
         hidden = Fact("Rows with your rarest interest", f"{rare:,}", meaning)
         meaning = (
             "Someone who finds out which row is yours knows that its interests are yours. This "
-            f"raises a guess that you have one by up to {hundredths(belief)} percentage points, "
+            f"raises a guess that you have one by {up_to(belief)} percentage points, "
             "compared with how common the interest is among all. Nothing limits this."
         )
         moved = change_of_belief(belief, meaning)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import UsageError
 from ..measures.precision import PoolPrecision
-from ..measures.significance import half_width
+from ..measures.significance import PeopleMean
 from ..workspace.tables import Schema, connect_to, fault_of, open_tables, plainly
+from .repeats import Repeats
 
 # Up to version 3 a search had a mix of cosine and BM25 in place of a rule.
 _TABLES = """
@@ -62,15 +65,17 @@ INSERT INTO ranked (search, at, mode, pool, found, rule, corpus, release,
                       ap, ap_at_10, ap_at_20, ap_c, plain)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+# The order of people is that of their first searches, as sums depend on it in their last digits.
 _SUMMARY = """
-SELECT mode, pool, rule, corpus, release, count(*), avg(ap), avg(ap_at_10), avg(ap_c),
-       avg(ap * ap) - avg(ap) * avg(ap), avg(plain)
+SELECT mode, pool, rule, corpus, release, person_of(search) AS person, count(*), sum(ap),
+       sum(ap * ap), sum(ap_at_10), sum(ap_c), count(ap_c), sum(plain), count(plain)
 FROM ranked
 WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
   AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
-GROUP BY mode, pool, rule, corpus, release
+GROUP BY mode, pool, rule, corpus, release, person
 ORDER BY corpus, release, pool, rule,
-         CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode
+         CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode,
+         min(search)
 """
 _RECENT = """
 SELECT search, at, mode, pool, found, rule, corpus, release, ap, ap_at_10, ap_c, plain
@@ -121,13 +126,25 @@ class LogSummary(NamedTuple):
     ap: float
     ap_at_10: float
     ap_c: float | None
-    half_width: float | None  # of the mean AP's 95 % interval; None for fewer than 2 searches
+    half_width: float | None  # of the mean AP's 95 % interval; None for fewer than 2 people
     plain: float | None = None  # share that the rule `evidence` left in the plain order
+    people: int = 0  # a search of nobody known counts as one of a person of its own
 
     def among(self, chosen: Chosen) -> bool:
         """Return whether these searches are among those that `chosen` allows."""
         wanted = chosen._asdict().items()
         return all(value is None or getattr(self, name) == value for name, value in wanted)
+
+
+def _summed(key: tuple[Any, ...], rows: Sequence[tuple[Any, ...]]) -> LogSummary:
+    """Return the summary of `key` from `rows`, one for each person."""
+    ap = PeopleMean()
+    for row in rows:
+        ap.add(*row[5:9])
+    at_10, ap_c, with_c, plain, ranked = (sum(row[at] or 0 for row in rows) for at in range(9, 14))
+    means = ap.mean, at_10 / ap.count, ap_c / with_c if with_c else None, ap.half
+    share = plain / ranked if ranked else None
+    return LogSummary._make((*key, ap.count, *means, share, ap.people))
 
 
 class PrecisionLog:
@@ -138,6 +155,7 @@ class PrecisionLog:
 
     def __init__(self, path: Path | None):
         self._lock, self._looking, self._counting = (threading.Lock() for _ in range(3))
+        self.repeats = Repeats()
         self._name = str(path or "the log in memory")
         try:
             self._connection = self._reader = self._counter = open_tables(path, _SCHEMA)
@@ -147,6 +165,9 @@ class PrecisionLog:
                 self._reader, self._counter = connect_to(path), connect_to(path)
             for connection in (self._connection, self._reader, self._counter):
                 connection.row_factory = sqlite3.Row
+            # Whose searches they are must not get into a temporary file.
+            self._counter.execute("PRAGMA temp_store=MEMORY")
+            self._counter.create_function("person_of", 1, self.repeats.person)
         except (OSError, sqlite3.OperationalError) as fault:
             why = getattr(fault, "strerror", None) or fault
             raise UsageError(
@@ -165,8 +186,25 @@ class PrecisionLog:
         self._reader.close()
         self._connection.close()
 
-    def add(self, entries: Iterable[Entry]) -> None:
-        """Append the `entries` of one search, one for each mode, in one transaction."""
+    def add(self, entries: Iterable[Entry], user: str = "", search: object = ()) -> None:
+        """Append the `entries` of one `search` by `user`, one for each mode, in one transaction.
+
+        What this process has logged of the same search by the same person is not appended again.
+        Without `user`, all is.
+        """
+        if not user:
+            self._append(entries)
+            return
+        # The lock is held until all is written, so that of equal requests at once one counts.
+        with self.repeats.lock:
+            known, served = self.repeats.logged(user, search)
+            fresh = {(e.mode, e.release): e for e in entries}
+            if new := [fresh[by] for by in fresh if by not in served]:
+                number = self._append(new, known)
+                self.repeats.note(user, search, number, served.union(fresh))
+
+    def _append(self, entries: Iterable[Entry], number: int | None = None) -> int:
+        """Append `entries` to the search `number`, or to a new one; return its number."""
         rows = [
             (
                 *(e.at, e.mode, e.pool, e.precision.pool, e.rule, e.corpus, e.release),
@@ -177,13 +215,16 @@ class PrecisionLog:
         ]
         with self._plainly(self._lock), self._connection as connection:
             connection.execute("BEGIN IMMEDIATE")  # another process may number a search, too
-            (last,) = connection.execute("SELECT max(search) FROM ranked").fetchone()
-            connection.executemany(_ADD, [((last or 0) + 1, *row) for row in rows])
+            if number is None:
+                (last,) = connection.execute("SELECT max(search) FROM ranked").fetchone()
+                number = (last or 0) + 1
+            connection.executemany(_ADD, [(number, *row) for row in rows])
+        return number
 
     def summary(self, chosen: Chosen = ALL) -> list[LogSummary]:
         """Return the means of the `chosen` searches by mode, pool, rule, corpus and release."""
-        rows = [tuple(row) for row in self.ask_whole(_SUMMARY, chosen._asdict())]
-        return [LogSummary._make((*row[:9], half_width(row[5], row[9]), row[10])) for row in rows]
+        rows = map(tuple, self.ask_whole(_SUMMARY, chosen._asdict()))
+        return [_summed(key, list(same)) for key, same in groupby(rows, itemgetter(slice(5)))]
 
     def recent(self, count: int, chosen: Chosen = ALL) -> list[sqlite3.Row]:
         """Return the last `count` rows of the `chosen` searches, newest first."""

@@ -1,18 +1,20 @@
 """The log of average precision over time, and the same search in two modes."""
 # The modes of one search share its number, so they can be compared search by search. A hard query
-# is then hard on both sides. Each search counts as independent of the others, although somebody
-# may have repeated a search.
+# is then hard on both sides. Intervals are over people, as far as this process knows whose a search
+# was.
 
 from __future__ import annotations
 
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
-from ..measures.significance import half_width
+from ..measures.significance import PeopleMean
 from .log import Chosen, PrecisionLog
 
 MOST_POINTS = 30
 LEAST = 10  # searches in a point, if there are enough
+PEOPLE = 5  # in a point that has an interval: Student's t of fewer is wider than the drawing
 STEP = 0.1  # width of a class of differences
 STEPS = 10  # classes on each side of no difference
 _LATEST = """
@@ -43,11 +45,12 @@ WITH chosen AS (
     SELECT place * :points / :searches AS point, min(search) AS first, max(search) AS last
     FROM placed GROUP BY point
 )
-SELECT mode, point, count(*), avg(ap), avg(ap * ap) - avg(ap) * avg(ap), min(at), max(at)
+SELECT mode, point, min(at), max(at), person_of(search) AS person, count(*), sum(ap), sum(ap * ap)
 FROM points CROSS JOIN ranked ON search BETWEEN first AND last
 WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
-GROUP BY point, mode
-ORDER BY CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode, point
+GROUP BY point, mode, person
+ORDER BY CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode,
+         point, min(search)
 """
 # Group minus plain is the gain of the group; own minus group is its cost. A group's row has its own
 # release in the log; the other modes of the search have the name of the first release.
@@ -57,15 +60,16 @@ WITH grouped AS (
     WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
       AND mode NOT IN ('none', 'own')
 ), pairs AS (
-    SELECT other.mode = 'own' AS costs, grouped.mode AS mode,
+    SELECT other.mode = 'own' AS costs, grouped.mode AS mode, search,
            CASE other.mode WHEN 'own' THEN other.ap - grouped.ap ELSE grouped.ap - other.ap END
            AS more
     FROM grouped JOIN ranked AS other USING (search)
     WHERE other.mode IN ('none', 'own')
 )
 SELECT CASE WHEN costs THEN 'own' ELSE mode END, CASE WHEN costs THEN mode ELSE 'none' END,
-       CAST(round(more * :steps) AS INTEGER) AS step, count(*), sum(more), sum(more * more)
-FROM pairs GROUP BY costs, mode, step ORDER BY costs, mode, step
+       CAST(round(more * :steps) AS INTEGER) AS step, person_of(search) AS person, count(*),
+       sum(more), sum(more * more)
+FROM pairs GROUP BY costs, mode, step, person ORDER BY costs, mode, step, min(search)
 """
 
 
@@ -110,9 +114,15 @@ def course(log: PrecisionLog, setting: Chosen) -> list[Course]:
     points = max(1, min(MOST_POINTS, searches // LEAST))
     values = {**setting._asdict(), "searches": searches, "points": points}
     courses: dict[str, list[CoursePoint]] = {}
-    for mode, point, number, ap, variance, first, last in log.ask_whole(_COURSE, values):
-        half = half_width(number, variance)
-        courses.setdefault(mode, []).append(CoursePoint(point, number, ap, half, first, last))
+    rows = map(tuple, log.ask_whole(_COURSE, values))
+    for (mode, point), same in groupby(rows, itemgetter(0, 1)):
+        ap, parts = PeopleMean(), list(same)
+        for part in parts:
+            ap.add(*part[4:])
+        first, last = min(part[2] for part in parts), max(part[3] for part in parts)
+        half = ap.half if ap.people >= PEOPLE else None
+        made = CoursePoint(point, ap.count, ap.mean, half, first, last)
+        courses.setdefault(mode, []).append(made)
     return [Course(mode, tuple(line)) for mode, line in courses.items()]
 
 
@@ -121,13 +131,12 @@ def differences(log: PrecisionLog, setting: Chosen) -> list[LoggedDifference]:
     values = {**setting._asdict(), "steps": STEPS}
     rows = map(tuple, log.ask_whole(_DIFFERENCES, values))
     compared = []
-    for (mode, other), same in groupby(rows, lambda row: (row[0], row[1])):
-        counts = [0] * (2 * STEPS + 1)
-        searches, total, squares = 0, 0.0, 0.0
-        for _mode, _other, step, count, summed, squared in same:
+    for (mode, other), same in groupby(rows, itemgetter(0, 1)):
+        counts, more = [0] * (2 * STEPS + 1), PeopleMean()
+        for _mode, _other, step, person, count, summed, squared in same:
             counts[step + STEPS] += count
-            searches, total, squares = searches + count, total + summed, squares + squared
-        mean = total / searches
-        half = half_width(searches, squares / searches - mean * mean)
-        compared.append(LoggedDifference(mode, other, searches, mean, half, tuple(counts)))
+            more.add(person, count, summed, squared)
+        compared.append(
+            LoggedDifference(mode, other, more.count, more.mean, more.half, tuple(counts))
+        )
     return compared

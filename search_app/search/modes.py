@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -124,6 +125,19 @@ class Modes:
         self.withheld = lambda: not shown()
         if self.withheld():
             self.smoothed = {}
+
+    def extended(
+        self,
+        further: Mapping[str, Release],
+        smoothed: Mapping[str, SmoothedRows],
+        populations: Collection[str],
+    ) -> Modes:
+        """Return these modes with `further` releases more; both prepare the same for people."""
+        made = copy.copy(self)
+        made.further = {**self.further, **further}
+        made.smoothed = {**self.smoothed, **smoothed}
+        made.populations = self.populations | {*populations}
+        return made
 
     def warm_up(self, rule: RankingRule = COSINES) -> None:
         """Load what the first search by `rule` would wait for."""

@@ -1,1 +1,1 @@
-"""Serving a workspace: open it, follow its updates, check it, and run it by waitress."""
+"""Serving a workspace: open it, follow and check it, run it by waitress or for an assistant."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _LEAST_DISK = 1_000_000_000
 _LEAST_MEMORY = 1_500_000_000
+_INSTALL = "install veilsearch again, or in a checkout run: scripts/setup"
 _REBUILD = "build it again with: veilsearch index CORPUS"
 
 
@@ -57,8 +58,8 @@ def checkup(settings: Settings) -> Iterator[Check]:
     """Yield every check of the workspace in `settings`; one that fails never stops the next."""
     workspace = Workspace(settings.workspace)
     yield Check("python", platform.python_version())
-    yield guarded("java", partial(_java, settings), "run scripts/setup again")
-    yield guarded("wordnet", partial(_wordnet, settings), "run scripts/setup again")
+    yield guarded("java", partial(_java, settings), _INSTALL)
+    yield guarded("wordnet", partial(_wordnet, settings), _INSTALL)
     yield from _packages()
     folder = settings.workspace
     if folder.exists() and not folder.is_dir():

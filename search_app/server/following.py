@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Generic, Protocol, TypeVar
 
+from flask import Flask
+
 from .. import console
 from ..errors import UsageError
 from ..web import Live, create_app
@@ -28,15 +30,22 @@ Say = Callable[[str], object]
 
 def serve_live(serving: Serving, live: Live, host: str, port: int) -> None:
     """Serve `live` on `host` and `port` until stopped, and follow updates of its workspace."""
-    with following(live, serving.workspace, serving.open) as follower:
-        serving.follow = follower.follow_now
+    with followed_app(serving, live) as app:
         serve(
-            create_app(live),
+            app,
             host,
             port,
             lambda address: console.say(f"Serving {address} (Ctrl+C stops)"),
             proxy=serving.settings.proxy,
         )
+
+
+@contextmanager
+def followed_app(serving: Serving, live: Live) -> Iterator[Flask]:
+    """Give the application that serves `live`, which follows the workspace of `serving`."""
+    with following(live, serving.workspace, serving.open) as follower:
+        serving.follow = follower.follow_now
+        yield create_app(live)
 
 
 @contextmanager

@@ -20,13 +20,14 @@ from anonymizer.storage.changes import people_named, people_who_stood
 from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.releases import read_hash
 
-from ..accounts.admission import access_of
+from ..accounts.admission import access_of, refuse_private
 from ..accounts.database import FILE as PEOPLE
 from ..accounts.store import PeopleStore
 from ..accounts.transcripts import Transcripts
 from ..disclosure.kinds import name_of
 from ..errors import UsageError
 from ..evaluation.log import PrecisionLog
+from ..lesson.releases import DialReleases
 from ..search.modes import FURTHER, Modes
 from ..search.request import COSINE, EVIDENCE, rule_of
 from ..settings import DEMO, PLAIN, PRIVATE, Settings
@@ -34,7 +35,7 @@ from ..tasks.growth import growth_of
 from ..web.site import Example, Site, Truth, grown_of
 from ..workspace.folder import Workspace
 from ..workspace.lecture import NAME as LECTURE
-from ..workspace.lecture import PreparedSearch, prepare
+from ..workspace.lecture import NOTHING, Lecture, prepare
 from ..workspace.ledger import LastLedger, certificate_of
 from ..workspace.opening import OpenedModes, as_of_one_moment, open_once, people_of
 from ..workspace.withholding import published
@@ -55,6 +56,7 @@ class Serving:
         self.workspace = Workspace(settings.workspace)
         self.settings = settings
         self.follow: Callable[[], object] = lambda: None  # serves the current state at once
+        self.building: Callable[[], Sequence[str]] = tuple  # releases of the dial under way
         self._say = say
         self._loopback = loopback
         self._messages: set[str] = set()
@@ -90,6 +92,13 @@ class Serving:
                 raise
             self._say_once(f"{fault}. Until then, choices are kept in memory only.")
             return self._people_in_memory
+
+    def check(self) -> str:
+        """Refuse a workspace that can't be served; return the access mode of one that can."""
+        self.workspace.check()
+        if (access := self._access()) == PRIVATE:
+            refuse_private(self.settings, self.workspace)
+        return access
 
     def open(self) -> Site:
         """Return all that the pages show, as it is at one moment, with a warm engine."""
@@ -146,7 +155,7 @@ class Serving:
             store.settle(modes.profiles.row_of)
         modes.lay_over = lambda user, past: growth.over(past, grown_of(store, user))
         cohorts = read_cohorts(folder) if folder else []
-        examples, usual = _usual(truth, release) if truth and release else ((), ())
+        examples, usual = _usual(truth, release) if truth and release else ((), NOTHING)
         called = partial(_called, modes, self._ledger)
         further = {
             f"{FURTHER}{name}": called(f"{FURTHER}{name}", self.workspace.root / name)
@@ -185,7 +194,16 @@ class Serving:
             leave=self._leave,
             prepared=lambda: prepare(self.workspace.root / LECTURE, usual),
             truth=cache(partial(self._truth, truth)),
+            dial_modes=self._dial_modes(opened),
+            building=self.building,
         )
+
+    def _dial_modes(self, opened: OpenedModes) -> Callable[[], Modes] | None:
+        """Return what gives the modes with the dial's releases; None where nobody can be chosen."""
+        if opened.modes.profiles is None or opened.extend is None:
+            return None
+        made_from, modes = opened.made_from, opened.modes
+        return DialReleases(self.workspace, made_from, modes, opened.extend)
 
     def _truth(self, truth: Mapping[str, Any] | None) -> Truth | None:
         """Return which documents belong to the interests of the people in `truth`."""
@@ -248,17 +266,12 @@ class Serving:
                 self._say(text)
 
 
-def _usual(
-    truth: Mapping[str, Any], release: Release
-) -> tuple[tuple[Example, ...], tuple[PreparedSearch, ...]]:
-    """Return the examples of the town of `truth`, and the searches of its lecture."""
-    from ..town.examples import QUERY, pair, searches
+def _usual(truth: Mapping[str, Any], release: Release) -> tuple[tuple[Example, ...], Lecture]:
+    """Return the examples of the town of `truth`, and its lecture."""
+    from ..town.examples import lecture, personas
 
-    examples = (
-        Example(user, QUERY, f"{QUERY} as {truth['users'][user]['name']} ({interest})")
-        for interest, user in pair(truth, release).items()
-    )
-    return tuple(examples), searches(truth, release)
+    examples = (Example(search.user, search.query) for search in personas(truth, release))
+    return tuple(examples), lecture(truth, release)
 
 
 def _called(modes: Modes, ledger: Callable[[], Sequence[Noted]], mode: str, folder: Path) -> str:

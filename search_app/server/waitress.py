@@ -19,6 +19,7 @@ import waitress
 from flask import Flask
 from waitress import wasyncore
 from waitress.parser import HTTPRequestParser
+from waitress.proxy_headers import proxy_headers_middleware
 from waitress.task import ErrorTask
 
 from ..accounts.admission import is_loopback
@@ -87,21 +88,18 @@ def serve(
     if _is_wildcard(bound.getsockname()[0]):
         host = socket.gethostname().lower()
         app.config[HOSTS] = app.config[HOSTS] | {host} | _own_addresses(host)
-    # X-Forwarded headers of anybody but the proxy could be forged, so they are ignored.
-    believed = {"trusted_proxy": proxy, "trusted_proxy_headers": _FORWARDED} if proxy else {}
     most = allowed_connections()
     server = waitress.create_server(
-        app,
+        behind(app, proxy, app.config[HTTPS]),
         sockets=[bound],
         threads=THREADS,
         ident=None,
         asyncore_use_poll=True,  # `select` takes no file above 1,023
         connection_limit=most + 100,  # never reached: the channels make room
         max_request_body_size=LARGEST_BODY,
-        **believed,
+        clear_untrusted_proxy_headers=False,  # `behind` has done so
     )
     server.channel_class, server.https, server.most = _Channel, app.config[HTTPS], most
-    server.application = _with_headers(server.application, server.https)
     with _ended_by(server, signal.SIGTERM, signal.SIGINT) as ended:
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{bound.getsockname()[1]}/")
@@ -121,6 +119,13 @@ def serve(
             _turn(server, 0.05)
         server.task_dispatcher.shutdown(timeout=max(until - time.monotonic(), 0))
     server.close()
+
+
+def behind(app: Flask, proxy: str, https: bool) -> Any:
+    """Return `app` as it answers behind `proxy`, with the headers that `https` asks for."""
+    # X-Forwarded headers of anybody but the proxy could be forged, so they are ignored.
+    believed = {"trusted_proxy": proxy, "trusted_proxy_headers": _FORWARDED} if proxy else {}
+    return _with_headers(proxy_headers_middleware(app, **believed), https)
 
 
 def _with_headers(application: Any, https: bool) -> Any:

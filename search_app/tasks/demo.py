@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from anonymizer.methods import names_where
 from anonymizer.terms.wordnet import open_wordnet
 
 from .. import __version__
@@ -38,6 +39,23 @@ def is_built(workspace: Workspace) -> bool:
         return recipe == _RECIPE and workspace.truth() is not None
     except (OSError, ValueError, UsageError):
         return False
+
+
+def dial_plan() -> dict[str, tuple[str, dict[str, str]]]:
+    """Return the releases of the dial, besides the one in use: name -> method and options.
+
+    They stand in the order in which they are made, the quick ones first.
+    """
+    bounded = names_where(lambda promise: promise.bounds == "belief")
+    # Rows that show their members' shares take longest: groups must be alike to begin with.
+    slow = names_where(lambda promise: promise.bounds == "belief" and not promise.hides_members)
+    quick = [name for name in bounded if name not in slow]
+    wanted = [
+        (DEFAULT_METHOD, "0.1"),
+        *((name, p) for name in quick for p in ("0.1", "0.2", "0.4")),
+    ]
+    wanted += [(name, "0.2") for name in slow]
+    return {f"{name}-{p}": (name, {"p": p}) for name, p in wanted}
 
 
 def refuse_other_data(workspace: Workspace) -> None:

@@ -22,7 +22,10 @@ VERBS = {
     "search": "answer a query or a file of topics, with or without personalization",
     "experiment": "run a paper's experiment on your own log and corpus",
     "evaluate": "measure how close rankings come to the own-profile order, and how sure that is",
-    "codes": "make, list and revoke the codes by which people sign in",
+    "codes": "make, list and revoke the codes by which people sign in, and tokens of scripts",
     "study": "lead a user study that compares ways to order results",
+    "backup": "copy the workspace into one file, while it is served",
+    "restore": "make a workspace from a backup",
     "serve": "serve the web pages",
+    "mcp": "let an assistant search, by the Model Context Protocol on stdin and stdout",
 }

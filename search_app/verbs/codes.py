@@ -1,4 +1,4 @@
-"""veilsearch codes: make, list and revoke the codes by which people sign in."""
+"""veilsearch codes: make, list and revoke codes of people, and tokens of their scripts."""
 
 from __future__ import annotations
 
@@ -27,8 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--new", nargs="*", metavar="USER", help="make new codes; old ones end")
     what.add_argument("--all", action="store_true", help="make codes for everybody without one")
-    what.add_argument("--revoke", nargs="*", metavar="USER", help="end codes and sessions")
+    what.add_argument("--revoke", nargs="*", metavar="USER", help="end codes, sessions and tokens")
     what.add_argument("--list", action="store_true", help="list who has a code, and since when")
+    what.add_argument("--token", metavar="USER", help="make a token for scripts of USER")
+    what.add_argument(
+        "--revoke-tokens", metavar="USER", help="end all tokens of USER, not the code"
+    )
+    parser.add_argument("--name", metavar="NAME", help="what --token is for; USER sees it on /me")
     parser.add_argument(
         "--users", type=Path, metavar="FILE", help="more ids for --new or --revoke, one a line"
     )
@@ -43,20 +48,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Change the codes as `arguments` say; return 1 if some of those to revoke had none."""
+    """Change codes or tokens as `arguments` say; return 1 if some of those to revoke had none."""
     from ..accounts.database import FILE
     from ..accounts.store import PeopleStore
 
     workspace = Workspace(settings.workspace)
     workspace.check()
+    _check_use(arguments, workspace)
     makes = arguments.all or arguments.new is not None
-    if arguments.output and not makes:
-        raise UsageError("-o goes only with --new or --all: codes made before can't be read again")
-    if arguments.all and not arguments.output:
-        raise UsageError("--all needs -o FILE.tsv: the codes are shown once only")
-    if arguments.users and (arguments.all or arguments.list):
-        raise UsageError("--users goes only with --new or --revoke")
+    path = workspace.root / FILE
+    # Looking must not create the file.
+    with closing(PeopleStore(path if makes or path.exists() else None)) as store:
+        if makes:
+            with workspace.writing("codes"):
+                return _make(store, workspace, arguments)
+        if arguments.token is not None:
+            return _make_token(store, arguments)
+        return _list(store, arguments) if arguments.list else _revoke(store, arguments)
+
+
+def _check_use(arguments: argparse.Namespace, workspace: Workspace) -> None:
     output: Path | None = arguments.output
+    if output and not (arguments.all or arguments.new is not None):
+        raise UsageError("-o goes only with --new or --all: codes made before can't be read again")
+    if (arguments.token is None) != (arguments.name is None):
+        raise UsageError("--token USER and --name NAME go together; give both")
+    if arguments.all and not output:
+        raise UsageError("--all needs -o FILE.tsv: the codes are shown once only")
+    if arguments.users and arguments.new is None and arguments.revoke is None:
+        raise UsageError("--users goes only with --new or --revoke")
     if output and output.resolve().is_relative_to(workspace.root.resolve()):
         raise UsageError(
             f"-o {output} lies in the workspace, which keeps no code; name a file outside of it"
@@ -66,25 +86,41 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             f"-o {output} is there already, and may hold codes that nobody has got yet; name "
             "another file"
         )
-    path = workspace.root / FILE
-    # Looking must not create the file.
-    with closing(PeopleStore(path if makes or path.exists() else None)) as store:
-        if arguments.list:
-            return _list(store, arguments)
-        if arguments.revoke is not None:
-            # Not checked against the profiles: a person without one may still have a code.
-            named = _named(arguments.revoke, arguments)
-            revoked = sum(store.revoke(user) for user in named)
-            missing = len(named) - revoked
-            line = f"{count(revoked, 'code', 'codes')} revoked" + (
-                f"; {missing:,} had none" if missing else ""
-            )
-            console.answer(
-                {"revoked": revoked, "had_none": missing}, [line], as_json=arguments.json
-            )
-            return 1 if missing else 0
-        with workspace.writing("codes"):
-            return _make(store, workspace, arguments)
+
+
+def _revoke(store: PeopleStore, arguments: argparse.Namespace) -> int:
+    """End codes, or a person's tokens; return 1 if there were none."""
+    if arguments.revoke_tokens is not None:
+        ended = store.revoke_tokens(arguments.revoke_tokens)
+        line = f"{count(ended, 'token', 'tokens')} revoked"
+        console.answer({"revoked": ended}, [line], as_json=arguments.json)
+        return 0 if ended else 1
+    # Not checked against the profiles: a person without one may still have a code.
+    named = _named(arguments.revoke, arguments)
+    revoked = sum(store.revoke(user) for user in named)
+    missing = len(named) - revoked
+    line = f"{count(revoked, 'code', 'codes')} revoked" + (
+        f"; {missing:,} had none" if missing else ""
+    )
+    console.answer({"revoked": revoked, "had_none": missing}, [line], as_json=arguments.json)
+    return 1 if missing else 0
+
+
+def _make_token(store: PeopleStore, arguments: argparse.Namespace) -> int:
+    """Make a token for a person's scripts, and show it this once."""
+    from ..accounts.codes import LONGEST_NAME, is_name
+    from ..accounts.store import MOST_TOKENS
+
+    if not is_name(arguments.name):
+        raise UsageError(f"--name has 1 to {LONGEST_NAME} visible characters")
+    token = store.new_token(arguments.token, arguments.name)
+    if token is None:
+        raise UsageError(
+            f"no token was made: that person has no code, or {MOST_TOKENS} tokens already; "
+            "veilsearch codes --list, or --revoke-tokens USER"
+        )
+    console.answer({"token": token}, [token], as_json=arguments.json)
+    return 0
 
 
 def _make(store: PeopleStore, workspace: Workspace, arguments: argparse.Namespace) -> int:

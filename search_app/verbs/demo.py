@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from index.model import SearchError
 
     from ..accounts.admission import access_of, is_loopback
+    from ..lesson.building import Building
     from ..server.following import serve_live
     from ..server.opening import Serving
     from ..tasks import demo as demonstration
@@ -37,7 +38,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     settings, loopback = changed(settings, access=DEMO), is_loopback(arguments.host)
     # Refuses a host that strangers can reach, before anything is built.
     access_of(settings, invented=True, loopback=loopback)
+    building = Building(settings, demonstration.dial_plan(), console.say)
     serving = Serving(settings, console.say)
+    serving.building = building.waiting
     workspace = serving.workspace
     demonstration.refuse_other_data(workspace)
     if demonstration.is_built(workspace):
@@ -66,7 +69,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         )
     if arguments.no_serve:
         return 0
-    serve_live(serving, live, arguments.host, arguments.port)
+    with building.after(live.used):
+        serve_live(serving, live, arguments.host, arguments.port)
     return 0
 
 

@@ -33,7 +33,6 @@ _FILES = (
     "places",
     "releases",
 )
-_JUDGED = ("value", "frontier")  # reports for which the town's truth is asked for
 _INPUTS = """\
 inputs of an experiment; --set name=value overrides its definition:
 {}
@@ -210,14 +209,15 @@ def _relevance(
     arguments: argparse.Namespace, experiment: Experiment, settings: Settings
 ) -> Callable[[], Relevance] | None:
     """Return what reads the relevance of `experiment`; None if the log's own queries are asked."""
+    from ..experiments.results.derived import REPORTS
     from ..tasks.town import TRUTH, relevance_for
 
-    source = arguments.queries
-    if source is None and experiment.report == "value" and arguments.log:
+    source, reporter = arguments.queries, REPORTS[experiment.report]
+    if source is None and reporter.needs_relevance and arguments.log:
         raise UsageError(
             f"{experiment.name} judges by relevance of its own; give --queries and --labels"
         )
-    if source is None and experiment.report in _JUDGED and not arguments.log:
+    if source is None and reporter.town_truth and not arguments.log:
         source = TRUTH
     if source is None and arguments.labels:
         raise UsageError("--labels and --queries FILE go together; give both")

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Serve the workspace in `settings` as `arguments` say, until stopped; return 0."""
-    from ..accounts.admission import access_of, is_loopback, refuse_private
+    from ..accounts.admission import is_loopback
     from ..server.following import serve_live
     from ..server.opening import Serving
     from ..web import Live
@@ -46,12 +46,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         return _serve_study(arguments, settings)
     settings, loopback = with_admission(settings, arguments), is_loopback(arguments.host)
     serving = Serving(settings, console.say, loopback=loopback)
-    serving.workspace.check()
-    invented = serving.workspace.truth() is not None
-    if access_of(settings, invented=invented, loopback=loopback) == PRIVATE:
-        refuse_private(settings, serving.workspace)
-        if not (loopback or settings.https):
-            console.say(UNPROTECTED)
+    if serving.check() == PRIVATE and not (loopback or settings.https):
+        console.say(UNPROTECTED)
     with _leaving_on_sigterm():
         serve_live(serving, Live(serving.open()), arguments.host, arguments.port)
     return 0

@@ -13,14 +13,15 @@ from ..errors import UsageError
 from ..settings import DEMO, PLAIN, PRIVATE
 from . import layout
 from .api import device as api_device
+from .api import dial as api_dial
 from .api import experiments as api_experiments
 from .api import groups as api_groups
-from .api import health
+from .api import health, metrics, opensearch
 from .api import profile as api_profile
 from .api import search as api
 from .api import study as api_study
 from .api.described import docs
-from .faults import show_faults
+from .faults import API, show_faults
 from .headers import guard
 from .pages import (
     about,
@@ -34,7 +35,7 @@ from .pages import (
     search,
     why,
 )
-from .pages.lesson import lecture
+from .pages.lesson import attack, dial, lecture
 from .pages.study import leader, participant, serving
 from .pages.study.place import KEY as STUDY
 from .pages.study.place import ServedStudy, leads
@@ -47,9 +48,11 @@ from .wording import unparted
 
 __all__ = ["Example", "Live", "ServedStudy", "Site", "create_app", "create_study_app"]
 
-_PAGES = (search, compare, device, lecture, groups, log, experiments, me, about, health)
-_API = (api, api_device, api_profile, api_groups, api_experiments, docs)
-_DOORS = (sign_in, admin, why, layout)
+_PAGES = (
+    *(search, compare, device, dial, lecture, attack, groups, log, experiments, me, about, health),
+)
+_API = (api, api_device, api_dial, api_profile, api_groups, api_experiments, docs)
+_DOORS = (sign_in, admin, why, layout, opensearch, metrics)
 
 
 def create_app(site: Site | Live) -> Flask:
@@ -60,7 +63,7 @@ def create_app(site: Site | Live) -> Flask:
     app.jinja_env.filters["two_decimals"] = two_decimals
     app.jinja_env.filters["unparted"] = unparted
     app.jinja_env.globals.update(
-        people_options=layout.chooser(app),
+        offered=layout.offered,
         navigation=layout.navigation,
         drawer=layout.drawer,
         DEMO=DEMO,
@@ -69,8 +72,9 @@ def create_app(site: Site | Live) -> Flask:
     )
     app.context_processor(lambda: {"site": this_site()})
     settings = app.extensions[KEY].now.settings
+    metrics.measure(app)
     # Checks run in the order of registration: host and origin, sign-in, then rate.
-    guard(app, settings)
+    guard(app, settings, tokens=API)
     for module in (*_PAGES, *_API, *_DOORS):
         app.register_blueprint(module.pages)
     limit(app, settings.rate)

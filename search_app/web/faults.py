@@ -53,7 +53,10 @@ def _refused(fault: HTTPException) -> _Answer:
     status = fault.code or 500
     ours = fault.description != type(fault).description
     sentence = fault.description if ours else sentence_of(status)
-    kept = {name: value for name, value in fault.get_headers() if name in _KEPT}
+    kept: dict[str, str] = {}
+    for name, value in fault.get_headers():
+        if name in _KEPT:
+            kept[name] = f"{kept[name]}, {value}" if name in kept else value
     if isinstance(fault, MethodNotAllowed):
         # Werkzeug writes the methods of a set, in any order.
         kept["Allow"] = ", ".join(sorted(fault.valid_methods or ()))

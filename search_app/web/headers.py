@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from flask import Flask, Response, abort, current_app, request
 
+from ..accounts.admission import is_loopback
 from ..settings import Settings
 
 HOSTS = "VEILSEARCH_HOSTS"
 HTTPS = "VEILSEARCH_HTTPS"
+TOKENS = "VEILSEARCH_TOKENS"  # what addresses begin with that take bearer tokens; "" for none
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 LARGEST_BODY = 1 << 16
 SAFE = ("GET", "HEAD")
@@ -39,11 +43,19 @@ HEADERS = {
 _HTTPS_ONLY = {"Strict-Transport-Security": "max-age=31536000"}  # a year, this host alone
 
 
-def guard(app: Flask, settings: Settings | None = None) -> None:
-    """Make `app` refuse foreign hosts, sites and bodies, and add the headers to every answer."""
+def guard(app: Flask, settings: Settings | None = None, tokens: str = "") -> None:
+    """Make `app` refuse foreign hosts, sites and bodies, and add the headers to every answer.
+
+    Addresses that begin with `tokens` take bearer tokens; `app` must check them.
+    """
     settings = settings or Settings()
     app.config[HOSTS] = LOCAL | frozenset(settings.hosts)
     app.config[HTTPS] = settings.https
+    app.config[TOKENS] = tokens
+    app.config["APPLICATION_ROOT"] = settings.root_path or "/"
+    if settings.root_path:
+        below = partial(_below, app.wsgi_app, settings.root_path)
+        app.wsgi_app = below  # type: ignore[method-assign]
     # This stops a body that comes without its length; _refuse_body sees the length that is given.
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_BODY
     app.before_request(_refuse_foreign_host)
@@ -52,9 +64,29 @@ def guard(app: Flask, settings: Settings | None = None) -> None:
     app.after_request(_add_headers)
 
 
+def _below(application: Any, root_path: str, environ: Any, start_response: Any) -> Any:
+    """Answer by `application`, whose addresses all begin with `root_path`."""
+    return application({**environ, "SCRIPT_NAME": root_path}, start_response)
+
+
 def headers(https: bool) -> dict[str, str]:
     """Return the headers of every answer; with `https`, browsers must come back by HTTPS."""
     return HEADERS | _HTTPS_ONLY if https else HEADERS
+
+
+def bearer() -> str | None:
+    """Return the bearer token that this request is to be judged by; None if it has none."""
+    given, place = request.authorization, current_app.config[TOKENS]
+    if not place or given is None or given.type != "bearer" or not request.path.startswith(place):
+        return None
+    return given.token or ""
+
+
+def from_here() -> bool:
+    """Return whether this request was sent on this machine, and not through a proxy."""
+    # A proxy of this machine passes on the name that visitors use; is_loopback takes an address.
+    host = _host(request.headers.get("Host", ""))
+    return host in LOCAL and is_loopback(request.remote_addr or "")
 
 
 def _refuse_foreign_host() -> None:
@@ -65,7 +97,8 @@ def _refuse_foreign_host() -> None:
 def _refuse_foreign_site() -> None:
     """Let only our own pages change things, and programs, which send neither header."""
     # No route takes OPTIONS; it is refused later, with the methods that are allowed.
-    if request.method in (*SAFE, "OPTIONS"):
+    # No page of another site can send a token, and a request with one is not known by its cookie.
+    if request.method in (*SAFE, "OPTIONS") or bearer() is not None:
         return
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site is not None:

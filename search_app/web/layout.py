@@ -1,19 +1,16 @@
-"""Parts of every page: static files, navigation, the list of people, the form's drawer."""
+"""Parts of every page: static files, navigation, people to choose from, the form's drawer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
-from flask import Blueprint, Flask, Response, request, send_from_directory
-from markupsafe import escape
+from flask import Blueprint, Response, request, send_from_directory
 
 from ..settings import ACCESS, DEMO, PLAIN, PRIVATE
 from .parameters import POOL, Parameter
 from .question import Question, link
-from .site import Site, this_site
+from .site import Site
 from .visitors.access import visitor
 
 _PAGES = (  # endpoint, name, access modes
@@ -23,11 +20,14 @@ _PAGES = (  # endpoint, name, access modes
     ("groups.show", "Groups", ACCESS),
     ("log.show", "Log", ACCESS),
     ("experiments.index", "Experiments", ACCESS),
+    ("dial.show", "Dial", (DEMO,)),
     ("lecture.show", "Lecture", (DEMO, PLAIN)),
+    ("attack.show", "Attack", (DEMO,)),
     ("admin.show", "People", (PRIVATE,)),
     ("about.show", "About", ACCESS),
 )
 _STATIC = Path(__file__).resolve().parent / "static"
+_FEW = 12  # people who are all offered on each page
 _SECONDS = 600  # that browsers keep a file
 _NAMELESS = "device.show"  # its addresses name nobody
 _FOR_ALL = ("about.show",)  # open without signing in
@@ -79,20 +79,13 @@ def _admitted(site: Site, endpoint: str) -> bool:
     return bool(who.user) or (who.admin and endpoint != "me.show")
 
 
-def chooser(app: Flask) -> Callable[[str], str]:
-    """Return a function of `app` that renders the list of people with the chosen one marked."""
-    # Rendered once a site, as there may be many people; weak keys keep no former site alive.
-    lists: WeakKeyDictionary[Site, str] = WeakKeyDictionary()
-
-    def chosen(user: str) -> str:
-        site = this_site()
-        if site not in lists:
-            template = app.jinja_env.get_template("search/people.html")
-            lists[site] = template.render(people=site.people)
-        value = f'value="{escape(user)}"'
-        return lists[site].replace(value, f"{value} selected", 1)
-
-    return chosen
+def offered(site: Site, user: str) -> dict[str, str]:
+    """Return the people of `site` to choose from on each page: some examples, and `user`."""
+    if len(site.people) <= _FEW:
+        return dict(site.people)
+    # With all people of the demo, most bytes of a page would be their list.
+    some = dict.fromkeys([*(example.user for example in site.examples), user])
+    return {one: site.people[one] for one in some if one in site.people}
 
 
 class Field(NamedTuple):

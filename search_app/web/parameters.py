@@ -17,6 +17,7 @@ from .site import Site
 
 LONGEST = 2000  # characters of a query
 LARGEST_POOL = 10_000
+LARGEST_PAGE = 1000  # results
 _SHOWN = 20  # characters of a wrong value that a refusal repeats
 
 
@@ -115,6 +116,13 @@ RANKING = Parameter(
     among=RANKINGS,
 )
 PAGE = Parameter("page", "whole", "Which page of the results.", 1, _POOLS)
+SIZE = Parameter(
+    "size",
+    "whole",
+    "How many results a page has.",
+    lambda site: min(site.settings.top, LARGEST_PAGE),
+    (1, LARGEST_PAGE),
+)
 OPERATORS = Parameter(
     "operators",
     "switch",
@@ -125,9 +133,20 @@ BLIND = Parameter("blind", "switch", "Whether the names of the columns are hidde
 REVEAL = Parameter("reveal", "switch", "Whether a blind comparison names its columns.", False)
 SHOW = Parameter("show", "choice", "A column to show; may be given more than once.", among=_modes)
 OWN_SORT = Parameter(
-    "sort", "choice", "The order of the own terms.", "weight", among=("weight", "name", "last")
+    "sort",
+    "choice",
+    "The order of the own terms.",
+    "searches",
+    among=("searches", "weight", "name", "last"),
 )
-FIND = Parameter("find", "text", "Only own terms that contain this.")
+FIND = Parameter("find", "text", "Only own terms, or people, that have this in them.")
+TO = Parameter(
+    "to",
+    "choice",
+    "The page that a person is chosen for.",
+    "search",
+    among=("search", "compare", "me"),
+)
 RELEASE = Parameter(
     "release",
     "choice",
@@ -157,6 +176,12 @@ DEVICE_ROW = Parameter(
 KEEP = Parameter(
     "keep", "whole", "How many documents that row chooses; needs row.", KEPT, (1, MOST)
 )
+ROUND = Parameter("round", "whole", "Which round of a game: its number draws it.", 1, (1, 99_999))
+PLAYED = Parameter("played", "whole", "How many rounds were played before.", 0, (0, 99_999))
+RIGHT = Parameter("right", "whole", "How much was right in these rounds.", 0, (0, 99_999))
+PICK = Parameter("pick", "whole", "The person whose row it is said to be.", 0, (1, 4))
+TICKS = Parameter("ticks", "switch", "Whether all ticks there are were made.", False)
+TICK = Parameter("tick", "whole", "An interest that is said to be theirs.", 0, (1, 24))
 ROW = Parameter("row", "text", "The name of a released row.")
 DOC = Parameter("doc", "text", "The id of a document.")
 FRAGMENT = Parameter(

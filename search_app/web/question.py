@@ -14,7 +14,7 @@ from flask import Request, abort, current_app, request, url_for
 from ..search.candidates import MOST
 from ..search.request import COSINES, EVIDENCE, RANKINGS, RankingRule, rule_of
 from ..settings import DEMO, PLAIN, Settings
-from .parameters import LONGEST, MODE, OPERATORS, PAGE, POOL, RANKING, read_parameters
+from .parameters import LONGEST, MODE, OPERATORS, PAGE, POOL, RANKING, SIZE, read_parameters
 from .site import Site
 from .visitors.access import NOBODY_HERE, person
 
@@ -38,6 +38,7 @@ class Question:
     cut: bool  # the query was too long; its beginning is searched
     operators: bool = False  # quotes, + and - mean something
     rule: RankingRule = COSINES
+    size: int = 10  # results a page
     named: bool = True  # addresses name the person: only where people are invented
 
     def parameters(self, usual: Settings) -> dict[str, Any]:
@@ -58,14 +59,19 @@ class Question:
         return replace(self, **{"page": 1, **changes})
 
 
-def read_question(arguments: Mapping[str, str], site: Site) -> Question:
-    """Return the question in `arguments` to `site`; refuse all that is wrong in one sentence."""
+def read_question(arguments: Mapping[str, str], site: Site, *, sized: bool = False) -> Question:
+    """Return the question in `arguments` to `site`; refuse all that is wrong in one sentence.
+
+    If it is `sized`, they choose how many results a page has; else the settings do.
+    """
     user = person(site, arguments)
-    values = read_parameters(arguments, (POOL, PAGE, MODE, RANKING, OPERATORS), site)
+    read = (POOL, PAGE, MODE, RANKING, OPERATORS, *([SIZE] if sized else ()))
+    values = read_parameters(arguments, read, site)
     mode, pool, page = values["mode"], values["pool"], values["page"]
     if site.access == PLAIN and mode not in ("", "none"):
         abort(403, NOBODY_HERE)
-    pages = -(-pool // site.settings.top)
+    size = values.get(SIZE.name, site.settings.top)
+    pages = -(-pool // size)
     if page > pages:
         abort(400, f"page={page} must be a whole number from 1 to {pages}")
     # Control characters become blanks, and unpaired surrogates, which UTF-8 can't encode.
@@ -80,6 +86,7 @@ def read_question(arguments: Mapping[str, str], site: Site) -> Question:
         cut=len(query) > LONGEST,
         operators=values["operators"],
         rule=site.rule._replace(ranking=values["ranking"]),
+        size=size,
         named=site.access == DEMO,
     )
 

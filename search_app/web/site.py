@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flask import current_app, g, has_request_context, request
@@ -20,6 +21,7 @@ from ..disclosure.kinds import kind_of
 from ..errors import UsageError
 from ..evaluation.log import PrecisionLog
 from ..evaluation.relevance import Relevance
+from ..lesson.stops import Dial
 from ..search.modes import Answer, Modes
 from ..search.request import RankingRule, rule_of
 from ..settings import DEMO, PRIVATE, Settings
@@ -47,7 +49,6 @@ class Example:
 
     user: str
     query: str
-    label: str
 
 
 def _no_forgetting(*_whom: object) -> ForgetReport:
@@ -95,6 +96,8 @@ class Site:
     leave: Callable[[str], ForgetReport] = _no_forgetting
     prepared: Callable[[], Lecture] = Lecture  # the lecture's searches now
     truth: Callable[[], Truth | None] = lambda: None  # where people are invented
+    dial_modes: Callable[[], Modes] | None = None  # the modes, with the releases of the dial
+    building: Callable[[], Sequence[str]] = tuple  # releases of the dial that are being made
     _shown: dict[tuple[str, bool], Disclosure] = field(default_factory=dict, init=False, repr=False)
 
     def stop(self) -> Site:
@@ -105,6 +108,11 @@ class Site:
         return Site(
             Modes(self.modes.engine, None, None), people={}, release_name="", stopped=True, **same
         )
+
+    @cached_property
+    def dial(self) -> Dial:
+        """Return the dial over all releases that are at hand."""
+        return Dial(self.dial_modes or (lambda: self.modes))
 
     def grown(self, user: str) -> Mapping[str, int]:
         """Return how often each term came up in searches that fed the profile of `user`."""
@@ -167,6 +175,7 @@ class Live:
         self.now = site  # to read only; requests borrow it
         self._users = {site: 0}
         self.switched: list[Callable[[Site], object]] = []  # called with the new site
+        self.used = threading.Event()  # set when a first request was answered
 
     @property
     def state(self) -> object:
@@ -189,6 +198,7 @@ class Live:
         """End one use of `site`."""
         with self._lock:
             self._users[site] -= 1
+        self.used.set()
 
     def switch(self, site: Site) -> None:
         """Serve `site` from now on; the last requests are forgotten."""
@@ -205,8 +215,13 @@ class Live:
                 _logger.warning("after an update: %s", type(fault).__name__)
 
     def settle(self) -> None:
-        """Prepare what searches by the rule `evidence` share; opening has not waited for it."""
+        """Prepare what searches by the rule `evidence` share, and the dial; nothing waits for it.
+
+        The first page has the machine to itself.
+        """
         self.now.modes.settle()
+        if self.used.is_set() and self.now.access == DEMO:
+            self.now.dial.settle()
 
     def close_unused(self) -> int:
         """Close the former sites that no request uses; return how many."""
@@ -250,4 +265,7 @@ def generation() -> int:
 def give_back_site(_fault: BaseException | None = None) -> None:
     """End the current request's use of its site, with or without a fault."""
     if (site := g.pop("site", None)) is not None:
+        # Somebody's terms were dropped while this search may have prepared them again.
+        if g.generation != site.transcripts.generation:
+            site.modes.clear()
         cast(Live, current_app.extensions[KEY]).give_back(site)

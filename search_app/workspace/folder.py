@@ -23,6 +23,7 @@ from .builds import NAMES, builds_of, latest_builds, name_of, number_of
 CURRENT = "current.json"
 INDEX_NAME = "corpus"  # the name of an index by default
 RELEASE = "release"  # the folder of the served release by default
+DIAL = "dial"  # the folder of releases that only the dial shows
 EXPERIMENTS = "experiments"  # the folder of experiments' runs
 _OURS = (
     r"current\.json|demo\.json|release(\.\d+)?"
@@ -161,6 +162,7 @@ class Workspace:
             sweep(self.root, _OURS)
             # No build here can be under way: only the owner of the lock builds.
             sweep(self.indexes, NAMES)
+            sweep(self.root / DIAL, ".+")
             for path in self._unused_builds():
                 discard(path)
             if any(self.root.glob(".repl*.*")):

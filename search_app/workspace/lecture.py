@@ -1,43 +1,65 @@
-"""The prepared searches of a lecture [I/O]: from the workspace's lecture.tsv, or the usual ones."""
+"""The slides of a lecture [I/O]: from the workspace's lecture.tsv, or the usual ones."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 NAME = "lecture.tsv"
-MOST = 500  # searches
+MOST = 500  # slides
+ALL = "all"  # every order side by side, as where a line says nothing else
+TWO = "two"  # two people side by side
+KINDS = (ALL, "plain", "own", "group", TWO, "read", "attacker", "dial", "device", "hurts")
+_PERSONAL = ("own", "group")  # nothing to show without a person
+_FREE = ("attacker", "dial", "device", "hurts")  # these need no query
 _LARGEST = 1_000_000  # bytes
+_REST = "what is shown and a note, with tabs between"
 _LONGEST = 2000  # characters of a query
 
 
 class PreparedSearch(NamedTuple):
-    """A query, and the person who searches, if there is one."""
+    """A slide: a query, the person who searches, if there is one, and what is shown of it."""
 
     query: str
-    user: str = ""
+    user: str = ""  # of two people: both, with a comma between
     line: int = 0  # of the file; 0: not from a file
+    shown: str = ALL
+    note: str = ""  # what the lecturer wants to say
+
+    @property
+    def users(self) -> tuple[str, ...]:
+        """Return the people who search."""
+        people = self.user.split(",") if self.shown == TWO else [self.user]
+        return tuple(user.strip() for user in people if user.strip())
+
+    def __str__(self) -> str:
+        """Return the line of the file that has this slide."""
+        return "\t".join((self.query, self.user, self.shown, self.note)).rstrip("\t")
 
 
 @dataclass(frozen=True)
 class Lecture:
-    """The searches in order, and what is wrong with lines that are skipped."""
+    """The slides in order, further ones, and what is wrong with lines that are skipped."""
 
     searches: tuple[PreparedSearch, ...] = ()
     faults: tuple[str, ...] = ()
     from_file: bool = False
+    extra: tuple[PreparedSearch, ...] = ()  # to show if there is time
 
 
-def prepare(path: Path, usual: Sequence[PreparedSearch] = ()) -> Lecture:
-    """Return the searches in the file `path` as it is now; the `usual` ones if there is no file."""
+NOTHING = Lecture()
+
+
+def prepare(path: Path, usual: Lecture = NOTHING) -> Lecture:
+    """Return the lecture in the file `path` as it is now; the `usual` one if there is no file."""
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST + 1)
     except FileNotFoundError:
-        return Lecture(tuple(usual))
+        return usual
     except OSError as fault:
         return Lecture((), (f"{NAME} can’t be read: {fault.strerror}",), from_file=True)
     if len(content) > _LARGEST:
@@ -46,12 +68,12 @@ def prepare(path: Path, usual: Sequence[PreparedSearch] = ()) -> Lecture:
     searches = [line for line in lines if isinstance(line, PreparedSearch)]
     faults = [line for line in lines if isinstance(line, str)]
     if len(searches) > MOST:
-        faults.append(f"{NAME} has {len(searches):,} searches; the first {MOST} are taken")
+        faults.append(f"{NAME} has {len(searches):,} slides; the first {MOST} are taken")
     return Lecture(tuple(searches[:MOST]), tuple(faults), from_file=True)
 
 
 def _lines(content: bytes) -> Iterator[PreparedSearch | str]:
-    """Yield the search of each line, or what is wrong with it."""
+    """Yield the slide of each line, or what is wrong with it."""
     # A message must not hold a query or a person, so it names the line by its number.
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         try:
@@ -64,13 +86,20 @@ def _lines(content: bytes) -> Iterator[PreparedSearch | str]:
 
 
 def _search(text: str, number: int) -> PreparedSearch | str:
-    query, *rest = (part.strip() for part in text.split("\t"))
-    if len(rest) > 1:
-        return f"line {number} has {len(rest) + 1} columns; write a query, a tab and a person"
-    if not query:
-        return f"line {number} has no query before its tab"
-    if len(query) > _LONGEST:
-        return f"line {number} has a query of {len(query):,} characters; at most {_LONGEST:,}"
-    if any(unicodedata.category(letter) == "Cc" for letter in "".join([query, *rest])):
-        return f"line {number} holds control characters; take them out"
-    return PreparedSearch(query, "".join(rest), number)
+    columns = [part.strip() for part in text.split("\t")]
+    query, user, shown, note = (columns + [""] * 3)[:4]
+    search = PreparedSearch(query, user, number, shown or ALL, note)
+    wrong = {
+        f"has {len(columns)} columns; write a query, a person, {_REST}": len(columns) > 4,
+        f"shows what is not known; write one of {', '.join(KINDS)}": search.shown not in KINDS,
+        "has no query before its tab": not query and search.shown not in _FREE,
+        "shows two people; write both, with a comma between": search.shown == TWO
+        and len(search.users) != 2,
+        f"shows {shown}, which needs a person": not user and search.shown in _PERSONAL,
+        f"has a query of {len(query):,} characters; at most {_LONGEST:,}": len(query) > _LONGEST,
+        "holds control characters; take them out": any(
+            unicodedata.category(letter) == "Cc" for letter in "".join(columns)
+        ),
+    }
+    fault = next((fault for fault, here in wrong.items() if here), "")
+    return f"line {number} {fault}" if fault else search

@@ -40,6 +40,8 @@ class OpenedModes(NamedTuple):
     modes: Modes
     close: Callable[[], object]
     made_from: str = ""  # the profiles' fingerprint, if further releases are open
+    # Modes with further releases, by name, that were made from the same profiles.
+    extend: Callable[[Mapping[str, Release]], Modes] | None = None
 
 
 class ServedPeople(NamedTuple):
@@ -113,7 +115,8 @@ def open_once(
         b=settings.b,
         title_boost=settings.title_boost,
     )
-    return OpenedModes(modes_of(lucene, forward, people, settings, rows), lucene.close, made_from)
+    modes, extend = modes_of(lucene, forward, people, settings, rows)
+    return OpenedModes(modes, lucene.close, made_from, extend)
 
 
 def modes_of(
@@ -122,23 +125,39 @@ def modes_of(
     people: ServedPeople,
     settings: Settings,
     rows: PublicRelease | None = None,
-) -> Modes:
-    """Return what answers searches of `people` in `index`; a newcomer chose among `rows`."""
+) -> tuple[Modes, Callable[[Mapping[str, Release]], Modes]]:
+    """Return what answers searches of `people` in `index`, and how to extend it by releases.
+
+    A newcomer chose among `rows`.
+    """
     engine = Engine(index, forward, settings.vectors, deadline=settings.deadline)
-    smoothed: dict[str, SmoothedRows] = {}
-    populations: set[str] = set()
-    releases = {f"{MODE_OF_FURTHER}{name}": one for name, one in people.further.items()}
-    releases |= {"group": people.release} if people.release else {}
-    given = {"group": rows} if rows else {}
-    given |= {mode: public_of(release) for mode, release in releases.items()}
-    if settings.smoothing:
+
+    def prepared(
+        given: Mapping[str, PublicRelease],
+    ) -> tuple[dict[str, SmoothedRows], set[str]]:
+        """Return what smooths the rows of `given`, by mode, and the modes in which one stands."""
         made = ((mode, smoothing_of(public, forward)) for mode, public in given.items())
-        smoothed = {mode: rows_of for mode, rows_of in made if rows_of is not None}
-    for mode, public in given.items():
-        if (population := population_of(public)) is not None:
-            engine.prepare(mode, population)
-            populations.add(mode)
-    return Modes(engine, *people, smoothed, populations)
+        smoothed = dict[str, SmoothedRows]()
+        if settings.smoothing:
+            smoothed = {mode: rows_of for mode, rows_of in made if rows_of is not None}
+        populations = set[str]()
+        for mode, public in given.items():
+            if (population := population_of(public)) is not None:
+                engine.prepare(mode, population)
+                populations.add(mode)
+        return smoothed, populations
+
+    def extend(further: Mapping[str, Release]) -> Modes:
+        return modes.extended(further, *prepared(_public_by_mode(further)))
+
+    given = {"group": rows} if rows else {}
+    given |= {"group": public_of(people.release)} if people.release else {}
+    modes = Modes(engine, *people, *prepared({**_public_by_mode(people.further), **given}))
+    return modes, extend
+
+
+def _public_by_mode(further: Mapping[str, Release]) -> dict[str, PublicRelease]:
+    return {f"{MODE_OF_FURTHER}{name}": public_of(one) for name, one in further.items()}
 
 
 def _open_people(workspace: Workspace, profiles: Path | None, release: Path | None) -> ServedPeople:

@@ -67,6 +67,15 @@ def texts_of(path: Path) -> Iterator[bytes]:
         raise OSError(f"{path} is damaged ({fault})") from fault
 
 
+def copy_tables(path: Path, copy: Path) -> None:
+    """Copy the SQLite file `path` to the new file `copy`, as of one moment: others may write."""
+    os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with plainly(str(path), "see: veilsearch doctor"):
+        source = f"file:{quote(str(path))}?mode=ro"
+        with closing(connect(source, BUSY, uri=True)) as here, closing(connect(copy)) as there:
+            here.backup(there)
+
+
 def open_tables(path: Path | None, schema: Schema) -> Connection:
     """Return a connection to `path` with the tables of `schema`; None: a database in memory.
 

@@ -16,6 +16,7 @@ PAGES = pages_of_runs()
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     claim = {"text": "More helps.", "verdict": "holds", "finding": "By +0.1 | P < 0.001."}
+    claims = [{**claim, "source": source} for source in ("ours, not a paper's", "section 4")]
     table = {
         "title": "Means",
         "about": "Over people.",
@@ -23,7 +24,7 @@ def run(tmp_path: Path) -> Path:
         "rows": [["own", "1"]],
     }
     figure = {"name": "ap", "title": "AP by p", "about": "It rises."}
-    report = {"title": "Trial", "notes": ["Two people."], "claims": [claim], "tables": [table]}
+    report = {"title": "Trial", "notes": ["Two people."], "claims": claims, "tables": [table]}
     provenance = {
         "command": "veilsearch experiment trial",
         "finished": "2026-11-19T10:00:00Z",
@@ -54,6 +55,7 @@ def test_a_page_holds_the_report_and_its_origin(run: Path) -> None:
         "| own | 1 |",
     ):
         assert line in text.splitlines()
+    assert text.index("### The paper's") < text.index("### Ours")
 
 
 def test_what_somebody_wrote_stays_when_a_page_is_made_again(run: Path) -> None:
@@ -68,7 +70,7 @@ def test_what_somebody_wrote_stays_when_a_page_is_made_again(run: Path) -> None:
 def test_the_list_counts_verdicts(run: Path, tmp_path: Path) -> None:
     trial = tmp_path / "trial.md"
     trial.write_text(page(run), encoding="utf-8")
-    line = "| [trial](trial.md) | `veilsearch experiment trial` | 1 | 0 | 0 |"
+    line = "| [trial](trial.md) | `veilsearch experiment trial` | 2 | 0 | 0 |"
     assert contents([trial]).splitlines()[-1] == line
 
 

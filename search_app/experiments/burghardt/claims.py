@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..facts import MARKET, VALUED
 from ..report.claims import UntestedClaim, drafts_of, listed, settle
-from ..report.report import Claim
+from ..report.report import Claim, ClaimMargin
 from ..report.summaries import SummedUp
 from .search import search_claims
 from .shares import (
@@ -151,13 +151,13 @@ def _level(measure: str) -> UntestedClaim[Evidence]:
         if len(kept) < len(paper):
             return None
         texts = listed([f"{percent(kept[cell], measure)} % at {cell}" for cell in paper])
-        near = all(
-            share / FACTOR <= kept[cell] <= share * FACTOR
-            if few
-            else abs(kept[cell] - share) <= NEAR + ROUNDING
-            for cell, share in paper.items()
-        )
-        return {"kept": texts, "right": near, "warning": evidence.shares.warning(measure)}
+        miss = max(abs(kept[cell] - share) for cell, share in paper.items())
+        near = miss <= NEAR + ROUNDING
+        if few:
+            pairs = ((kept[cell], share) for cell, share in paper.items())
+            near = all(share / FACTOR <= here <= share * FACTOR for here, share in pairs)
+        values = {"kept": texts, "right": near, "warning": evidence.shares.warning(measure)}
+        return {**values, "margin": None if few else ClaimMargin(NEAR - miss)}
 
     return UntestedClaim(
         f"level-{measure.replace('_', '-')}",

@@ -10,6 +10,7 @@ from ..outcomes import Outcomes
 from ..report import cells
 from ..report.claims import Draft, Side, SidePairs, TestedClaim, drafts_of, each_greater
 from ..report.making import BASELINES, NAMES, figure, line
+from ..report.planes import by_belief
 from ..report.report import Figure, Table
 from ..report.summaries import SummedUp
 from .shares import GREEDY, INSERT, OURS, SEARCH
@@ -126,6 +127,18 @@ def ap_by_k(summed: SummedUp) -> Figure | None:
     )
     names = ("ap-by-k", f"Search by what is released (pool {pool})")
     return figure(names, about, ("k", "AP"), lines) if ks else None
+
+
+def tradeoff(summed: SummedUp) -> Figure | None:
+    """Return the plane of AP in `summed` against the change of belief by what is released."""
+    pool = next(iter(pools_of(summed.outcomes)), 0)
+    rows = [
+        (name, f"{name}, k = {k}", variant, "group")
+        for name, some in by_k(summed.outcomes, pool).items()
+        for k, variant in some.items()
+    ]
+    about = "The attacker can tell whose row a reduced profile is. Along a line, k rises."
+    return by_belief(summed, pool, about, rows)
 
 
 def search_claims(outcomes: Outcomes) -> list[Draft]:

@@ -9,13 +9,13 @@ from ..outcomes import Outcomes, PassSeconds
 from ..promise.series import baseline
 from ..report import cells
 from ..report.claims import RULE
-from ..report.making import NAMES, figure, made
-from ..report.report import Figure, FigureLine, FigurePoint, Report, Table
+from ..report.making import NAMES, made
+from ..report.planes import PlaneAxes, PlanePoint, dominated, hypervolume, plane
+from ..report.report import Figure, Report, Table
 from ..report.summaries import SummedUp
 from ..value.figures import RELEVANT, who_asked
 from .attacked import BEST, CHANGE, HIGH, KNOWN, LOW, PERSON, PRECISION, PRIOR, ROW, SERVED, SPI
 from .claims import claims
-from .dominance import dominated, hypervolume
 from .series import (
     AP,
     AXES,
@@ -66,10 +66,6 @@ VOLUME = (
     "reference point: no protection at all and the AP of a random order (0 for gain). More is "
     "better. It depends on the settings that were tried."
 )
-GREY = (
-    "Grey points are dominated by their means: another release is as good in both ways, and "
-    "better in one."
-)
 
 
 def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
@@ -80,47 +76,41 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     return made(
         outcomes,
         (ATTACKER, GUESSES, NAMING, CHANGES, INDICES, *[RELEVANT, VALUED] * valued, VOLUME, *RULE),
-        figures=[plane(summed, axis, *one) for one, axis in product(some, AXES)],
+        figures=[picture(summed, axis, *one) for one, axis in product(some, AXES)],
         tables=[make(summed, pool) for make in (volumes, table) for pool in pools(outcomes)],
         claims=claims(outcomes) if some else (),
         questions=who_asked if valued else None,
     )
 
 
-def plane(summed: SummedUp, axis: Axis, pool: int, quality: Qualities) -> Figure:
+def picture(summed: SummedUp, axis: Axis, pool: int, quality: Qualities) -> Figure | None:
     """Return the plane of `quality` over `pool` against what an attacker gets by `axis`."""
-    some = list(placed(summed, axis, quality, pool))
-    beaten = dominated([(cost, line.mean) for _, cost, line in some])
-    lines: dict[str, list[FigurePoint]] = {}
-    for (entry, cost, line), grey in zip(some, beaten, strict=True):
-        about = _in_words(summed, entry, pool)
-        point = FigurePoint(cost, line.mean, line.low, line.high, about, entry.variant.label, grey)
-        lines.setdefault(entry.method, []).append(point)
-    left = [entry.name for (entry, *_), grey in zip(some, beaten, strict=True) if not grey]
-    short = "" if quality == AP else "-value"
+    short, name = ("", "AP") if quality == AP else ("-value", "Gain by relevance")
     fact = axis.fact.removeprefix("attack_")
-    return figure(
-        (f"frontier-{fact}{short}-{pool}", f"{quality.name} against {axis.name} (pool {pool})"),
-        f"Upper left is better. {axis.about} {GREY} Not dominated: {', '.join(left)}.",
-        (axis.name, quality.name),
-        [FigureLine(name, tuple(points)) for name, points in lines.items()],
-        "plane",
-    )
+    return plane(
+        (f"frontier-{fact}{short}-{pool}", f"{name} against {axis.name} (pool {pool})"),
+        axis.about,
+        PlaneAxes(axis.name, quality.name, (*axis.ends, *quality.ends)),
+        [
+            PlanePoint(entry.method, entry.name, cost, line, _in_words(summed, entry),
+                       entry.variant.label)
+            for entry, cost, line in placed(summed, axis, quality, pool)
+        ],
+    )  # fmt: skip
 
 
-def _in_words(summed: SummedUp, entry: FrontierEntry, pool: int) -> str:
-    """Return what a reader wants to know of one release, searched by over `pool`."""
+def _in_words(summed: SummedUp, entry: FrontierEntry) -> str:
+    """Return what a reader wants to know of one release, apart from its place in the plane."""
     outcomes, variant = summed.outcomes, entry.variant
-    ap, people = summed.find(variant, MODE, pool), outcomes.fact(variant, "mean_group")
+    people = outcomes.fact(variant, "mean_group")
     precision, prior, row, person, change = (
         cells.number(outcomes.fact(variant, name))
         for name in (PRECISION, PRIOR, ROW, PERSON, CHANGE)
     )
     return (
-        f"{entry.name}: {people or 1:.1f} people a row; AP {cells.mean(ap)} ({cells.ends(ap)}). "
-        f"Of the {BEST} best guesses a share of {precision} is right if the row is known, and "
-        f"{prior} without it. {KNOWN} known terms name the row with a chance of {row}, and the "
-        f"person with {person}. Belief about a term changes by {change} at most."
+        f"{people or 1:.1f} people a row. Of {BEST} guesses a share of {precision} is right if the "
+        f"row is known, {prior} without it. {KNOWN} known terms name the row with a chance of "
+        f"{row}, the person with {person}. Belief changes by {change} at most."
     )
 
 
@@ -136,7 +126,7 @@ def table(summed: SummedUp, pool: int) -> Table:
     for entry in entries(summed.outcomes):
         ap, corrected, gain = (
             summed.find(entry.variant, mode, pool, measure)
-            for mode, measure in ((MODE, AP.measure), (MODE, "AP_c"), VALUE[1:])
+            for mode, measure in ((MODE, AP.measure), (MODE, "AP_c"), VALUE[1:3])
         )
         gains = (cells.mean(gain), cells.ends(gain)) if gained else ()
         people, served, change, spi, loss = (
@@ -170,8 +160,8 @@ def _best(summed: SummedUp, pool: int) -> dict[str, list[str]]:
     for axis, short in zip(AXES, ("precision", "person", "belief"), strict=True):
         some = list(placed(summed, axis, AP, pool))
         beaten = dominated([(cost, line.mean) for _, cost, line in some])
-        for (entry, *_), grey in zip(some, beaten, strict=True):
-            if not grey:
+        for (entry, *_), pale in zip(some, beaten, strict=True):
+            if not pale:
                 best.setdefault(entry.name, []).append(short)
     return best
 

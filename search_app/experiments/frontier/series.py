@@ -10,6 +10,7 @@ from ..design import Variant
 from ..modes import EVIDENCE
 from ..outcomes import Outcomes
 from ..report.making import BASELINES
+from ..report.planes import AP_ENDS, GAIN_ENDS
 from ..report.summaries import SummaryLine, SummedUp
 from .attacked import CHANGE, PERSON, PRECISION
 
@@ -22,6 +23,7 @@ class Axis(NamedTuple):
     fact: str
     name: str
     about: str
+    ends: tuple[str, str]
     worst: float = 1.0
 
 
@@ -31,17 +33,20 @@ AXES = (
         "precision of 100 guesses",
         "The attacker knows the victim's row. Of the 100 best guesses of the victim's terms this "
         "share is right.",
+        ("knows nothing", "knows everything"),
     ),
     Axis(
         PERSON,
         "chance to name the person",
         "The attacker knows 3 terms of the victim, guesses the row, and then one of its people.",
+        ("names nobody", "names everybody"),
     ),
     Axis(
         CHANGE,
         "largest change of belief",
         "The attacker reads a term's own column: how far belief moves, and rightly, from the share "
         "of all people, at most.",
+        ("learns nothing", "is certain of a term"),
     ),
 )
 
@@ -52,10 +57,11 @@ class Qualities(NamedTuple):
     name: str
     mode: str
     measure: str
+    ends: tuple[str, str]
 
 
-AP = Qualities("AP", MODE, "AP")
-VALUE = Qualities("gain by relevance", EVIDENCE, GAIN)
+AP = Qualities("AP", MODE, "AP", AP_ENDS)
+VALUE = Qualities("gain by relevance", EVIDENCE, GAIN, GAIN_ENDS)
 
 
 class FrontierEntry(NamedTuple):

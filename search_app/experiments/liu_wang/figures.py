@@ -11,6 +11,7 @@ from ..outcomes import PassSeconds
 from ..report import cells
 from ..report.claims import RULE
 from ..report.making import BASELINES, NAMES, ends_of, figure, line, made
+from ..report.planes import by_belief
 from ..report.report import Figure, FigurePoint, Report, Table
 from ..report.summaries import SummedUp
 from .claims import claims, known
@@ -39,10 +40,23 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     return made(
         summed.outcomes,
         (*MEASURES, known(releases).strip(), *RULE),
-        figures=[*(losses(releases, k) for k in releases.ks()), precision(summed, releases)],
+        figures=[
+            tradeoff(summed, releases),
+            *(losses(releases, k) for k in releases.ks()),
+        ],
         tables=[everything(summed, releases), sessions(releases)],
         claims=claims(summed.outcomes),
     )
+
+
+def tradeoff(summed: SummedUp, releases: Releases) -> Figure | None:
+    """Return the plane of AP against the change of belief of the `releases` of people."""
+    rows = [
+        (kind, f"{kind} at k = {k}{f', eps = {eps:g}' if eps else ''}", variant, "group")
+        for kind in KINDS
+        for k, eps, variant in releases.every(kind)
+    ]
+    return by_belief(summed, POOL, "By members' shares of a row's terms.", rows, kind="plane")
 
 
 def losses(releases: Releases, k: int) -> Figure:
@@ -54,20 +68,6 @@ def losses(releases: Releases, k: int) -> Figure:
         lines.append(line(kind, (FigurePoint(eps, y) for eps, y in values if y is not None)))
     names = (f"loss-{k}", f"bLM by eps (k = {k})")
     return figure(names, ends_of(lines, "eps"), ("eps", "bLM"), lines)
-
-
-def precision(summed: SummedUp, releases: Releases) -> Figure:
-    """Return AP of `summed` by k, with a line for each kind of rows in `releases`."""
-    lines = []
-    for kind in KINDS:
-        for eps in releases.all_eps(kind) or (None,):
-            name = kind if eps is None else f"{kind}, eps = {eps:g}"
-            ks = releases.ks(kind)
-            lines.append(
-                line(name, (summed.point(k, releases.at(kind, k, eps), "group", POOL) for k in ks))
-            )
-    about = f"The mean over people, pool {POOL}. {ends_of(lines, 'k')}"
-    return figure(("precision", "Search by rows of k people"), about, ("k", "AP"), lines)
 
 
 def everything(summed: SummedUp, releases: Releases) -> Table:

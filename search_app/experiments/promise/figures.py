@@ -12,7 +12,8 @@ from ..modes import PICKED
 from ..outcomes import PassSeconds
 from ..report import cells
 from ..report.claims import AS_GOOD_RULE, RULE
-from ..report.making import ends_of, figure, line, made
+from ..report.making import made
+from ..report.planes import by_belief
 from ..report.report import Figure, Report, Table
 from ..report.summaries import SummedUp
 from .claims import claims
@@ -55,47 +56,21 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     return made(
         summed.outcomes,
         (ATTACKER, UNASSIGNED, SMOOTHED, STAGES, KEY, *RULE, *AS_GOOD_RULE),
-        figures=[make(summed, pool) for make in (tradeoff, precision) for pool in searched],
+        figures=[tradeoff(summed, pool) for pool in searched],
         tables=[table(summed, pool) for pool in searched],
         claims=claims(summed.outcomes),
     )
 
 
-def tradeoff(summed: SummedUp, pool: int) -> Figure:
-    """Return AP over `pool` against the largest change of belief, with a line per kind of rows."""
-    outcomes, lines = summed.outcomes, []
-    for series in ALL:
-        points = (
-            summed.point(change, variant, series.mode, pool)
-            for _, variant in series.by_p(outcomes)
-            if (change := outcomes.fact(variant, largest(series.mode))) is not None
-        )
-        lines.append(line(series.name, points))
-    none = summed.point(0.0, baseline(outcomes, AVERAGE, pool), AVERAGE, pool)
-    return figure(
-        (f"promise-{pool}", f"Search against the largest change of belief (pool {pool})"),
-        "Upper left is better. Along a line, p rises from point to point. Points of rows that keep "
-        "their promise are no further right than p. The global average changes no belief.",
-        ("largest change of belief", "AP"),
-        [*lines, line(NAMED[AVERAGE], [none])],
-    )
-
-
-def precision(summed: SummedUp, pool: int) -> Figure:
-    """Return AP over `pool` by p."""
-    outcomes, every = summed.outcomes, _every_p(summed)
-    lines = [
-        line(
-            series.name,
-            (summed.point(p, variant, series.mode, pool) for p, variant in series.by_p(outcomes)),
-        )
+def tradeoff(summed: SummedUp, pool: int) -> Figure | None:
+    """Return the plane of AP over `pool`, with a line per kind of rows."""
+    rows = [
+        (series.name, f"{series.name} at p = {p:g}", variant, series.mode)
         for series in ALL
+        for p, variant in series.by_p(summed.outcomes)
     ]
-    average = baseline(outcomes, AVERAGE, pool)
-    points = (summed.point(p, average, AVERAGE, pool) for p in every)
-    lines.append(line(NAMED[AVERAGE], points))
-    about = ends_of(lines, "p", every)
-    return figure((f"promise-by-p-{pool}", f"AP by p (pool {pool})"), about, ("p", "AP"), lines)
+    about = "Along a line, p rises. Rows that keep their promise are no further right than p."
+    return by_belief(summed, pool, about, rows, name=f"promise-{pool}", fact=largest)
 
 
 def _every_p(summed: SummedUp) -> list[float]:

@@ -1,10 +1,8 @@
 """Claims judged by the outcomes: each holds, does not hold or is undecided, with its numbers.
 
-A claim that one mean is above another is tested over people by a paired randomization test. All
-tests of a report are one family, corrected by Holm. A claim that is not certain either way is
-undecided. A difference that is surely below 0.005 AP counts as none, even if it is surely above 0.
-Where a claim names a least difference, this replaces the 0.005. A mean is as good as another if
-their difference is above -0.005.
+The rules of a report say how. A claim that one mean is above another is tested over people by a
+paired randomization test. All tests of a report are one family, corrected by Holm. Where a claim
+names a least difference, this replaces the 0.005.
 """
 
 from __future__ import annotations
@@ -12,40 +10,38 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from anonymizer.arrays import Floats
 
 from ...measures.significance import Interval, holm, randomizations
-from .report import FAILS, HOLDS, UNDECIDED, Claim
+from .report import FAILS, HOLDS, UNDECIDED, Claim, ClaimMargin
 from .summaries import all_intervals, mean_of
 
 LEVEL = 0.05
 SLIGHT = 0.005  # of average precision
 RULE = (
-    "A claim that one mean is above another holds if the difference is significant (P < 0.05 where "
-    "the claim names no other level).",
-    "It does not hold if the difference is significant the other way. Nor does it hold if the "
-    f"upper end of the difference's interval is below {SLIGHT:.3f} AP, the least that counts as a "
-    "difference. A claim may name another least. The interval then decides, without a P.",
-    "Otherwise it is undecided.",
-    "A claim of several steps holds if all steps hold, and does not hold if one does not. Its P is "
-    "that of the deciding step: a step that fails, otherwise the least certain step.",
-    "The P-values of all claims are corrected as one family, by Holm. Intervals are not corrected "
-    "for their number.",
+    "Holds: what is claimed to be higher is significantly so (P < 0.05 unless the claim names "
+    "another level, corrected by Holm over all claims). All steps of a claim must hold.",
+    "Does not hold: a step is significantly the other way, or surely smaller than "
+    f"{SLIGHT:.3f} AP, the least that counts as a difference. A claim may name another least.",
+    "Undecided: all else. The P of a claim is that of its deciding step. Intervals are not "
+    "corrected for their number.",
 )
 AS_GOOD_RULE = (
-    "A claim that one mean is as good as another holds if it is significantly less than "
-    f"{SLIGHT:.3f} AP worse.",
-    f"It does not hold if it is significantly more than {SLIGHT:.3f} AP worse. Nor does it hold if "
-    "the upper end of the difference's interval is below 0: then it is surely worse, if perhaps by "
-    "less. Otherwise it is undecided.",
+    f"As good: this holds if the mean is significantly less than {SLIGHT:.3f} AP worse. It does "
+    "not hold if the mean is surely worse, if perhaps by less.",
 )
 LIMIT_RULE = (
-    "A claim that a value is within a limit holds if it is so significantly. It does not hold if "
-    "the value's whole interval is beyond the limit. Otherwise it is undecided.",
+    "A limit: this holds if the value is significantly within it. It does not hold if the whole "
+    "interval is beyond.",
+)
+FIGURE_RULE = (
+    "A figure of a paper: the paper’s own setting decides. Where the paper names none, the figure "
+    "holds only if the intervals of all settings tried contain it. It does not hold if all lie on "
+    "one side of it.",
 )
 _TRIALS = 100_000
 # Holm may multiply a P by the size of the family. This keeps the least P that a test can give
@@ -53,6 +49,7 @@ _TRIALS = 100_000
 _TRIALS_PER_TEST = 1_100
 # A bound that is met exactly may be missed by rounding.
 _ROUNDING = 1e-12
+_WIDEST = 0.06  # a wider interval can't confirm a figure, as it contains too many
 World = TypeVar("World")  # what the rows of a table of claims are judged by
 
 
@@ -95,6 +92,12 @@ class Step:
         return StepVerdict(HOLDS if sure else UNDECIDED, None if np.isnan(p) else p)
 
     @property
+    def margin(self) -> ClaimMargin:
+        """Return how far the difference is above the least."""
+        value, low, high = (end - self.least for end in self.difference)
+        return ClaimMargin(value) if np.isnan(low) else ClaimMargin(value, low, high)
+
+    @property
     def _margin(self) -> float:
         return self.least if self.least > 0 else self.least + self.slight
 
@@ -133,6 +136,7 @@ class Draft:
     pairs: Sequence[tuple[Side, Side]] = ()
     least: float = 0.0  # least difference of each pair; if negative, the first may be worse by less
     settled: str = UNDECIDED  # the verdict if there is nothing to test
+    margin: ClaimMargin | None = None  # if there is nothing to test
     level: float = LEVEL
     slight: float = SLIGHT  # a smaller difference counts as none; 0 where a limit is claimed
 
@@ -166,7 +170,7 @@ class UntestedClaim(NamedTuple, Generic[World]):
     name: str
     text: str
     source: str
-    finding: str  # a template for the values that the selector picks
+    finding: str  # a template for the values that the selector picks, and its margin if any
     selector: Callable[[World], Mapping[str, object] | None]
     # Gets these values; None: undecided. By default the selector judges by itself.
     predicate: Callable[..., bool | None] = lambda right, **_: right
@@ -179,7 +183,8 @@ class UntestedClaim(NamedTuple, Generic[World]):
         holds = self.predicate(**values)
         verdict = UNDECIDED if holds is None else HOLDS if holds else FAILS
         finding = self.finding.format(**values)
-        return Draft(*self[:3], lambda _: finding, settled=verdict)
+        margin: Any = values.get("margin")
+        return Draft(*self[:3], lambda _: finding, settled=verdict, margin=margin)
 
 
 def drafts_of(
@@ -298,10 +303,26 @@ def at_most(
         right = kept == len(releases)
         worst = "Closest to the bound" if right else "Worst case"
         limit = f"{value:.3f} {'of' if right else 'instead of'} at most {bound:g}"
-        return {"kept": kept, "of": len(releases), "worst": f"{worst}: {limit}", "right": right}
+        counts = {"kept": kept, "of": len(releases), "margin": ClaimMargin(bound - value)}
+        return {**counts, "worst": f"{worst}: {limit}", "right": right}
 
     finding = f"{what} is within the bound p in {{kept}} of {{of}} releases. {{worst}}."
     return UntestedClaim(*words, finding, selector)
+
+
+def figure_verdict(figure: float, settings: Sequence[Interval]) -> tuple[bool | None, ClaimMargin]:
+    """Return whether `figure` holds by the intervals of its `settings`, and by how much it misses.
+
+    These are the one setting that the paper names, or all that were tried if it names none.
+    """
+    # That one of many settings meets a figure says nothing: one of them would meet any figure.
+    misses = [max(ends.low - figure, figure - ends.high, 0.0) for ends in settings]
+    margin = ClaimMargin(-max(misses), -max(misses), -min(misses))
+    if not any(misses):
+        wide = any(ends.high - ends.low > _WIDEST for ends in settings)
+        return (None if wide else True), margin
+    tried = min(ends.low for ends in settings), max(ends.high for ends in settings)
+    return (None if tried[0] <= figure <= tried[1] else False), margin
 
 
 def settle(drafts: Sequence[Draft]) -> tuple[Claim, ...]:
@@ -320,7 +341,8 @@ def _claim(draft: Draft, tested: Sequence[tuple[Step, float]]) -> Claim:
     steps = [step for step, _ in tested]
     finding = draft.finding(steps)
     if not tested:
-        return Claim(draft.name, draft.text, draft.source, finding, draft.settled)
+        judged = (finding, draft.settled, None, draft.margin)
+        return Claim(draft.name, draft.text, draft.source, *judged)
     verdicts = [step.verdict(p, draft.level) for step, p in tested]
     words = [of_step.word for of_step in verdicts]
     verdict = FAILS if FAILS in words else UNDECIDED if UNDECIDED in words else HOLDS
@@ -329,7 +351,9 @@ def _claim(draft: Draft, tested: Sequence[tuple[Step, float]]) -> Claim:
     why = _why(deciding, len(steps)) if verdict == FAILS else ""
     # One failing step is enough, so the surest decides. Otherwise the least sure one does.
     p = (min if verdict == FAILS else max)(known, default=None)
-    return Claim(draft.name, draft.text, draft.source, f"{finding}{why}", verdict, p)
+    margins = [step.margin for step, _ in deciding if not np.isnan(step.difference.mean)]
+    margin = min(margins, key=lambda one: one.value, default=None)
+    return Claim(draft.name, draft.text, draft.source, f"{finding}{why}", verdict, p, margin)
 
 
 def _why(failing: Sequence[tuple[Step, StepVerdict]], steps: int) -> str:

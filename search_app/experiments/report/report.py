@@ -9,6 +9,8 @@ from typing import Any
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
 VERDICTS = (HOLDS, FAILS, UNDECIDED)
+PLANES = ("plane", "path")  # kinds of figures
+OURS = "ours"  # how the source of a claim begins that no paper makes
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,13 @@ class Figure:
     across: str
     up: str
     lines: tuple[FigureLine, ...]
-    kind: str = "line"  # or bar, or plane: points that are not joined
+    kind: str = "line"  # or bar, or plane: points that are not joined, or path: a plane's joined
+    ends: tuple[str, ...] = ()  # in a plane: what left, right, bottom and top stand for
+
+    @property
+    def is_plane(self) -> bool:
+        """Return whether readers go through its points one by one."""
+        return self.kind in PLANES
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,15 @@ class Table:
 
 
 @dataclass(frozen=True)
+class ClaimMargin:
+    """How far the data lie on a claim's side of what decides it; below 0, on the other side."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class Claim:
     """A claim of a paper, or ours, and what these data say about it."""
 
@@ -66,6 +83,12 @@ class Claim:
     finding: str  # what was measured
     verdict: str  # one of VERDICTS
     p: float | None = None  # P of the test that decides, corrected; None if no test decides
+    margin: ClaimMargin | None = None  # of the step that decides; None where things are counted
+
+    @property
+    def ours(self) -> bool:
+        """Return whether no paper makes this claim."""
+        return self.source.startswith(OURS)
 
 
 @dataclass(frozen=True)
@@ -87,7 +110,10 @@ def as_record(report: Report) -> dict[str, Any]:
 
 def from_record(record: Mapping[str, Any]) -> Report:
     """Return the report in `record`; TypeError, KeyError or ValueError if it is none."""
-    claims = tuple(Claim(**claim) for claim in record["claims"])
+    claims = tuple(
+        Claim(**{**claim, "margin": ClaimMargin(**margin) if margin else None})
+        for claim, margin in ((claim, claim.get("margin")) for claim in record["claims"])
+    )
     if any(claim.verdict not in VERDICTS for claim in claims):
         raise ValueError("a claim's verdict is unknown")
     figures, tables = [], []
@@ -96,7 +122,8 @@ def from_record(record: Mapping[str, Any]) -> Report:
             FigureLine(str(line["name"]), tuple(FigurePoint(**point) for point in line["points"]))
             for line in figure["lines"]
         ]
-        figures.append(Figure(**{**figure, "lines": tuple(lines)}))
+        ends = tuple(figure.get("ends", ()))
+        figures.append(Figure(**{**figure, "lines": tuple(lines), "ends": ends}))
     for table in record["tables"]:
         rows = tuple(tuple(map(str, row)) for row in table["rows"])
         tables.append(Table(**{**table, "head": tuple(map(str, table["head"])), "rows": rows}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from anonymizer.storage.records import as_json
 
@@ -22,27 +22,35 @@ from ..zhu_xiong import figures as zhu_xiong
 from . import plots
 from .page import standalone
 
-Reporter = Callable[[SummedUp, PassSeconds], Report]
-REPORTS: dict[str, Reporter] = {
-    GENERAL: general.report,
-    "burghardt": burghardt.report,
-    "frontier": frontier.report,
-    "liu-wang": liu_wang.report,
-    "promise": promise.report,
-    "spi": spi.report,
-    "value": value.report,
-    "zhu-xiong": zhu_xiong.report,
+
+class Reporter(NamedTuple):
+    """What makes a report, and whether queries with relevance of their own are asked for it."""
+
+    make: Callable[[SummedUp, PassSeconds], Report]
+    town_truth: bool = False  # those of the invented town, where no log is given
+    needs_relevance: bool = False  # also where a log is given
+
+
+REPORTS = {
+    GENERAL: Reporter(general.report),
+    "burghardt": Reporter(burghardt.report),
+    "frontier": Reporter(frontier.report, town_truth=True),
+    "liu-wang": Reporter(liu_wang.report),
+    "promise": Reporter(promise.report),
+    "spi": Reporter(spi.report),
+    "value": Reporter(value.report, town_truth=True, needs_relevance=True),
+    "zhu-xiong": Reporter(zhu_xiong.report),
 }
 
 
 def report_of(summed: SummedUp, seconds: PassSeconds) -> Report:
     """Return the report of `summed`: the one that the experiment names, or the general one."""
     # Seconds come apart from the outcomes: they are no rows, and differ from run to run.
-    report = REPORTS[summed.outcomes.experiment.report](summed, seconds)
+    report = REPORTS[summed.outcomes.experiment.report].make(summed, seconds)
     # A paper's report finds variants by the names of their tables, and may find none of them.
     if report.claims or report.figures or report.tables:
         return report
-    return REPORTS[GENERAL](summed, seconds)
+    return REPORTS[GENERAL].make(summed, seconds)
 
 
 def derived_files(

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from ... import __version__
 from ...errors import UsageError
 from ..report.report import Report
+from .plots import looks
 
 _SVG = "data:image/svg+xml;base64,"
 _PAGE = "experiments/standalone.html"
@@ -34,14 +35,16 @@ def standalone(
             command=provenance.get("command", ""),
             rows=rows,
             version=__version__,
-            plane=_script() if any(one.kind == "plane" for one in report.figures) else "",
+            looks=looks,
+            style=_static("style.css"),
+            plane=_static("plane.js") if any(one.is_plane for one in report.figures) else "",
         )
     )
 
 
-def _script() -> Markup:
-    """Return the script that draws planes, as it is."""
-    return Markup((_PACKAGE / "web" / "static" / "plane.js").read_text(encoding="utf-8"))  # noqa: S704
+def _static(name: str) -> Markup:
+    """Return the file `name` of the site's static files, as it is."""
+    return Markup((_PACKAGE / "web" / "static" / name).read_text(encoding="utf-8"))  # noqa: S704
 
 
 def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

@@ -1,7 +1,6 @@
 """Draw figures; the only importer of matplotlib. The same figure gives the same bytes."""
 # Lines differ in marker and dash, bars in hatch, and both in colour, so that a figure can be
-# printed in grey. The palette is Okabe and Ito's, which colour-blind readers can tell apart. A
-# mode looks the same in every figure; other lines take the looks that are free.
+# printed in grey. A mode looks the same in every figure; other lines take the looks that are free.
 
 from __future__ import annotations
 
@@ -16,16 +15,20 @@ import numpy as np
 
 from anonymizer.storage.records import csv_text
 
-from ..report.report import Figure, FigurePoint
+from ..report.report import PLANES, Figure, FigurePoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A", "#8B5A2B")
-_GREY = "#b4b4b4"
+# The first, second and last are those of the modes in all pages: group, plain order, own profile.
+_COLOURS = ("#0b7168", "#646b75", "#0072b2", "#b8569a", "#8a7a00", "#7a5fd0", "#c2475c", "#a95409")
+_OF_MODES = (0, 1, 7)
+_PALE = 0.42
 _BOUND = "the bound p"
-_LOOKS = {  # of the modes, as reports name them
+_LOOKS = {  # of the modes, as reports name them, and of methods that are alike
+    **dict.fromkeys(("p-linkability", "p-linkability rows", "groups"), 0),
+    **{"the paper's": 0, "the paper's rows": 0, "global-row": 4, "own-rows": 7},
     "group": 0,
     "no personalization": 1,
     "none": 1,
@@ -94,11 +97,18 @@ def draw(figure: Figure) -> tuple[bytes, bytes]:
         # Without pyplot, which chooses a backend by the display and keeps all figures.
         FigureCanvasAgg(canvas)
         axes = canvas.add_subplot()
-        {"bar": _bars, "plane": _points}.get(figure.kind, _lines)(axes, figure)
-        axes.set_xlabel(figure.across)
-        axes.set_ylabel(figure.up)
+        draws = {"bar": _bars, **dict.fromkeys(PLANES, _points)}
+        draws.get(figure.kind, _lines)(axes, figure)
+        left, right, below, above = figure.ends or ("",) * 4
+        axes.set_xlabel(_between(left, figure.across, right))
+        axes.set_ylabel(_between(below, figure.up, above))
         _legend(canvas, axes)
         return _saved(canvas, "svg"), _saved(canvas, "png")
+
+
+def _between(low: str, name: str, high: str) -> str:
+    """Return the `name` of an axis between what its ends stand for, if they stand for anything."""
+    return f"← {low}    {name}    {high} →" if low else name
 
 
 def numbers(figure: Figure) -> str:
@@ -140,21 +150,26 @@ def _lines(axes: Axes, figure: Figure) -> None:
 
 
 def _points(axes: Axes, figure: Figure) -> None:
-    """Draw points that are not joined; dominated ones are grey."""
+    """Draw points, joined in a path; dominated ones are pale."""
     for look, line in zip(looks(figure), figure.lines, strict=True):
-        for grey in (True, False):
-            some = tuple(point for point in line.points if point.dominated is grey)
-            if some or not grey:  # a method whose points are all grey stands in the legend, too
+        if figure.kind == "path":
+            x = [float(point.x) for point in line.points]
+            y = [point.value for point in line.points]
+            axes.plot(x, y, color=_COLOURS[look % len(_COLOURS)], linewidth=0.6, zorder=0)
+        for pale in (True, False):
+            some = tuple(point for point in line.points if point.dominated is pale)
+            if some or not pale:  # a method whose points are all pale stands in the legend, too
                 axes.errorbar(
                     [float(point.x) for point in some],
                     [point.value for point in some],
                     yerr=_ends(some) if some else None,
-                    label=None if grey else line.name,
-                    color=_GREY if grey else _COLOURS[look % len(_COLOURS)],
+                    label=None if pale else line.name,
+                    color=_COLOURS[look % len(_COLOURS)],
+                    alpha=_PALE if pale else 1.0,
                     marker=_MARKERS[(look + look // len(_COLOURS)) % len(_MARKERS)],
                     linestyle="none",
                     elinewidth=0.8,
-                    zorder=1 if grey else 2,
+                    zorder=1 if pale else 2,
                 )
 
 
@@ -181,11 +196,16 @@ def _bars(axes: Axes, figure: Figure) -> None:
 def looks(figure: Figure) -> list[int]:
     """Return the look of each line of `figure`: its mode's own, or else the next free one."""
     # A mode over several pools keeps its colour: the looks of a colour are len(_COLOURS) apart.
+    # In a plane, where modes and methods stand together, no other series takes a mode's colour.
+    reserved = _OF_MODES if figure.is_plane else ()
     chosen: list[int] = []
-    fixed = [_LOOKS.get(line.name.partition(", pool ")[0]) for line in figure.lines]
+    rest = ", " if figure.is_plane else ", pool "
+    fixed = [_LOOKS.get(line.name.partition(rest)[0]) for line in figure.lines]
     for own in fixed:
-        taken, step = (chosen, len(_COLOURS)) if own is not None else ([*chosen, *fixed], 1)
-        chosen.append(next(look for look in count(own or 0, step) if look not in taken))
+        others = (look for look in count() if look % len(_COLOURS) not in reserved)
+        free = (look for look in others if look not in fixed)
+        some = free if own is None else count(own, len(_COLOURS))
+        chosen.append(next(look for look in some if look not in chosen))
     return chosen
 
 

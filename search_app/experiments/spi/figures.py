@@ -12,10 +12,11 @@ from anonymizer.measures.indices.exposure import CHANNELS
 from ..outcomes import Outcomes, PassSeconds
 from ..report.cells import number
 from ..report.making import ends_of, figure, line, made
+from ..report.planes import AP_ENDS, PlaneAxes, PlanePoint, plane
 from ..report.report import Figure, FigurePoint, Report, Table
 from ..report.summaries import SummedUp
 from .claims import claims
-from .series import WEIGHT_NAMES, OfTerms, by_k, by_method, by_strategy, log_facts
+from .series import MODE, POOL, WEIGHT_NAMES, OfTerms, by_k, by_method, by_strategy, log_facts
 
 INDICES = (
     "SPI and JSD are 0 if a person's release is like the original, and 1 if nothing is left. They "
@@ -41,10 +42,10 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
         outcomes,
         (*_notes(outcomes), *INDICES),
         figures=[
+            *(terms_by_ap(summed, which) for which in WEIGHTS),
             indices_by_k(outcomes),
             exposure_by_k(outcomes),
             *(strategies(outcomes, which) for which in WEIGHTS),
-            *(terms_by_ap(summed, which) for which in WEIGHTS),
         ],
         tables=[table_by_k(outcomes), table_by_share(outcomes), *tables_of_terms(summed)],
         claims=claims(outcomes),
@@ -98,15 +99,23 @@ def strategies(outcomes: Outcomes, which: str) -> Figure:
     return figure((f"figure-2-{which}", title), about, ("share of impressions", "SPI"), lines)
 
 
-def terms_by_ap(summed: SummedUp, which: str) -> Figure:
-    """Return SPI with the weights `which` of rows of terms, by the AP of searching by them."""
-    lines = [
-        line(name, (FigurePoint(one.ap, one.facts[f"terms_spi_{which}"]) for one in some))
-        for name, some in by_method(summed).items()
-    ]
-    title = f"Rows of terms: SPI against AP ({WEIGHT_NAMES[which]})"
-    about = "Upper right is better: more private, and closer to the order by the own profile."
-    return figure((f"terms-{which}", title), about, ("AP", "SPI"), lines)
+def terms_by_ap(summed: SummedUp, which: str) -> Figure | None:
+    """Return the plane of AP against SPI with the weights `which`, for rows of terms."""
+    return plane(
+        (f"terms-{which}", f"Rows of terms: AP against SPI ({WEIGHT_NAMES[which]})"),
+        "The row that serves a person is compared with the own profile, term by term.",
+        PlaneAxes("SPI", "AP", ("the row is the profile", "nothing of it is left", *AP_ENDS), 1),
+        [
+            PlanePoint(
+                name,
+                f"{name} {one.setting}".strip(),
+                one.facts[f"terms_spi_{which}"],
+                summed.find(one.variant, MODE, POOL),
+            )
+            for name, some in by_method(summed).items()
+            for one in some
+        ],
+    )
 
 
 def table_by_k(outcomes: Outcomes) -> Table:

@@ -11,11 +11,13 @@ from anonymizer.arrays import Floats
 
 from ...measures.relevance import AP, GAIN, HARM, HARM_MUCH, HARMED, KINDS, LOST, MUCH, NDCG
 from ...measures.significance import worst_decile
+from ..beliefs import largest
 from ..evidence import BINS
 from ..outcomes import Outcomes, PassSeconds
 from ..report import cells
 from ..report.claims import LIMIT_RULE, RULE
 from ..report.making import FEW, figure, line, made
+from ..report.planes import by_belief
 from ..report.report import Figure, FigureLine, FigurePoint, Report, Table
 from ..report.summaries import SummedUp, as_point
 from .claims import LIMITS, claims
@@ -50,7 +52,7 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     """Return the report of `summed`; it is empty without relevance of its own."""
     relevant = any(AP in block.values for block in summed.outcomes.blocks.values())
     some = pools(summed.outcomes) if relevant else []
-    makers = (tradeoff, by_kind, by_query, by_person, by_standing, papers)
+    makers = (against_belief, tradeoff, by_kind, by_query, by_person, by_standing, papers)
     return made(
         summed.outcomes,
         (RELEVANT, RULES_SAID, CONTROLS_SAID, PAPERS_SAID, *RULE, *LIMIT_RULE),
@@ -71,6 +73,21 @@ def who_asked(outcomes: Outcomes) -> Iterator[str]:
     )
     if outcomes.people < 30:
         yield FEW
+
+
+def against_belief(summed: SummedUp, pool: int) -> Figure | None:
+    """Return the plane of the gain over `pool` against the change of belief by the rows."""
+    rows = [
+        (name, way.name, way.variant, way.mode)
+        for name, some in _families(ways(summed.outcomes, pool))
+        for way in some
+        if way.p is not None  # others are no releases
+    ]
+    about, name = "All rules order by the same rows. Along a line, p rises.", f"value-belief-{pool}"
+    # Whatever the rule, an attacker reads the same rows.
+    return by_belief(
+        summed, pool, about, rows, name=name, fact=lambda _: largest("group"), gain=GAIN
+    )
 
 
 def tradeoff(summed: SummedUp, pool: int) -> Figure:

@@ -10,9 +10,11 @@ from functools import partial
 import numpy as np
 
 from ...measures.significance import half_width
+from ..design import Variant
 from ..outcomes import Outcomes, PassSeconds
-from ..report.claims import RULE
+from ..report.claims import FIGURE_RULE, RULE
 from ..report.making import BASELINES, NAMES, ends_of, figure, line, made
+from ..report.planes import by_belief
 from ..report.report import Figure, FigureLine, FigurePoint, Report
 from ..report.summaries import SummedUp
 from .claims import claims
@@ -62,7 +64,7 @@ def report(summed: SummedUp, _seconds: PassSeconds) -> Report:
     summed = SummedUp(outcomes, summed.summaries)
     return made(
         outcomes,
-        (UNGIVEN, TESTS, *RULE),
+        (UNGIVEN, TESTS, *RULE, *FIGURE_RULE),
         figures=[make(summed) for make in FIGURES],
         tables=[make(summed) for make in TABLES],
         claims=claims(summed),
@@ -165,39 +167,22 @@ def tradeoff(summed: SummedUp) -> Figure | None:
     by_p = outcomes.experiment.ordered(FIGURE_4, "p")
     if not by_p:
         return None
-    pool = main_pool(by_p[0][1])
-    settings: dict[str, list[tuple[float, FigurePoint]]] = {}
-    for variant in outcomes.experiment.variants:
+    rows: list[tuple[str, str, Variant, str]] = []
+    for variant in sorted(outcomes.experiment.variants, key=lambda one: one.number("p") or 0):
         name = changes(outcomes, variant)
         # Other tables repeat the paper's setting; figure 4's variants are enough.
         again = variant.name != FIGURE_4 and name == THE_PAPERS
         if variant.name in _TRADED and not again and variant.method:
-            belief = outcomes.fact(variant, "change_of_belief")
-            point = None if belief is None else summed.point(belief, variant, "group", pool)
-            if point is not None:
-                settings.setdefault(name, []).append((variant.number("p") or 0, point))
-    if not settings:
-        return None
-    lines = [
-        line(name, (point for _, point in sorted(points, key=lambda pair: pair[0])))
-        for name, points in settings.items()
-    ]
-    average = in_mode(outcomes, by_p[0][1], "average", pool)
-    lines.append(line(NAMES["average"], [summed.point(0.0, average, "average", pool)]))
-    return figure(
-        ("tradeoff", f"Quality against privacy (pool {pool})"),
-        "Each point is one setting at one p. Upper left is better. Along a line, p rises. The "
-        "global average changes no belief and needs no group.",
-        ("largest change of belief", "AP"),
-        lines,
-    )
+            rows.append((name, f"{name} at p = {variant.number('p'):g}", variant, "group"))
+    about = "Each point is one setting at one p. Along a line, p rises."
+    return by_belief(summed, main_pool(by_p[0][1]), about, rows)
 
 
 POOL_FIGURES = (
     partial(by_pool, "AP", ("pools-ap", "AP depends mostly on the pool")),
     partial(by_pool, "AP_c", ("pools-ap-c", "AP_c, corrected for chance, by pool")),
 )
-FIGURES = (figure_2, figure_3, figure_4, figure_5, figure_6, *POOL_FIGURES, tradeoff)
+FIGURES = (tradeoff, figure_2, figure_3, figure_4, figure_5, figure_6, *POOL_FIGURES)
 
 
 def _by_fact(outcomes: Outcomes, shown: str, name: str) -> FigureLine:

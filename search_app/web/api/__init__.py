@@ -1,1 +1,1 @@
-"""The JSON API and its OpenAPI document."""
+"""The JSON API, and what browsers and monitors read: OpenSearch and metrics."""

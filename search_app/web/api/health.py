@@ -7,7 +7,7 @@ from flask import Blueprint
 from ... import __version__
 from ...disclosure.kinds import name_of
 from ..faults import all_work
-from ..site import this_site
+from ..site import Site, this_site
 from .described import records
 from .described.operations import Operation
 
@@ -25,14 +25,18 @@ def show() -> tuple[records.HealthJson, int]:
             "people.sqlite": site.store.use,
         }
     )
-    release = site.release_name
-    if site.modes.release and site.modes.withheld():
-        # Strangers read this. What changes with the rows would say that somebody left, and when.
-        release = name_of(site.modes.release)
     body: records.HealthJson = {
         "status": "ok" if working else "failing",
         "version": __version__,
         "index": site.build,
-        "release": release,
+        "release": release_shown(site),
     }
     return body, 200 if working else 503
+
+
+def release_shown(site: Site) -> str:
+    """Return the name of the release of `site` that strangers may read; "" without a release."""
+    # What changes with the rows would say that somebody left, and when.
+    if site.modes.release and site.modes.withheld():
+        return name_of(site.modes.release)
+    return site.release_name

@@ -55,8 +55,8 @@ def show() -> records.OwnProfileJson:
 def forget() -> records.ForgottenJson:
     """Forget me: remove every byte of the person who asks, and return what changed.
 
-    Profile, code, session, choices and remembered searches are deleted, and the group’s row is
-    withdrawn. No other row changes. This can’t be undone. Files that others downloaded stay.
+    Profile, code, tokens, sessions, choices and remembered searches are deleted, and the group’s
+    row is withdrawn. No other row changes. This can’t be undone. Files that others downloaded stay.
     """
     site = this_site()
     done = consent.forget_person(site, asking_user(site))

@@ -15,19 +15,19 @@ from ...search.modes import Answer
 from ...search.snippet import SnippetPart
 from ..pages.search import text_of
 from ..pages.why import explain_result
-from ..parameters import DOC, MODE, OPERATORS, PAGE, POOL, QUERY, RANKING, USER
+from ..parameters import DOC, MODE, OPERATORS, PAGE, POOL, QUERY, RANKING, SIZE, USER
 from ..question import read_question
 from ..site import Site, this_site
 from ..views.answering import ask
 from ..views.ignored import ignored
-from ..views.results import Cards, DocumentCard, cards, gone, results
+from ..views.results import Cards, DocumentCard, cards, gone, own_page, own_pages, results
 from ..views.suggestions import suggestions
 from .described import records
 from .described.operations import Operation
 from .described.schema import Record, record_of
 
 pages = Blueprint("api", __name__, url_prefix="/api/v1")
-SEARCHED = (QUERY, USER, MODE, POOL, RANKING, OPERATORS, PAGE)
+SEARCHED = (QUERY, USER, MODE, POOL, RANKING, OPERATORS, SIZE, PAGE)
 COMPARED = (QUERY, USER, POOL, RANKING, OPERATORS)
 EXPLAINED = (QUERY, DOC, USER, MODE, POOL, RANKING, OPERATORS)
 SHOWN = 10
@@ -38,13 +38,14 @@ SHOWN = 10
 def search() -> records.SearchAnswerJson:
     """Return a page of results, ordered in one mode.
 
-    It is a page of the ranking that the search page shows. Such a search is not written to the
+    It is a page of the ranking that the search page shows. For many results choose a pool and a
+    size that are large enough: each page searches again. Such a search is not written to the
     log of average precision and is not kept in any person’s list of searches.
     """
     site = this_site()
-    question = read_question(request.args, site)
+    question = read_question(request.args, site, sized=True)
     outcome = ask(site, question, counted=False)
-    answer, size = outcome.in_mode(question.mode), site.settings.top
+    answer, size = outcome.in_mode(question.mode), question.size
     total, first = len(answer.ranking), size * (question.page - 1)
     known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
     words = ignored(site, question.query, question.operators, known)
@@ -153,11 +154,12 @@ def hits(answer: Answer, known: Cards, first: int, count: int) -> list[records.H
 
     By scores, the row of a group that the person is not in could be computed.
     """
-    ranking = answer.ranking
+    ranking, page = answer.ranking, own_pages()
     return [
         document(
             records.HitJson,
             result.card,
+            page=own_page(page, result.card.id),
             rank=result.rank,
             plain_rank=result.plain_rank,
             score=None if answer.foreign else float(ranking.scores[result.rank - 1]),

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...disclosure.numbers import NO_VALUE, count, two_decimals
-from ...evaluation.log_history import STEP, STEPS, Course, LoggedDifference
+from ...evaluation.log_history import PEOPLE, STEP, STEPS, Course, LoggedDifference
 from ..wording import kind, logged_name
 from .drawing import Caption, Chart, Curve, Spot, Stick, Tick, course, histogram, means
 
 _LIMITS = (0.1, 0.2, 0.5, 1.0)
 _TICKS = 3
 _DAY, _MINUTE = len("2026-01-31"), len("2026-01-31 23:59")
-_INDEPENDENT = (
-    "The intervals treat searches as independent. Repeated searches are not, so the intervals may "
-    "be too narrow."
+_OVER_PEOPLE = (
+    "Intervals are over people. A search from before the server’s start counts as one of a person "
+    "of its own."
 )
 Time = Callable[[int], str]
 
@@ -41,7 +41,8 @@ def over_time(courses: Sequence[Course], time: Time, release: str) -> Chart:
     some = f"Each point is the mean of about {searches // points:,}" if points > 1 else "The mean"
     sentence = (
         f"{some} of {count(searches, 'search', 'searches')}, oldest first. The band around a "
-        f"line is the mean’s 95 % interval (Student’s t). {_INDEPENDENT}"
+        f"line is the mean’s 95 % interval (Student’s t), for {PEOPLE} people or more. "
+        f"{_OVER_PEOPLE}"
     )
     caption = Caption(
         "over-time", "Average precision over time", sentence, "searches, oldest first", "AP"
@@ -81,7 +82,7 @@ def compared(differences: Sequence[LoggedDifference], release: str) -> Chart:
     sentence = (
         "Each search is compared with itself in another mode, so that easy and hard queries count "
         "alike on both sides. The bar is the 95 % interval of the mean difference (paired t). "
-        f"Where the bar does not include 0, the difference is more than chance. {_INDEPENDENT}"
+        f"Where the bar does not include 0, the difference is more than chance. {_OVER_PEOPLE}"
     )
     caption = Caption("compared", "One mode against another", sentence, "mean difference of AP")
     head = ("Difference", "Searches", "Mean", "95 % interval")
@@ -97,8 +98,8 @@ def spread(difference: LoggedDifference, number: int, release: str) -> Chart:
     worse, same = sum(difference.counts[:STEPS]), difference.counts[STEPS]
     better = sum(difference.counts[STEPS + 1 :])
     sentence = (
-        f"Of {count(difference.searches, 'search', 'searches')}, {better:,} have an AP that is "
-        f"higher by more than 0.05, {worse:,} have a lower one, and {same:,} about the same."
+        f"Of {count(difference.searches, 'search', 'searches')}, the AP is higher by more than "
+        f"0.05 in {better:,}, lower in {worse:,}, and about the same in {same:,}."
     )
     heading = f"Search by search: {_name(difference, release)}"
     caption = Caption(f"spread-{number}", heading, sentence, "difference of AP", "searches")

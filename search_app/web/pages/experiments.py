@@ -11,6 +11,7 @@ from typing import Any
 from flask import Blueprint, Response, abort, current_app, render_template, request, url_for
 from flask.blueprints import BlueprintSetupState
 
+from ...experiments.results.plots import looks
 from ...settings import PRIVATE
 from ...workspace.folder import EXPERIMENTS
 from ..parameters import LARGEST_POOL, PAGE, Parameter, read_parameters
@@ -75,6 +76,7 @@ def show(name: str) -> str:
         "experiments/show.html",
         run=run,
         report=run.report,
+        looks=looks,
         picture=lambda of: url_for("experiments.figure", name=name, file=f"{of}.svg"),
         file=lambda of, kind: url_for("experiments.figure", name=name, file=f"{of}.{kind}"),
         opened=_opened(site),

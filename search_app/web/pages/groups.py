@@ -10,7 +10,7 @@ from flask import Blueprint, Response, abort, render_template, request, url_for
 
 from ...disclosure.disclosure import Disclosure, Fact, Figures, ListLine
 from ...disclosure.kinds import PICTURES
-from ...disclosure.numbers import two_decimals
+from ...disclosure.numbers import at_worst, two_decimals
 from ...search.modes import FURTHER
 from ...settings import DEFAULT_METHOD, DEMO
 from ..charts.histograms import drawn
@@ -24,6 +24,7 @@ from ..visitors.access import person
 
 pages = Blueprint("groups", __name__)
 SHOWN = 50  # groups or terms a page
+_WORST = ("worst", "belief")  # columns of worst cases
 PATIENCE = 5.0  # seconds; if all threads waited for one count, every search would stop
 COUNTING = "The groups are being counted for the first time. Try again in a few seconds."
 NO_RELEASE = "There is no release here, so there are no groups."
@@ -119,7 +120,7 @@ def show() -> str:
         note=shown.note,
         heads=[column.heading for column in columns],
         lines=[
-            (line.name, [_cell(line.measured[column.name]) for column in columns])
+            (line.name, [_cell(line.measured[column.name], column.name) for column in columns])
             for line in listed.lines
         ],
         sorts=sorts.items(),
@@ -223,8 +224,9 @@ def _counted_or_404(site: Site, choice: ListingChoice) -> Disclosure:
     return shown
 
 
-def _cell(value: float | None) -> str:
-    return f"{value:,}" if isinstance(value, int) else two_decimals(value)
+def _cell(value: float | None, name: str) -> str:
+    decimals = at_worst if name in _WORST else two_decimals
+    return f"{value:,}" if isinstance(value, int) else decimals(value)
 
 
 def _links(to: str, choice: ListingChoice, page: int, last: int, **place: Any) -> dict[str, str]:

@@ -107,7 +107,8 @@ def _coarse(mean: LogSummary) -> LogSummary:
         ap=round(mean.ap, 2),
         ap_at_10=round(mean.ap_at_10, 2),
         ap_c=mean.ap_c and round(mean.ap_c, 2),
-        half_width=mean.half_width and round(mean.half_width, 2),
+        # An interval over few people would tell how many there are.
+        half_width=round(mean.half_width or 0, 2) if mean.people >= LEAST else None,
         plain=mean.plain and round(mean.plain, 2),
     )
 

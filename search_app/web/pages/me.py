@@ -10,10 +10,12 @@ from typing import Any
 from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as Answer
 
+from ...accounts.codes import LONGEST_NAME, is_name
+from ...accounts.store import MOST_TOKENS
 from ...settings import DEMO, PLAIN, PRIVATE
 from ..parameters import FIND, OWN_SORT, PAGE, Parameter, read_parameters
 from ..site import Site, this_site
-from ..views.own_page import SORTS, Listing, download, gathered, kept, own_page, own_view, sent
+from ..views.own_page import Listing, download, gathered, kept, own_page, own_view, sent, tokens
 from ..views.standing import standing
 from ..visitors import consent
 from ..visitors.access import NOBODY_HERE, person
@@ -33,13 +35,15 @@ GONE = [  # what forgetting did, as numbers in the address of the last page
 ]
 _MINUTES = 24 * 60  # of a day
 _FIND = 100  # characters of a filter
-_SWITCHES = {  # the messages for off and on, and the part of the page that has the choice
-    "paused": ("resumed", "paused", "choices"),
-    "remember": ("not-remembering", "remembering", "searches"),
+_SWITCHES = {  # the messages for off and on
+    "paused": ("resumed", "paused"),
+    "remember": ("not-remembering", "remembering"),
 }
+_LISTED = (OWN_SORT.name, FIND.name, PAGE.name)
 _SECTION = {  # where the click was that a message answers
     **dict.fromkeys(("paused", "resumed", "remembering", "not-remembering"), "choices"),
     **dict.fromkeys(("search", "searches"), "searches"),
+    **dict.fromkeys(("no-name", "no-token", "revoked"), "tokens"),
     **dict.fromkeys(("left", "not-in-group", "not-left"), "row"),
     **dict.fromkeys(("growing", "stopped", "stopped-removed", "removed", "none-chosen"), "grown"),
     "not-confirmed": "confirm",
@@ -60,6 +64,9 @@ DONE = {
     "not-remembering": "Your searches are no longer kept, and the list is deleted.",
     "search": "The search is deleted.",
     "searches": "All searches are deleted.",
+    "no-name": f"A token needs a name of 1 to {LONGEST_NAME} visible characters.",
+    "no-token": f"You have {MOST_TOKENS} tokens, and there can’t be more. Revoke one first.",
+    "revoked": "The token is revoked, and no script can use it any more.",
     "growing": "From now on, the words of your searches are added to your profile.",
     "stopped": (
         "Your searches no longer feed your profile. What was gathered stays in it. While this is "
@@ -86,12 +93,14 @@ def show() -> str:
     return render_template(
         "me/show.html",
         page=own_page(site, view, listing) if view else None,
+        worst=site.shown().facts_of_ranking(user, group.row.users).worst if group else (),
         sent=sent(site, user, group.row.users if group else None),
         listing=listing,
-        sorts=SORTS,
         choices=site.store.choices(user),
         searches=kept(site, user),
         grown=gathered(site, user),
+        tokens=tokens(site, user),
+        longest_name=LONGEST_NAME,
         standing=standing(site, user),
         **_of(site, user),
     )
@@ -106,12 +115,12 @@ def remove_terms() -> Answer:
     own = {term.term for term in view.terms} if view else set()
     chosen = own & set(request.form.getlist("term"))
     if not chosen:
-        return _back(site, user, "no-terms", "terms")
+        return _back(site, user, "no-terms")
     # Removing everything is the same as being forgotten, which has to be confirmed.
     if chosen == own:
         return redirect(url_for("me.forget", done="all-terms", **_named(site, user)), 303)
     consent.forget_terms(site, user, chosen)
-    return _back(site, user, "terms", "terms")
+    return _back(site, user, "terms")
 
 
 @pages.post("/me/leave")
@@ -120,9 +129,9 @@ def leave() -> Answer:
     site = this_site()
     user = _person(site)
     if request.form.get("confirm") != "yes":
-        return _back(site, user, "not-left", "row")
+        return _back(site, user, "not-left")
     done = consent.leave_group(site, user)
-    return _back(site, user, "left" if done.rows_withdrawn else "not-in-group", "row")
+    return _back(site, user, "left" if done.rows_withdrawn else "not-in-group")
 
 
 @pages.post("/me/pause", endpoint="pause", defaults={"choice": "paused"})
@@ -134,8 +143,8 @@ def choose(choice: str) -> Answer:
     if value not in ("0", "1"):
         abort(400, f"{choice} must be 0 or 1")
     consent.choose(site, user, **{choice: value == "1"})
-    off, on, section = _SWITCHES[choice]
-    return _back(site, user, on if value == "1" else off, section)
+    off, on = _SWITCHES[choice]
+    return _back(site, user, on if value == "1" else off)
 
 
 @pages.post("/me/grow")
@@ -148,7 +157,7 @@ def grow() -> Answer:
         abort(400, "grow must be 0 or 1, and gathered must be keep or remove")
     consent.let_grow(site, user, value == "1", keep=value == "1" or removed == "keep")
     stopped = "stopped" if removed == "keep" else "stopped-removed"
-    return _back(site, user, "growing" if value == "1" else stopped, "grown")
+    return _back(site, user, "growing" if value == "1" else stopped)
 
 
 @pages.post("/me/grown")
@@ -158,9 +167,9 @@ def remove_grown() -> Answer:
     user, chosen = _person(site), request.form.getlist("term")
     everything = request.form.get("all") == "1"
     if not (chosen or everything):
-        return _back(site, user, "none-chosen", "grown")
+        return _back(site, user, "none-chosen")
     consent.forget_grown(site, user, None if everything else chosen)
-    return _back(site, user, "removed", "grown")
+    return _back(site, user, "removed")
 
 
 @pages.post("/me/searches")
@@ -170,12 +179,36 @@ def delete_searches() -> Answer:
     user, chosen = _person(site), request.form.get("search", "")
     if chosen == "all":
         consent.forget_search(site, user, None)
-        return _back(site, user, "searches", "searches")
+        return _back(site, user, "searches")
     # Numbers of 19 digits may be too large for SQLite.
     if not (chosen.isascii() and chosen.isdigit() and len(chosen) < 19):
         abort(400, "search must be the number of one of your searches, or all")
     consent.forget_search(site, user, int(chosen))
-    return _back(site, user, "search", "searches")
+    return _back(site, user, "search")
+
+
+@pages.post("/me/tokens")
+def make_token() -> str | Answer:
+    """Make a token for the person's scripts, and return the page that shows it this once."""
+    site = this_site()
+    user, name = _person(site), request.form.get("name", "").strip()
+    _private(site)
+    if not is_name(name):
+        return _back(site, user, "no-name")
+    token = site.store.new_token(user, name)
+    if token is None:
+        return _back(site, user, "no-token")
+    return render_template("me/token.html", name=name, token=token)
+
+
+@pages.post("/me/tokens/revoke")
+def revoke_token() -> Answer:
+    """End one of the person's tokens, and return to the page."""
+    site = this_site()
+    user = _person(site)
+    _private(site)
+    site.store.revoke_tokens(user, request.form.get("token", ""))
+    return _back(site, user, "revoked")
 
 
 @pages.get("/me/download", endpoint="download")
@@ -260,6 +293,11 @@ def _person(site: Site) -> str:
     return user
 
 
+def _private(site: Site) -> None:
+    if site.access != PRIVATE:
+        abort(404, "Nobody signs in here, so there are no tokens.")
+
+
 def _named(site: Site, user: str) -> dict[str, Any]:
     """Return what names the person in an address: only where people are invented."""
     return {"user": user} if site.access == DEMO else {}
@@ -275,6 +313,9 @@ def _of(site: Site, user: str) -> dict[str, Any]:
     }
 
 
-def _back(site: Site, user: str, done: str, section: str) -> Answer:
-    address = url_for("me.show", done=done, _anchor=section, **_named(site, user))
-    return redirect(address, 303)
+def _back(site: Site, user: str, done: str) -> Answer:
+    """Return the way back to the same list; the message stands, and has the focus, where it was."""
+    listed: dict[str, Any] = {name: value for name in _LISTED if (value := request.form.get(name))}
+    return redirect(
+        url_for("me.show", done=done, _anchor="done", **listed, **_named(site, user)), 303
+    )

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
+
 from flask import Blueprint, abort, render_template, request
 
+from ...disclosure.disclosure import RankingFacts
 from ...disclosure.numbers import two_decimals
 from ...measures.precision import DEPTH
-from ..question import address, counts, device_address, rankings, read_question, syntax
-from ..site import this_site
+from ...settings import DEMO
+from ..parameters import FIND, PAGE, TO, read_parameters
+from ..question import (
+    Question,
+    address,
+    counts,
+    device_address,
+    link,
+    paging,
+    part_of,
+    rankings,
+    read_question,
+    syntax,
+)
+from ..site import Site, this_site
 from ..views.answering import ask
+from ..views.dial import given_away
 from ..views.ignored import ignored
 from ..views.results import StoredText, because, cards, results, stored
 from ..wording import fitting, kind
 
 pages = Blueprint("search", __name__)
 NO_DOCUMENT = "There is no such document in the index."
+A_PAGE = 48  # people
+_FIND = 100  # characters of a filter
 
 
 @pages.get("/")
@@ -23,7 +43,7 @@ def show() -> str:
     site = this_site()
     question = read_question(request.args, site)
     if not question.query:
-        return render_template("search/start.html", question=question)
+        return render_template("search/start.html", question=question, given=given_away(site))
     outcome = ask(site, question, counts(request))
     answer = outcome.in_mode(question.mode)
     size = site.settings.top
@@ -36,7 +56,9 @@ def show() -> str:
     shown = site.shown(answer.mode)
     # Figures of a group say nothing of a person who is not in it.
     own_row = answer.row and not answer.foreign
-    facts = shown.ranking_facts(answer.users, fallback=answer.fallback) if own_row else []
+    figures = RankingFacts([])
+    if own_row:
+        figures = shown.facts_of_ranking(question.user, answer.users, fallback=answer.fallback)
     documents, page = len(answer.ranking), question.page
     before, after = question.but(page=page - 1), question.but(page=page + 1)
     close = {mode: other.precision for mode, other in outcome.answers.items()}
@@ -70,8 +92,46 @@ def show() -> str:
         unit=shown.words.unit,
         rankings=rankings(site, question, "search.show") if choice else [],
         fit=fitting(answer, site.words_of(answer.mode, question.user).whose),
-        facts=facts,
+        figures=figures,
     )
+
+
+@pages.get("/people")
+def people() -> str:
+    """Return the page of the people who can be chosen, by name or interest."""
+    site = this_site()
+    if site.access != DEMO:
+        abort(404, "There is no list of people here.")
+    values = read_parameters(request.args, (FIND, TO, PAGE), site)
+    find, to = values["find"].strip()[:_FIND], values["to"]
+    question = read_question({**request.args.to_dict(), "page": ""}, site)
+    word = re.compile(rf"\b{re.escape(find)}", re.IGNORECASE)
+    matching = [user for user, label in site.people.items() if word.search(label)]
+    shown, last = part_of(matching, values["page"], A_PAGE, "people")
+    likes = [label.partition(" · ")[2] for label in site.people.values()]
+    kept = {**question.parameters(site.settings), "to": to}
+    at_page = partial(link, "search.people", **kept, **({"find": find} if find else {}))
+    return render_template(
+        "search/everybody.html",
+        kept=kept,
+        find=find,
+        number=len(site.people),
+        found=len(matching),
+        interests=sorted({*", ".join(likes).split(", ")} - {""}),
+        people=[(_choosing(site, question, to, user), site.people[user]) for user in shown],
+        page=values["page"],
+        pages=last,
+        paging=paging(values["page"], last, lambda at: at_page(page=at)),
+    )
+
+
+def _choosing(site: Site, question: Question, to: str, user: str) -> str:
+    """Return the address where `user` is chosen for the page `to`, to ask the same question."""
+    if to == "me":
+        return link("me.show", user=user)
+    # Who was nobody had the plain order; a person gets what is usual for them.
+    mode = question.mode if question.user else ""
+    return address(f"{to}.show", question.but(user=user, mode=mode), site)
 
 
 @pages.get("/documents/<path:doc>")

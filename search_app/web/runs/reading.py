@@ -214,6 +214,7 @@ def as_report(record: Mapping[str, Any]) -> Report:
         names = [figure.name for figure in report.figures]
         sound = _is(report, Report) and len(set(names)) == len(names)
         sound = sound and all(_FIGURE.fullmatch(name) for name in names)
+        sound = sound and all(len(figure.ends) in (0, 4) for figure in report.figures)
         sound = sound and all(len(row) == len(t.head) for t in report.tables for row in t.rows)
     except (TypeError, KeyError, ValueError, AttributeError, RecursionError):
         sound = False

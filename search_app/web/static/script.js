@@ -44,9 +44,11 @@ function step(by) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-// In a lecture a key follows the link that lists it.
+// In a lecture a key follows the link that lists it. A slider needs the arrows only, so that a
+// presentation clicker goes on after the dial was dragged.
+const taken = ({ key, target }) => (target.type === "range" ? key.startsWith("Arrow") : typing(target));
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || taken(event)) return;
   if (unwanted(event)) return;
   const named = (link) => link.dataset.press.split(" ").includes(event.key);
   const link = [...document.querySelectorAll("[data-press]")].find(named);

@@ -180,7 +180,13 @@ def _kept(site: Site, question: Question, answers: Iterable[Answer]) -> list[str
     ]
     try:
         if entries:
-            site.log.add(entries)  # in one transaction
+            # Once for each person, query and all else that changes figures: a reload is no search.
+            words = " ".join(question.query.casefold().split())
+            how = question.operators, question.pool, question.rule.name
+            site.log.add(entries, question.user, (words, *how, site.build, site.release_name))
+            # Who was forgotten meanwhile must not be remembered now.
+            if site.transcripts.generation != generation():
+                site.log.repeats.forget(question.user)
     except Exception as fault:
         # The person gets their results even if the log can't be written.
         _logger.warning("log not written: %s", type(fault).__name__)

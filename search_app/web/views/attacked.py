@@ -7,7 +7,7 @@ from typing import Any
 
 from anonymizer.certificate import FEWEST
 
-from ...disclosure.numbers import in_letters
+from ...disclosure.numbers import in_letters, rounded_up, up_to
 
 _LINKED = "Someone who knows {terms} finds your row in {share}. Without any method it is {raw}."
 # Attack and measure -> a sentence of the figure, and of the same on raw profiles.
@@ -28,9 +28,9 @@ _SENTENCES = {
 }
 _BOUNDS = {
     "fitting": "Someone who has all profiles, without names, and learns which row is yours changes "
-    "their belief about any interest by up to {points}. At most {promised} is promised.",
-    "singling-out": "Who stands behind a row is guessed rightly with a chance of up to {percent} "
-    "%. At most {promised} % is promised.",
+    "their belief about any interest by {up_to} percentage points. At most {promised} is promised.",
+    "singling-out": "Who stands behind a row is guessed rightly with a chance of {up_to} %"
+    ". At most {promised} % is promised.",
     "beyond-m": "None of the combinations of interests that the promise is about points to fewer "
     "rows than is promised.",
 }
@@ -62,11 +62,7 @@ def _sentence(line: Mapping[str, Any]) -> str:
     raw = "no figure" if line["raw"] is None else _cases(line["raw"])
     if line["promised"] is not None:
         most = line["promised"]
-        return _BOUNDS.get(attack, _BOUND).format(
-            points=f"{_rounded_up(value)} percentage points",
-            percent=_rounded_up(value),
-            promised=_rounded_up(most),
-        )
+        return _BOUNDS.get(attack, _BOUND).format(up_to=up_to(value), promised=rounded_up(most))
     if attack == "linking":
         terms = f"{in_letters(known)} of your interests"
         if line["choice"] == "rarest":
@@ -92,7 +88,3 @@ def _cases(share: float) -> str:
 
 def _tenths(share: float) -> int:
     return round(10 * share)
-
-
-def _rounded_up(share: float) -> str:
-    return f"{-(-round(share * 1e6) // 10_000)}"

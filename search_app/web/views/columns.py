@@ -13,6 +13,8 @@ from urllib.parse import urlencode
 import numpy as np
 from werkzeug.datastructures import MultiDict
 
+from anonymizer.arrays import Ints, Marks
+
 from ...measures.precision import PoolAgreement, PoolPrecision
 from ...measures.relevance import relevant_precision
 from ...search.modes import Answer
@@ -127,7 +129,8 @@ def columns(
     known_modes = [mode for mode in modes if mode in outcome.answers]
     order = blind_order(known_modes, question) if look.blind else known_modes
     answers = [outcome.answers[mode] for mode in order]
-    rankings = [answer.ranking for answer in answers]
+    # What is gone from the first plain ranks is named, whether the plain order is shown or not.
+    rankings = [answer.ranking for answer in (*answers, outcome.answers["none"])]
     known = cards(site.modes.engine, rankings, question.query, count=count, size=size, opens=True)
     explain = why and not look.hidden
     made = [_column(site, question, answer, known, count, explain) for answer in answers]
@@ -155,15 +158,21 @@ def blind_order(modes: Sequence[str], question: Question, key: bytes = b"") -> l
     return sorted(modes, key=drawn)
 
 
-def _by_truth(site: Site, user: str, answer: Answer) -> float | None:
-    """Return AP of `answer` where documents of what `user` likes are relevant, if any are."""
+def liked(site: Site, user: str, rows: Ints) -> Marks | None:
+    """Return which documents at `rows` are on what `user` likes; None: not known, or none is."""
     truth = site.truth()
     own = truth.interests.get(user) if truth else None
     if truth is None or not own:
         return None
-    ids, none = site.modes.engine.ids(answer.ranking.rows), frozenset[str]()
+    ids, none = site.modes.engine.ids(rows), frozenset[str]()
     marks = [not own.isdisjoint(truth.relevance.labels.get(name, none)) for name in ids.tolist()]
-    return float(relevant_precision(np.array(marks))) if any(marks) else None
+    return np.array(marks) if any(marks) else None
+
+
+def _by_truth(site: Site, user: str, answer: Answer) -> float | None:
+    """Return AP of `answer` where documents of what `user` likes are relevant, if any are."""
+    marks = liked(site, user, answer.ranking.rows)
+    return None if marks is None else float(relevant_precision(marks))
 
 
 def _column(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonymizer.errors import AnonymizerError
 
+from ...accounts.codes import TOKEN
 from ...disclosure.disclosure import Fact
 from ...disclosure.numbers import count
 from ...disclosure.own_view import OwnView, ProfileTerm
@@ -28,11 +29,19 @@ if TYPE_CHECKING:
     from ...workspace.ledger import Noted
 
 A_PAGE = 25  # terms
+FOLDED = 250  # terms, where most are folded
 HEAVIEST = 24  # terms of the row that are shown before the fold
 LISTED = 200  # searches
 CHIPS = 60  # terms of a list that are shown before the fold
-WEIGHT, NAME, LAST = "weight", "name", "last"
-SORTS = {NAME: "Interest", WEIGHT: "Weight", LAST: "Searched for"}  # in the order of the columns
+SEARCHES, WEIGHT, NAME, LAST = "searches", "weight", "name", "last"
+SORTS = {SEARCHES: "Most searched", LAST: "Latest", WEIGHT: "Weight", NAME: "A to Z"}
+_FOLDS = {  # the fewest searches of terms -> the name of their fold
+    10: "10 searches or more",
+    5: "5 to 9 searches",
+    2: "2 to 4 searches",
+    1: "1 search",
+    0: "It is not known from which searches",
+}
 _YET = "Nothing was sent in this mode yet. Search for something and come back."
 _PAUSED = "While personalization is paused, no request is kept."
 _PLAIN = "Nothing is sent in this mode: you get the plain order."
@@ -46,12 +55,13 @@ _logger = logging.getLogger(__name__)
 
 
 class TermRow(NamedTuple):
-    """A line of the table of own terms."""
+    """An own term in the list."""
 
     term: str
     weight: str
     width: float  # of the bar, from 0 to 100
-    origin: str
+    searches: str
+    days: str
     released: bool
     only_mine: bool
 
@@ -77,13 +87,15 @@ class Listing:
 class Terms:
     """A page of the own terms."""
 
-    rows: list[TermRow]
+    folds: dict[str, list[TermRow]]  # by name; without one, they are not folded
     first: int
+    last: int
     found: int  # terms that match the filter
     all: int
     page: int
     pages: int
-    any_origin: bool
+    sorts: dict[str, str]  # that tell terms apart
+    weighed: bool  # whether the weights differ
 
 
 class Kept(NamedTuple):
@@ -178,30 +190,47 @@ def weight_text(weight: float) -> str:
 def _terms(terms: Sequence[ProfileTerm], listing: Listing) -> Terms:
     wanted = listing.find.casefold()
     hits = sorted((own for own in terms if wanted in own.term.casefold()), key=_ORDER[listing.sort])
-    pages = max(1, -(-len(hits) // A_PAGE))
+    known = any(own.origin for own in terms)
+    weighed = len({own.weight for own in terms}) > 1
+    useless = [*[SEARCHES, LAST] * (not known), *[WEIGHT] * (not weighed and known)]
+    folded = known and listing.sort == SEARCHES and not wanted
+    size = FOLDED if folded else A_PAGE
+    pages = max(1, -(-len(hits) // size))
     page = min(listing.page, pages)
-    first = A_PAGE * (page - 1)
-    shown = hits[first : first + A_PAGE]
+    first = size * (page - 1)
+    shown = hits[first : first + size]
     top = max((own.weight for own in terms), default=1.0)
+    folds: dict[str, list[TermRow]] = {}
+    for own in shown:
+        names = (name for least, name in _FOLDS.items() if _times(own) >= least)
+        folds.setdefault(next(names) if folded else "", []).append(_row(own, top))
     return Terms(
-        rows=[
-            TermRow(
-                term=own.term,
-                weight=weight_text(own.weight),
-                width=round(100 * own.weight / top, 1),
-                origin=origin_text(own.origin),
-                released=own.released is not None,
-                only_mine=own.only_mine,
-            )
-            for own in shown
-        ],
+        folds=folds,
         first=first + 1 if shown else 0,
+        last=first + len(shown),
         found=len(hits),
         all=len(terms),
         page=page,
         pages=pages,
-        any_origin=any(own.origin for own in terms),
+        sorts={name: shown for name, shown in SORTS.items() if name not in useless},
+        weighed=weighed,
     )
+
+
+def _row(own: ProfileTerm, top: float) -> TermRow:
+    return TermRow(
+        term=own.term,
+        weight=weight_text(own.weight),
+        width=round(100 * own.weight / top, 1),
+        searches=count(_times(own), "search", "searches") if _times(own) else "",
+        days=days_of(own.origin),
+        released=own.released is not None,
+        only_mine=own.only_mine,
+    )
+
+
+def _times(own: ProfileTerm) -> int:
+    return own.origin.times if own.origin else 0
 
 
 def _last(own: ProfileTerm) -> int:
@@ -210,6 +239,7 @@ def _last(own: ProfileTerm) -> int:
 
 
 _ORDER: Mapping[str, Any] = {
+    SEARCHES: lambda own: (-_times(own), -own.weight, own.term),
     WEIGHT: lambda own: (-own.weight, own.term),
     NAME: lambda own: own.term,
     LAST: lambda own: (-_last(own), own.term),
@@ -220,19 +250,16 @@ def _day(at: int) -> datetime:
     return datetime.fromtimestamp(at, UTC)
 
 
-def origin_text(origin: TermOrigin | None) -> str:
-    """Return in how many searches a term came up, and when, by its `origin`."""
-    if origin is None or not origin.times:
-        return "not known"
-    searches = f"in {count(origin.times, 'search', 'searches')}"
-    if origin.first is None or origin.last is None:
-        return f"{searches}; the log has no times"
+def days_of(origin: TermOrigin | None) -> str:
+    """Return when a term came up in searches, by its `origin`; empty if that is not known."""
+    if origin is None or origin.first is None or origin.last is None:
+        return ""
     first, last = (_day(at).date() for at in (origin.first, origin.last))
     if first == last:
-        return f"{searches}, on {first.day} {first:%B %Y}"
+        return f"{first.day} {first:%B %Y}"
     year = "" if first.year == last.year else f" {first.year}"
     month = "" if not year and first.month == last.month else f" {first:%B}"
-    return f"{searches}, {first.day}{month}{year} to {last.day} {last:%B %Y}"
+    return f"{first.day}{month}{year} to {last.day} {last:%B %Y}"
 
 
 _ONLY = (
@@ -255,6 +282,23 @@ def kept(site: Site, user: str) -> KeptSearches:
         for one in searches[:LISTED]
     ]
     return KeptSearches(latest, len(searches))
+
+
+class TokenLine(NamedTuple):
+    """A token of the person's scripts."""
+
+    public: str
+    begins: str
+    name: str
+    made: str  # its day
+
+
+def tokens(site: Site, user: str) -> list[TokenLine]:
+    """Return the tokens of `user`, the oldest first."""
+    return [
+        TokenLine(one.public, f"{TOKEN}{one.public}", one.name, f"{_day(one.made):%Y-%m-%d}")
+        for one in site.store.tokens(user)
+    ]
 
 
 class GatheredTerm(NamedTuple):
@@ -303,10 +347,13 @@ class SentRequest(NamedTuple):
 def sent(site: Site, user: str, sharing: int | None) -> list[SentRequest]:
     """Return the engine's request in each mode of the last search of `user`."""
     last = site.transcripts.of(user)
-    return [_sent(site, user, mode, last.get(mode), sharing) for mode in site.modes.modes]
+    return [sent_in(site, user, mode, last.get(mode), sharing) for mode in site.modes.modes]
 
 
-def _sent(site: Site, user: str, mode: str, last: Request | None, users: int | None) -> SentRequest:
+def sent_in(
+    site: Site, user: str, mode: str, last: Request | None, users: int | None = None
+) -> SentRequest:
+    """Return the engine's request `last`, made for `user` in `mode`; None: why there is none."""
     row = site.modes.row_for(user, mode) if site.modes.release_of(mode) else None
     people = row.users if row and not row.foreign else users
     shown, named = site.shown(mode), (mode, kind(mode), site.name_of(mode))
@@ -370,6 +417,7 @@ def download(site: Site, user: str, view: OwnView | None) -> dict[str, Any]:
             {"query": search.query, "mode": search.mode, "at": search.at}
             for search in site.store.searches(user)
         ],
+        "tokens": [{"name": one.name, "made": one.made} for one in site.store.tokens(user)],
         "last_requests": {
             mode: json.loads(request.as_bytes().decode("utf-8", "surrogatepass"))
             for mode, request in site.transcripts.of(user).items()

@@ -122,7 +122,7 @@ def cards(
 
     If it `opens`, a title without a web address leads to the document's page here.
     """
-    page = link("search.document", doc="-").removesuffix("-") if opens else ""
+    page = own_pages() if opens else ""
     rows = np.unique(np.concatenate([r.rows[first : first + count] for r in rankings]))
     pairs = zip(rows.tolist(), engine.documents(rows), strict=True)
     return {row: card(row, document, query, size, page) for row, document in pairs}
@@ -160,14 +160,21 @@ def stored(document: Document) -> StoredText:
 
 
 def _opened(page: str, name: str, title: Markup) -> Markup:
-    if not page:
-        return title
-    if not _PLAIN_ID.fullmatch(name):
-        if not _LINKABLE.fullmatch(name):
-            return title
-        name = quote(name)
+    there = own_page(page, name) if page else ""
     # Formatting would escape each part once more, on every hit of a page.
-    return Markup(f'<a href="{page}{name}">{title}</a>')  # noqa: S704
+    return Markup(f'<a href="{there}">{title}</a>') if there else title  # noqa: S704
+
+
+def own_pages() -> str:
+    """Return what the addresses begin with of the documents' pages here."""
+    return link("search.document", doc="-").removesuffix("-")
+
+
+def own_page(page: str, name: str) -> str:
+    """Return the address below `page` of the document `name`; "" if no address leads there."""
+    if _PLAIN_ID.fullmatch(name):
+        return f"{page}{name}"
+    return f"{page}{quote(name)}" if _LINKABLE.fullmatch(name) else ""
 
 
 def title_of(document: Document) -> str:

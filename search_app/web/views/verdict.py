@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from ...disclosure.disclosure import Words
 from ...disclosure.groups import WORDS
 from ...disclosure.numbers import count, two_decimals
 from ...measures.precision import DEPTH, FIRST
+from ..site import Site
+from ..wording import kind
+from .answering import Outcome
 
 _PLAIN = "plain search"
 
@@ -20,6 +24,25 @@ class Closeness(NamedTuple):
     overlap: int  # documents of the own first ten that are in its first ten
     release: str = ""  # the further release that has its row, if it is one
     words: Words = WORDS  # on such rows
+
+
+_RELEASE = attrgetter("release")
+
+
+def verdict_on(site: Site, user: str, outcome: Outcome, modes: Sequence[str]) -> str:
+    """Return how close the orders by rows of `outcome` in `modes` come for `user`, if any do."""
+    near = {
+        mode: Closeness(
+            *(answer.precision.ap, answer.agreement.overlap),
+            *(mode.partition(":")[2], site.words_of(mode, user)),
+        )
+        for mode, answer in outcome.answers.items()
+        if mode in modes and answer.precision and answer.agreement
+    }
+    groups = sorted((close for mode, close in near.items() if kind(mode) == "group"), key=_RELEASE)
+    plain, group = outcome.answers["none"], outcome.answers.get("group")
+    users = group.users if group else None
+    return verdict(near["none"], groups, len(plain.ranking), users) if "none" in near else ""
 
 
 def verdict(

@@ -82,6 +82,7 @@ def forget_person(site: Site, user: str) -> ForgetReport:
         # generation: a search that began before it notes nothing afterwards.
         _drop_requests(site)
         limits.forget(user)
+        site.log.repeats.forget(user)
     _warn_of_files(done, user)
     return done
 

@@ -75,11 +75,12 @@ def limit(app: Flask, rate: float) -> None:
 
 
 def _follow(app: Flask, site: Site) -> None:
-    """Let the buckets of `app` keep nothing about people unknown to `site`."""
+    """Let the buckets of `app`, and the log, keep nothing about people unknown to `site`."""
     people = {*site.people, *(user for user, _ in site.store.codes())}
     for key in (_KEY, _ORDERS):
         if buckets := app.extensions.get(key):
             buckets.keep(people)
+    site.log.repeats.keep(people)
 
 
 def _refuse_haste() -> None:

@@ -18,12 +18,13 @@ from flask import (
 )
 from flask.blueprints import BlueprintSetupState
 from werkzeug.datastructures import WWWAuthenticate
-from werkzeug.exceptions import Unauthorized
+from werkzeug.exceptions import TooManyRequests, Unauthorized
 from werkzeug.wrappers import Response as Answer
 
-from ...accounts.codes import public_part
+from ...accounts.codes import TOKEN, public_part, read_token
 from ...settings import PRIVATE, Settings
 from ..faults import API
+from ..headers import bearer
 from ..site import STOPPED, Site, this_site
 from . import sessions
 from .access import Visitor, visitor
@@ -42,13 +43,18 @@ OPEN = {
     "health",
     "docs",
     "openapi",
+    "opensearch.describe",
+    "metrics",
     "me.forgotten",
 }  # blueprints or endpoints that need no session
 PERSONAL = {"me", "api_profile"}  # blueprints that only a person has
 _OF_PEOPLE = {*PERSONAL, "admin", "groups", "api_groups"}  # blueprints with profiles or rows
 _ALWAYS = {"me.forget", "me.be_forgotten"} | OPEN  # whether a later state can be opened or not
 WRONG = "This code is not known here. Please check every letter and digit."
+NO_TOKENS = "Nobody signs in here, so this server takes no tokens. Leave Authorization out."
+WRONG_TOKEN = "This token is not known here. It may be revoked; make another on your page."  # noqa: S105
 TOO_MANY = "Too many wrong codes came from your network. A right one is let in at any time."
+_SCHEMES = ("cookie", "bearer")
 _KEY = "veilsearch.sign_in"
 
 
@@ -70,18 +76,56 @@ def _know_visitor() -> Response | None:
     site = this_site()
     if site.stopped and _among(_OF_PEOPLE) and not _among(_ALWAYS):
         abort(503, STOPPED)
+    token = bearer()
+    if token is not None and site.access != PRIVATE:
+        abort(400, NO_TOKENS)
     if site.access != PRIVATE or request.endpoint == "assets.file":
         return None
-    g.visitor = known = sessions.whose(site, _door().operators, request.cookies.get(COOKIE, ""))
+    # A wrong token is refused, whatever cookie comes with it.
+    g.visitor = known = _holder(site, token) if token is not None else _session(site)
     if known.admin and _among(PERSONAL):
         abort(403, "The operator has no profile. To see a person’s page, that person signs in.")
     # Addresses that don't exist get their 404, not the sign-in page.
     if known.user or known.admin or _among(OPEN) or request.routing_exception:
         return None
     if request.path.startswith(API):
-        scheme = WWWAuthenticate("cookie", {"realm": "veilsearch"})
-        raise Unauthorized("Sign in first, at /sign-in.", www_authenticate=scheme)
+        schemes = [WWWAuthenticate(scheme, {"realm": "veilsearch"}) for scheme in _SCHEMES]
+        sentence = f"Sign in first, at {url_for('sign_in.show')}, or send a token."
+        raise Unauthorized(sentence, www_authenticate=schemes)
     return _to("sign_in.show")
+
+
+def _session(site: Site) -> Visitor:
+    """Return the visitor by the request's cookie."""
+    return sessions.whose(site, _door().operators, request.cookies.get(COOKIE, ""))
+
+
+def _holder(site: Site, token: str) -> Visitor:
+    """Return the visitor by the request's `token`; refuse a wrong one, and too many of them."""
+    if user := site.store.holder_of(token):
+        return Visitor(user)
+    # As with codes: only wrong ones count, by address and public part.
+    key = f"{TOKEN}{read_token(token).public}"
+    if wait := _door().tries.begin(network(request.remote_addr), key, site.clock()):
+        raise TooManyRequests("Too many wrong tokens came from your network.", retry_after=wait)
+    scheme = WWWAuthenticate("bearer", {"realm": "veilsearch", "error": "invalid_token"})
+    raise Unauthorized(WRONG_TOKEN, www_authenticate=scheme)
+
+
+def operators_only(site: Site) -> None:
+    """Refuse the request unless the operator of `site` has signed in, or it has their token."""
+    if visitor().admin:
+        return
+    door, client, given = _door(), network(request.remote_addr), request.authorization
+    token = (given.token or "") if given and given.type == "bearer" else ""
+    # The operator may choose a weak token, so here even a right one waits after many wrong ones.
+    if token and (wait := door.tries.begin(client, None, site.clock())):
+        raise TooManyRequests("Too many wrong tokens came from your network.", retry_after=wait)
+    if site.admin_token and sessions.same(token, site.admin_token):
+        door.tries.take_back(client, None)
+        return
+    scheme = WWWAuthenticate("bearer", {"realm": "veilsearch"})
+    raise Unauthorized("Only the operator may see this.", www_authenticate=scheme)
 
 
 @pages.app_context_processor
@@ -151,7 +195,8 @@ def _among(names: set[str]) -> bool:
 
 def cookie_attributes(settings: Settings) -> dict[str, Any]:
     """Return a cookie's attributes by `settings`: closed to scripts, gone with the browser."""
-    return {"httponly": True, "samesite": "Strict", "path": "/", "secure": settings.https}
+    place = {"path": settings.root_path or "/", "secure": settings.https}
+    return {"httponly": True, "samesite": "Strict", **place}
 
 
 def drop_cookie(site: Site, response: Answer) -> None:

@@ -13,8 +13,9 @@ from scipy.sparse import csr_matrix
 from anonymizer.attacks.attacked import Attacked
 from anonymizer.attacks.beyond_m import _supports
 from anonymizer.attacks.fitting import assigned
+from anonymizer.attacks.inference import rising
 from anonymizer.attacks.learning import _company, _evidence
-from anonymizer.attacks.linking import linked
+from anonymizer.attacks.linking import likeliest, linked, row_odds
 from anonymizer.attacks.membership import area, evidence
 from anonymizer.model import Profiles
 
@@ -97,6 +98,31 @@ def test_linking(seed: int) -> None:
         equal = sum(abs(value - own) <= 1e-6 for value in score)
         for at, top in enumerate((1, 5)):
             assert right[place, at] == pytest.approx(min(1, max(0, (top - better) / equal)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_odds_that_a_row_is_somebodys(seed: int) -> None:
+    people, groups, target = world(seed)
+    known = target.knowing(np.arange(20), 2)[1]
+    for odds, cells in zip(row_odds(target.view, known), known, strict=True):
+        terms = {target.profiles.terms[at] for at in cells.indices}
+        rows = zip(centroids(people, groups), groups, strict=True)
+        chances = [math.exp(likelihood(row, terms, None)) * len(group) for row, group in rows]
+        for value, chance in zip(odds, chances, strict=True):
+            rest = max(sum(chances) - chance, LEAST * sum(chances))
+            assert value == pytest.approx(math.log(chance / rest), abs=1e-4)
+    assert likeliest(np.array([2.0, -1, 2, 0])).tolist() == [0.5, 0, 0.5, 0]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_terms_that_a_row_makes_likelier(seed: int) -> None:
+    people, groups, target = world(seed)
+    usual = Counter(term for row in people.values() for term in row)
+    marks = rising(target.view).toarray()
+    for number, row in enumerate(centroids(people, groups)):
+        likelier = {term for term, share in row.items() if share > usual[term] / 20 + 1e-9}
+        terms = target.profiles.terms
+        assert {terms[at] for at in np.flatnonzero(marks[number])} == likelier
 
 
 @pytest.mark.parametrize("seed", SEEDS)

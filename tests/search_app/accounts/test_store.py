@@ -209,6 +209,7 @@ def test_forgetting_leaves_no_byte_of_a_person(
 ) -> None:
     crowd(store)
     token = sign_in(store, store.new_code(NEEDLE))
+    script = store.new_token(NEEDLE, "query-needle of a script") or ""
     store.choose(NEEDLE, remember=True)
     for number in range(200):
         store.remember(NEEDLE, f"query-needle {number} " + "long " * (number % 40), "own", NOW)
@@ -222,7 +223,7 @@ def test_forgetting_leaves_no_byte_of_a_person(
     assert b"query-needle" not in kept
     assert b"other-007" in kept
     assert people_store.hash_token(token) not in kept
-    assert store.visitor_of(token, NOW) is None
+    assert (store.visitor_of(token, NOW), store.holder_of(script)) == (None, None)
     assert store.choices(NEEDLE) == PersonChoices()
     assert store.check() == 60
 
@@ -293,7 +294,7 @@ def test_a_file_of_version_1_is_taken_on_with_all_it_holds(path: Path) -> None:
         store.choose("u1", remember=True)
     with closing(sqlite3.connect(path)) as file, file:
         file.executescript(
-            "DROP TABLE moving; DROP TABLE grown; DROP TABLE growing; "
+            "DROP TABLE tokens; DROP TABLE moving; DROP TABLE grown; DROP TABLE growing; "
             "DROP TABLE sum_of_rows; PRAGMA user_version = 1"
         )
     for _ in range(2):
@@ -304,14 +305,14 @@ def test_a_file_of_version_1_is_taken_on_with_all_it_holds(path: Path) -> None:
             assert store.check() == 1
 
 
-@pytest.mark.parametrize("version", [0, 6])
+@pytest.mark.parametrize("version", [0, 7])
 def test_a_file_of_another_version_is_one_line_and_stays(path: Path, version: int) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE codes (id INTEGER PRIMARY KEY)")
     connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(UsageError, match=f"its version is {version} instead of 5"):
+    with pytest.raises(UsageError, match=f"its version is {version} instead of 6"):
         PeopleStore(path)
     assert path.read_bytes()[100:] == before[100:]  # the header counts changes
 

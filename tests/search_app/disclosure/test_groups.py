@@ -24,8 +24,8 @@ SAID = (
     "smallest of the 1,200 groups has 3 people.",
     "at most p = 0.40",
     "some group has an interest that all its members share",
-    "up to 99 percentage points, compared with how common the interest is among the people of the "
-    "same cohort. From 1\u00a0%",
+    "more than 99 percentage points, compared with how common the interest is among the people of "
+    "the same cohort. From under 1\u00a0%",
 )
 
 
@@ -39,7 +39,7 @@ def groups(facts: dict[str, Any]) -> Groups:
 
 def test_facts_say_what_they_mean() -> None:
     told = groups(FACTS).ranking_facts(4)
-    assert [fact.value for fact in told] == ["4", "0.40", "1.00", "0.99"]
+    assert [fact.value for fact in told] == ["4", "0.40", "1.00", "over 0.99"]
     for fact, said in zip(told, SAID, strict=True):
         assert said in fact.meaning
 
@@ -52,7 +52,7 @@ AVERAGE_OF = {"average_linkability": 0.4}
     [
         ({"single_person_rows": 1}, "1 row is one person’s own profile: nothing is hidden there."),
         ({"single_person_rows": 9}, "9 rows are one person’s own profile: nothing is hidden"),
-        ({"worst_linkability": 0.75}, "right at most 75 % of the time"),
+        ({"worst_linkability": 0.75}, "right up to 75 % of the time"),
         (AVERAGE_OF, "average size of all profiles, divided by the number of different interests"),
         (AVERAGE_OF, "If all profiles were equally long, a random member would"),
         ({**AVERAGE_OF, "share_linkability": 0.45, "p": 0.4}, "(measured: up to 0.45 in a group)"),

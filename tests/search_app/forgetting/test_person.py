@@ -162,7 +162,8 @@ def test_what_stands_next_to_profiles_still_fits_them(
 
 def test_the_lecture_goes_on_without_a_person(workspace: Workspace) -> None:
     lecture = workspace.root / "lecture.tsv"
-    lecture.write_text(f"# bass\njava\t{OURS}\nbass\tperson-1\n{OURS} alone\n")
+    both = f"java\tperson-1, {OURS}\ttwo\tAsk first.\n"
+    lecture.write_text(f"# bass\njava\t{OURS}\n{both}bass\tperson-1\n{OURS} alone\n")
     before = lecture.read_text()
     gone(workspace, OURS, {OUR_TERM})
     assert lecture.read_text() == before

@@ -141,7 +141,7 @@ def test_looking_writes_nothing(run: Run) -> None:
         (["--new"], "no ids; name them after --new or --revoke"),
         (["--revoke"], "no ids; name them after --new or --revoke"),
         (["--new", "--users", "missing.txt"], "can't be read: No such file or directory"),
-        ([], "one of the arguments --new --all --revoke --list is required"),
+        ([], "one of the arguments --new --all --revoke --list --token --revoke-tokens"),
         (["--all", "-o", "/missing/codes.tsv"], "/missing/codes.tsv can't be written"),
     ],
 )
@@ -189,3 +189,31 @@ def test_what_grew_is_forgotten_by_term_and_with_its_person(run: Run) -> None:
     assert grown("u1", "u2", "new") == [{"opera": 1}, {}, {}]
     listed = run.json("codes", "--list")["codes"]
     assert [one["user"] for one in listed] == ["u1"]
+
+
+def test_tokens_are_made_for_who_has_a_code_and_revoked_alone(run: Run) -> None:
+    code = run.json("codes", "--new", "u1")["codes"]["u1"]
+    tokens = [run.json("codes", "--token", "u1", "--name", name)["token"] for name in ("a", "b")]
+    tokens.append(run("codes", "--token", "u1", "--name", "c").strip())
+    store = PeopleStore(run.workspace / FILE)
+    assert [store.holder_of(token) for token in tokens] == ["u1"] * 3
+    assert {token.name for token in store.tokens("u1")} == set("abc")
+    assert run("codes", "--revoke-tokens", "u1") == "3 tokens revoked\n"
+    assert [store.holder_of(token) for token in tokens] == [None] * 3
+    assert run.json("codes", "--revoke-tokens", "u1", code=1) == {"revoked": 0}
+    assert visitor(run, code) == "u1"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--token", "u2", "--name", "a"], "that person has no code, or 10 tokens already"),
+        (["--token", "u1"], "--token USER and --name NAME go together"),
+        (["--list", "--name", "a"], "--token USER and --name NAME go together"),
+        (["--token", "u1", "--name", " "], "--name has 1 to 50 visible characters"),
+        (["--token", "u1", "--name", "a", "-o", "x.tsv"], "-o goes only with --new or --all"),
+    ],
+)
+def test_a_token_that_can_not_be_made_is_one_line(run: Run, words: list[str], told: str) -> None:
+    run("codes", "--new", "u1")
+    assert told in run.refused("codes", *words)

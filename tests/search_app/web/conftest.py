@@ -39,8 +39,10 @@ from search_app.search.engine import Engine
 from search_app.search.modes import Modes
 from search_app.settings import Settings
 from search_app.tasks.growth import Growth
+from search_app.town.examples import story
 from search_app.web import Example, Live, Site, create_app
 from search_app.web.charts import log_figures
+from search_app.workspace.lecture import Lecture
 
 from ..toy_index import Shelf
 from .browser.chromium import ARGUMENTS, CHROMIUM
@@ -167,7 +169,8 @@ def site(modes: Modes, log: PrecisionLog) -> Site:
         release_name="toy",
         corpus="toy corpus",
         build="toy corpus.0001",
-        examples=(Example("1001", "java", "java as Mira, who loves coffee"),),
+        examples=(Example("1001", "java"),),
+        prepared=lambda: Lecture(story("java", ["1001", "1002"])),
     )
 
 

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
+from weakref import WeakKeyDictionary
 
 from flask import Blueprint, Flask, Response, current_app, render_template, request
+from markupsafe import Markup, escape
 
 from ....settings import DEMO, PRIVATE
+from ...headers import SAFE
 from ...pages.experiments import runs_of
 from ...site import Site, this_site
-from ...visitors.sign_in import COOKIE
 from .openapi import BASE, Route, document, routes
 from .operations import Operation, as_json, parameters_of
 from .schema import FieldRow, Json, Sort, field_row, sample, sort_of
 
 pages = Blueprint("docs", __name__)
 _SHOWN = 2  # items of a list in an example
+_ROOT = "http://this-site.invalid"  # stands in kept text for the reader's own address of the site
+
+
+class TryField(NamedTuple):
+    """A field of the form that tries an operation; with choices, one of them is its value."""
+
+    name: str
+    value: str
+    choices: list[str]
 
 
 class Described(NamedTuple):
@@ -32,6 +43,8 @@ class Described(NamedTuple):
     parameters: list[FieldRow]
     body: Sort | None
     answer: Sort
+    fields: list[TryField] | None  # of the form that tries it; None where a form can't
+    address: str  # that the form leads to
     curl: str  # the request as a command
     shown: str  # its answer
     real: bool  # answered by this site just now; else only the shape of an answer
@@ -43,20 +56,51 @@ def machine() -> Response:
     return as_json(document(current_app, this_site()))
 
 
+class _KeptText:
+    """The document as text, for each site, until what it shows may have changed."""
+
+    def __init__(self) -> None:
+        self.changes = 0
+        self._of: WeakKeyDictionary[Site, tuple[tuple[int, bool], str]] = WeakKeyDictionary()
+
+    def of(self, site: Site, make: Callable[[], str]) -> str:
+        # Publishing a release changes what may be shown of it, without a new site.
+        now = self.changes, site.modes.withheld()
+        state, text = self._of.get(site, ((-1, True), ""))
+        if state != now:
+            text = make()
+            # A change in the meantime has made this text old already.
+            self._of[site] = now, text
+        return text
+
+
+_kept = _KeptText()
+
+
+@pages.after_app_request
+def _renew(answer: Response) -> Response:
+    """Show nobody an example with what somebody has just removed."""
+    _kept.changes += request.method not in SAFE
+    return answer
+
+
 @pages.get("/docs")
 def show() -> str:
     """Return the document as a page."""
+    text = _kept.of(this_site(), _text).replace(_ROOT, str(escape(request.url_root.rstrip("/"))))
+    return render_template("docs/show.html", document=Markup(text))  # noqa: S704 our own template
+
+
+def _text() -> str:
     app, site = current_app, this_site()
     whole = document(app, site)
-    schemas = whole["components"]["schemas"]
-    described = [_described(app, site, route, whole) for route in routes(app)]
     return render_template(
-        "docs/show.html",
+        "docs/document.html",
         about=whole["info"]["description"].split("\n\n"),
-        operations=described,
+        operations=[_described(app, site, route, whole) for route in routes(app)],
         records=[
             (name, record, [field_row(*field) for field in record["properties"].items()])
-            for name, record in schemas.items()
+            for name, record in whole["components"]["schemas"].items()
         ],
         private=site.access == PRIVATE,
     )
@@ -80,10 +124,27 @@ def _described(app: Flask, site: Site, route: Route, whole: Mapping[str, Any]) -
         ],
         body=sort_of(_schema(described["requestBody"])) if "requestBody" in described else None,
         answer=sort_of(answer),
+        fields=_fields(described["parameters"], address) if route.method == "GET" else None,
+        address=site.settings.root_path + address.partition("?")[0],
         curl=_curl(site, route, address),
         shown=text,
         real=real is not None,
     )
+
+
+def _fields(parameters: Sequence[Mapping[str, Any]], address: str) -> list[TryField]:
+    """Return a field for each of `parameters` in the query, with its value in `address`."""
+    given = dict(parse_qsl(address.partition("?")[2]))
+    fields = []
+    for one in parameters:
+        schema, name = one["schema"], one["name"]
+        choices = [str(choice) for choice in schema.get("enum", ())]
+        usual = schema.get("default", choices[-1] if choices else "")
+        value = str(given.get(name, usual))
+        # A form sends empty fields, too, and the API refuses an empty number.
+        if one["in"] == "query" and (value or schema["type"] == "string"):
+            fields.append(TryField(name, value, choices))
+    return fields
 
 
 def _schema(content: Mapping[str, Any]) -> Any:
@@ -152,8 +213,8 @@ def _curl(site: Site, route: Route, address: str) -> str:
     if route.method != "GET":
         words += ["-X", route.method]
     if site.access == PRIVATE and not operation.open:
-        words += ["--cookie", f"{COOKIE}=SESSION"]
+        words += ["-H", "'Authorization: Bearer TOKEN'"]
     if operation.body is not None:
         body = json.dumps(dict(operation.example))
         words += ["-H", "'Content-Type: application/json'", "-d", f"'{body}'"]
-    return " ".join([*words, f"'{request.host_url.rstrip('/')}{address}'"])
+    return " ".join([*words, f"'{_ROOT}{address}'"])

@@ -18,12 +18,12 @@ from .operations import Operation, operation_of, parameters_of
 from .schema import Schema, schema_of
 
 BASE = "/api/v1"
-_SESSION = "session"
+_SESSION, _TOKEN = "session", "token"
 _IN_PATH = re.compile(r"<(?:\w+:)?(\w+)>")  # <doc>, or <path:doc>, which may have slashes
 _METHODS = ("GET", "PUT", "POST", "DELETE")
 _REFUSALS = {
     400: "The request does not follow this document; the message names all faults at once.",
-    401: "The visitor has not signed in.",
+    401: "The visitor has not signed in, or the token is wrong.",
     403: "The visitor may not do this here.",
     404: "There is no such thing, or the visitor may not see it.",
     413: "The body is too large.",
@@ -92,7 +92,7 @@ def document(app: Flask, site: Site) -> dict[str, Any]:
             content = {"application/json": {"schema": schema_of(operation.body, schemas)}}
             described["requestBody"] = {"required": True, "content": content}
         if site.access == PRIVATE and not operation.open:
-            described["security"] = [{_SESSION: []}]
+            described["security"] = [{_SESSION: []}, {_TOKEN: []}]  # either of them
         paths.setdefault(route.path, {})[route.method.lower()] = described
     schema_of(records.RefusalJson, schemas)
     components: dict[str, Any] = {"schemas": dict(sorted(schemas.items()))}
@@ -103,12 +103,17 @@ def document(app: Flask, site: Site) -> dict[str, Any]:
                 "in": "cookie",
                 "name": COOKIE,
                 "description": "The cookie that /sign-in sets in exchange for a personal code.",
-            }
+            },
+            _TOKEN: {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "A token that a person has made on /me for their scripts.",
+            },
         }
     return {
         "openapi": "3.1.0",
         "info": {"title": "veilsearch", "version": __version__, "description": _ABOUT},
-        "servers": [{"url": "/"}],
+        "servers": [{"url": site.settings.root_path or "/"}],
         "paths": paths,
         "components": components,
     }

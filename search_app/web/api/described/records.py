@@ -89,6 +89,8 @@ class PlacedJson(TypedDict):
 class HitJson(PlacedJson, CardJson):
     """A document at its rank."""
 
+    page: Annotated[str, "The path of its page here; empty if no address leads to its id."]
+
 
 class GoneJson(TypedDict):
     """A document from the first plain ranks that is not among the results shown here."""
@@ -220,6 +222,58 @@ class ComparisonJson(TypedDict):
     milliseconds: Count
     notices: Notices
     columns: list[ColumnJson]
+
+
+class StopHitJson(TypedDict):
+    """A document at a stop of the dial."""
+
+    id: DocumentId
+    title: str
+    rank: Annotated[Place, "Its rank here, from 1."]
+    plain_rank: Annotated[Place, "Its rank in the plain order of the same pool."]
+
+
+class GuessJson(TypedDict):
+    """A guess about a person, by someone who has learnt which row is theirs."""
+
+    term: str
+    right: Annotated[bool, "Whether the term is in the person’s profile."]
+
+
+class StopJson(TypedDict):
+    """A search at a stop of the dial."""
+
+    mode: Annotated[str, "own, group, group: and the folder of a release, or none."]
+    label: Annotated[str, "What it is; of a release, its sizes or what it promises."]
+    says: Annotated[str, "What it gives and what it gives away, in sentences."]
+    hidden: Annotated[str, "Who the person hides among, in a sentence."]
+    people: Annotated[Count, "How many people the ranking can’t tell apart."]
+    ap: Annotated[
+        Share | None,
+        "Average precision by the own profile, as in a comparison. None without a profile.",
+    ]
+    share: Annotated[str, "The same in percent; 100 only if it is 1."]
+    results: Annotated[list[StopHitJson], "Its first documents."]
+    guesses: Annotated[
+        list[GuessJson],
+        "The best guesses of the attacker column of inference, the surest first.",
+    ]
+    right: Annotated[Count, "How many of them are right."]
+    mean: Annotated[float, "The same on average over everybody who has a row."]
+
+
+class DialJson(TypedDict):
+    """A search at every stop of the dial."""
+
+    query: Query
+    pool: Annotated[Place, "How many documents to find and order were requested."]
+    ranking: Ranking
+    operators: Operators
+    found: Found
+    milliseconds: Count
+    notices: Notices
+    building: Annotated[list[str], "Releases that are being made, and will be stops."]
+    stops: Annotated[list[StopJson], "From the own profile to the plain order."]
 
 
 class TermShareJson(TypedDict):
@@ -453,7 +507,8 @@ class MeanJson(TypedDict):
     ap_c: float | None
     half_width: Annotated[
         float | None,
-        "Half the 95 % interval of the mean AP, as if searches were independent; none for one.",
+        "Half the 95 % interval of the mean AP, over people as far as they are known since the "
+        "server’s start; none for fewer than 2, or 20 where real people see it.",
     ]
     plain: Annotated[Share | None, "Share that the rule evidence left plain; none by cosine."]
 
@@ -576,6 +631,14 @@ class ExperimentListJson(TypedDict):
     experiments: list[ExperimentSummaryJson]
 
 
+class ClaimMarginJson(TypedDict):
+    """How far the data lie on a claim's side of what decides it; below 0, on the other side."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
 class ExperimentClaimJson(TypedDict):
     """A claim, and what the data say about it."""
 
@@ -585,6 +648,7 @@ class ExperimentClaimJson(TypedDict):
     finding: Annotated[str, "What was measured, in a sentence."]
     verdict: Annotated[str, Rule("enum", VERDICTS)]
     p: Annotated[float | None, "P-value of the deciding test, corrected by Holm; none without."]
+    margin: Annotated[ClaimMarginJson | None, "Of the deciding step; none of what is counted."]
 
 
 class ExperimentPointJson(TypedDict):
@@ -620,6 +684,7 @@ class ExperimentFigureJson(ExperimentPartJson):
     across: Annotated[str, "The label of the horizontal axis."]
     up: Annotated[str, "The label of the vertical axis."]
     kind: str
+    ends: Annotated[list[str], "In a plane: what its left, right, lower and upper end stand for."]
     lines: list[ExperimentLineJson]
     files: Annotated[list[str], "Addresses of its files, as SVG, PNG or CSV."]
 

@@ -154,7 +154,7 @@ def slide(name: str) -> str:
         letters=LETTERS,
         revealed=_peek(),
         bars=_bars(place, name, trial),
-        address=request.host_url,
+        address=request.url_root,
     )
 
 

@@ -29,7 +29,7 @@ def row(made: Report, name: str, *begin: str) -> tuple[str, ...]:
 
 
 def test_all_parts_are_there_and_are_written_and_read(made: Report) -> None:
-    assert [each.name for each in made.figures] == ["figure-1", "figure-2", "ap-by-k"]
+    assert [each.name for each in made.figures] == ["tradeoff", "figure-1", "figure-2", "ap-by-k"]
     names = "table-3 table-5 table-6 table-7 iterations insertion gains reinsertion search"
     assert " ".join(each.name for each in made.tables) == names
     assert from_record(as_record(made)) == made
@@ -130,7 +130,12 @@ def test_the_search_table_sets_reduced_profiles_beside_groups_of_k(made: Report)
 
 
 def test_figures_follow_each_target_over_k(made: Report) -> None:
-    first, second, search = made.figures
+    plane, first, second, search = made.figures
+    assert [line.name for line in plane.lines][-3:] == [
+        "groups",
+        "no personalization",
+        "global average",
+    ]
     assert [line.name for line in first.lines] == [*TARGETS, "insertion, best target"]
     log = {line.name: [(p.x, round(p.value, 4)) for p in line.points] for line in first.lines}
     assert log["logsize"] == [(2, 0.37), (20, 0.30), (100, 0.18)]  # m = 3

@@ -71,15 +71,15 @@ def made(make_outcomes: MakeOutcomes, facts: Facts = facts, level: Level = level
     return report(sum_up(outcomes), {})
 
 
-def test_points_that_others_beat_are_grey(make_outcomes: MakeOutcomes) -> None:
+def test_points_that_others_beat_are_pale(make_outcomes: MakeOutcomes) -> None:
     page = made(make_outcomes)
     assert from_record(as_record(page)) == page
-    grey = {
+    pale = {
         figure.name: {point.release for line in figure.lines for point in line.points}
         - {point.release for line in figure.lines for point in line.points if not point.dominated}
         for figure in page.figures
     }
-    assert grey == {
+    assert pale == {
         "frontier-precision-100": {"dp-rows epsilon=0.5"},  # pooled p = 0.1 has more for less
         "frontier-person-100": {"dp-rows epsilon=0.5"},  # equally private, and serves worse
         "frontier-change-100": {"dp-rows epsilon=0.5"},
@@ -96,7 +96,7 @@ def test_points_that_others_beat_are_grey(make_outcomes: MakeOutcomes) -> None:
     assert rows["dp-rows epsilon = 0.5"] == "\u2013"
     assert rows["pooled p = 0.1"] == "precision; person; belief"
     (point, _) = page.figures[0].lines[0].points
-    assert point.about.startswith("pooled p = 0.1: 4.0 people a row; AP 0.600")
+    assert point.about.startswith("pooled p = 0.1: AP 0.600 (")
 
 
 def test_claims_hold_in_a_world_that_is_made_so(make_outcomes: MakeOutcomes) -> None:

@@ -182,7 +182,7 @@ def test_rows_of_others_are_points_of_the_plane(
     report = json.loads((out / "report.json").read_bytes())
     point = report["figures"][1]["lines"][-1]
     assert (point["name"], len(point["points"])) == ("mine/", 1)
-    assert "mine/ name = ours, p = 0.3: 4.0 people a row; AP 0." in point["points"][0]["about"]
+    assert "mine/ name = ours, p = 0.3: AP 0." in point["points"][0]["about"]
     assert [row[0] for row in report["tables"][0]["rows"]][-1] == "mine/"
     command = json.loads((out / "provenance.json").read_bytes())["command"]
     assert command.endswith(" --releases mine")

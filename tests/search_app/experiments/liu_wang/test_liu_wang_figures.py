@@ -150,11 +150,10 @@ def test_the_crossing_is_named_and_wordnets_share_stands_with_every_result(
     known = "80.0% of the occurrences are nouns of WordNet."
     assert all(known in findings[name] for name in findings if name[:2] in ("c1-", "c2", "c9"))
     figures = {figure.name: figure for figure in page.figures}
-    assert {*figures} == {"loss-2", "loss-5", "loss-10", "loss-20", "precision"}
+    assert {*figures} == {"tradeoff", "loss-2", "loss-5", "loss-10", "loss-20"}
     ssc, rival, _ = figures["loss-5"].lines
     assert [point.value for point in ssc.points] == [0.75, 0.5, 0.4, 0.3]
     assert {point.value for point in rival.points} == {0.7}
-    assert len(figures["precision"].lines) == 4 + 4 + 4
     tables = {table.name: table for table in page.tables}
     assert all(len(row) == len(t.head) for t in tables.values() for row in t.rows)
     assert len(tables["everything"].rows) == 20 + 3 + 6 + 1 + 8 + 8 + 5 + 3

@@ -107,9 +107,9 @@ def test_every_kind_of_rows_stands_beside_the_others(make_outcomes: MakeOutcomes
     assert STAGES in found.notes
 
 
-def test_figures_set_precision_against_belief_and_p(make_outcomes: MakeOutcomes) -> None:
+def test_figures_set_precision_against_belief(make_outcomes: MakeOutcomes) -> None:
     figures = {each.name: each for each in made(make_outcomes).figures}
-    assert list(figures) == ["promise-100", "promise-1000", "promise-by-p-100", "promise-by-p-1000"]
+    assert list(figures) == ["promise-100", "promise-1000"]
     lines = {
         line.name: [(point.x, round(point.value, 6)) for point in line.points]
         for line in figures["promise-1000"].lines
@@ -119,8 +119,6 @@ def test_figures_set_precision_against_belief_and_p(make_outcomes: MakeOutcomes)
     assert [value for _, value in lines["the paper's rows"]] == [0.55, 0.6, 0.65, 0.7]
     assert [x for x, _ in lines["pooled, smoothed"]] == list(PS)
     assert lines["global average"] == [(0.0, 0.4)]
-    by_p = {line.name: line.points for line in figures["promise-by-p-100"].lines}
-    assert [point.x for point in by_p["global average"]] == list(PS)
 
 
 def test_claims_hold_in_a_world_that_is_made_so(make_outcomes: MakeOutcomes) -> None:

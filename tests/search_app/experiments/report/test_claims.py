@@ -16,6 +16,7 @@ from search_app.experiments.report.claims import (
     chain,
     drafts_of,
     each_greater,
+    figure_verdict,
     greater,
     listed,
     p_text,
@@ -25,6 +26,7 @@ from search_app.experiments.report.claims import (
     steps_of,
 )
 from search_app.experiments.report.report import FAILS, HOLDS, UNDECIDED, Claim
+from search_app.measures.significance import Interval
 
 T = Wording("name", "text", "source")
 LOW = Side("low", np.linspace(0.2, 0.4, 20))
@@ -68,8 +70,8 @@ def test_no_difference_is_told_by_its_upper_end_and_the_other_way_round_with_its
     assert claim.finding.endswith(
         " Below 0.005 AP, the least that counts as a difference: at most 0.000."
     )
-    assert "below 0.005 AP, the least that counts as a difference" in " ".join(RULE)
-    assert "Intervals are not corrected" in " ".join(RULE)
+    assert "smaller than 0.005 AP, the least that counts as a difference" in " ".join(RULE)
+    assert [line.partition(":")[0].lower() for line in RULE] == [HOLDS, FAILS, UNDECIDED]
     (claim,) = settle([greater(T, SidePairs([(above(-0.1), LOW)]))])
     assert claim.p is not None
     assert claim.finding.endswith(" over 20 people. Surely the other way round.")
@@ -197,6 +199,44 @@ def test_facts_are_held_against_their_bounds_exactly() -> None:
     (found,) = settle(drafts_of([row], [(0.1, 0.1), (0.41, 0.4)]))
     assert found.verdict == FAILS
     assert found.finding.endswith("in 1 of 2 releases. Worst case: 0.410 instead of at most 0.4.")
+
+
+@pytest.mark.parametrize(
+    ("settings", "verdict", "margin"),
+    [
+        ([(0.77, 0.81)], True, 0.0),  # the paper's own setting, or the only one tried
+        ([(0.77, 0.81), (0.78, 0.80)], True, 0.0),
+        ([(0.83, 0.85), (0.77, 0.81)], None, -0.04),  # one of many would meet any figure
+        ([(0.83, 0.85), (0.73, 0.75)], None, -0.04),  # some setting between would meet it
+        ([(0.83, 0.85), (0.93, 0.95)], False, -0.14),
+        ([(0.73, 0.75), (0.63, 0.65)], False, -0.14),
+        ([(0.20, 0.95)], None, 0.0),  # an interval that contains too much
+        ([(0.20, 0.95), (0.83, 0.85)], None, -0.04),
+    ],
+)
+def test_a_figure_holds_in_all_settings_if_the_paper_names_none(
+    settings: list[tuple[float, float]], verdict: bool | None, margin: float
+) -> None:
+    found, miss = figure_verdict(0.79, [Interval(sum(one) / 2, *one) for one in settings])
+    assert found is verdict
+    assert miss.value == pytest.approx(margin)
+
+
+def test_the_margin_is_that_of_the_step_that_decides() -> None:
+    """In favour of a claim it is above 0, whichever way a claim looks."""
+    chained = chain([LOW, above(0.2, "middle"), above(0.25, "top")])
+    held, failed, good = settle(
+        [
+            rising(T, chained),
+            greater(T, SidePairs([(above(0.019), LOW)]), least=0.02),
+            as_good(T, SidePairs([(around(-0.003), LOW)])),
+        ]
+    )
+    found = [one.margin.value if one.margin else None for one in (held, failed, good)]
+    assert found == pytest.approx([0.05, -0.001, 0.002])
+    (bound,) = settle(drafts_of([at_most(T, "It", list)], [(0.1, 0.1), (0.41, 0.4)]))
+    assert bound.margin is not None
+    assert bound.margin.value == pytest.approx(-0.01)
 
 
 def test_small_texts() -> None:

@@ -12,6 +12,7 @@ from search_app.experiments.report.report import (
     HOLDS,
     UNDECIDED,
     Claim,
+    ClaimMargin,
     Figure,
     FigureLine,
     FigurePoint,
@@ -25,8 +26,24 @@ REPORT = Report(
     title="Zhu & Xiong <again>",
     notes=("Of 720 people.",),
     claims=(
-        Claim("groups", "Groups help.", "figure 2", "0.800 against 0.400.", HOLDS, 0.00004),
-        Claim("depth", "Depth helps.", "figure 3", "It is flat.", FAILS, 0.25),
+        Claim(
+            "groups",
+            "Groups help.",
+            "figure 2",
+            "0.800 against 0.400.",
+            HOLDS,
+            0.00004,
+            ClaimMargin(0.4, 0.39, 0.41),
+        ),
+        Claim(
+            "depth",
+            "Depth helps.",
+            "ours, not a paper's",
+            "It is flat.",
+            FAILS,
+            0.25,
+            ClaimMargin(-0.001, -0.01, 0.005),
+        ),
         Claim("ap-at-10", "AP@10 is 78.86 %.", "figure 2", "No pool is given.", UNDECIDED),
     ),
     figures=(
@@ -52,11 +69,20 @@ def page(report: Report = REPORT) -> str:
 
 def test_claims_are_said_in_words_with_their_p() -> None:
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page()))
-    assert "On these data 1 hold, 1 do not hold, 1 undecided." in text
+    assert "The paper’s claims ✓ 1 holds ? 1 undecided" in text
+    assert "Our claims ✗ 1 does not hold" in text
     assert "✓ holds Groups help." in text
     assert "figure 2 · P &lt; 0.001, corrected by Holm" in text
-    assert "figure 3 · P = 0.250, corrected by Holm" in text
-    assert "? undecided AP@10 is 78.86 %." in text
+    assert "ours, not a paper&#39;s · P = 0.250, corrected by Holm" in text
+    assert "? undecided AP@10 is 78.86 %. counted" in text
+    assert text.index("AP@10 is 78.86 %.") < text.index("Our claims")
+
+
+def test_a_claim_has_a_bar_of_its_margin_with_an_arrow_beyond_the_scale() -> None:
+    """The line is at 52, and 0.1 is 42 wide."""
+    assert 'aria-label="+0.400 (+0.390 to +0.410) beyond what decides"' in page()
+    assert '<path d="M94 2l9 6l-9 6z"/>' in page()
+    assert '<path class="ends" d="M47.8 8H54.1"/><path d="M51.6 4v8"/>' in page()
 
 
 def test_figures_carry_their_picture_and_numbers() -> None:
@@ -106,7 +132,7 @@ PLANE = Figure(
 
 def test_a_plane_is_a_picture_and_a_table_and_brings_its_script() -> None:
     shown = page(replace(REPORT, figures=(PLANE,)))
-    assert 'data-x="0.1" data-y="0.7" data-low="0.6" data-high="0.8"' in shown
+    assert 'data-look="2" data-x="0.1" data-y="0.7" data-low="0.6" data-high="0.8"' in shown
     assert 'data-x="0.2" data-y="0.6" data-dominated' in shown
     assert "<td>mine &lt;b&gt;: 4 people</td>" in shown
     assert '<img class="picture"' in shown

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -185,9 +186,12 @@ def test_without_a_home_nothing_is_said(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_dominated_points_of_a_plane_are_grey() -> None:
+def test_dominated_points_of_a_plane_are_pale_and_a_path_is_joined() -> None:
     points = (FigurePoint(0.1, 0.7, 0.6, 0.8), FigurePoint(0.2, 0.6, 0.5, 0.7, dominated=True))
-    for grey, shown in ((False, points[:1]), (True, points)):
-        line = (FigureLine("mine", shown), FigureLine("yours", points[:1]))
-        svg, _ = draw(Figure("plane", "A plane", "About.", "cost", "AP", line, "plane"))
-        assert (plots._GREY.encode() in svg) is grey
+    for pale, shown in ((False, points[:1]), (True, points)):
+        line = (FigureLine("mine", shown), FigureLine("group", points[:1]))
+        figure = Figure("plane", "A plane", "About.", "cost", "AP", line, "plane", ("l",) * 4)
+        svg, _ = draw(figure)
+        assert (f"opacity: {plots._PALE}".encode() in svg) is pale
+        assert looks(figure) == [2, 0]  # the colours of modes are for modes
+        assert draw(replace(figure, kind="path"))[0].count(b"<path") > svg.count(b"<path")

@@ -24,10 +24,9 @@ from search_app.experiments.report.report import (
     from_record,
 )
 from search_app.experiments.report.summaries import SummedUp, sum_up
-from search_app.experiments.zhu_xiong.claims import claims, met_at
+from search_app.experiments.zhu_xiong.claims import claims
 from search_app.experiments.zhu_xiong.figures import figure_5, figure_6, report
 from search_app.measures.precision import MEASURES
-from search_app.measures.significance import Interval
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,7 @@ def table(made: Report, name: str) -> dict[str, tuple[str, ...]]:
 
 
 def test_all_figures_are_there(made: Report) -> None:
-    names = "figure-2 figure-3 figure-4 figure-5 figure-6 pools-ap pools-ap-c tradeoff"
+    names = "tradeoff figure-2 figure-3 figure-4 figure-5 figure-6 pools-ap pools-ap-c"
     assert " ".join(each.name for each in made.figures) == names
     assert from_record(as_record(made)) == made
     assert made.notes[0].startswith("24 people have a row. 20 people asked 40 queries, drawn ")
@@ -84,6 +83,7 @@ def test_lines_of_figures_follow_depth_a_p_and_pool(made: Report) -> None:
     assert figure(made, "pools-ap")["group"] == [(100.0, 0.8), (1000.0, 0.7)]
     assert figure(made, "pools-ap-c")["random order"] == [(100.0, 0.32), (1000.0, 0.22)]
     found = figure(made, "tradeoff")
+    assert found["no personalization"] == [(0.0, 0.3)]
     assert found["refine=swap"] == [(0.6, 0.68), (0.7, 0.73), (0.8, 0.78), (0.9, 0.83)]
     assert found["global average"] == [(0.0, 0.6)]
 
@@ -91,7 +91,7 @@ def test_lines_of_figures_follow_depth_a_p_and_pool(made: Report) -> None:
 @pytest.mark.parametrize(
     ("start", "verdict"),
     [
-        ("AP@10 is 78.86 %", HOLDS),  # 0.800, 0.775 to 0.825
+        ("AP@10 is 78.86 %", UNDECIDED),  # at pool 100 it is so, at pool 1000 it is not
         ("Search by the groups' rows is significantly better", HOLDS),  # 0.8 and 0.3
         ("The more steps of hypernyms", FAILS),  # all alike
         ("The most steps of hypernyms", FAILS),
@@ -144,10 +144,10 @@ def test_each_finding_of_precision_names_its_pool(made: Report) -> None:
 @pytest.mark.parametrize(
     ("ap_at_10", "verdict", "said"),
     [
-        ((0.84, 0.74), UNDECIDED, "0.789 lies between pools 100 and 1000"),
-        ((1.0, 0.9), UNDECIDED, "no pool tried gives 0.789, all are above"),
-        ((0.5, 0.4), UNDECIDED, "no pool tried gives 0.789, all are below"),
-        ((0.9, 0.78), HOLDS, "0.789 is within the interval at pool 1000"),
+        ((0.84, 0.74), UNDECIDED, "0.789 is in no interval. The paper doesn't give its pool"),
+        ((1.0, 0.9), FAILS, "0.789 is in no interval."),
+        ((0.9, 0.78), UNDECIDED, "0.789 is within the interval at pool 1000."),
+        ((0.79, 0.78), HOLDS, "0.789 is within the interval at pool 100 and 1000."),
     ],
 )
 def test_the_number_of_the_paper_is_looked_for_by_pool(
@@ -160,11 +160,6 @@ def test_the_number_of_the_paper_is_looked_for_by_pool(
     )
     (found,) = claims(sum_up(outcomes))
     assert (found.verdict, said in found.finding) == (verdict, True)
-
-
-def test_a_wide_interval_tells_no_number() -> None:
-    assert met_at({100: Interval(0.6, 0.2, 0.95)})[0] is None
-    assert met_at({100: Interval(0.79, 0.77, 0.81)})[0]
 
 
 @pytest.mark.parametrize("parameters", [{}, {"p": None, "k": 3}, {"p": 0.4}])
@@ -238,8 +233,8 @@ def test_whatever_is_missing_is_left_out(zhu_xiong_outcomes: Outcomes) -> None:
         for made in (alone, without):
             assert from_record(as_record(made)) == made
     four = only(lambda name: name == "figure-4")
-    assert [each.name for each in four.figures] == ["figure-4", "figure-5", "figure-6", "tradeoff"]
-    lines = [line.name for line in four.figures[0].lines]
+    assert [each.name for each in four.figures] == ["tradeoff", "figure-4", "figure-5", "figure-6"]
+    lines = [line.name for line in four.figures[1].lines]
     assert lines == ["group", "group without the own share", "random groups"]
 
 

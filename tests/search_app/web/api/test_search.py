@@ -65,6 +65,30 @@ def test_a_page_of_a_ranking_is_told(client: FlaskClient) -> None:
     assert [result["rank"] for result in answer["results"]] == list(range(11, 21))
 
 
+@pytest.mark.parametrize(
+    ("asked", "ranks", "pages"),
+    [
+        ("size=40", (1, 40), 1),
+        ("size=1000&pool=1000", (1, 40), 1),
+        ("size=15&page=3", (31, 40), 3),
+        ("size=1&page=40", (40, 40), 40),
+    ],
+)
+def test_a_page_has_as_many_results_as_asked(
+    client: FlaskClient, asked: str, ranks: tuple[int, int], pages: int
+) -> None:
+    answer = client.get(f"{API}/search?q=java&user=1003&mode=group&{asked}").json
+    assert [hit["rank"] for hit in answer["results"]] == list(range(ranks[0], ranks[1] + 1))
+    assert (answer["found"], answer["pages"]) == (40, pages)
+
+
+def test_the_settings_size_pages_up_to_the_largest(site: Site) -> None:
+    for top, size in ((3, 3), (5000, 1000)):
+        app = create_app(replace(site, settings=replace(site.settings, top=top)))
+        answer = app.test_client().get(f"{API}/search?q=java").json
+        assert answer["pages"] == -(-40 // size)
+
+
 def test_marks_stand_where_the_words_of_the_query_are(client: FlaskClient) -> None:
     first = client.get(f"{API}/search?q=java+coffee").json["results"][0]
     assert first["snippet"] == "A text on coffee. It speaks of java."
@@ -133,6 +157,10 @@ def test_programs_leave_no_trace_in_the_log(
         ("search?q=java&pool=", ["pool is empty; leave it out or give it a value"]),
         ("search?q=java&pool=0&page=x", ["pool=0 must be", "page=x must be a whole number"]),
         ("search?q=java&mode=best", ["mode=best must be one of none, own, group"]),
+        ("search?q=java&size=1001&pool=0", ["size=1001 must be", "1 to 1000", "pool=0 must"]),
+        ("search?q=java&size=0", ["size=0 must be a whole number from 1 to 1000"]),
+        ("search?q=java&size=50&page=3", ["page=3 must be a whole number from 1 to 2"]),
+        ("compare?q=java&size=20", ["size is not a parameter here"]),
         ("search?q=java&page=11", ["page=11 must be a whole number from 1 to 10"]),
         (
             "search?pol=3&ranking=&ranking=",
@@ -241,7 +269,8 @@ def test_who_has_not_signed_in_is_told_so(private: Site) -> None:
     client = create_app(private).test_client()
     response = client.get(f"{API}/search?q=java")
     assert response.status_code == 401
-    assert response.headers["WWW-Authenticate"].startswith("Cookie")
+    schemes = "Cookie realm=veilsearch, Bearer realm=veilsearch"
+    assert response.headers["WWW-Authenticate"] == schemes
     assert "Sign in first" in told(response)
 
 
@@ -344,12 +373,12 @@ def test_a_real_persons_row_is_not_told(own: FlaskClient) -> None:
 
 
 def test_the_log_is_told_in_pages(client: FlaskClient) -> None:
-    for _ in range(40):
-        client.get("/?q=java&user=1003")  # three lines each
+    for number in range(40):
+        client.get(f"/?q=java+{number}&user=1003")  # three lines each
     answer = client.get(f"{API}/log").json
     means = {mean["mode"]: mean for mean in answer["means"]}
     assert [mean["searches"] for mean in means.values()] == [40, 40, 40]
-    assert (means["own"]["ap"], means["own"]["half_width"]) == (1.0, 0.0)
+    assert (means["own"]["ap"], means["own"]["half_width"]) == (1.0, None)  # of one person
     assert len(answer["recent"]) == 100
     second = client.get(f"{API}/log?page=2").json["recent"]
     assert len(second) == 20

@@ -9,6 +9,18 @@ from .chromium import in_browser
 pytestmark = in_browser
 
 
+def test_a_link_into_a_fold_opens_it_without_script(browser: Browser, address: str) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    for anchor in ("api_search", "record-Hit"):  # a record lies in a fold inside a fold
+        page.goto(f"{address}/docs#{anchor}")
+        assert page.locator(f"#{anchor}").is_visible()
+        assert not page.locator("#api_explain").is_visible()
+    page.goto(f"{address}/docs#api_search")
+    page.locator("#api_search input[name=q]").fill("rare")
+    page.locator("#api_search button").click()
+    assert '"found": 3' in page.inner_text("body").replace('":3', '": 3')
+
+
 def test_keys_walk_through_the_results(page: Page, address: str) -> None:
     focused = "document.activeElement.dataset.key ?? document.activeElement.id"
     page.goto(f"{address}/?q=java")
@@ -64,7 +76,7 @@ def test_the_same_document_lights_up_in_every_column(page: Page, address: str) -
     page.locator(".own .hit").nth(1).hover()
     lit = page.locator(".same-document")
     assert [lit.nth(at).get_attribute("data-key") for at in range(lit.count())] == ["2"] * 3
-    page.locator("h2#reading").hover()
+    page.locator(".reading summary").hover()
     assert lit.count() == 0
     page.locator(".own a.plain").nth(2).focus()
     assert lit.first.get_attribute("data-key") == "4"
@@ -90,6 +102,21 @@ def test_without_script_the_buttons_do_it_all(browser: Browser, address: str) ->
     assert page.locator(".lane").count() == 3
     page.locator(".own a.plain").nth(1).click()
     assert page.locator(".none .hit:target").get_attribute("data-key") == "2"
+    context.close()
+
+
+def test_without_script_a_change_leads_back_to_its_place(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/me?user=1001#choices")  # which opens that part
+    page.get_by_role("button", name="Keep my searches").click()
+    assert page.evaluate("document.activeElement.id") == "done"
+    message = page.locator("#choices #done").bounding_box()
+    assert message is not None
+    assert 0 <= message["y"] < 700
+    page.goto(f"{address}/?q=java&user=1001")
+    page.goto(f"{address}/me?user=1001")
+    assert not page.locator("#searches").is_visible()
     context.close()
 
 

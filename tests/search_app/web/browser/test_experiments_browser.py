@@ -55,7 +55,8 @@ def test_print_has_the_report_and_no_forms(page: Page, address: str) -> None:
     page.goto(f"{address}/experiments/toy")
     for shown in ("h1", ".claim", "img.picture", ".sheet table"):
         assert page.locator(shown).first.is_visible()
-    for hidden in (".pair", ".picks", ".numbers", "footer"):
+    assert page.get_by_text("Three people asked two queries each.").is_visible()  # in a fold
+    for hidden in (".pair", ".numbers", "footer"):
         assert not page.locator(hidden).first.is_visible()
 
 
@@ -69,25 +70,35 @@ def test_the_points_of_a_plane_are_read_by_mouse_and_keys(
         FigurePoint(0.1, 0.7, 0.6, 0.8, "one: 4 people", served),
         FigurePoint(0.2, 0.6, 0.5, 0.7, "two: 5 people", "other", dominated=True),
     )
-    plane = Figure("plane", "A plane", "It.", "cost", "AP", (FigureLine("a", points),), "plane")
+    lines = (FigureLine("a", points),)
+    plane = Figure("plane", "A plane", "It.", "cost", "AP", lines, "path", ("l", "r", "b", "t"))
     folder = site.settings.workspace / "experiments"
     make_run(folder / "planes", replace(REPORT, figures=(plane,)))
     watched.goto(f"{address}/experiments/planes")
-    said = watched.locator(".said.live")
+    said = watched.locator(".told.live")
     marks = watched.locator(".mark")
     assert marks.count() == 2
+    ends = watched.locator(".live .chart text").all_text_contents()
+    assert {"← l", "r →", "↓ b", "AP  ↑ t", "cost"} <= {*ends}
     assert not watched.locator("img.picture").is_visible()
-    wide = "chart => chart.clientWidth / chart.closest('.figures').clientWidth"
-    assert watched.locator(".chart.live").evaluate(wide) > 0.8
+    for place in (".mark >> nth=0", ".claim >> nth=2"):  # on one screen
+        box = watched.locator(place).bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 24
+        assert box["y"] + box["height"] < 720
     watched.locator("a.mark").focus()
     assert said.inner_text() == "one: 4 people Open it by a click."
     watched.keyboard.press("ArrowRight")
     assert said.inner_text() == "two: 5 people Dominated."
-    watched.locator("a.mark").hover()
+    box = watched.locator("a.mark").bounding_box()
+    assert box is not None
+    watched.mouse.move(box["x"] - 15, box["y"] + box["height"] / 2)  # near it is enough
     assert said.inner_text().startswith("one")
+    watched.set_viewport_size({"width": 400, "height": 720})
+    assert watched.evaluate("document.documentElement.scrollWidth") == 400
     watched.locator("a.mark").click()
     watched.wait_for_url(f"{address}/groups")
     watched.goto(f"{address}/experiments/planes")
     watched.emulate_media(media="print")
     assert watched.locator("img.picture").is_visible()
-    assert not watched.locator(".chart.live").is_visible()
+    assert not watched.locator(".live .chart").is_visible()

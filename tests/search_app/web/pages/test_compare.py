@@ -32,19 +32,21 @@ def test_each_ranking_says_what_the_server_sees_and_how_close_it_comes(
         "My own profile This ranking sees the query and the whole own profile.",
         "My group This ranking sees the query and the shared interests of 2 people (their "
         "group’s row).",
-        "AP, pool 40 1.00 AP@10 1.00 AP c 1.00",
+        "Plain My own profile My group AP, pool 40 0.95 1.00 0.95 AP@10 ",
+        "10 of your personal top 10",
         "the 30 documents that your own profile puts first",
         "2 Title 01 now 21 4 Title 03 now 22 6 Title 05 now 23 8 Title 07 now 24 10 Title 09 now",
         "People who share the row 2 ",
-        "Linked to an interest, on average 0.50 ",
-        "Linked to an interest, at worst 0.50 ",
+        "Linked to an interest of the row, at worst 1 of 2 ",
         "Change of belief, at worst 0.25 ",
+        "The worst of all groups Rows of one person: 1 ",
+        "Linked to an interest, on average: 0.50 ",
+        "Linked to an interest, at worst: 0.50 ",
     ):
         assert told in page.text
-    assert page.text.count("AP, pool 40 ") == 3
-    assert page.text.count("Gone from the first ten") == 1
+    assert page.text.count("Gone from the first ten: 5") == 1
     relevant = seen(client, f"{MIRA}&pool=30").text  # no others: nothing to correct by
-    assert relevant.count("AP, pool 30 1.00 AP@10 1.00 AP c –") == 3
+    assert "AP, pool 30 1.00 1.00 1.00 AP@10 1.00 1.00 1.00 AP c – – –" in relevant
 
 
 def test_a_row_of_one_person_is_said_to_hide_nothing(client: FlaskClient) -> None:

@@ -129,7 +129,7 @@ def test_a_term_that_is_removed_is_in_no_file_but_the_row(
 ) -> None:
     assert "mocha" in mira.get("/me").text
     answer = mira.post("/me/terms", data={"term": ["mocha"]})
-    assert answer.headers["Location"] == "/me?done=terms#terms"
+    assert answer.headers["Location"] == "/me?done=terms#done"
     assert needles(workspace, "mocha") == {"rows.jsonl"}  # rows never change
     page = mira.get("/me").text
     assert 'value="mocha"' not in page

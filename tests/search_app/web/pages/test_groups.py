@@ -50,7 +50,7 @@ def test_the_page_draws_and_lists_the_groups(client: FlaskClient) -> None:
         in page.text
     )
     assert "33 % of all 3 interests of groups are shared by all members of the group" in page.text
-    assert "g0001 2 2 0.50 0.50 0.17 g0002 1 1 1.00 1.00 0.33" in page.text
+    assert "g0001 2 2 0.50 0.50 0.17 g0002 1 1 1.00 1.00 0.34" in page.text
 
 
 def test_numbers_of_each_picture(client: FlaskClient) -> None:

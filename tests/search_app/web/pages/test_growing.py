@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
+from search_app.search.engine import Ranking
 from search_app.settings import Settings
 from search_app.tasks.growth import Growth
 from search_app.web import Site
@@ -117,7 +119,7 @@ def test_stopping_keeps_or_removes_what_was_gathered(grows: Site) -> None:
             client.get("/?q=code")
         says(client, "/me", "Stop, and keep what was gathered", "Stop, and remove what")
         done = client.post("/me/grow", data={"grow": "0", "gathered": choice})
-        assert done.headers["Location"].endswith("#grown")
+        assert done.headers["Location"].endswith("#done")
         assert grows.store.grown(NEW) == left
         assert not grows.store.choices(NEW).grow
     for form in ({"grow": "2"}, {}, {"grow": "0", "gathered": "some"}):
@@ -188,11 +190,33 @@ def test_nothing_prepared_for_searches_holds_what_grew_and_was_forgotten(
     for _ in range(2):
         assert client.get(f"/?q=zyxneedle java code&mode=own&ranking={ranking}").status_code == 200
 
-    def kept() -> bool:
-        gc.collect()
-        held = gc.get_referents(*gc.get_objects())
-        return any(type(one) is dict and "zyxneedle" in one for one in held)
-
-    assert kept()
+    assert needle_is_kept()
     client.post(page, data={"confirm": "yes", "grow": "0", "gathered": "remove"})
-    assert not kept()
+    assert not needle_is_kept()
+
+
+@pytest.mark.parametrize("ranking", ["cosine", "evidence"])
+def test_a_search_under_way_keeps_nothing_that_was_forgotten_meanwhile(
+    grows: Site, ranking: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = grows.store.new_code(NEW)
+    client, other = signed_in(grows, code), signed_in(grows, code)
+    client.post("/me/grow", data={"grow": "1"})
+    client.get("/?q=zyxneedle java code")
+    by_profile = grows.modes.engine.by_profile
+
+    def late(*given: Any) -> Ranking:
+        monkeypatch.undo()
+        assert other.post("/me/forget", data={"confirm": "yes"}).status_code < 400
+        return by_profile(*given)
+
+    monkeypatch.setattr(grows.modes.engine, "by_profile", late)
+    assert client.get(f"/?q=java&mode=own&ranking={ranking}").status_code == 200
+    assert grows.modes.engine.by_profile == by_profile
+    assert not needle_is_kept()
+
+
+def needle_is_kept() -> bool:
+    gc.collect()
+    held = gc.get_referents(*gc.get_objects())
+    return any(type(one) is dict and "zyxneedle" in one for one in held)

@@ -65,7 +65,7 @@ def test_pictures_tell_the_means_and_the_differences_in_pairs(
     assert len(page.all("circle", "dot")) == 2 * 3 + 2  # two points of ten, and two differences
     assert "+0.40 My group − Plain" in page.text
     assert "+0.40 My own profile − My group" in page.text
-    assert "Of 20 searches, 20 have an AP that is higher by more than 0.05, 0 have a" in page.text
+    assert "Of 20 searches, the AP is higher by more than 0.05 in 20, lower in 0, and" in page.text
 
 
 def test_the_log_is_filtered_by_links(client: FlaskClient, log: PrecisionLog) -> None:
@@ -136,3 +136,23 @@ def test_only_the_operator_sees_single_searches_of_real_people(
         assert ("In pictures" in page.text) is single
         assert ("0123abcd" in page.text) is ("log.csv" in str(page.all("a"))) is single
         assert ("Single lines are for the operator." in page.text) is not single
+
+
+def test_an_interval_over_few_real_people_is_for_the_operator(
+    private: Site, log: PrecisionLog
+) -> None:
+    """Twenty searches are of nineteen people; the next one is of a twentieth."""
+    client, operator = (
+        signed_in(private, code) for code in (private.store.new_code("1001"), ADMIN_TOKEN)
+    )
+
+    def half(of: FlaskClient) -> Any:
+        answer: Any = of.get("/api/v1/log").json
+        return answer["means"][0]["half_width"]
+
+    for n in range(20):
+        log.add([entry("group", n / 40)], f"{max(n, 1)}", n)
+    assert (half(client), half(operator) is None) == (None, False)
+    assert "My group 20 0.24 –" in seen(client, "/log").text
+    log.add([entry("group", 0.5)], "another", 1)
+    assert half(client) == round(half(operator), 2) > 0

@@ -98,7 +98,7 @@ def test_who_has_no_profile_still_has_choices(site: Site) -> None:
 @pytest.mark.parametrize(
     ("user", "told"),
     [
-        ("1001", "coffee 1 in 3 searches, 2 March to 14 May 2006 yes only you have it"),
+        ("1001", "coffee 3 searches , 2 March to 14 May 2006 only you have it"),
         ("1001", "a person here has 1.0 on average: 1.0 / 2 = 0.50."),
         ("1001", "The method promises at most p = 0.50 for this."),
         ("1001", "is right 50 times in 100, on average over its members"),
@@ -124,15 +124,16 @@ def test_where_nothing_is_known_of_origins_the_page_says_so(
 
     client = create_app(replace(site, origins=damaged)).test_client()
     unknown = "It is not known which searches the interests came from."
-    says(client, "/me?user=1001", unknown, "coffee 1 yes", wrong=("Searched for",))
+    says(client, "/me?user=1001", unknown, wrong=("3 searches", "Most searched", "Latest"))
 
 
 @pytest.mark.parametrize(
     ("asked", "first", "last", "number"),
     [
-        ("", "t00", "t24", 25),
-        ("&page=3", "t50", "t59", 10),
-        ("&page=99", "t50", "t59", 10),
+        ("", "t07", "t59", 60),  # two folds: searched for once, and not known
+        ("&sort=weight", "t00", "t24", 25),
+        ("&sort=weight&page=3", "t50", "t59", 10),
+        ("&sort=weight&page=99", "t50", "t59", 10),
         ("&sort=name&page=2", "t25", "t49", 25),
         ("&sort=last", "t09", "t24", 25),  # t09, t07, and 23 never dated: t00 to t24 without them
         ("&find=T5", "t50", "t59", 10),
@@ -150,15 +151,38 @@ def test_many_terms_are_sorted_paged_and_found(
 
 def test_sorting_keeps_what_is_looked_for(many: Site) -> None:
     page = seen(create_app(many).test_client(), "/me?user=1001&find=t1&sort=name")
-    heads = [head for head in page.all("th") if "aria-sort" in head]
-    assert heads == [{"scope": "col", "aria-sort": "ascending"}]
-    assert {"href": "/me?sort=weight&find=t1&user=1001#terms"} in page.all("a")
+    links = {link["href"]: link.get("aria-current") for link in page.all("a")}
+    shown = {sort: f"/me?sort={sort}&find=t1&user=1001#terms" for sort in ("name", "weight")}
+    assert (links[shown["name"]], links[shown["weight"]]) == ("true", None)
+
+
+def test_terms_are_folded_by_how_often_they_were_searched_for(site: Site) -> None:
+    """Of six terms one is not known from a search; all weigh the same, so no weight is shown."""
+    assert site.modes.profiles is not None
+    times = {"once": 1, "twice": 2, "four": 4, "five": 5, "many": 12, "unknown": 0}
+    rows = {user: site.modes.profiles.row(user) for user in site.modes.profiles.users}
+    rows["1001"] = dict.fromkeys(times, 1.0)
+    modes = Modes(site.modes.engine, Profiles.from_rows(rows), site.modes.release)
+    origins = {term: TermOrigin(number, None, None) for term, number in times.items()}
+    client = create_app(replace(site, modes=modes, origins=lambda _user: origins)).test_client()
+    page = seen(client, "/me?user=1001")
+    folds = page.html.split('<details class="fold"')[1:]
+    assert [checkboxes(Page(fold)) for fold in folds] == [
+        *(["many"], ["five"], ["four", "twice"], ["once"], ["unknown"])
+    ]
+    names = "10 searches or more 1", "5 to 9 searches 1", "2 to 4 searches 2", "1 search 1"
+    for name, fold in zip(names, folds, strict=False):
+        assert Page(f"<details{fold}").text.startswith(name)
+    assert ["open" in tag for tag in page.all("details", "fold")] == [True, *[False] * 4]
+    assert not any("<svg" in fold.partition("</form>")[0] for fold in folds)
+    assert "sort=weight" not in page.html
 
 
 def test_chosen_terms_are_removed_if_they_are_own(many: Site, forgetting: Forgetting) -> None:
     client = create_app(many).test_client()
     chosen = {"user": "1001", "term": ["t01", "t02", "code", "<b>"]}
-    assert place(client.post("/me/terms", data=chosen)) == "/me?done=terms&user=1001#terms"
+    answer = client.post("/me/terms", data={**chosen, "sort": "name", "find": "t", "page": "2"})
+    assert place(answer) == "/me?done=terms&sort=name&find=t&page=2&user=1001#done"
     assert forgetting.asked == [("1001", {"t01", "t02"})]
     assert "The chosen interests are removed" in client.get("/me?done=terms&user=1001").text
 
@@ -167,7 +191,7 @@ def test_no_term_and_all_terms_change_nothing(client: FlaskClient, forgetting: F
     """To remove all terms is to be forgotten, which is asked apart."""
     for terms in ([], ["code"]):
         answer = client.post("/me/terms", data={"user": "1001", "term": terms})
-        assert place(answer) == "/me?done=no-terms&user=1001#terms"
+        assert place(answer) == "/me?done=no-terms&user=1001#done"
     answer = client.post("/me/terms", data={"user": "1001", "term": ["coffee"]})
     assert place(answer) == "/me/forget?done=all-terms&user=1001"
     assert "These are all of your interests." in client.get(place(answer)).text
@@ -179,6 +203,26 @@ def test_removed_terms_leave_what_the_server_saw(many: Site) -> None:
     client.get("/?q=java&user=1001")
     client.post("/me/terms", data={"user": "1001", "term": ["t01"]})
     assert many.transcripts.of("1001") == {}
+
+
+@pytest.mark.parametrize(
+    ("done", "part"),
+    [
+        ("terms", "terms"),
+        ("not-left", "row"),
+        ("growing", "grown"),
+        ("remembering", "choices"),
+        ("searches", "searches"),
+    ],
+)
+def test_a_message_stands_in_the_part_where_the_click_was(
+    client: FlaskClient, done: str, part: str
+) -> None:
+    page = seen(client, f"/me?user=1001&done={done}")
+    before, _, after = page.html.partition(f'<div id="{part}">')
+    assert "<details open>" in before.rpartition("<section")[2]
+    assert 'id="done" role="status" tabindex="-1"' in after.partition("</section>")[0]
+    assert page.html.count('id="done"') == 1
 
 
 # -- what the server sees ------------------------------------------------------------------------
@@ -217,7 +261,7 @@ def test_nobody_sees_what_others_sent(client: FlaskClient, site: Site) -> None:
 def test_who_pauses_is_searched_for_plainly(client: FlaskClient, site: Site) -> None:
     client.get("/?q=java&user=1001")
     answer = client.post("/me/pause", data={"user": "1001", "paused": "1"})
-    assert place(answer) == "/me?done=paused&user=1001#choices"
+    assert place(answer) == "/me?done=paused&user=1001#done"
     assert site.transcripts.of("1001") == {}
     results = seen(client, "/?q=java&user=1001&mode=own")
     assert "You have paused personalization" in results.text
@@ -266,7 +310,7 @@ def test_searches_are_kept_with_consent_only(client: FlaskClient, site: Site) ->
     text = seen(client, "/me?user=1001").text
     assert "java kept My own profile 2027-01-15 08:00" in text
     answer = client.post("/me/remember", data={"user": "1001", "remember": "0"})
-    assert place(answer) == "/me?done=not-remembering&user=1001#searches"
+    assert place(answer) == "/me?done=not-remembering&user=1001#done"
     assert site.store.searches("1001") == []
 
 
@@ -362,7 +406,9 @@ def test_in_demo_it_is_told_what_was_done(
 ) -> None:
     site.store.choose("1001", remember=True)
     client.get("/?q=java&user=1001")
+    client.get("/?q=java&user=1002")
     answer = client.post("/me/forget", data={"user": "1001", "confirm": "yes"})
+    assert [site.log.repeats.person(number) is None for number in (1, 2)] == [True, False]
     assert place(answer) == "/me/forgotten?rows=1&files=3&left=1&day=20833&minute=480"
     assert forgetting.asked == [("1001", None)]
     assert (site.store.searches("1001"), site.transcripts.of("1001")) == ([], {})
@@ -411,10 +457,10 @@ def test_leaving_the_group_takes_a_tick_and_says_before_what_others_see(
     )
     assert "You keep your profile" in page
     answer = client.post("/me/leave", data={"user": "1001"})
-    assert place(answer) == "/me?done=not-left&user=1001#row"
+    assert place(answer) == "/me?done=not-left&user=1001#done"
     row = client.get("/me?done=not-left&user=1001").text.partition('id="row"')[2]
     assert "tick the box to confirm" in row.partition("<form")[0]
     left = replace(site, leave=lambda _user: ForgetReport(rows_withdrawn=1))
     sent_in = create_app(left).test_client().post
     answer = sent_in("/me/leave", data={"user": "1001", "confirm": "yes"})
-    assert place(answer) == "/me?done=left&user=1001#row"
+    assert place(answer) == "/me?done=left&user=1001#done"

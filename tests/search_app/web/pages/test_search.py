@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from search_app.evaluation.log import PrecisionLog
+from search_app.evaluation.repeats import Repeats
+from search_app.web import Live, Site, create_app
 
 from ..conftest import PEOPLE, Page, seen
 
@@ -108,8 +111,58 @@ def test_probes_and_other_sites_log_nothing(
     assert client.get(path, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
     assert log.summary() == []
     for site in ("same-origin", "none"):
-        client.get(path, headers={"Sec-Fetch-Site": site})
+        client.get(path.replace("java", f"java+{site}"), headers={"Sec-Fetch-Site": site})
     assert [line.searches for line in log.summary()] == [2, 2, 2]
+
+
+def test_a_persons_search_counts_once_in_whatever_view(
+    client: FlaskClient, log: PrecisionLog
+) -> None:
+    """Tabs, reloads, pages, another spelling, and compare are no further searches."""
+    again = "&mode=own", "&mode=none", "&page=2", "&page=1", ""
+    for path in (f"/{{}}q={query}&user=1001{end}" for query in ("java", "+Java") for end in again):
+        for view in ("?", "compare?"):
+            assert client.get(path.format(view)).status_code == 200
+    assert [line.searches for line in log.summary()] == [1, 1, 1]
+    for other in ("q=java&user=1002", "q=rare+java&user=1001", "q=java&user=1001&operators=1"):
+        client.get(f"/?{other}")
+    assert [line.searches for line in log.summary()] == [4, 4, 4]
+    client.get("/?q=java&user=1001&ranking=evidence")
+    client.get("/?q=java&user=1001&pool=50")
+    assert [line.searches for line in log.summary()] == [1, 1, 1, 4, 4, 4, 1, 1, 1]
+
+
+def test_another_release_or_index_counts_again_and_a_new_server_does(
+    site: Site, log: PrecisionLog
+) -> None:
+    path, other = "/?q=java&user=1001", {"build": "toy corpus.0002"}
+    for changed in (site, replace(site, release_name="second"), replace(site, **other), site):
+        create_app(changed).test_client().get(path)
+    assert [row["search"] for row in log.rows()] == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+    log.repeats = Repeats()  # what a restart leaves
+    create_app(site).test_client().get(path)
+    assert log.last() == 4 * 3
+
+
+def test_who_is_not_in_a_new_state_is_known_to_the_log_no_more(site: Site) -> None:
+    live = Live(site)
+    client = create_app(live).test_client()
+    for user in ("1001", "1002"):
+        client.get(f"/?q=java&user={user}")
+    live.switch(replace(site, people={"1002": "Oren"}))
+    assert [site.log.repeats.person(number) is None for number in (1, 2)] == [True, False]
+
+
+def test_nothing_is_kept_in_mind_of_who_was_forgotten_during_the_search(site: Site) -> None:
+    class Late(PrecisionLog):
+        def add(self, entries: Any, user: str = "", search: object = ()) -> None:
+            site.transcripts.drop(user)
+            self.repeats.forget(user)
+            super().add(entries, user, search)
+
+    slow = Late(None)
+    create_app(replace(site, log=slow)).test_client().get("/?q=java&user=1001")
+    assert (slow.last(), len(slow.repeats)) == (3, 0)
 
 
 def test_pages_go_through_the_pool_and_no_further(client: FlaskClient) -> None:

@@ -73,6 +73,8 @@ REPORTS = {  # that are none
     "a field too many": with_claim(surprise=1),
     "an object for a text": with_claim(text={"a": 1}),
     "p beyond all numbers": with_claim(p=10**400),
+    "a margin of text": with_claim(margin={"value": "<b>"}),
+    "a plane of two ends": with_figure(kind="plane", ends=["a", "b"]),
     "a figure in another folder": with_figure(name="../../secret"),
     "a figure without a name": with_figure(name=""),
     "a list for a name": with_figure(name=["figure-2"]),

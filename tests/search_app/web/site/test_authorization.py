@@ -69,6 +69,7 @@ OPERATOR = Row((SIGN_IN, 403, 403, 200), (404, 404), (404, 404))
 MEANS = Row((SIGN_IN, 403, 403, 200), (200, 200), (200, 200))  # of experiments, over people
 MEANS_DATA = Row((401, 403, 403, 200), (200, 400), (200, 400))
 SHOW = Row((SIGN_IN, 404, 404, 404), (200, 200), (200, 200))  # nothing of people who are real
+DIAL = Row((SIGN_IN, 404, 404, 404), (200, 200), (200, 403))
 
 ROWS = {
     # -- searching
@@ -76,9 +77,12 @@ ROWS = {
     "GET /compare": replace(SEARCH, path="/compare?q=java"),
     "GET /why": replace(SEARCH, path="/why?q=java&doc=doc00"),
     "GET /documents/<path:doc>": replace(FOUND, path="/documents/doc03"),
+    "GET /dial": replace(DIAL, path="/dial?q=java"),
+    "GET /people": replace(SHOW, plain=(404, 404)),
     "GET /lecture": SHOW,
-    "GET /lecture/hurts": replace(SHOW, path="/lecture/hurts", demo=(404, 404), plain=(404, 404)),
     "GET /lecture/<int:number>": replace(SHOW, path="/lecture/1", plain=(404, 404)),
+    "GET /attack": replace(SHOW, plain=(404, 404)),
+    "GET /attack/<int:number>": replace(SHOW, path="/attack/1", demo=(404, 404), plain=(404, 404)),
     # -- on the own device: nobody is asked for, and `user` means nothing
     "GET /device": replace(FOR_ALL, path="/device?q=java", private=CLOSED),
     # -- the own page
@@ -93,6 +97,13 @@ ROWS = {
     "POST /me/terms": replace(OWN_FORM, form={"term": "coffee"}),
     "POST /me/grow": replace(OWN_FORM, form={"grow": "0"}),
     "POST /me/grown": replace(OWN_FORM, form={"all": "1"}),
+    "POST /me/tokens": replace(
+        OWN_FORM,
+        private=(SIGN_IN, 200, 404, 403),
+        demo=(400, 404),
+        form={"name": "my script"},
+    ),
+    "POST /me/tokens/revoke": replace(OWN_FORM, demo=(400, 404), form={"token": "7K3QD"}),
     "POST /me/leave": replace(OWN_FORM, form={"confirm": "yes"}),
     # -- groups and the log
     "GET /groups": SEARCH,
@@ -124,6 +135,9 @@ ROWS = {
     # -- open to everybody
     "GET /about": FOR_ALL,
     "GET /docs": FOR_ALL,
+    "GET /opensearch.xml": FOR_ALL,
+    "GET /suggest": replace(FOUND, path="/suggest?q=ja"),
+    "GET /metrics": FOR_ALL,  # in private mode only from this machine: see test_metrics
     "GET /static/<path:name>": replace(FOR_ALL, path="/static/style.css"),
     "GET /api/v1/health": OPEN_DATA,
     "GET /api/v1/openapi.json": FOR_ALL,
@@ -136,6 +150,7 @@ ROWS = {
     # -- the API
     "GET /api/v1/search": replace(ANSWER, path="/api/v1/search?q=java"),
     "GET /api/v1/compare": replace(ANSWER, path="/api/v1/compare?q=java"),
+    "GET /api/v1/dial": replace(DIAL, path="/api/v1/dial?q=java", private=(401, 404, 404, 404)),
     "GET /api/v1/explain": replace(ANSWER, path="/api/v1/explain?q=java&doc=doc00"),
     "GET /api/v1/documents/<path:doc>": replace(DATA, path="/api/v1/documents/doc03"),
     "GET /api/v1/suggest": replace(DATA, path="/api/v1/suggest?q=ja"),
@@ -166,7 +181,7 @@ class World:
 
     def __init__(self, site: Site, access: str):
         self.forgetting = Forgetting()
-        shown: dict[str, Any] = {"people": PEOPLE, "examples": (Example(ME, "java", "java"),)}
+        shown: dict[str, Any] = {"people": PEOPLE, "examples": (Example(ME, "java"),)}
         site = replace(site, **shown) if access == "demo" else site
         leave = ForgetReport(rows_withdrawn=1)
         self.site = replace(site, access=access, forget=self.forgetting, leave=lambda _user: leave)

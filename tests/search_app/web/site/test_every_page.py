@@ -29,6 +29,7 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
         "/?q=unheard",
         "/?q=java&pool=0",
     ],
+    "search.people": ["/people", "/people?find=code&q=java&to=compare", "/people?find=nobody"],
     "search.document": ["/documents/doc00", "/documents/doc03", "/documents/unheard"],
     "compare.show": [
         "/compare?q=java",
@@ -50,15 +51,18 @@ PAGES = {  # by endpoint; of what one endpoint shows, all its faces
         "/experiments/compare?one=toy&other=later",
         "/experiments/compare?one=toy&other=later&measure=all&pool=1000",
     ],
+    "dial.show": ["/dial", "/dial?q=java", "/dial?q=java&user=1001&stop=none", "/dial?q=unheard"],
     "lecture.show": ["/lecture"],
-    "lecture.hurts": [],
-    "lecture.one": ["/lecture/1", "/lecture/1?blind=1"],
+    "lecture.one": [*(f"/lecture/{number}" for number in range(10)), "/lecture/10"],
+    "attack.show": ["/attack"],
+    "attack.one": ["/attack/1"],  # too few people play here; test_attack_browser.py has more
     "about.show": ["/about"],
     "docs.show": ["/docs"],
     "sign_in.show": [],  # in private mode, below
     "admin.show": [],
 }
 NO_PAGES = {"assets.file", "me.download", "log.table", "openapi.show", "health.show"}
+NO_PAGES |= {"opensearch.describe", "opensearch.suggest", "metrics.show"}
 NO_PAGES |= {"experiments.figure", "experiments.download"}
 PRIVATE = ["/sign-in", "/about", "/device?q=java"]
 SIGNED_IN = [

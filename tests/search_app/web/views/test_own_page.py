@@ -7,7 +7,7 @@ import pytest
 from anonymizer.profiles.origins import TermOrigin
 from search_app.disclosure.groups import Groups, chance, named
 from search_app.disclosure.own_view import MemberShare, OwnView, ProfileTerm
-from search_app.web.views.own_page import origin_text, weight_text
+from search_app.web.views.own_page import days_of, weight_text
 from search_app.workspace.ledger import Noted
 
 DAY = 86_400
@@ -17,18 +17,17 @@ MAY = 1_146_441_600  # 2006-05-01
 @pytest.mark.parametrize(
     ("origin", "text"),
     [
-        (None, "not known"),
-        (TermOrigin(0, None, None), "not known"),
-        (TermOrigin(2, None, None), "in 2 searches; the log has no times"),
-        (TermOrigin(1, MAY, MAY), "in 1 search, on 1 May 2006"),
-        (TermOrigin(2, MAY, MAY + DAY - 1), "in 2 searches, on 1 May 2006"),
-        (TermOrigin(2, MAY, MAY + DAY), "in 2 searches, 1 to 2 May 2006"),
-        (TermOrigin(1_200, MAY, MAY + 31 * DAY), "in 1,200 searches, 1 May to 1 June 2006"),
-        (TermOrigin(2, MAY, MAY + 365 * DAY), "in 2 searches, 1 May 2006 to 1 May 2007"),
+        (None, ""),
+        (TermOrigin(2, None, None), ""),
+        (TermOrigin(1, MAY, MAY), "1 May 2006"),
+        (TermOrigin(2, MAY, MAY + DAY - 1), "1 May 2006"),
+        (TermOrigin(2, MAY, MAY + DAY), "1 to 2 May 2006"),
+        (TermOrigin(9, MAY, MAY + 31 * DAY), "1 May to 1 June 2006"),
+        (TermOrigin(2, MAY, MAY + 365 * DAY), "1 May 2006 to 1 May 2007"),
     ],
 )
-def test_an_origin_in_words(origin: TermOrigin | None, text: str) -> None:
-    assert origin_text(origin) == text
+def test_the_days_of_an_origin(origin: TermOrigin | None, text: str) -> None:
+    assert days_of(origin) == text
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_nothing_personal_is_shown_in_private_mode(private: Site, person: FlaskC
         response = seen(client, "/docs").html
         for secret in ("1001", 'coffee": ', "Title 00", "toy-site"):
             assert secret not in html.unescape(response)
-        assert "--cookie veilsearch=SESSION" in html.unescape(response)
+        assert "-H 'Authorization: Bearer TOKEN'" in html.unescape(response)
         assert '"status": "ok"' in html.unescape(response)  # health is open to all
 
 
@@ -81,3 +82,41 @@ def test_links_inside_the_page_lead_somewhere(client: FlaskClient) -> None:
     ids = re.findall(r'id="([^"]+)"', text)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= set(ids)
+
+
+def test_every_form_to_try_an_operation_gets_its_answer(client: FlaskClient) -> None:
+    forms = re.findall(
+        r'<form class="try" action="(.*?)".*?</form>', client.get("/docs").text, re.S
+    )
+    parts = re.split(r'<form class="try" action=', client.get("/docs").text)[1:]
+    assert len(forms) > 10
+    for address, part in zip(forms, parts, strict=True):
+        form = part.partition("</form>")[0]
+        inputs = re.findall(r'<input name="(.*?)" value="(.*?)"', form)
+        chosen = re.findall(r'<select name="(.*?)">.*?<option selected>(.*?)</option>', form, re.S)
+        assert client.get(address, query_string=dict(inputs + chosen)).status_code == 200, form
+
+
+def test_the_page_is_made_once_until_something_changes(
+    app: Flask, site: Site, index: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pooled: list[str] = []
+    pool = index.pool
+
+    def counting(query: str, *sizes: Any, **how: Any) -> Any:
+        pooled.append(query)
+        return pool(query, *sizes, **how)
+
+    def made(of: Flask, host: str = "localhost") -> bool:
+        before = len(pooled)
+        assert f"'http://{host}/api/v1" in html.unescape(
+            of.test_client().get("/docs", base_url=f"http://{host}").text
+        )
+        return len(pooled) > before
+
+    monkeypatch.setattr(index, "pool", counting)
+    assert [made(app), made(app), made(app, "127.0.0.1:9")] == [True, False, False]
+    # What somebody removes must not stand in an example any more.
+    app.test_client().post("/me/searches", data={"user": "1001"})
+    assert [made(app), made(app)] == [True, False]
+    assert made(create_app(replace(site, release_name="another")))

@@ -1,0 +1,33 @@
+"""veilsearch restore: make a workspace from a backup."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .. import console
+from ..settings import Settings
+from .arguments import add_json
+
+SINCE = (
+    "It knows nothing of what came after the backup: forget again who was forgotten since, "
+    "and revoke codes that were revoked. Then run: veilsearch doctor"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments to `parser`."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="what `backup` wrote")
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Make the workspace in `settings` from the file in `arguments`, and return 0."""
+    from ..backup.copying import restore
+
+    file, root = arguments.file, settings.workspace
+    count = restore(file, root)
+    made = {"workspace": str(root), "files": count}
+    console.answer(made, [f"{root}: {count:,} files, each with its hash"], as_json=arguments.json)
+    console.say(SINCE)
+    return 0
