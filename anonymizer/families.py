@@ -108,12 +108,13 @@ class Family(Mapping[str, T]):
         if not NAME.fullmatch(name):
             raise addition.fault("a name is 2 to 40 lower-case letters, digits or hyphens")
         try:
-            given = addition.entry.load()
+            return self._adopt(addition.entry.load(), addition)
+        except PackageFault:
+            raise
         # A package may fail in any way while it is imported.
         except Exception as fault:
             text = " ".join(str(fault).split())
             raise addition.fault(f"can't be loaded ({type(fault).__name__}: {text})") from fault
-        return self._adopt(given, addition)
 
 
 def function(given: Any, addition: Addition) -> Any:

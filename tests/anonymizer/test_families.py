@@ -29,6 +29,10 @@ def of(name="toy", options=Options, bounds="average", **more):
     return Method(**kinds, promise=Promise("group", bounds), **more)
 good, other, belief = of(), of("another"), of(bounds="belief")
 needs, named = of(needs=frozenset({"log"})), of(options=Named)
+@dataclass(frozen=True)
+class Bare(Options):
+    k: int
+bare = of(options=Bare)
 """
 
 
@@ -146,6 +150,7 @@ def test_a_method_declares_its_promise_or_is_refused(install: Install) -> None:
         ("belief", "only our own methods can promise this; others promise average, every-term"),
         ("needs", "only our own methods need more than sample, wordnet"),
         ("named", "no option may be called promise"),
+        ("bare", "can't be loaded .TypeError: "),
     ],
 )
 def test_a_method_that_cannot_be_judged_is_refused(install: Install, what: str, why: str) -> None:
