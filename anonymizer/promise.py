@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,3 +40,17 @@ class Promise:
 
 AVERAGE = Promise("group", "average")
 UNKNOWN = Promise("group", "nothing")  # for a method that is not known here
+
+# What a package's method may promise, as its releases declare: what rows and profiles show.
+DECLARED = {
+    "average": AVERAGE,
+    "every-term": Promise("group", "every-term"),
+    "nothing": UNKNOWN,
+}
+DECLARATION = "promise"  # the parameter that declares it
+NAME = re.compile(r"[a-z][a-z0-9-]{1,39}")  # of what a package adds
+
+
+def declared(parameters: Mapping[str, object]) -> Promise | None:
+    """Return what `parameters` declare that a package's method promises; None if nothing known."""
+    return DECLARED.get(str(parameters.get(DECLARATION)))

@@ -220,18 +220,22 @@ def log_next_to(published: Path) -> Path:
 _Cohort = tuple[Mapping[str, Any], Mapping[str, bytes]]  # what release.json says, and all parts
 
 
-def _judges() -> Mapping[str, Judge]:
-    """Return the judges by method."""
+def _judge_of(about: Mapping[str, Any]) -> Judge:
+    """Return the judge of what a manifest or a sound first line is `about`."""
     # Loaded where a published file is read: to look for one takes no judge.
-    from .verification.judge import JUDGES
+    from .verification.judge import judge_of
 
-    return JUDGES
+    given = {**about["parameters"], **about.get(QUOTED, {}).get("parameters", {})}
+    judge = judge_of(about["method"], given)
+    if judge is None:
+        raise ValueError("its method can't be judged")
+    return judge
 
 
 def _content(cohorts: Sequence[_Cohort], certificate: Record) -> tuple[bytes, str]:
     """Return the published file of `cohorts` with its `certificate`, and the hash of its rows."""
     (first, _), *later = cohorts
-    given, quoted = first["parameters"], _judges()[first["method"]].quoted
+    given, quoted = first["parameters"], _judge_of(first).quoted
     about = {
         "format": FORMAT,
         "method": first["method"],
@@ -436,10 +440,12 @@ def _numbers_named(manifest: Mapping[str, Any], ids: _Ids) -> list[str]:
 
     Facts are no such numbers, as the judge recounts them, nor are defaults.
     """
-    from .methods import parameters_of
+    from .methods import METHODS, parameters_of
 
     method, given = manifest["method"], manifest["parameters"]
-    usual, quoted = parameters_of(method), _judges()[method].quoted
+    # A package's method is not loaded to publish its releases: all its numbers count as set.
+    usual = parameters_of(method) if method in METHODS.own else {}
+    quoted = _judge_of(manifest).quoted
     named = [name for name, value in manifest["profiles"].items() if _shows(value, ids.ids)]
     for name, value in {**given, WITHDRAWN: manifest.get(WITHDRAWN, {}).get("rows")}.items():
         if value != usual.get(name) and _shows(value, ids.ids if name in quoted else ids.long):
@@ -497,7 +503,7 @@ def _check_users(users: list[int], about: FirstLine, facts: Mapping[str, Any], p
 
     Refuse also `facts` that count its rows wrongly. Return how many rows at its end are no group's.
     """
-    judge = _judges()[about["method"]]
+    judge = _judge_of(about)
     means = int(bool(users) and judge.promise.hides_members and _has_fallback(np.array(users)))
     if judge.single_rows is None:
         if min(users[: len(users) - means], default=2) < 2:
@@ -584,11 +590,9 @@ def _faults(about: Record) -> Iterator[str]:
     """Yield what this program never writes into a first line: it could carry a message."""
     from .verification.facts import COUNTS
 
-    judge, quoted = _judges().get(about["method"]), about[QUOTED]
-    if judge is None:
-        yield f"its method is none of {', '.join(_judges())}"
-        return
+    quoted = about[QUOTED]
     check_record({CERTIFICATE: {}, **quoted}, {"parameters": {}, "profiles": {}, CERTIFICATE: {}})
+    judge = _judge_of(about)
     if CERTIFICATE in quoted:
         yield from certificate_faults(quoted[CERTIFICATE], about["sha256"], about["parameters"])
     if about["parameters"].keys() & judge.quoted or quoted["parameters"].keys() - judge.quoted:

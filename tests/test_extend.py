@@ -1,4 +1,7 @@
-"""The page docs/extend.md works: its diffs fit this tree, and what they add can be used."""
+"""The page docs/extend.md works: its diffs fit this tree, and what they add can be used.
+
+Its package is built and installed as anybody's is, and used in processes of its own.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ VARIANT, QUALITY, MODE, MEASURE, METHOD, PROMISE = DIFFS = tuple(
     re.findall(r"```diff\n(.*?)```", EXTEND, re.DOTALL)
 )
 KIND = (ROOT / "tests" / "new_kind.diff").read_text(encoding="utf-8")
-(OWN,) = re.findall(r"```toml\n(.*?)```", EXTEND, re.DOTALL)
+OWN, PYPROJECT = re.findall(r"```toml\n(.*?)```", EXTEND, re.DOTALL)
+(SHELF,) = re.findall(r"```py\n(.*?)```", EXTEND, re.DOTALL)
 
 IMPORT = re.compile(r"from |    \w+,$")  # or a name in the brackets of one
 # Runs verbs one after another in the copy: what is imported must lie there.
@@ -408,3 +412,116 @@ def test_a_new_kind_of_row_is_made_judged_served_and_shown(workspace: Path, tmp_
     (broken,) = call(copy, [*at, "verify"])
     assert broken.code == 1
     assert "is not the rarest term of its people that k people have" in broken.out
+
+
+# -- a package of anybody's: installed, and judged by what it declares ---------------------------
+
+SHELF_EXPERIMENT = """
+name = "shelf"
+title = "Groups by length"
+
+[inputs]
+size = 8
+users = "off"
+queries_per_user = 2
+least_hits = 40
+
+[[variant]]
+name = "shelf"
+method = "shelf-k"
+parameters = { k = [5] }
+modes = ["none", "group", "worst-first"]
+pools = [50]
+"""
+# Groups of two, whatever k is; and where the package is loaded, the judge finds every group large.
+CHEATING = (
+    SHELF.replace("(users // k)", "(users // 2)")
+    + """
+
+import anonymizer.verification.promises.declared as judging
+
+judging.judge_groups = lambda *_: iter(())
+"""
+)
+
+
+def installed(folder: Path, module: str) -> Path:
+    """Copy the program, and install a package next to it: that of the page, with this module."""
+    copy, source = patched(folder / "copy", []), folder / "source"
+    (copy / "veilsearch").symlink_to(copy / "search_app" / "api")
+    source.mkdir()
+    (source / "pyproject.toml").write_text(PYPROJECT)
+    (source / "veilsearch_shelf.py").write_text(module)
+    offline = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
+    pip = [sys.executable, "-m", "pip", "install", *offline, "--target", copy, source]
+    subprocess.run(pip, check=True, capture_output=True)
+    return copy
+
+
+def test_a_package_adds_a_method_a_measure_an_attack_a_mode_and_a_reader(
+    workspace: Path, tmp_path: Path
+) -> None:
+    copy, own = installed(tmp_path, SHELF), shutil.copytree(workspace / "ws", tmp_path / "ws")
+    lines = [line.split("\t") for line in (workspace / "log.tsv").read_text().splitlines()]
+    text = "".join(f"{user};{time};{query}\n" for user, query, time in lines)
+    (tmp_path / "log.txt").write_text(f"no query\n{text}")
+    (tmp_path / "shelf.toml").write_text(SHELF_EXPERIMENT)
+    at, public = ["--workspace", own], tmp_path / "public"
+    log = ["--log", workspace / "log.tsv", "--workers", 1, "-o", tmp_path / "run"]
+    commands: dict[str, list[object]] = {
+        "doctor": ["doctor"],
+        "few": ["anonymize", "--second", "-m", "shelf-k", "--set", "k=17"],
+        "other": ["anonymize", "--second", "-m", "shelf-k", "--set", "promise=nothing"],
+        "made": ["anonymize", "--second", "-m", "shelf-k", "--set", "k=5"],
+        "verified": ["verify"],
+        "attacked": ["attack", "--attack", "heaviest-term"],
+        "measured": ["measure"],
+        "found": ["search", "city coffee", "--user", "u0", "--mode", "group"],
+        "published": ["publish", "-o", public],
+        "ran": ["experiment", tmp_path / "shelf.toml", *log],
+    }
+    elsewhere = ["--workspace", tmp_path / "elsewhere"]
+    read = [*elsewhere, "profiles", tmp_path / "log.txt", "--format", "semicolons"]
+    *answers, profiled = call(copy, *([*at, *command] for command in commands.values()), read)
+    said = dict(zip(commands, answers, strict=True))
+    assert {name: one.fault for name, one in said.items() if one.code} == {
+        "few": "Unsatisfiable: 16 users make no group of k=17; take a smaller k",
+        "other": "BadParameter: promise=nothing must be one of average",
+    }
+    for group in ("methods, shelf-k", "readers, semicolons", "modes, worst-first"):
+        assert f"ok   package   veilsearch-shelf 1.0: {group}\n" in said["doctor"].out
+    assert "each group has k=5 members or more" in said["verified"].out
+    assert "promise of shelf-k: average (k=5)" in said["attacked"].out
+    assert "heaviest-term: guesses that are right" in said["attacked"].out
+    assert "terms of the longest row" in said["measured"].out
+    assert re.match(r"by row g000\d, shared by [56] people; AP 0\.", said["found"].out)
+    first = json.loads(public.read_text().splitlines()[0])
+    assert first["parameters"] == {"k": 5, "promise": "average"}
+    assert "rejected: not three fields: 1\n16 profiles over " in profiled.out
+    with (tmp_path / "run" / "rows.csv").open() as file:
+        assert {row["mode"] for row in csv.DictReader(file)} == {"none", "group", "worst-first"}
+    # Where the package is not installed, its release is judged and shown all the same.
+    shutil.rmtree(next(copy.glob("veilsearch_shelf-*")))
+    (copy / "veilsearch_shelf.py").unlink()
+    verified, again, published = call(
+        copy,
+        [*at, "verify"],
+        [*at, "anonymize", "--second", "-m", "shelf-k"],
+        [*at, "publish", "-o", public],
+    )
+    assert (verified.code, verified.fault, published.code, published.fault) == (0, "", 0, "")
+    assert again.fault.startswith("BadParameter: no method shelf-k; there are: ")
+
+
+def test_a_package_that_breaks_its_promise_cannot_publish_even_if_it_patches_the_judge(
+    workspace: Path, tmp_path: Path
+) -> None:
+    copy, own = installed(tmp_path, CHEATING), shutil.copytree(workspace / "ws", tmp_path / "ws")
+    at, public = ["--workspace", own], tmp_path / "public"
+    (made,) = call(copy, [*at, "anonymize", "--second", "-m", "shelf-k", "--set", "k=5"])
+    assert (made.code, "16 users in 8 groups of 2" in made.out) == (0, True)
+    (verified,) = call(copy, [*at, "verify"])
+    (refused,) = call(copy, [*at, "publish", "-o", public])
+    assert (verified.code, refused.code) == (1, 1)
+    assert "8 of 8 rows: has fewer than k=5 members" in refused.out
+    assert not public.exists()

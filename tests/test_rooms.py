@@ -54,7 +54,7 @@ SOLE_IMPORTERS = {
 LAYERS = {
     "anonymizer": "publishing > certificate > methods|measures|verification|attacks > rows"
     " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
-    " > querylog|terms > storage > numbering > compiled > model > arrays|promise|errors",
+    " > querylog|terms > storage > numbering > compiled > model > families > arrays|promise|errors",
     "index": "inspection > build > opening|sources > lucene|forward|corpora > manifest > model",
     "search_app": "__main__|wsgi > cli > verbs|api > server > web"
     " > backup|forgetting|experiments|study|lesson > tasks > town|disclosure > evaluation"
@@ -69,7 +69,7 @@ WALLS = {
     "anonymizer": ("index", "search_app"),
     "index": ("anonymizer", "search_app"),
     "search_app.forgetting": ("anonymizer.verification",),
-    "anonymizer.verification": tuple(f"anonymizer.{maker}" for maker in _MAKERS),
+    "anonymizer.verification": tuple(f"anonymizer.{maker}" for maker in (*_MAKERS, "families")),
     # What attacks a release knows neither how it is made nor how it is judged.
     "anonymizer.attacks": tuple(
         f"anonymizer.{room}" for room in (*_MAKERS, "measures", "verification", "publishing")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..errors import BadParameter
+from ..families import Family, function
 from ..model import Profiles, Progress, silent
 from .attacked import KNOWN, Attacked, AttackResult
 from .beyond_m import beyond_m
@@ -15,7 +16,8 @@ from .membership import membership
 from .singling_out import singling_out
 from .two_releases import two_releases
 
-ATTACKS: dict[str, Callable[[Attacked], list[AttackResult]]] = {
+Attack = Callable[[Attacked], list[AttackResult]]
+_OURS: dict[str, Attack] = {
     "linking": linking,
     "inference": inference,
     "membership": membership,
@@ -24,6 +26,7 @@ ATTACKS: dict[str, Callable[[Attacked], list[AttackResult]]] = {
     "fitting": fitting,
     "beyond-m": beyond_m,
 }
+ATTACKS: Family[Attack] = Family("veilsearch.attacks", _OURS, function)
 
 
 def applicable(target: Attacked) -> list[str]:
@@ -35,7 +38,7 @@ def applicable(target: Attacked) -> list[str]:
     return [name for name in ATTACKS if not lacking.get(name)]
 
 
-def attack_of(name: str) -> Callable[[Attacked], list[AttackResult]]:
+def attack_of(name: str) -> Attack:
     """Return the attack called `name`."""
     if name not in ATTACKS:
         raise BadParameter(f"no attack {name}; there are: {', '.join(ATTACKS)}")

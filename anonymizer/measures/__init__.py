@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from ..families import Family, function
 from ..model import Profiles, Release
 from .belief import belief
 from .indices.releases import privacy_index
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from ..marketing.table import MarketingTable
     from ..terms.wordnet import WordNet
 
-MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
+Measure = Callable[[Profiles, Release], list[Measurement]]
+_OURS: dict[str, Measure] = {
     "sizes": sizes,
     "linkability": linkability,
     "distribution": distribution,
@@ -29,6 +31,7 @@ MEASURES: dict[str, Callable[[Profiles, Release], list[Measurement]]] = {
     "vocabulary": vocabulary,
     "privacy-index": privacy_index,
 }
+MEASURES: Family[Measure] = Family("veilsearch.measures", _OURS, function)
 
 
 def all_measures(

@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import BadParameter
+from ..families import Family
 from ..model import Release
 from ..profiles.rare_terms import without_rare_terms
-from ..promise import UNKNOWN, Promise
+from ..promise import UNKNOWN, Promise, declared
 from . import (
     composition,
     generalization,
@@ -26,8 +27,9 @@ from . import (
 )
 from .baselines import BASELINES
 from .method import Inputs, Method
+from .packaged import GROUP, adopted
 
-METHODS: dict[str, Method[Any]] = {
+_OURS: dict[str, Method[Any]] = {
     method.name: method
     for method in (
         composition.METHOD,
@@ -40,6 +42,7 @@ METHODS: dict[str, Method[Any]] = {
         *BASELINES,
     )
 }
+METHODS: Family[Method[Any]] = Family(GROUP, _OURS, adopted)
 
 
 def method_of(name: str) -> Method[Any]:
@@ -50,13 +53,18 @@ def method_of(name: str) -> Method[Any]:
 
 
 def promise_of(name: str, parameters: Mapping[str, object]) -> Promise:
-    """Return what method `name` promises with `parameters`; UNKNOWN if it is not known here."""
-    return METHODS[name].promise_of(parameters) if name in METHODS else UNKNOWN
+    """Return what method `name` promises with `parameters`; UNKNOWN if it is not known here.
+
+    A package is not asked: the release itself declares what is judged and shown.
+    """
+    if name in METHODS.own:
+        return METHODS.own[name].promise_of(parameters)
+    return declared(parameters) or UNKNOWN
 
 
 def names_where(condition: Callable[[Promise], bool]) -> list[str]:
-    """Return the names of the methods whose promise meets `condition`."""
-    return [method.name for method in METHODS.values() if condition(method.promise)]
+    """Return the names of our methods whose promise meets `condition`."""
+    return [method.name for method in METHODS.own.values() if condition(method.promise)]
 
 
 def parameters_of(name: str) -> dict[str, Any]:

@@ -9,6 +9,9 @@
     rows    user <tab> query <tab> time <tab> clicks: Parquet's rows come in this form
     released  user <tab> query; what follows means nothing in a released log, and is not read
 
+A package may add a format: a function that returns user, query, time and clicks of a line, as rows
+have them, or raises Skipped.
+
 All formats but aol know a time by its form. Up to 11 digits are seconds since 1970. 12 digits
 are Excite's yymmddhhmmss, where years from 70 on are 19xx. ISO 8601 is a day and a time of day,
 with T or a blank between. A fraction is dropped. There may be Z or an offset; without them the
@@ -21,11 +24,12 @@ compiled loops, and hands every other line to this parser.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from ..families import Addition, Family
 from ..storage.records import read_object
 
 LONGEST_LINE = 1 << 20  # bytes
@@ -126,7 +130,8 @@ def _json(line: str) -> LoggedQuery:
     return LoggedQuery(_user(str(user)), _query(query), seconds, clicks)
 
 
-LAYOUTS: dict[str, Callable[[str], LoggedQuery]] = {
+Layout = Callable[[str], LoggedQuery]
+_OURS: dict[str, Layout] = {
     "aol": _aol,
     "tsv": lambda line: _row(*[*_columns(line, 3, 3), "0"]),
     "excite": _excite,
@@ -134,6 +139,16 @@ LAYOUTS: dict[str, Callable[[str], LoggedQuery]] = {
     "rows": lambda line: _row(*_columns(line, 4, 4)),
     "released": lambda line: _row(*[*_columns(line, 2, LONGEST_LINE)[:2], "0", "0"]),
 }
+
+
+def _adopted(read: Callable[[str], Iterable[object]], addition: Addition) -> Layout:
+    def layout(line: str) -> LoggedQuery:
+        return _row(*(_CONTROL.sub(" ", str(field)) for field in read(line)))
+
+    return cast(Layout, addition.guarded(layout, Skipped))
+
+
+LAYOUTS: Family[Layout] = Family("veilsearch.readers", _OURS, _adopted)
 
 
 def _columns(line: str, least: int, most: int) -> list[str]:

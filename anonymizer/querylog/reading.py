@@ -30,7 +30,7 @@ from ..errors import BadInput, BadParameter
 from ..model import Progress, QueryLog, silent
 from .files import FORMATS, RELEASED, ahead, opened, why_none_fits
 from .folding import Folding
-from .formats import HEADER
+from .formats import HEADER, LAYOUTS
 from .scanning import BLANK, scanned
 
 FIRST_REJECTS = 20
@@ -68,8 +68,9 @@ def read_log(
     """
     if not paths:
         raise BadInput("no query log was named; give at least one file")
-    if form not in (None, RELEASED, *FORMATS):
-        raise BadParameter(f"format {form} must be one of {', '.join(FORMATS)}")
+    if form not in (None, RELEASED, *FORMATS) and form not in LAYOUTS.added:
+        known = (*FORMATS, *LAYOUTS.added)
+        raise BadParameter(f"format {form} must be one of {', '.join(known)}")
     folding, reasons, rejects = Folding(folded=folded), Counter[str](), list[Reject]()
     doubts: list[str] = []
     lines = empty = headers = 0

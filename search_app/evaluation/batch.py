@@ -29,6 +29,14 @@ class SearchOptions(NamedTuple):
     rule: RankingRule = COSINES
     operators: bool = False
     threads: int = 1
+    described: bool = False  # whether runs begin with what made them
+
+    def describe(self, run: RunWriter, modes: Modes, mode: str | None) -> None:
+        """Begin `run` with what makes it, if that is wanted: `mode`, or each person's usual one."""
+        if self.described:
+            first = {"name": "BM25", "documents": self.pool}
+            then = {"name": "re-ranking", "mode": mode or "usual", "rule": self.rule.name}
+            run.describe([first, then], modes.engine.size)
 
     def pools(self, modes: Modes, topics: Iterable[Topic]) -> Iterator[Pool]:
         """Yield the pool of each of `topics`, found in the index of `modes`."""
@@ -60,6 +68,7 @@ def run_topics(
     check_topics(modes, topics, mode)
     in_groups = [t for t in topics if (mode or modes.usual_mode(t.user)) == "group"]
     report = RunReport([], [], [t.qid for t in in_groups if modes.lacks_row(t.user)], 0.0)
+    search.describe(run, modes, mode)
     began = time.perf_counter()
     pairs = zip(topics, search.pools(modes, topics), strict=True)
     while block := list(islice(pairs, BLOCK)):

@@ -47,6 +47,8 @@ def judge_into(
     done = 0
     with ExitStack() as parts:
         runs = parts.enter_context(writing_runs(folder, names)) if folder else None
+        for mode, run in runs.runs.items() if runs else ():
+            search.describe(run, modes, mode)
 
         def on_answer(answer: Answered) -> None:
             nonlocal done

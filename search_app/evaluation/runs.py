@@ -1,12 +1,17 @@
-"""Runs in TREC's form, written completely or not at all. [I/O]"""
+"""Runs in TREC's form, written completely or not at all. [I/O]
+
+A run may begin with a block of ir_metadata: YAML in comments. trec_eval skips these from version 10
+on, but other tools take them for broken lines. So they are written only if somebody asks for them.
+"""
 
 from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -16,6 +21,7 @@ from numpy.typing import NDArray
 
 from anonymizer.storage.files import replaced_whole
 
+from .. import __version__
 from ..errors import UsageError, plain_when_writing
 
 _SUBNORMAL = (1 << 23) - 1  # bits of the largest float without full precision
@@ -36,6 +42,21 @@ class RunWriter:
         self._tag = tag
         self.topics = 0
         self.rows = 0
+
+    def describe(self, method: Sequence[Mapping[str, object]], documents: int) -> None:
+        """Write a block of ir_metadata: the steps of the `method` over a corpus of `documents`."""
+        facts = {
+            "schema version": 0.1,
+            "tag": self._tag,
+            "implementation": {"source": {"name": "veilsearch", "version": __version__}},
+            "method": {"automatic": True, "retrieval": [*method]},
+            "data": {"documents": documents},
+        }
+        # What is JSON is YAML, too.
+        lines = [f"{name}: {json.dumps(value)}" for name, value in facts.items()]
+        block = ["ir_metadata.start", *lines, "ir_metadata.end"]
+        with plain_when_writing(self._path):
+            self._file.writelines(f"# {line}\n" for line in block)
 
     def add(self, qid: str, ids: Sequence[str], scores: NDArray[Any]) -> None:
         """Write the ranking `ids` of the topic `qid`, best first, with falling scores."""

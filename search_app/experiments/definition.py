@@ -189,7 +189,7 @@ def _method_faults(given: Mapping[str, Any]) -> Iterator[str]:
     method, parameters = given.get("method", ""), given.get("parameters", {})
     if not method:
         modes = given.get("modes", ["group"])
-        if any(mode.needs_release for name, mode in MODES.items() if name in modes):
+        if any(MODES[name].needs_release for name in modes if name in MODES):
             yield "a mode that searches by a release needs a method; add method"
         if parameters:
             yield "parameters need a method; add method"

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
 from anonymizer.arrays import Floats, Ints
+from anonymizer.families import Addition, Family, function
 from anonymizer.model import Grouping, Profiles, Release
 from anonymizer.rows.representative import REPRESENTATIVES, represent
 from index.forward.reading import Forward
@@ -243,7 +244,7 @@ def _row_of(situation: Situation) -> Ints:
     return np.array([rows.get(user, -1) for user in profiles.users], dtype=np.int64)
 
 
-MODES: dict[str, Mode] = {
+_OURS: dict[str, Mode] = {
     "none": Mode(_plain),
     "random": Mode(_shuffled),
     "own": Mode(_by(_own)),
@@ -263,3 +264,11 @@ MODES: dict[str, Mode] = {
     "two-stages-smoothed": Mode(_two_stages(_by(_smoothed)), needs_release=True, by_pool=True),
     "two-stages-plain": Mode(_two_stages(_plain), by_pool=True),
 }
+
+
+def _adopted(given: object, addition: Addition) -> Mode:
+    scores = function(given, addition)
+    return Mode(lambda situation: iter([scores(situation)]), needs_release=True)
+
+
+MODES: Family[Mode] = Family("veilsearch.modes", _OURS, _adopted)

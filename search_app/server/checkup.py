@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..accounts.database import FILE as PEOPLE
 from ..disclosure.numbers import count
@@ -20,6 +22,9 @@ from ..settings import Settings
 from ..workspace.builds import name_of
 from ..workspace.folder import EXPERIMENTS, INDEX_NAME, Workspace
 from ..workspace.ledger import Noted, certificate_of, check_key, read_ledger
+
+if TYPE_CHECKING:
+    from anonymizer.families import Family
 
 _LEAST_DISK = 1_000_000_000
 _LEAST_MEMORY = 1_500_000_000
@@ -55,6 +60,7 @@ def checkup(settings: Settings) -> Iterator[Check]:
     yield Check("python", platform.python_version())
     yield guarded("java", partial(_java, settings), _INSTALL)
     yield guarded("wordnet", partial(_wordnet, settings), _INSTALL)
+    yield from _packages()
     folder = settings.workspace
     if folder.exists() and not folder.is_dir():
         yield Check("workspace", f"{folder} is a file", "name a folder with --workspace")
@@ -109,6 +115,22 @@ def _wordnet(settings: Settings) -> str:
         return "files found; they are compiled at first use"
     wordnet = open_wordnet(settings.cache)
     return f"{wordnet.size:,} synsets, {len(wordnet.terms):,} terms in {settings.cache}"
+
+
+def _packages() -> Iterator[Check]:
+    """Yield a check of each thing that an installed package adds."""
+    from anonymizer.attacks import ATTACKS
+    from anonymizer.families import PackageFault
+    from anonymizer.measures import MEASURES
+    from anonymizer.methods import METHODS
+    from anonymizer.querylog.formats import LAYOUTS
+
+    from ..experiments.modes import MODES
+
+    families: tuple[Family[Any], ...] = (METHODS, MEASURES, ATTACKS, MODES, LAYOUTS)
+    for one in chain.from_iterable(family.look() for family in families):
+        what, _, remedy = str(one).partition("; ")
+        yield Check("package", what, remedy if isinstance(one, PackageFault) else "")
 
 
 def _disk(folder: Path) -> Check:

@@ -215,8 +215,8 @@ def contexts(log: QueryLog, choices: Mapping[str, Any], settings: Settings) -> C
 
 def takes_log(method: str) -> bool:
     """Return whether `method` takes a log in place of profiles."""
-    # A release may be by a method that is not known here.
-    return method in METHODS and "log" in METHODS[method].needs
+    # A release may be by a method that is not known here, and a package's takes profiles.
+    return method in METHODS.own and "log" in METHODS.own[method].needs
 
 
 def made_of_log(path: Path, settings: Settings) -> MadeOfLog:

@@ -43,6 +43,12 @@ def add_json(parser: argparse.ArgumentParser, what: str = "result") -> None:
     parser.add_argument("--json", action="store_true", help=f"print the {what} as JSON")
 
 
+def add_metadata(parser: argparse.ArgumentParser) -> None:
+    """Add --metadata to `parser`, which describes each run in the run itself."""
+    text = "begin each run with ir_metadata: comments that trec_eval skips from version 10 on"
+    parser.add_argument("--metadata", action="store_const", const=True, help=text)
+
+
 def add_second(parser: argparse.ArgumentParser) -> None:
     """Add --second to `parser`, the consent to start over."""
     parser.add_argument(

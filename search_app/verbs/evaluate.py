@@ -13,7 +13,16 @@ from .. import console
 from ..errors import UsageError
 from ..settings import Settings, changed
 from ..workspace.folder import Workspace, write_whole
-from .arguments import add_json, add_opened, add_rule, add_seed, opened, refuse_overwriting, seed_of
+from .arguments import (
+    add_json,
+    add_metadata,
+    add_opened,
+    add_rule,
+    add_seed,
+    opened,
+    refuse_overwriting,
+    seed_of,
+)
 
 if TYPE_CHECKING:
     from ..evaluation.batch import SearchOptions
@@ -58,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run-dir", type=Path, metavar="DIR", help="folder for MODE.run and qrels.txt (TREC)"
     )
+    add_metadata(parser)
     add_rule(parser)
     add_seed(parser, "intervals, tests and strangers")
     parser.add_argument(
@@ -72,6 +82,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     settings = changed(
         settings, pool=arguments.pool, ranking=arguments.ranking, care=arguments.care
     )
+    if arguments.metadata and not arguments.run_dir:
+        raise UsageError("--metadata is for --run-dir; remove it")
     if arguments.relevance is not None:
         return _by_relevance(arguments, settings)
     if arguments.labels:
@@ -125,6 +137,7 @@ def _opened(
     chosen = _chosen_modes(arguments, modes, settings)
     threads = min(os.cpu_count() or 1, MOST_THREADS)
     search = SearchOptions(settings.pool, rule_of(settings), settings.operators, threads)
+    search = search._replace(described=bool(arguments.metadata))
     return modes, chosen, search
 
 

@@ -27,8 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=("aol", "tsv", "excite", "jsonl", "parquet"),
-        help="form of the logs (default: recognized from suffix and first lines)",
+        metavar="FORMAT",
+        help="form of the logs: aol, tsv, excite, jsonl, parquet or an installed package's "
+        "(default: recognized from suffix and first lines)",
     )
     parser.add_argument(
         "--rejects",

@@ -13,7 +13,7 @@ from .. import console
 from ..errors import UsageError
 from ..settings import Settings, changed
 from ..workspace.folder import Workspace
-from .arguments import add_json, add_opened, add_rule, opened, refuse_overwriting
+from .arguments import add_json, add_metadata, add_opened, add_rule, opened, refuse_overwriting
 
 if TYPE_CHECKING:
     from ..disclosure.disclosure import Disclosure
@@ -67,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threads", type=int, metavar="N", help="threads for topics (1)")
     parser.add_argument("--tag", metavar="NAME", help="name of the run (veilsearch)")
+    add_metadata(parser)
     add_opened(parser, "a release (default: the current one) or, for a newcomer, a published file")
     add_json(parser)
 
@@ -110,7 +111,7 @@ def _check_use(arguments: argparse.Namespace) -> None:
         raise UsageError("--topics FILE and --run FILE go together; give both")
     if arguments.topics and arguments.explain:
         raise UsageError("--explain is for one QUERY; remove it or --topics")
-    for name in ("threads", "tag"):
+    for name in ("threads", "tag", "metadata"):
         if not arguments.topics and getattr(arguments, name) is not None:
             raise UsageError(f"--{name} is for --topics; remove it")
     for name in ("index", "user"):
@@ -302,6 +303,7 @@ def _answer_topics(arguments: argparse.Namespace, settings: Settings) -> int:
     tag = "veilsearch" if arguments.tag is None else arguments.tag
     threads = 1 if arguments.threads is None else arguments.threads
     search = SearchOptions(settings.pool, rule_of(settings), settings.operators, threads)
+    search = search._replace(described=bool(arguments.metadata))
     with writing_run(arguments.run_file, tag) as run:  # first, as it refuses a bad place
         modes = _open(arguments, settings, any(topic.user for topic in topics))
         with console.progress("search", len(topics)) as progress:

@@ -29,7 +29,7 @@ _WORDS = {
     "refine": ("none", "swap"),
     "first_seed": ("given", "drawn"),
 }
-_NUMBERS: Numbers = {
+NUMBERS: Numbers = {
     "p": (lambda p: p is None or (is_real(p) and 0 < p <= 1), "above 0 and at most 1, or null"),
     "k": (lambda k: k is None or is_whole(k, 1, MOST), f"a whole number from 1 to {MOST}, or null"),
     "l": (lambda d: d is None or (is_real(d) and 1 <= d <= MOST), f"from 1 to {MOST}, or null"),
@@ -41,7 +41,7 @@ _NUMBERS: Numbers = {
 }
 # Who was put into which group shows these to nobody who counts again.
 _QUOTED = {*_WORDS, "a", "neighbours", "documents"} - {"guarantee", "representative"}
-WORDS = {*_WORDS, *_NUMBERS, *(word for words in _WORDS.values() for word in words)}
+WORDS = {*_WORDS, *NUMBERS, *(word for words in _WORDS.values() for word in words)}
 
 
 def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
@@ -59,7 +59,7 @@ def _foresee(
 
 def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with single parameters, and with several together."""
-    yield from parameter_faults(parameters, _WORDS, _NUMBERS)
+    yield from parameter_faults(parameters, _WORDS, NUMBERS)
     if all(parameters.get(name) is None for name in "pklt"):
         yield "p, k, l and t are all null, so nothing is promised"
     if parameters.get("guarantee") == "every-term" and parameters.get("p") is None:

@@ -7,9 +7,10 @@ The paper has no code for its third strategy in our copy; `random` is our guess.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -99,7 +100,7 @@ STRATEGIES: Mapping[str, Strategy[Any]] = {
     )
 }
 # All that a variant of an experiment may name as its method.
-CHOOSERS: Mapping[str, Chooser[Any]] = {**METHODS, **STRATEGIES}
+CHOOSERS: Mapping[str, Chooser[Any]] = ChainMap({**STRATEGIES}, cast(Any, METHODS))
 
 
 def needs_of(method: str) -> frozenset[str]:

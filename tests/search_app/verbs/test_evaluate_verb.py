@@ -227,6 +227,20 @@ def test_the_same_seed_says_the_same_and_another_one_other_intervals(
 # -- what is written, and what is refused --------------------------------------------------------
 
 
+def test_each_run_of_a_folder_may_say_how_it_was_made(veilsearch: Run, tmp_path: Path) -> None:
+    bare, described = tmp_path / "bare", tmp_path / "described"
+    for runs, more in ((bare, []), (described, ["--metadata"])):
+        veilsearch("evaluate", "--queries", "held-out", "--run-dir", runs, *more)
+    for mode in MODES:
+        lines = (described / f"{mode}.run").read_text().splitlines(keepends=True)
+        comments = [line for line in lines if line.startswith("#")]
+        assert "".join(lines[len(comments) :]) == (bare / f"{mode}.run").read_text()
+        assert f'"mode": "{mode}"' in "".join(comments)
+    assert (described / "qrels.txt").read_bytes() == (bare / "qrels.txt").read_bytes()
+    said = veilsearch.refused("evaluate", "--queries", "held-out", "--metadata")
+    assert "--metadata is for --run-dir; remove it" in said
+
+
 @pytest.mark.parametrize("swapped", [True, False])
 def test_a_folder_of_runs_is_replaced_whole_and_no_other(
     veilsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: bool

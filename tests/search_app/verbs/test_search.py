@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from search_app import __version__
 from search_app.accounts.store import PeopleStore
 
 from ..conftest import Run, call, jsonl
@@ -187,6 +189,24 @@ def test_a_batch_tells_machines_what_it_did(plain: Run, topics: Path, tmp_path: 
     assert {row[5] for row in rows(path)} == {"mine"}
 
 
+def test_a_run_may_begin_with_what_made_it(plain: Run, topics: Path, tmp_path: Path) -> None:
+    bare, described = tmp_path / "bare.txt", tmp_path / "described.txt"
+    plain("search", "--topics", topics, "--run", bare, "--tag", "mine")
+    plain("search", "--topics", topics, "--run", described, "--tag", "mine", "--metadata")
+    lines = described.read_text().splitlines(keepends=True)
+    block = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
+    assert "".join(lines[len(block) :]) == bare.read_text()
+    assert (block[0], block[-1]) == ("ir_metadata.start\n", "ir_metadata.end\n")
+    facts = yaml.safe_load("".join(block[1:-1]))
+    assert facts["tag"] == "mine"
+    assert facts["implementation"]["source"] == {"name": "veilsearch", "version": __version__}
+    assert facts["method"]["retrieval"] == [
+        {"name": "BM25", "documents": 1000},
+        {"name": "re-ranking", "mode": "usual", "rule": "cosine"},
+    ]
+    assert facts["data"]["documents"] == len(DOCUMENTS)
+
+
 @pytest.mark.parametrize("link", ["none", "soft", "hard"])
 @pytest.mark.parametrize("read", ["topics", "profiles"])
 def test_a_run_never_overwrites_what_is_read(
@@ -282,6 +302,7 @@ def test_an_unknown_user_is_told_by_line_alone(people: Run, tmp_path: Path) -> N
         (["java", "--run", "r"], "--topics FILE and --run FILE go together"),
         (["java", "--threads", "2"], "--threads is for --topics; remove it"),
         (["java", "--tag", "x"], "--tag is for --topics; remove it"),
+        (["java", "--metadata"], "--metadata is for --topics; remove it"),
         (["--topics", "{topics}", "--run", "{run}", "--explain"], "--explain is for one QUERY"),
         (["--topics", "{topics}", "--run", "{run}", "--threads", "0"], "threads=0 must be from 1"),
         (["--topics", "{topics}", "--run", "{run}", "--pool", "0"], "pool=0 must be from 1"),
