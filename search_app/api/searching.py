@@ -122,8 +122,8 @@ def build_index(documents: Any, path: Place | None = None, language: str = "en")
     """Return an index of `documents`, built in the new folder `path`, or as long as it is used.
 
     `documents` are a file or folder in any format that `veilsearch index` reads, a table, or
-    mappings with the texts `id` and `text`, and perhaps `title` and `url`. The `language` is en, de or
-    fr.
+    mappings with the texts `id` and `text`, and perhaps `title` and `url`. Their
+    `language` is en, de or fr.
     """
     # Lucene keeps its files open, so the folder stays as long as the object.
     parent = Path(mkdtemp(prefix="veilsearch-")) if path is None else None
