@@ -76,7 +76,7 @@ def _make_room(server: Any, newest: LimitedChannel) -> None:
     if len(channels) > many:
         client = max(counted, key=lambda name: counted[name])
     # All visitors come through a proxy from its address.
-    elif server.adj.trusted_proxy or counted[client] <= SHARE * many:
+    elif server.proxied or counted[client] <= SHARE * many:
         return
     waiting = [other for other in channels if other.client == client and not other.requests]
     # The newest goes only if all others are being answered.

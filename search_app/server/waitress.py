@@ -99,7 +99,8 @@ def serve(
         max_request_body_size=LARGEST_BODY,
         clear_untrusted_proxy_headers=False,  # `behind` has done so
     )
-    server.channel_class, server.https, server.most = _Channel, app.config[HTTPS], most
+    server.channel_class, server.https = _Channel, app.config[HTTPS]
+    server.most, server.proxied = most, bool(proxy)
     with _ended_by(server, signal.SIGTERM, signal.SIGINT) as ended:
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{bound.getsockname()[1]}/")
