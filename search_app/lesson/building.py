@@ -14,21 +14,19 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import wait
 from pathlib import Path
 
 from anonymizer.errors import AnonymizerError
-from anonymizer.methods import read_parameters
+from anonymizer.model import Release
 from anonymizer.storage.profiles import fingerprint, read_profiles
-from anonymizer.storage.releases import read_input_hash, write_release
+from anonymizer.storage.releases import read_input_hash
 
 from ..errors import UsageError
 from ..settings import Settings
-from ..tasks.releasing import released
+from ..tasks.releasing import write_release_of
 from ..workspace.folder import DIAL, Workspace
-from ..workspace.ledger import note_made
-from ..workspace.profile_choices import choices_of
 
 Plan = Mapping[str, tuple[str, Mapping[str, str]]]  # name -> method and its options
 _TRIES, _PAUSE = 60, 1.0  # for each release, and seconds between two
@@ -103,28 +101,28 @@ def make_missing(settings: Settings, plan: Plan) -> None:
         for _ in range(_TRIES):
             # The workspace may be in use, or its profiles may have changed meanwhile.
             with suppress(UsageError):
-                if _make(workspace, settings, workspace.root / DIAL / name, *plan[name]):
-                    break
+                _make(workspace, settings, workspace.root / DIAL / name, *plan[name])
+                break
             time.sleep(_PAUSE)
 
 
 def _make(
     workspace: Workspace, settings: Settings, folder: Path, method: str, given: Mapping[str, str]
-) -> bool:
-    """Make a release in `folder`; return False if the profiles changed meanwhile."""
+) -> None:
+    """Make a release in `folder`; UsageError if the profiles changed meanwhile."""
     source = workspace.find("profiles")
-    profiles = read_profiles(source)
-    made_from = fingerprint(profiles)
-    choices, values = choices_of(source, made_from), read_parameters(method, dict(given))
-    release = released(profiles, method, values, 0, settings, choices=choices)
-    # Only now, as nobody should wait for a method before they are forgotten.
-    with workspace.writing("demo"):
-        if fingerprint(read_profiles(workspace.find("profiles"))) != made_from:
-            return False
-        folder.parent.mkdir(0o700, exist_ok=True)
-        write_release(release, folder, seed=0, input_hash=made_from, profiles=choices)
-        note_made(workspace, folder)
-    return True
+    made_from = fingerprint(read_profiles(source))
+    with ExitStack() as held:
+
+        def take(_release: Release) -> None:
+            # Only now, as nobody should wait for a method before they are forgotten.
+            held.enter_context(workspace.writing("demo"))
+            if fingerprint(read_profiles(workspace.find("profiles"))) != made_from:
+                raise UsageError("the profiles have changed")
+            folder.parent.mkdir(0o700, exist_ok=True)
+
+        options = {"method": method, "parameters": dict(given), "seed": 0}
+        write_release_of(source, folder, **options, settings=settings, check=take)
 
 
 def _lacking(workspace: Workspace, plan: Plan) -> list[str]:

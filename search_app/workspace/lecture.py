@@ -42,12 +42,11 @@ class PreparedSearch(NamedTuple):
 
 @dataclass(frozen=True)
 class Lecture:
-    """The slides in order, further ones, and what is wrong with lines that are skipped."""
+    """The slides in order, and what is wrong with lines that are skipped."""
 
     searches: tuple[PreparedSearch, ...] = ()
     faults: tuple[str, ...] = ()
     from_file: bool = False
-    extra: tuple[PreparedSearch, ...] = ()  # to show if there is time
 
 
 NOTHING = Lecture()

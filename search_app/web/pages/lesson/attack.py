@@ -190,28 +190,24 @@ class GameTable:
         return Ending(verdict, scores, [reads, self.limit], onwards)
 
     def _ticked(self) -> Ending:
-        drawn, hits, profiles = self.theirs, self.attacker.hits, self.attacker.target.profiles
+        drawn, hits = self.theirs, self.attacker.hits
         # A term that was left alone is judged, too: so ticking all or none is worth no more.
         right = sum((at in self.ticks) == own for at, own in enumerate(drawn.own.tolist(), 1))
         rounds, score, onwards = self._after(right)
         name, _ = self.person(drawn.person)
-        size, (by_row, by_none) = profiles.sizes[drawn.person], self.attacker.free
         formula = f"{hits.mean():.1f} on average over {hits.size:,} rounds"
         scores = [
             ("You", f"{right} of {WORDS}", f"{score / rounds:.1f} on average so far"),
             ("The formula", f"{drawn.right} of {WORDS}", formula),
             ("By chance", f"{WORDS // 2} of {WORDS}", "on average"),
-            ("Free guesses", f"{by_row:.1f} of {WORDS}", f"{by_none:.1f} without any row"),
         ]
-        lessons = [
-            "The formula ticks what the row makes likelier than usual.",
-            f"Here half are theirs. Outside this game it is {size:,} of "
-            f"{len(self.attacker.alike):,}. Free guesses are the formula’s {WORDS} best among all "
-            "of those, on average over all people.",
-            self.limit,
-        ]
+        size = self.attacker.target.profiles.sizes[drawn.person]
+        reads = (
+            "The formula ticks what the row makes likelier than usual. Here half are theirs. "
+            f"Outside this game it is {size:,} of {len(self.attacker.alike):,}, as on the dial."
+        )
         verdict = f"What is {name}’s is filled, the rest is struck. ✓ is what you ticked."
-        return Ending(verdict, scores, lessons, onwards)
+        return Ending(verdict, scores, [reads, self.limit], onwards)
 
     def _after(self, right: int) -> tuple[int, int, str]:
         """Return how many rounds are played, what was right in all, and the next one's address."""
