@@ -219,7 +219,7 @@ class PrecisionLog:
             *place, at_10, ap_c, plain = row[:8]
             ap = PeopleMean(*row[8:])
             shown = ap.mean, at_10, ap_c, ap.half, plain
-            means.append(LogSummary(*place, ap.count, *shown, ap.people))
+            means.append(LogSummary(*place, ap.values, *shown, ap.people))
         return means
 
     def recent(self, count: int, chosen: Chosen = ALL) -> list[sqlite3.Row]:

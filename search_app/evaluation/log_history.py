@@ -126,7 +126,7 @@ def course(log: PrecisionLog, setting: Chosen) -> list[Course]:
     for mode, point, first, last, *sums in log.ask_whole(_COURSE, values):
         ap = PeopleMean(*sums)
         half = ap.half if ap.people >= PEOPLE else None
-        made = CoursePoint(point, ap.count, ap.mean, half, first, last)
+        made = CoursePoint(point, ap.values, ap.mean, half, first, last)
         courses.setdefault(mode, []).append(made)
     return [Course(mode, tuple(line)) for mode, line in courses.items()]
 
@@ -140,7 +140,7 @@ def differences(log: PrecisionLog, setting: Chosen) -> list[LoggedDifference]:
         if step is None:
             more, counts = PeopleMean(searches, *sums), [0] * (2 * STEPS + 1)
             names = ("own", mode) if costs else (mode, "none")
-            compared.append(LoggedDifference(*names, more.count, more.mean, more.half, counts))
+            compared.append(LoggedDifference(*names, more.values, more.mean, more.half, counts))
         else:
             counts[step + STEPS] = searches
     return compared

@@ -121,8 +121,15 @@ def _make(
                 raise UsageError("the profiles have changed")
             folder.parent.mkdir(0o700, exist_ok=True)
 
-        options = {"method": method, "parameters": dict(given), "seed": 0}
-        write_release_of(source, folder, **options, settings=settings, check=take)
+        write_release_of(
+            source,
+            folder,
+            method=method,
+            parameters=dict(given),
+            seed=0,
+            settings=settings,
+            check=take,
+        )
 
 
 def _lacking(workspace: Workspace, plan: Plan) -> list[str]:

@@ -174,7 +174,7 @@ class PeopleMean(NamedTuple):
     """
 
     people: int
-    count: int  # values
+    values: int
     total: float  # of all values
     totals: float  # the squares of each person's total
     both: float  # each person's total times their count
@@ -183,13 +183,13 @@ class PeopleMean(NamedTuple):
     @property
     def mean(self) -> float:
         """Return the mean of all values."""
-        return self.total / self.count
+        return self.total / self.values
 
     @property
     def half(self) -> float | None:
         """Return half of the mean's 95 % interval by Student's t; None for less than 2 people."""
         residuals = self.totals - 2 * self.mean * self.both + self.mean**2 * self.counts
-        return half_width(self.people, residuals * self.people / self.count**2)
+        return half_width(self.people, residuals * self.people / self.values**2)
 
 
 def holm(p: Sequence[float]) -> list[float]:

@@ -16,9 +16,9 @@ from ...search.snippet import SnippetPart
 from ..pages.search import text_of
 from ..pages.why import explain_result
 from ..parameters import DOC, MODE, OPERATORS, PAGE, POOL, QUERY, RANKING, USER
-from ..question import read_question
+from ..question import Question, read_question
 from ..site import Site, this_site
-from ..views.answering import ask
+from ..views.answering import Outcome, ask
 from ..views.ignored import ignored
 from ..views.results import Cards, DocumentCard, cards, gone, results
 from ..views.suggestions import suggestions
@@ -82,15 +82,20 @@ def compare() -> records.ComparisonJson:
     answers = list(outcome.answers.values())
     rankings = [answer.ranking for answer in answers]
     known = cards(site.modes.engine, rankings, question.query, count=SHOWN)
+    columns = [_column(site, answer, known) for answer in answers]
+    return {**compared(question, outcome, outcome.notices), "columns": columns}
+
+
+def compared(question: Question, outcome: Outcome, notices: Sequence[str]) -> records.ComparedJson:
+    """Return what answers by several orders of a pool begin with."""
     return {
         "query": question.query,
         "pool": question.pool,
         "ranking": question.rule.ranking,
         "operators": question.operators,
-        "found": len(rankings[0]),
+        "found": len(outcome.answers["none"].ranking),
         "milliseconds": outcome.milliseconds,
-        "notices": list(outcome.notices),
-        "columns": [_column(site, answer, known) for answer in answers],
+        "notices": list(notices),
     }
 
 

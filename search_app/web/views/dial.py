@@ -17,7 +17,7 @@ from ...settings import DEMO, PRIVATE
 from ..question import Question, address
 from ..site import Site
 from ..wording import kind
-from .answering import CLOSEST, ask
+from .answering import CLOSEST, Outcome, ask
 from .results import Result, cards, results
 
 _WORST = "worst_linkability"  # the fact of a release
@@ -57,8 +57,7 @@ class DialView(NamedTuple):
     stops: list[ShownStop]
     at: int
     api: str  # the address of the same as JSON
-    found: int
-    milliseconds: int
+    outcome: Outcome
     notices: Sequence[str]
     building: Sequence[str]  # releases that are being made
     usual: float  # guesses that are right on average without any row
@@ -119,8 +118,7 @@ def dial_view(site: Site, question: Question, stop: str = "") -> DialView:
         stops=shown,
         at=_at(shown, stop),
         api=address("api_dial.dial", same, site),
-        found=len(answers["none"].ranking),
-        milliseconds=outcome.milliseconds,
+        outcome=outcome,
         notices=notices,
         building=site.building(),
         usual=readings[0].attacker.usual(GUESSES) if readings else 0.0,

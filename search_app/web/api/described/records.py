@@ -90,13 +90,17 @@ class HitJson(PlacedJson, CardJson):
     """A document at its rank."""
 
 
-class GoneJson(TypedDict):
-    """A document from the first plain ranks that is not among the results shown here."""
+class MovedJson(TypedDict):
+    """A document’s name and ranks."""
 
     id: DocumentId
     title: str
-    plain_rank: Annotated[Place, "Its rank in the plain order."]
-    rank: Annotated[Place, "Its rank here."]
+    rank: Annotated[Place, "Its rank here, from 1."]
+    plain_rank: Annotated[Place, "Its rank in the plain order of the same pool."]
+
+
+class GoneJson(MovedJson):
+    """A document from the first plain ranks that is not among the results shown here."""
 
 
 class PrecisionJson(TypedDict):
@@ -209,8 +213,8 @@ class ColumnJson(TypedDict):
     gone: list[GoneJson]
 
 
-class ComparisonJson(TypedDict):
-    """All modes over one pool, side by side."""
+class ComparedJson(TypedDict):
+    """A search whose pool is ordered in several ways."""
 
     query: Query
     pool: Annotated[Place, "How many documents to find and order were requested."]
@@ -219,16 +223,16 @@ class ComparisonJson(TypedDict):
     found: Found
     milliseconds: Count
     notices: Notices
+
+
+class ComparisonJson(ComparedJson):
+    """All modes over one pool, side by side."""
+
     columns: list[ColumnJson]
 
 
-class StopHitJson(TypedDict):
+class StopHitJson(MovedJson):
     """A document at a stop of the dial."""
-
-    id: DocumentId
-    title: str
-    rank: Annotated[Place, "Its rank here, from 1."]
-    plain_rank: Annotated[Place, "Its rank in the plain order of the same pool."]
 
 
 class GuessJson(TypedDict):
@@ -260,16 +264,9 @@ class StopJson(TypedDict):
     mean: Annotated[float, "The same on average over everybody who has a row."]
 
 
-class DialJson(TypedDict):
+class DialJson(ComparedJson):
     """A search at every stop of the dial."""
 
-    query: Query
-    pool: Annotated[Place, "How many documents to find and order were requested."]
-    ranking: Ranking
-    operators: Operators
-    found: Found
-    milliseconds: Count
-    notices: Notices
     building: Annotated[list[str], "Releases that are being made, and will be stops."]
     stops: Annotated[list[StopJson], "From the own profile to the plain order."]
 
