@@ -218,8 +218,8 @@ class PrecisionLog:
         for row in self.ask_whole(_SUMMARY, chosen._asdict()):
             *place, at_10, ap_c, plain = row[:8]
             ap = PeopleMean(*row[8:])
-            shown = ap.mean, at_10, ap_c, ap.half, plain
-            means.append(LogSummary(*place, ap.values, *shown, ap.people))
+            shown = ap.values, ap.mean, at_10, ap_c, ap.half, plain, ap.people
+            means.append(LogSummary._make((*place, *shown)))
         return means
 
     def recent(self, count: int, chosen: Chosen = ALL) -> list[sqlite3.Row]:

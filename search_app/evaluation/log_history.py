@@ -139,8 +139,9 @@ def differences(log: PrecisionLog, setting: Chosen) -> list[LoggedDifference]:
     for costs, mode, step, searches, *sums in log.ask_whole(_DIFFERENCES, values):
         if step is None:
             more, counts = PeopleMean(searches, *sums), [0] * (2 * STEPS + 1)
-            names = ("own", mode) if costs else (mode, "none")
-            compared.append(LoggedDifference(*names, more.values, more.mean, more.half, counts))
+            first, second = ("own", mode) if costs else (mode, "none")
+            figures = more.values, more.mean, more.half
+            compared.append(LoggedDifference(first, second, *figures, counts))
         else:
             counts[step + STEPS] = searches
     return compared
