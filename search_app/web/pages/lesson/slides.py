@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from flask import request
+from flask import request, url_for
 
 from ....disclosure.numbers import two_decimals
 from ....evaluation.relevance import LabelledQuery
@@ -38,6 +38,10 @@ HARMED = (
 )
 HELPS = "On evidence an interest counts only beyond what everybody shares."
 STOPS = "From all of you to nobody known, in a few steps."
+DEVICE = (
+    "Your browser keeps your profile and does the ranking itself. The server gets the query but no "
+    "cookie and no name."
+)
 NO_TRUTH = "Nobody knows here of a search that personalization harms."
 
 
@@ -118,51 +122,45 @@ def _read(site: Site, search: PreparedSearch, _look: Look) -> Slide:
     return Slide("lecture/read.html", {"sent": sent, "notices": outcome.notices})
 
 
-def _sentence(text: str, path: str = "", label: str = "") -> Show:
-    """Return what shows `text` in large type, and a link to the page at `path`."""
-
-    def show(_site: Site, search: PreparedSearch, _look: Look) -> Slide:
-        values = {"q": search.query, "user": search.user}
-        query = urlencode({name: value for name, value in values.items() if value})
-        # The page of the device names nobody.
-        query = query.partition("&user=")[0] if path == "/device" else query
-        to = f"{request.script_root}{path}{'?' * bool(query)}{query}" if path else ""
-        return Slide("lecture/sentence.html", {"text": text, "address": to, "label": label})
-
-    return show
+def _sentence(text: str, page: str = "", label: str = "", **arguments: Any) -> Slide:
+    """Return `text` in large type, and a link to a `page` with what is given of its arguments."""
+    given = {name: value for name, value in arguments.items() if value}
+    address = url_for(page, **given) if page else ""
+    return Slide("lecture/sentence.html", {"text": text, "address": address, "label": label})
 
 
-def _dial(site: Site, search: PreparedSearch, look: Look) -> Slide:
+def _device(_site: Site, search: PreparedSearch, _look: Look) -> Slide:
+    """Return the way to the search on one's own device, a page that names nobody."""
+    return _sentence(DEVICE, "device.show", "Search on this device", q=search.query)
+
+
+def _dial(site: Site, search: PreparedSearch, _look: Look) -> Slide:
     """Return the dial of a search; where there is one stop only, a link to its page."""
     question = read_question({"q": search.query, "user": search.user}, site)
     dial = dial_view(site, question, request.args.get("stop", "")) if question.query else None
     if dial is None or len(dial.stops) == 1:
-        return _sentence(STOPS, "/dial", "Turn the dial")(site, search, look)
+        return _sentence(STOPS, "dial.show", "Turn the dial", q=search.query, user=search.user)
     # The stops are links, for those without script: here they lead to this slide.
     stops = [stop._replace(address=_here(stop=stop.stop.mode)) for stop in dial.stops]
     return Slide("lecture/dial.html", {"dial": dial._replace(stops=stops)})
 
 
-def _attacker(site: Site, search: PreparedSearch, look: Look) -> Slide:
+def _attacker(site: Site, _search: PreparedSearch, _look: Look) -> Slide:
     """Return the attacker's first game, which the class plays on the slide."""
     table = game(site, 1, request.args, _here)
-    return (
-        Slide("lecture/game.html", {"table": table})
-        if table
-        else _sentence(FEW)(site, search, look)
-    )
+    return Slide("lecture/game.html", {"table": table}) if table else _sentence(FEW)
 
 
 def _here(**fields: Any) -> str:
     return f"{request.script_root}{request.path}?{urlencode(fields)}"
 
 
-def _hurts(site: Site, search: PreparedSearch, look: Look) -> Slide:
+def _hurts(site: Site, search: PreparedSearch, _look: Look) -> Slide:
     """Return a search that personalization harms: plain, by likeness, and on evidence."""
     harmed = _harmed(site)
     truth = site.truth()
     if harmed is None or truth is None:
-        return _sentence(NO_TRUTH)(site, search, look)
+        return _sentence(NO_TRUTH)
     harm, before, after = harmed
     query, user = harm.topic.query, harm.topic.user
     question = read_question({"q": query, "user": user}, site)
@@ -216,13 +214,5 @@ SLIDES: Mapping[str, tuple[str, Show]] = {
     "hurts": ("Where personalization hurts", _hurts),
     "attacker": ("Play the attacker", _attacker),
     "dial": ("How much of you does this ranking need?", _dial),
-    "device": (
-        "On your own device",
-        _sentence(
-            "Your browser keeps your profile and does the ranking itself. "
-            "The server gets the query but no cookie and no name.",
-            "/device",
-            "Search on this device",
-        ),
-    ),
+    "device": ("On your own device", _device),
 }
