@@ -40,5 +40,5 @@ def _stop(shown: ShownStop) -> records.StopJson:
         for result in shown.results
     ]
     guesses = [record_of(records.GuessJson, guess) for guess in shown.stop.guesses]
-    given = {"says": str(shown.says.striptags()), "results": hits, "guesses": guesses}
+    given = {"says": shown.says, "results": hits, "guesses": guesses}
     return record_of(records.StopJson, shown.stop, **given)

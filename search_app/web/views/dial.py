@@ -8,7 +8,6 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from flask import abort
-from markupsafe import Markup
 
 from ...accounts.transcripts import Transcripts
 from ...disclosure.numbers import count
@@ -28,14 +27,10 @@ NOT_HERE = (
 )
 _DOTS = 60
 _NO_STOP = "In {releases} you are in no group, so {those} no stop here."
-_SAID = Markup("<strong>{label}.</strong> {like} {guessed}")
-_WORSE = Markup(" The plain order is closer: <strong>{plain}</strong>.")
+_WORSE = " The plain order is closer: {plain}."
 _OWN = "The server reads your whole profile."
-_LIKE = Markup("The ranking is <strong>{share}</strong> like the one by your own profile.")
-_GUESSED = Markup(
-    "{who} makes {guesses} guesses about your interests, and <strong>{right} of {guesses}</strong> "
-    "are right."
-)
+_LIKE = "The ranking is {share} like the one by your own profile."
+_GUESSED = "{who} makes {guesses} guesses about your interests, and {right} of {guesses} are right."
 _NOTHING = "It tells nobody anything of you, so there is nothing to guess by."
 
 
@@ -44,7 +39,7 @@ class ShownStop(NamedTuple):
 
     stop: Stop
     kind: str  # the mode that gives it its colour
-    says: Markup
+    says: str
     results: list[Result]
     address: str  # of the page at this stop
 
@@ -153,7 +148,7 @@ def _at(stops: Sequence[ShownStop], name: str) -> int:
     return names.index(name) if name in names else min(1, len(stops) - 1)
 
 
-def _says(stop: Stop, plain: Stop, site: Site) -> Markup:
+def _says(stop: Stop, plain: Stop, site: Site) -> str:
     """Return the sentences of `stop`: how like the own ranking, and how many guesses are right."""
     like = _LIKE.format(share=stop.share) if stop.share else ""
     if (stop.ap or 0) < (plain.ap or 0):
@@ -163,4 +158,4 @@ def _says(stop: Stop, plain: Stop, site: Site) -> Markup:
         like, who = _OWN, "Someone who reads it"
     guesses = len(stop.guesses)
     guessed = _GUESSED.format(who=who, right=stop.right, guesses=guesses) if guesses else _NOTHING
-    return _SAID.format(label=stop.label, like=like, guessed=guessed)
+    return f"{like} {guessed}".strip()
