@@ -7,13 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from flask import Blueprint, abort, render_template, request, url_for
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound
 
-from anonymizer.attacks import Attacked
 from anonymizer.errors import AnonymizerError
 from anonymizer.model import Release
 
@@ -43,8 +41,6 @@ NO_RELEASE = "There is no such release here, so there is no row to guess about."
 NO_GAME = "There are two games, 1 and 2."
 FEW = "Too few people have a row and interests here for this game."
 _USUAL = {"release": "", "round": 1, "played": 0, "right": 0}
-# Weak, because an attacker holds all profiles: it goes when its site is replaced.
-_attackers: WeakKeyDictionary[Site, dict[str, Attacker]] = WeakKeyDictionary()
 
 
 class Ending(NamedTuple):
@@ -115,16 +111,13 @@ class GameTable:
     @cached_property
     def attacker(self) -> Attacker:
         """Return the attacker of the release, the same as long as it is served."""
-        known, name = _attackers.setdefault(self.site, {}), self.fields["release"]
-        if self.why_not or self.modes.profiles is None:
-            abort(404, self.why_not or NO_RELEASE)
-        if name not in known or known[name].target.release is not self.release:
-            try:
-                target = Attacked(self.modes.profiles, self.release, known=(KNOWN,))
-            except AnonymizerError:
-                abort(404, FEW)
-            known[name] = Attacker(target)
-        return known[name]
+        if self.why_not:
+            abort(404, self.why_not)
+        mode, readings = mode_of(self.fields["release"]), self.site.dial.readings(self.modes)
+        try:
+            return next(one.player for one in readings if one.mode == mode)
+        except (StopIteration, AnonymizerError):
+            abort(404, FEW)
 
     @cached_property
     def whose(self) -> WhoseRow:
