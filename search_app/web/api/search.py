@@ -87,7 +87,7 @@ def compare() -> records.ComparisonJson:
 
 
 def compared(question: Question, outcome: Outcome, notices: Sequence[str]) -> records.ComparedJson:
-    """Return what answers by several orders of a pool begin with."""
+    """Return how an answer to `question` by several orders begins, with `notices` on `outcome`."""
     return {
         "query": question.query,
         "pool": question.pool,

@@ -196,8 +196,8 @@ class GameTable:
         ]
         size = self.attacker.target.profiles.sizes[drawn.person]
         reads = (
-            "The formula ticks what the row makes likelier than usual. Here half are theirs. "
-            f"Outside this game it is {size:,} of {len(self.attacker.alike):,}, as on the dial."
+            "The formula ticks what the row makes likelier than usual. Here half are theirs. On "
+            f"the dial it guesses among all {len(self.attacker.alike):,}, and {size:,} are theirs."
         )
         verdict = f"What is {name}’s is filled, the rest is struck. ✓ is what you ticked."
         return Ending(verdict, scores, [reads, self.limit], onwards)
