@@ -10,7 +10,7 @@ from ..views.dial import ShownStop, dial_view
 from .described import records
 from .described.operations import Operation
 from .described.schema import record_of
-from .search import COMPARED, compared
+from .search import COMPARED, searched
 
 pages = Blueprint("api_dial", __name__, url_prefix="/api/v1")
 
@@ -28,7 +28,7 @@ def dial() -> records.DialJson:
     question = read_question(request.args, site)
     shown = dial_view(site, question)
     return {
-        **compared(question, shown.outcome, shown.notices),
+        **searched(question, shown.outcome, shown.notices),
         "building": list(shown.building),
         "stops": [_stop(one) for one in shown.stops],
     }

@@ -45,20 +45,14 @@ def search() -> records.SearchAnswerJson:
     question = read_question(request.args, site)
     outcome = ask(site, question, counted=False)
     answer, size = outcome.in_mode(question.mode), site.settings.top
-    total, first = len(answer.ranking), size * (question.page - 1)
+    first = size * (question.page - 1)
     known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
     words = ignored(site, question.query, question.operators, known)
     return {
-        "query": question.query,
+        **searched(question, outcome, outcome.notices),
         "mode": answer.mode,
-        "pool": question.pool,
-        "ranking": question.rule.ranking,
-        "operators": question.operators,
         "page": question.page,
-        "pages": -(-total // size),
-        "found": total,
-        "milliseconds": outcome.milliseconds,
-        "notices": list(outcome.notices),
+        "pages": -(-len(answer.ranking) // size),
         "ignored": record_of(records.IgnoredWordsJson, words),
         "precision": precision(answer.precision),
         "evidence": evidence(answer),
@@ -83,11 +77,11 @@ def compare() -> records.ComparisonJson:
     rankings = [answer.ranking for answer in answers]
     known = cards(site.modes.engine, rankings, question.query, count=SHOWN)
     columns = [_column(site, answer, known) for answer in answers]
-    return {**compared(question, outcome, outcome.notices), "columns": columns}
+    return {**searched(question, outcome, outcome.notices), "columns": columns}
 
 
-def compared(question: Question, outcome: Outcome, notices: Sequence[str]) -> records.ComparedJson:
-    """Return how an answer to `question` by several orders begins, with `notices` on `outcome`."""
+def searched(question: Question, outcome: Outcome, notices: Sequence[str]) -> records.SearchedJson:
+    """Return how every answer to `question` begins: with its `outcome`, and the `notices` on it."""
     return {
         "query": question.query,
         "pool": question.pool,

@@ -177,19 +177,24 @@ class SuggestionsJson(TypedDict):
     queries: Annotated[list[str], "With the last word completed; then titles that begin with it."]
 
 
-class SearchAnswerJson(TypedDict):
-    """A page of one ranking."""
+class SearchedJson(TypedDict):
+    """A search, and what was found."""
 
     query: Query
-    mode: Annotated[str, "The mode that served: none if the requested mode can’t; see notices."]
     pool: Annotated[Place, "How many documents to find and order were requested."]
     ranking: Ranking
     operators: Operators
-    page: Place
-    pages: Annotated[Count, "How many pages the ranking has."]
     found: Found
     milliseconds: Count
     notices: Notices
+
+
+class SearchAnswerJson(SearchedJson):
+    """A page of one ranking."""
+
+    mode: Annotated[str, "The mode that served: none if the requested mode can’t; see notices."]
+    page: Place
+    pages: Annotated[Count, "How many pages the ranking has."]
     ignored: IgnoredWordsJson
     precision: Annotated[PrecisionJson | None, "None where there is no profile to compare with."]
     evidence: Annotated[EvidenceJson | None, "None where the rule evidence did not rank."]
@@ -213,19 +218,7 @@ class ColumnJson(TypedDict):
     gone: list[GoneJson]
 
 
-class ComparedJson(TypedDict):
-    """A search whose pool is ordered in several ways."""
-
-    query: Query
-    pool: Annotated[Place, "How many documents to find and order were requested."]
-    ranking: Ranking
-    operators: Operators
-    found: Found
-    milliseconds: Count
-    notices: Notices
-
-
-class ComparisonJson(ComparedJson):
+class ComparisonJson(SearchedJson):
     """All modes over one pool, side by side."""
 
     columns: list[ColumnJson]
@@ -264,7 +257,7 @@ class StopJson(TypedDict):
     mean: Annotated[float, "The same on average over everybody who has a row."]
 
 
-class DialJson(ComparedJson):
+class DialJson(SearchedJson):
     """A search at every stop of the dial."""
 
     building: Annotated[list[str], "Releases that are being made, and will be stops."]
