@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, abort, render_template, request
 
 from ...disclosure.disclosure import RankingFacts
 from ...disclosure.numbers import two_decimals
@@ -17,6 +17,7 @@ from ..question import (
     address,
     counts,
     device_address,
+    link,
     paging,
     part_of,
     rankings,
@@ -109,8 +110,7 @@ def people() -> str:
     shown, last = part_of(matching, values["page"], A_PAGE, "people")
     likes = [label.partition(" · ")[2] for label in site.people.values()]
     kept = {**question.parameters(site.settings), "to": to}
-    # By url_for, as `link` remembers what it is given.
-    at_page = partial(url_for, "search.people", **kept, **({"find": find} if find else {}))
+    at_page = partial(link, "search.people", **kept, **({"find": find} if find else {}))
     return render_template(
         "search/everybody.html",
         kept=kept,
@@ -128,7 +128,7 @@ def people() -> str:
 def _choosing(site: Site, question: Question, to: str, user: str) -> str:
     """Return the address where `user` is chosen for the page `to`, to ask the same question."""
     if to == "me":
-        return url_for("me.show", user=user)
+        return link("me.show", user=user)
     # Who was nobody had the plain order; a person gets what is usual for them.
     mode = question.mode if question.user else ""
     return address(f"{to}.show", question.but(user=user, mode=mode), site)
