@@ -57,6 +57,11 @@ def test_releases_come_and_go_while_a_site_is_open(site: Site, workspace: Path) 
     assert site.modes.further == {}  # a page that compares does not list them
 
 
+def test_a_release_of_the_dial_that_is_in_use_is_one_stop(workspace: Path) -> None:
+    Workspace(workspace).make_current(release="dial/paper")
+    assert dial_of(open_site(workspace)) == {*STOPS, "release"} - {"paper"}
+
+
 def test_the_first_page_has_the_machine_to_itself(site: Site) -> None:
     live = Live(site)
     live.settle()
