@@ -22,6 +22,7 @@ Item = TypeVar("Item")
 _OPERATOR = re.compile(r'(?<!\S)(?:[+-]?"[^"]*[^\W_][^"]*"|[+-][^\W_])')  # a phrase, +must, -not
 # A page has dozens of addresses, so each is built once.
 _KEPT, _MOST = "veilsearch addresses", 4096
+_PERSONAL = frozenset({"q", "find", "user"})  # values of these would outlive a forgetting there
 AS_WORDS = "Quotes, + and − were read as plain words."
 AS_OPERATORS = "Quotes keep words together, + asks for a word, − leaves it out."
 
@@ -86,6 +87,8 @@ def read_question(arguments: Mapping[str, str], site: Site) -> Question:
 
 def link(endpoint: str, **values: Any) -> str:
     """Return the address of the page at `endpoint`, as Flask's url_for does."""
+    if not _PERSONAL.isdisjoint(values):
+        return url_for(endpoint, **values)
     known: dict[tuple[Any, ...], str] = current_app.extensions.setdefault(_KEPT, {})
     # url_for puts the request's own root before the path.
     key = (request.script_root, endpoint, *sorted(values.items()))
