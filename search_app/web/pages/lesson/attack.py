@@ -206,7 +206,9 @@ class GameTable:
         """Return how many rounds are played, what was right in all, and the next one's address."""
         more = {"round": 1, "played": 1, "right": right}
         after = {name: self.fields[name] + number for name, number in more.items()}
-        return after["played"], after["right"], self.at(**after)
+        fits = all(after[one.name] <= one.within[1] for one in (ROUND, PLAYED, RIGHT))
+        first = {name: _USUAL[name] for name in after}  # after the last round that can be named
+        return after["played"], after["right"], self.at(**(after if fits else first))
 
 
 @pages.get("/attack")

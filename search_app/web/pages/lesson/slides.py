@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
 
 from flask import request, url_for
 
@@ -14,9 +15,9 @@ from ....measures.relevance import relevant_precision
 from ....search.modes import MODES
 from ....search.request import COSINE, EVIDENCE
 from ....workspace.lecture import PreparedSearch
-from ...question import read_question
+from ...question import Question, read_question
 from ...site import Site
-from ...views.answering import ask
+from ...views.answering import Outcome, ask
 from ...views.columns import ComparedRanking, Look, columns, shown_modes
 from ...views.dial import dial_view
 from ...views.own_page import sent_in
@@ -43,6 +44,17 @@ DEVICE = (
     "cookie and no name."
 )
 NO_TRUTH = "Nobody knows here of a search that personalization harms."
+
+
+class Harm(NamedTuple):
+    """A search that likeness harms, and its AP by relevant documents."""
+
+    search: LabelledQuery
+    before: float  # in plain order
+    after: float  # in the order by the group
+
+
+_harms: WeakKeyDictionary[Site, Sequence[Harm]] = WeakKeyDictionary()
 
 
 class Slide(NamedTuple):
@@ -157,50 +169,62 @@ def _here(**fields: Any) -> str:
 
 def _hurts(site: Site, search: PreparedSearch, _look: Look) -> Slide:
     """Return a search that personalization harms: plain, by likeness, and on evidence."""
-    harmed = _harmed(site)
-    truth = site.truth()
-    if harmed is None or truth is None:
+    truth, now = site.truth(), next(_harmed_now(site), None)
+    if truth is None or now is None:
         return _sentence(NO_TRUTH)
-    harm, before, after = harmed
-    query, user = harm.topic.query, harm.topic.user
-    question = read_question({"q": query, "user": user}, site)
+    harm, orders = now
+    labelled, query, user = harm.search, harm.search.topic.query, harm.search.topic.user
     made, because = list[ComparedRanking](), ""
-    for ranking, name in ((COSINE, "by likeness"), (EVIDENCE, "on evidence")):
-        by = question.but(rule=question.rule._replace(ranking=ranking))
-        outcome = ask(site, by, False, HURT)
+    for name, (by, outcome) in orders.items():
         plain, *groups = columns(site, by, outcome, HURT, Look(), REASONED, SNIPPET)
         if not made:
             answer, row = outcome.in_mode("group"), site.words_of("group", user).row
-            good = truth.relevance.relevant(harm, site.modes.engine.ids(answer.ranking.rows))
+            good = truth.relevance.relevant(labelled, site.modes.engine.ids(answer.ranking.rows))
             because = why(site, answer, good, "this topic", row)
             made.append(plain)
         made += [group._replace(name=f"{group.name}, {name}") for group in groups]
-    about = ", ".join(sorted(harm.labels)).replace("-", " ")
-    fell = HARMED.format(about, two_decimals(before), two_decimals(after)), f"{because} {HELPS}"
+    about = ", ".join(sorted(labelled.labels)).replace("-", " ")
+    fell = HARMED.format(about, two_decimals(harm.before), two_decimals(harm.after))
     # AP by the own profile says nothing here: the search is off its interests.
     shown = [column._replace(precision=None, sees="") for column in made]
-    return _shown(shown, worse=fell, search=PreparedSearch(query, user, shown=search.shown))
+    worse = fell, f"{because} {HELPS}"
+    return _shown(shown, worse=worse, search=PreparedSearch(query, user, shown=search.shown))
 
 
-def _harmed(site: Site) -> tuple[LabelledQuery, float, float] | None:
-    """Return the search off its person's interests that likeness harms most, and both its AP."""
+def _harmed_now(site: Site) -> Iterator[tuple[Harm, Mapping[str, tuple[Question, Outcome]]]]:
+    """Yield each harm and its orders by both rules; none of people who have paused."""
+    for harm in _harms_of(site):
+        topic = harm.search.topic
+        question = read_question({"q": topic.query, "user": topic.user}, site)
+        orders = dict[str, tuple[Question, Outcome]]()
+        for ranking, name in ((COSINE, "by likeness"), (EVIDENCE, "on evidence")):
+            by = question.but(rule=question.rule._replace(ranking=ranking))
+            orders[name] = by, ask(site, by, False, HURT)
+        if all("group" in outcome.answers for _, outcome in orders.values()):
+            yield harm, orders
+
+
+def _harms_of(site: Site) -> Sequence[Harm]:
+    """Return searches off their person's interests that likeness harms, the most harmed first."""
+    if site not in _harms:  # it takes many searches
+        _harms[site] = sorted(_harmed(site), key=lambda harm: harm.after - harm.before)
+    return _harms[site]
+
+
+def _harmed(site: Site) -> Iterator[Harm]:
     truth = site.truth()
-    worst: tuple[LabelledQuery, float, float] | None = None
-    if truth is None:
-        return worst
-    searches = [one for one in truth.relevance.queries if one.kind == "off"]
+    searches = [one for one in truth.relevance.queries if one.kind == "off"] if truth else []
     known = [one for one in searches if site.modes.row_for(one.topic.user)]
     for search in known[:TRIED]:
         query, user = search.topic.query, search.topic.user
         answers = site.modes.answers(query, HURT, user, pool=site.settings.pool)
         orders = [site.modes.engine.ids(answer.ranking.rows) for answer in answers]
-        marks = [truth.relevance.relevant(search, ids) for ids in orders]
-        if marks[0].sum() < LEAST:
-            continue
+        marks = [truth.relevance.relevant(search, ids) for ids in orders] if truth else []
         before, after = (float(relevant_precision(some)) for some in marks)
-        if worst is None or before - after > worst[1] - worst[2]:
-            worst = search, before, after
-    return worst
+        # Compared as they are shown, as in `worse`.
+        fell = before > after and two_decimals(before) != two_decimals(after)
+        if fell and marks[0].sum() >= LEAST:
+            yield Harm(search, before, after)
 
 
 # What a line can show: its title, if it needs one, and what makes the slide.

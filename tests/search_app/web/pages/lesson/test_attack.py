@@ -74,6 +74,15 @@ def test_the_score_goes_on_in_the_address_and_nowhere_else(
     assert log.recent(9) == []
 
 
+@pytest.mark.parametrize("last", ["round=99999", "played=99999", "right=99999&played=99998"])
+def test_after_the_last_round_that_can_be_named_the_first_one_follows(
+    village: FlaskClient, last: str
+) -> None:
+    every = [onwards(seen(village, f"/attack/1?{last}&pick={pick}")) for pick in range(1, 5)]
+    assert "/attack/1" in every
+    assert {village.get(address).status_code for address in every} == {200}
+
+
 def ticked(*numbers: int) -> str:
     return "&".join(["ticks=1", *(f"tick={number}" for number in numbers)])
 

@@ -82,7 +82,11 @@ def test_looking_is_no_search(client: FlaskClient, site: Site) -> None:
 
 def test_releases_under_way_are_named(site: Site) -> None:
     client = create_app(replace(site, building=lambda: ("pooled, p = 0.1",))).test_client()
-    says(client, "/dial", "Being made, and stops of the dial in a minute: pooled, p = 0.1.")
+    says(
+        client,
+        "/dial",
+        "Being made, and stops of the dial as soon as they are whole: pooled, p = 0.1.",
+    )
     assert answer(client, "/api/v1/dial?q=java")["building"] == ["pooled, p = 0.1"]
 
 
