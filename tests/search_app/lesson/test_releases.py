@@ -17,7 +17,6 @@ from search_app.lesson import building
 from search_app.lesson.building import Building, make_missing
 from search_app.server.opening import Serving
 from search_app.settings import load_settings
-from search_app.tasks import releasing
 from search_app.web import Live, Site
 from search_app.workspace.folder import Workspace
 
@@ -109,7 +108,7 @@ def test_what_is_missing_is_made_once(workspace: Path, site: Site) -> None:
 def test_who_is_forgotten_meanwhile_is_in_no_release(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings, made_by, made = load_settings(workspace), releasing.released, 0
+    settings, made_by, made = load_settings(workspace), building.released, 0
 
     def released(*arguments: object, **how: object) -> object:
         nonlocal made
@@ -118,7 +117,7 @@ def test_who_is_forgotten_meanwhile_is_in_no_release(
             forget(Workspace(workspace), settings, {GONE})
         return made_by(*arguments, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(releasing, "released", released)
+    monkeypatch.setattr(building, "released", released)
     monkeypatch.setattr(building, "_PAUSE", 0)
     make_missing(settings, {"new": PLAN["new"]})
     assert made == 2

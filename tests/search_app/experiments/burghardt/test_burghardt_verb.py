@@ -209,7 +209,7 @@ def test_the_site_shows_such_a_run(run: Run, place: Place, whole: Path) -> None:
     assert shown.faults == ()
     assert shown.report is not None
     assert shown.counts["units"] == UNITS
-    assert len(shown.pictures) == 4 * 3
+    assert len(shown.pictures) == 3 * 3
 
 
 def test_where_nobody_asks_there_are_releases_and_no_rows(
