@@ -80,9 +80,9 @@ def test_looking_is_no_search(client: FlaskClient, site: Site) -> None:
     assert site.transcripts.of("1001") == {}
 
 
-def test_releases_under_way_are_named(site: Site) -> None:
+def test_releases_under_way_are_counted(site: Site) -> None:
     client = create_app(replace(site, building=lambda: ("pooled, p = 0.1",))).test_client()
-    says(client, "/dial", "Being made, and stops of the dial in a minute: pooled, p = 0.1.")
+    says(client, "/dial", "One more stop is being made")
     assert answer(client, "/api/v1/dial?q=java")["building"] == ["pooled, p = 0.1"]
 
 
