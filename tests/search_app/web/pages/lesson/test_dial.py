@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from search_app.web import Site, create_app
 
-from ...conftest import says, seen
+from ...conftest import says, seen, signed_in
 
 
 def answer(client: FlaskClient, path: str) -> Any:
@@ -108,3 +108,11 @@ def test_the_first_page_boasts_of_no_group_that_gives_interests_away(
         assert "are right on average" not in seen(client, "/").text  # nothing is counted for it
         client.get("/dial")
         says(client, "/", "Of 24 guesses about a person,", "are right on average")
+
+
+def test_nor_does_it_where_people_sign_in(private: Site) -> None:
+    release, boast = private.modes.release, "Personalized by your group, not by you."
+    assert release is not None
+    private.modes.release = replace(release, facts={**release.facts, "worst_linkability": 1.0})
+    client = signed_in(private, private.store.new_code("1001"))
+    says(client, "/", "What does a good ranking need", wrong=[boast])
