@@ -137,7 +137,7 @@ class GivenAway(NamedTuple):
 
 
 def certain(site: Site) -> bool:
-    """Return whether somebody's interest is certain for who knows the release of `site`."""
+    """Return whether somebody's interest is certain by their row in the release of `site`."""
     return site.modes.release is not None and site.shown().stated.get(_WORST) == 1
 
 
