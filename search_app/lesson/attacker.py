@@ -25,8 +25,8 @@ SUSPECTS, KNOWN, WORDS = 4, 4, 24
 _ALIKE = 32  # terms in a block of those that are about as common
 _MOST = 1000  # rounds over which the figures of the formula are counted
 _LIMITS = {
-    "average": "Only an average is promised: a profile of average length is at most {percent:g} % "
-    "as long as its group’s list of interests. A single one may be certain.",
+    "average": "Only an average is promised: the average profile fills at most {percent:g} % of "
+    "its group’s list of interests. Single interests may be certain.",
     "every-term": "Promised: at most {percent:g} % of a group have any one interest of its row.",
     "belief": "Promised: a row moves a guess about any one interest by at most {percent:g} "
     "percentage points.",

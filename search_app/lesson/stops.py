@@ -22,6 +22,7 @@ from .attacker import KNOWN, Attacker
 
 GUESSES = 24  # of the attacker, about a person
 OWN, NOBODY = "Your own profile", "Nobody known"
+IN_USE = "in use"  # the release, among others with the same label
 
 
 @dataclass(frozen=True)
@@ -165,4 +166,4 @@ def _read(mode: str, release: Release, profiles: Profiles) -> Reading:
 
 
 def _folder(mode: str) -> str:
-    return mode.removeprefix(FURTHER) if mode.startswith(FURTHER) else "in use"
+    return mode.removeprefix(FURTHER) if mode.startswith(FURTHER) else IN_USE

@@ -129,13 +129,18 @@ class GivenAway(NamedTuple):
     guesses: int = GUESSES
 
 
+def certain(site: Site) -> bool:
+    """Return whether somebody's interest is certain by their row in the release of `site`."""
+    return site.modes.release is not None and site.shown().stated.get(_WORST) == 1
+
+
 def given_away(site: Site) -> GivenAway | None:
     """Return what the release of `site` gives away; None unless interests are certain there.
 
     Nothing is read for it: the first page is not to wait.
     """
     release = site.modes.release
-    if site.access != DEMO or release is None or site.shown().stated.get(_WORST) != 1:
+    if site.access != DEMO or release is None or not certain(site):
         return None
     known = site.dial.known
     mean = next((one.mean for one in known if one.mode == "group"), None)

@@ -148,7 +148,7 @@ def test_too_few_people_or_terms_are_no_game() -> None:
 
 
 PROMISES: list[tuple[Promise, dict[str, object], str]] = [
-    (Promise("group", "average"), {"p": 0.4}, "is at most 40 % as long as its group"),
+    (Promise("group", "average"), {"p": 0.4}, "profile fills at most 40 % of its group’s list"),
     (Promise("group", "every-term"), {"p": 0.25}, "at most 25 % of a group have any one interest"),
     (Promise("group", "belief"), {"p": 0.125}, "by at most 12.5 percentage points"),
     (Promise("person", "combinations"), {"k": 5, "m": 2}, "any 2 interests of a row, or fewer"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,6 @@ from werkzeug.exceptions import NotFound
 from anonymizer.errors import AnonymizerError
 from anonymizer.model import Release
 
-from ....disclosure.kinds import name_of
 from ....disclosure.numbers import percent, whole_percent
 from ....lesson.attacker import (
     KNOWN,
@@ -27,6 +27,7 @@ from ....lesson.attacker import (
     limit,
     why_not,
 )
+from ....lesson.stops import IN_USE, label_of
 from ....search.modes import Modes
 from ....settings import DEMO
 from ...parameters import PICK, PLAYED, RIGHT, ROUND, TICK, TICKS, read_parameters
@@ -84,7 +85,12 @@ class GameTable:
     def releases(self) -> dict[str, str]:
         """Return what each release that can be played is called; the one in use has no name."""
         among = {"": self.modes.release, **self.modes.further}
-        return {name: name_of(release) for name, release in among.items() if release}
+        labels = {name: label_of(release) for name, release in among.items() if release}
+        often = Counter(labels.values())
+        return {
+            name: f"{label}, {name or IN_USE}" if often[label] > 1 else label
+            for name, label in labels.items()
+        }
 
     @cached_property
     def release(self) -> Release:

@@ -169,7 +169,8 @@ def test_the_own_profile_is_told(client: FlaskClient) -> None:
     assert answer == {
         "standing": {
             "state": "in a group",
-            "sentence": "You are in a group of 2 people. In “My group” its row serves you.",
+            "sentence": "You are in a group of 2 people with one shared list of interests, its "
+            "row. In “My group” its row serves you.",
         },
         "terms": [
             {

@@ -36,7 +36,8 @@ def test_the_start_leads_to_both_games_of_each_release(village: FlaskClient) -> 
     links = [link["href"] for link in page.all("a")]
     assert {"/attack/1", "/attack/2"} <= {*links}
     assert [option["value"] for option in page.all("option")] == ["", "bound"]
-    assert "at most 50 % as long as its group" in page.text
+    assert "belief moves ≤ 0.1" in page.text  # as the dial calls it
+    assert "profile fills at most 50 % of its group’s list" in page.text
     assert onwards(page) == "/attack/1"
     bound = seen(village, "/attack?release=bound")
     assert "/attack/2?release=bound" in [link["href"] for link in bound.all("a")]
