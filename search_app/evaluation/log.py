@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import UsageError
 from ..measures.precision import PoolPrecision
@@ -65,17 +63,21 @@ INSERT INTO ranked (search, at, mode, pool, found, rule, corpus, release,
                       ap, ap_at_10, ap_at_20, ap_c, plain)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-# The order of people is that of their first searches, as sums depend on it in their last digits.
+# A search of nobody known counts as one of a person of its own.
 _SUMMARY = """
-SELECT mode, pool, rule, corpus, release, person_of(search) AS person, count(*), sum(ap),
-       sum(ap * ap), sum(ap_at_10), sum(ap_c), count(ap_c), sum(plain), count(plain)
-FROM ranked
-WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
-  AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
-GROUP BY mode, pool, rule, corpus, release, person
+WITH people AS (
+    SELECT mode, pool, rule, corpus, release, count(*) AS n, sum(ap) AS s, sum(ap_at_10) AS at_10,
+           sum(ap_c) AS ap_c, count(ap_c) AS with_c, sum(plain) AS plain, count(plain) AS ranked
+    FROM ranked
+    WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
+      AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+    GROUP BY mode, pool, rule, corpus, release, ifnull(person_of(search), id)
+)
+SELECT mode, pool, rule, corpus, release, sum(at_10) / sum(n), sum(ap_c) / sum(with_c),
+       sum(plain) / sum(ranked), count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
+FROM people GROUP BY mode, pool, rule, corpus, release
 ORDER BY corpus, release, pool, rule,
-         CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode,
-         min(search)
+         CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode
 """
 _RECENT = """
 SELECT search, at, mode, pool, found, rule, corpus, release, ap, ap_at_10, ap_c, plain
@@ -134,17 +136,6 @@ class LogSummary(NamedTuple):
         """Return whether these searches are among those that `chosen` allows."""
         wanted = chosen._asdict().items()
         return all(value is None or getattr(self, name) == value for name, value in wanted)
-
-
-def _summed(key: tuple[Any, ...], rows: Sequence[tuple[Any, ...]]) -> LogSummary:
-    """Return the summary of `key` from `rows`, one for each person."""
-    ap = PeopleMean()
-    for row in rows:
-        ap.add(*row[5:9])
-    at_10, ap_c, with_c, plain, ranked = (sum(row[at] or 0 for row in rows) for at in range(9, 14))
-    means = ap.mean, at_10 / ap.count, ap_c / with_c if with_c else None, ap.half
-    share = plain / ranked if ranked else None
-    return LogSummary._make((*key, ap.count, *means, share, ap.people))
 
 
 class PrecisionLog:
@@ -223,8 +214,13 @@ class PrecisionLog:
 
     def summary(self, chosen: Chosen = ALL) -> list[LogSummary]:
         """Return the means of the `chosen` searches by mode, pool, rule, corpus and release."""
-        rows = map(tuple, self.ask_whole(_SUMMARY, chosen._asdict()))
-        return [_summed(key, list(same)) for key, same in groupby(rows, itemgetter(slice(5)))]
+        means = []
+        for row in self.ask_whole(_SUMMARY, chosen._asdict()):
+            *place, at_10, ap_c, plain = row[:8]
+            ap = PeopleMean(*row[8:])
+            shown = ap.values, ap.mean, at_10, ap_c, ap.half, plain, ap.people
+            means.append(LogSummary._make((*place, *shown)))
+        return means
 
     def recent(self, count: int, chosen: Chosen = ALL) -> list[sqlite3.Row]:
         """Return the last `count` rows of the `chosen` searches, newest first."""

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..measures.significance import PeopleMean
@@ -45,31 +44,41 @@ WITH chosen AS (
     SELECT place * :points / :searches AS point, min(search) AS first, max(search) AS last
     FROM placed GROUP BY point
 )
-SELECT mode, point, min(at), max(at), person_of(search) AS person, count(*), sum(ap), sum(ap * ap)
-FROM points CROSS JOIN ranked ON search BETWEEN first AND last
-WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
-GROUP BY point, mode, person
-ORDER BY CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode,
-         point, min(search)
+, people AS (
+    SELECT mode, point, min(at) AS since, max(at) AS until, count(*) AS n, sum(ap) AS s
+    FROM points CROSS JOIN ranked ON search BETWEEN first AND last
+    WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
+    GROUP BY point, mode, ifnull(person_of(search), id)
+)
+SELECT mode, point, min(since), max(until),
+       count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
+FROM people GROUP BY point, mode
+ORDER BY CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode, point
 """
 # Group minus plain is the gain of the group; own minus group is its cost. A group's row has its own
 # release in the log; the other modes of the search have the name of the first release.
+# First come the sums over people, where the step is NULL, then how many searches each step has.
 _DIFFERENCES = """
 WITH grouped AS (
     SELECT search, mode, ap FROM ranked
     WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
       AND mode NOT IN ('none', 'own')
-), pairs AS (
+), pairs AS MATERIALIZED (
     SELECT other.mode = 'own' AS costs, grouped.mode AS mode, search,
            CASE other.mode WHEN 'own' THEN other.ap - grouped.ap ELSE grouped.ap - other.ap END
            AS more
     FROM grouped JOIN ranked AS other USING (search)
     WHERE other.mode IN ('none', 'own')
+), people AS (
+    SELECT costs, mode, count(*) AS n, sum(more) AS s
+    FROM pairs GROUP BY costs, mode, ifnull(person_of(search), search)
 )
-SELECT CASE WHEN costs THEN 'own' ELSE mode END, CASE WHEN costs THEN mode ELSE 'none' END,
-       CAST(round(more * :steps) AS INTEGER) AS step, person_of(search) AS person, count(*),
-       sum(more), sum(more * more)
-FROM pairs GROUP BY costs, mode, step, person ORDER BY costs, mode, step, min(search)
+SELECT costs, mode, NULL AS step, count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
+FROM people GROUP BY costs, mode
+UNION ALL
+SELECT costs, mode, CAST(round(more * :steps) AS INTEGER) AS step, count(*), 0, 0, 0, 0, 0
+FROM pairs GROUP BY costs, mode, step
+ORDER BY costs, mode, step
 """
 
 
@@ -99,7 +108,7 @@ class LoggedDifference(NamedTuple):
     searches: int
     mean: float
     half: float | None  # of the paired 95 % interval
-    counts: tuple[int, ...]  # searches by rounded difference: -1, -0.9, ... 1
+    counts: Sequence[int]  # searches by rounded difference: -1, -0.9, ... 1
 
 
 def latest(log: PrecisionLog, chosen: Chosen) -> Chosen | None:
@@ -114,14 +123,10 @@ def course(log: PrecisionLog, setting: Chosen) -> list[Course]:
     points = max(1, min(MOST_POINTS, searches // LEAST))
     values = {**setting._asdict(), "searches": searches, "points": points}
     courses: dict[str, list[CoursePoint]] = {}
-    rows = map(tuple, log.ask_whole(_COURSE, values))
-    for (mode, point), same in groupby(rows, itemgetter(0, 1)):
-        ap, parts = PeopleMean(), list(same)
-        for part in parts:
-            ap.add(*part[4:])
-        first, last = min(part[2] for part in parts), max(part[3] for part in parts)
+    for mode, point, first, last, *sums in log.ask_whole(_COURSE, values):
+        ap = PeopleMean(*sums)
         half = ap.half if ap.people >= PEOPLE else None
-        made = CoursePoint(point, ap.count, ap.mean, half, first, last)
+        made = CoursePoint(point, ap.values, ap.mean, half, first, last)
         courses.setdefault(mode, []).append(made)
     return [Course(mode, tuple(line)) for mode, line in courses.items()]
 
@@ -129,14 +134,14 @@ def course(log: PrecisionLog, setting: Chosen) -> list[Course]:
 def differences(log: PrecisionLog, setting: Chosen) -> list[LoggedDifference]:
     """Return how a group's AP at `setting` differs from the plain order's and the own profile's."""
     values = {**setting._asdict(), "steps": STEPS}
-    rows = map(tuple, log.ask_whole(_DIFFERENCES, values))
-    compared = []
-    for (mode, other), same in groupby(rows, itemgetter(0, 1)):
-        counts, more = [0] * (2 * STEPS + 1), PeopleMean()
-        for _mode, _other, step, person, count, summed, squared in same:
-            counts[step + STEPS] += count
-            more.add(person, count, summed, squared)
-        compared.append(
-            LoggedDifference(mode, other, more.count, more.mean, more.half, tuple(counts))
-        )
+    compared: list[LoggedDifference] = []
+    counts: list[int] = []
+    for costs, mode, step, searches, *sums in log.ask_whole(_DIFFERENCES, values):
+        if step is None:
+            more, counts = PeopleMean(searches, *sums), [0] * (2 * STEPS + 1)
+            first, second = ("own", mode) if costs else (mode, "none")
+            figures = more.values, more.mean, more.half
+            compared.append(LoggedDifference(first, second, *figures, counts))
+        else:
+            counts[step + STEPS] = searches
     return compared

@@ -17,7 +17,6 @@ from scipy.sparse import csr_matrix
 
 from anonymizer.arrays import Floats, Ints
 from anonymizer.attacks import Attacked
-from anonymizer.attacks.guesses import ColumnReader
 from anonymizer.attacks.inference import rising
 from anonymizer.attacks.linking import likeliest, row_odds
 from anonymizer.model import Release
@@ -26,8 +25,8 @@ SUSPECTS, KNOWN, WORDS = 4, 4, 24
 _ALIKE = 32  # terms in a block of those that are about as common
 _MOST = 1000  # rounds over which the figures of the formula are counted
 _LIMITS = {
-    "average": "Only an average is promised: a profile of average length is at most {percent:g} % "
-    "as long as its group’s list of interests. A single one may be certain.",
+    "average": "Only an average is promised: the average profile fills at most {percent:g} % of "
+    "its group’s list of interests. Single interests may be certain.",
     "every-term": "Promised: at most {percent:g} % of a group have any one interest of its row.",
     "belief": "Promised: a row moves a guess about any one interest by at most {percent:g} "
     "percentage points.",
@@ -109,17 +108,6 @@ class Attacker:
     def hits(self) -> Floats:
         """Return about how many terms the formula is right in rounds, one for each person."""
         return np.array([one.right for one in self._dealt(*self._drawn(0))], dtype=np.float64)
-
-    @cached_property
-    def free(self) -> tuple[float, float]:
-        """Return how many of WORDS guesses at all terms are right, on average over all people.
-
-        First the formula's best by each person's row, then the most common terms.
-        """
-        target, view = self.target, self.target.view
-        common = np.argsort(-view.prior, kind="stable")[:WORDS]
-        by_row = ColumnReader(target.profiles, target.release).right(WORDS)
-        return float(by_row.mean()), float(target.own[view.served][:, common].sum(axis=1).mean())
 
     def strongest(self, row: int, most: int) -> list[tuple[str, float]]:
         """Return up to `most` terms of `row` and their shares, those furthest above usual first."""

@@ -75,7 +75,7 @@ class Building:
             # It is in no state that matters: what it writes is whole or absent.
             process.terminate()
             process.join()
-            if process.exitcode and not self._ended:
+            if not self._ended and _lacking(Workspace(self._settings.workspace), self._plan):
                 self._say("The dial lacks releases that could not be made; it shows the others")
         self._ended = True
 
@@ -100,31 +100,39 @@ def make_missing(settings: Settings, plan: Plan) -> None:
     """Make each release of `plan` that the workspace of `settings` lacks."""
     workspace = Workspace(settings.workspace)
     for name in _lacking(workspace, plan):
-        for _ in range(_TRIES):
-            # The workspace may be in use, or its profiles may have changed meanwhile.
-            with suppress(UsageError):
-                if _make(workspace, settings, workspace.root / DIAL / name, *plan[name]):
-                    break
-            time.sleep(_PAUSE)
+        _make(workspace, settings, workspace.root / DIAL / name, *plan[name])
 
 
 def _make(
     workspace: Workspace, settings: Settings, folder: Path, method: str, given: Mapping[str, str]
-) -> bool:
-    """Make a release in `folder`; return False if the profiles changed meanwhile."""
-    source = workspace.find("profiles")
-    profiles = read_profiles(source)
-    made_from = fingerprint(profiles)
-    choices, values = choices_of(source, made_from), read_parameters(method, dict(given))
-    release = released(profiles, method, values, 0, settings, choices=choices)
-    # Only now, as nobody should wait for a method before they are forgotten.
-    with workspace.writing("demo"):
-        if fingerprint(read_profiles(workspace.find("profiles"))) != made_from:
-            return False
-        folder.parent.mkdir(0o700, exist_ok=True)
-        write_release(release, folder, seed=0, input_hash=made_from, profiles=choices)
-        note_made(workspace, folder)
-    return True
+) -> None:
+    """Make a release in `folder`, of the profiles that are in use when it is written."""
+    made, made_from = None, ""
+    for _ in range(_TRIES):
+        # The workspace may be in use or full, or change at this moment.
+        with suppress(AnonymizerError, UsageError):
+            source = workspace.find("profiles")
+            profiles = read_profiles(source)
+            # A method takes long: it runs again for other profiles, not for a busy workspace.
+            if fingerprint(profiles) != made_from:
+                made, made_from = None, fingerprint(profiles)
+                choices, values = (
+                    choices_of(source, made_from),
+                    read_parameters(method, dict(given)),
+                )
+                made = released(profiles, method, values, 0, settings, choices=choices)
+            if made is None:  # the method refused these profiles
+                return
+            # Only now, as nobody should wait for a method before they are forgotten.
+            with workspace.writing("demo"):
+                if fingerprint(read_profiles(workspace.find("profiles"))) == made_from:
+                    # Another demo of this workspace may have made it meanwhile.
+                    if _input_of(folder) != made_from:
+                        folder.parent.mkdir(0o700, exist_ok=True)
+                        write_release(made, folder, seed=0, input_hash=made_from, profiles=choices)
+                        note_made(workspace, folder)
+                    return
+        time.sleep(_PAUSE)
 
 
 def _lacking(workspace: Workspace, plan: Plan) -> list[str]:
@@ -134,8 +142,12 @@ def _lacking(workspace: Workspace, plan: Plan) -> list[str]:
         used = read_input_hash(workspace.find("release"))
     except (AnonymizerError, UsageError):
         return []
-    made = set[str]()
-    for name in plan:
-        with suppress(AnonymizerError):  # there is none, or it is damaged
-            made |= {name} if read_input_hash(workspace.root / DIAL / name) == used else set()
-    return [name for name in plan if name not in made]
+    return [name for name in plan if _input_of(workspace.root / DIAL / name) != used]
+
+
+def _input_of(folder: Path) -> str:
+    """Return the hash of the profiles of the release in `folder`; empty without a sound one."""
+    try:
+        return read_input_hash(folder)
+    except AnonymizerError:
+        return ""

@@ -24,6 +24,7 @@ class DialReleases:
 
     def __init__(self, workspace: Workspace, made_from: str, modes: Modes, extend: Extend):
         self._folder = workspace.root / DIAL
+        self._in_use = (workspace.root / workspace.current().release).resolve()
         self._made_from = made_from
         self._extend = extend
         self._modes, self._served = modes, dict[str, Release]()
@@ -34,7 +35,11 @@ class DialReleases:
     def __call__(self) -> Modes:
         """Return the modes with the releases that are there now; others were read before."""
         with self._lock:
-            there = {path.parent.name: path for path in self._folder.glob(f"[!.]*/{MANIFEST}")}
+            there = {
+                path.parent.name: path
+                for path in self._folder.glob(f"[!.]*/{MANIFEST}")
+                if path.parent.resolve() != self._in_use  # it is a stop already
+            }
             self._read = {name: self._read_again(name, there[name]) for name in sorted(there)}
             served = {
                 f"{DIAL}/{name}": release

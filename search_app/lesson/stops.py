@@ -6,7 +6,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from anonymizer.attacks import Attacked
 from anonymizer.attacks.guesses import ColumnReader, Guess
 from anonymizer.attacks.reading import raw_release
 from anonymizer.errors import AnonymizerError
@@ -16,9 +18,11 @@ from anonymizer.model import Profiles, Release
 from ..disclosure.kinds import kind_of, name_of
 from ..disclosure.numbers import count
 from ..search.modes import FURTHER, Answer, Modes
+from .attacker import KNOWN, Attacker
 
 GUESSES = 24  # of the attacker, about a person
 OWN, NOBODY = "Your own profile", "Nobody known"
+IN_USE = "in use"  # the release, among others with the same label
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,11 @@ class Reading:
     label: str
     attacker: ColumnReader
     mean: float  # right guesses about everybody who has a row, on average
+
+    @cached_property
+    def player(self) -> Attacker:
+        """Return who plays games with the rows; AnonymizerError if too few people have one."""
+        return Attacker(Attacked(self.attacker.profiles, self.release, known=(KNOWN,)))
 
 
 class Dial:
@@ -157,4 +166,4 @@ def _read(mode: str, release: Release, profiles: Profiles) -> Reading:
 
 
 def _folder(mode: str) -> str:
-    return mode.removeprefix(FURTHER) if mode.startswith(FURTHER) else "in use"
+    return mode.removeprefix(FURTHER) if mode.startswith(FURTHER) else IN_USE

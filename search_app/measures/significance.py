@@ -167,45 +167,29 @@ def half_width(count: int, variance: float) -> float | None:
     return float(stdtrit(count - 1, _BELOW)) * sqrt(max(variance, 0.0) / (count - 1))
 
 
-class PeopleMean:
-    """A mean over values of people, gathered in parts; its interval is over people.
+class PeopleMean(NamedTuple):
+    """A mean over values of people, by sums over people; its interval is over people.
 
-    All values of a person go together, as in the mean of a ratio (Cochran 1977, chapter 6). A value
-    of nobody known counts as one of a person of its own.
+    All values of a person go together, as in the mean of a ratio (Cochran 1977, chapter 6).
     """
 
-    def __init__(self) -> None:
-        self.count, self.total = 0, 0.0
-        self._alone = (0, 0.0, 0.0)
-        self._of: dict[object, tuple[int, float]] = {}
-
-    def add(self, person: object, count: int, total: float, squares: float) -> None:
-        """Add `count` values of `person`, or of nobody known: their `total` and its `squares`."""
-        self.count, self.total = self.count + count, self.total + total
-        if person is None:
-            alone, summed, squared = self._alone
-            self._alone = alone + count, summed + total, squared + squares
-        else:
-            values, summed = self._of.get(person, (0, 0.0))
-            self._of[person] = values + count, summed + total
-
-    @property
-    def people(self) -> int:
-        """Return how many people there are, as far as one knows."""
-        return self._alone[0] + len(self._of)
+    people: int
+    values: int
+    total: float  # of all values
+    totals: float  # the squares of each person's total
+    both: float  # each person's total times their count
+    counts: int  # the squares of each person's count
 
     @property
     def mean(self) -> float:
         """Return the mean of all values."""
-        return self.total / self.count
+        return self.total / self.values
 
     @property
     def half(self) -> float | None:
         """Return half of the mean's 95 % interval by Student's t; None for less than 2 people."""
-        mean, (alone, summed, squares) = self.mean, self._alone
-        squares += alone * mean * mean - 2 * mean * summed
-        squares += sum((total - count * mean) ** 2 for count, total in self._of.values())
-        return half_width(self.people, squares * self.people / self.count**2)
+        residuals = self.totals - 2 * self.mean * self.both + self.mean**2 * self.counts
+        return half_width(self.people, residuals * self.people / self.values**2)
 
 
 def holm(p: Sequence[float]) -> list[float]:

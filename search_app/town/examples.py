@@ -95,7 +95,5 @@ def searches(truth: Mapping[str, Any], release: Release) -> tuple[PreparedSearch
 
 
 def lecture(truth: Mapping[str, Any], release: Release) -> Lecture:
-    """Return the usual lecture of the town of `truth`: a story, and further searches."""
-    return Lecture(
-        story(QUERY, list(pair(truth, release).values())), extra=searches(truth, release)
-    )
+    """Return the usual lecture of the town of `truth`, a story."""
+    return Lecture(story(QUERY, list(pair(truth, release).values())))

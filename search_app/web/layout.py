@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request, send_from_directory
 
@@ -56,14 +57,14 @@ def navigation(site: Site) -> list[Link]:
     """Return links to the pages of `site` that the visitor may see, for the same person."""
     known = site.access == DEMO and request.endpoint != _NAMELESS
     chosen = request.args.get("user", "") if known else ""
-    person: dict[str, Any] = {"user": chosen} if chosen in site.people else {}
+    person = f"?{urlencode({'user': chosen})}" if chosen in site.people else ""
     here = request.endpoint or ""
     room = here.partition(".")[0]
     links = []
     for endpoint, name, access in _PAGES:
         if site.access in access and _admitted(site, endpoint):
             within = "true" if _WITHIN.get(room, room) == endpoint.partition(".")[0] else ""
-            to = link(endpoint, **({} if endpoint == _NAMELESS else person))
+            to = link(endpoint) + person * (endpoint != _NAMELESS)
             links.append(Link(name, to, "page" if here == endpoint else within))
     return links
 

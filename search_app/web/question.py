@@ -93,6 +93,9 @@ def read_question(arguments: Mapping[str, str], site: Site, *, sized: bool = Fal
 
 def link(endpoint: str, **values: Any) -> str:
     """Return the address of the page at `endpoint`, as Flask's url_for does."""
+    # Values may be of somebody's search, so of these only names of our own files are remembered.
+    if values and endpoint != "assets.file":
+        return url_for(endpoint, **values)
     known: dict[tuple[Any, ...], str] = current_app.extensions.setdefault(_KEPT, {})
     # url_for puts the request's own root before the path.
     key = (request.script_root, endpoint, *sorted(values.items()))

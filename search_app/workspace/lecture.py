@@ -17,7 +17,8 @@ _PERSONAL = ("own", "group")  # nothing to show without a person
 _FREE = ("attacker", "dial", "device", "hurts")  # these need no query
 _LARGEST = 1_000_000  # bytes
 _REST = "what is shown and a note, with tabs between"
-_LONGEST = 2000  # characters of a query
+_LONGEST = 2000  # characters of a query, or of a note
+_FAULTS = 50  # lines that are named
 
 
 class PreparedSearch(NamedTuple):
@@ -42,12 +43,11 @@ class PreparedSearch(NamedTuple):
 
 @dataclass(frozen=True)
 class Lecture:
-    """The slides in order, further ones, and what is wrong with lines that are skipped."""
+    """The slides in order, and what is wrong with lines that are skipped."""
 
     searches: tuple[PreparedSearch, ...] = ()
     faults: tuple[str, ...] = ()
     from_file: bool = False
-    extra: tuple[PreparedSearch, ...] = ()  # to show if there is time
 
 
 NOTHING = Lecture()
@@ -67,6 +67,8 @@ def prepare(path: Path, usual: Lecture = NOTHING) -> Lecture:
     lines = list(_lines(content))
     searches = [line for line in lines if isinstance(line, PreparedSearch)]
     faults = [line for line in lines if isinstance(line, str)]
+    if more := len(faults[_FAULTS:]):
+        faults[_FAULTS:] = [f"{more:,} lines more; is {NAME} another kind of file?"]
     if len(searches) > MOST:
         faults.append(f"{NAME} has {len(searches):,} slides; the first {MOST} are taken")
     return Lecture(tuple(searches[:MOST]), tuple(faults), from_file=True)
@@ -97,6 +99,7 @@ def _search(text: str, number: int) -> PreparedSearch | str:
         and len(search.users) != 2,
         f"shows {shown}, which needs a person": not user and search.shown in _PERSONAL,
         f"has a query of {len(query):,} characters; at most {_LONGEST:,}": len(query) > _LONGEST,
+        f"has a note of {len(note):,} characters; at most {_LONGEST:,}": len(note) > _LONGEST,
         "holds control characters; take them out": any(
             unicodedata.category(letter) == "Cc" for letter in "".join(columns)
         ),

@@ -9,7 +9,7 @@ from ..report.making import figure, line, made
 from ..report.report import Figure, FigurePoint, Report
 from ..report.summaries import SummedUp
 from .claims import claims
-from .search import ap_by_k, search_table, tradeoff
+from .search import search_table, tradeoff
 from .shares import GREEDY, INSERT, RANDOM, REINSERT, KeptShares
 from .tables import tables
 from .times import passes_of
@@ -43,7 +43,7 @@ def report(summed: SummedUp, seconds: PassSeconds) -> Report:
     return made(
         outcomes,
         (*_notes(outcomes, shares), NOTHING_TO_RESAMPLE, *RULE),
-        figures=[tradeoff(summed), *drawn, ap_by_k(summed)],
+        figures=[tradeoff(summed), *drawn],
         tables=[
             *tables(shares, KeptShares(outcomes, REINSERT), passes_of(outcomes, seconds)),
             search_table(summed),

@@ -9,7 +9,7 @@ from ..design import Variant
 from ..outcomes import Outcomes
 from ..report import cells
 from ..report.claims import Draft, Side, SidePairs, TestedClaim, drafts_of, each_greater
-from ..report.making import BASELINES, NAMES, figure, line
+from ..report.making import BASELINES, NAMES
 from ..report.planes import by_belief
 from ..report.report import Figure, Table
 from ..report.summaries import SummedUp
@@ -102,31 +102,6 @@ def _row(
 
 def _side(outcomes: Outcomes, variant: Variant, pool: int, name: str = "") -> Side:
     return Side(name or name_of(variant), outcomes.by_people(variant, "group", pool))
-
-
-def ap_by_k(summed: SummedUp) -> Figure | None:
-    """Return AP in `summed` by k, with modes that need no release for comparison."""
-    outcomes = summed.outcomes
-    pool = next(iter(pools_of(outcomes)), 0)
-    variants = by_k(outcomes, pool)
-    ks = sorted({k for some in variants.values() for k in some})
-    lines = [
-        line(name, (summed.point(float(k), one, "group", pool) for k, one in some.items()))
-        for name, some in variants.items()
-    ]
-    lines += [
-        line(NAMES.get(mode, mode), [summed.point(float(k), plain, mode, pool) for k in ks])
-        for plain in outcomes.experiment.named(BASELINES)
-        for mode in plain.modes
-        # AP by the own profile is 1 by definition.
-        if mode != "own"
-    ]
-    about = (
-        "In reduced profiles, k or more people have each pair of a row's terms. In groups, k "
-        "people share a row."
-    )
-    names = ("ap-by-k", f"Search by what is released (pool {pool})")
-    return figure(names, about, ("k", "AP"), lines) if ks else None
 
 
 def tradeoff(summed: SummedUp) -> Figure | None:

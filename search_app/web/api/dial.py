@@ -10,7 +10,7 @@ from ..views.dial import ShownStop, dial_view
 from .described import records
 from .described.operations import Operation
 from .described.schema import record_of
-from .search import COMPARED
+from .search import COMPARED, searched
 
 pages = Blueprint("api_dial", __name__, url_prefix="/api/v1")
 
@@ -28,13 +28,7 @@ def dial() -> records.DialJson:
     question = read_question(request.args, site)
     shown = dial_view(site, question)
     return {
-        "query": question.query,
-        "pool": question.pool,
-        "ranking": question.rule.ranking,
-        "operators": question.operators,
-        "found": shown.found,
-        "milliseconds": shown.milliseconds,
-        "notices": list(shown.notices),
+        **searched(question, shown.outcome, shown.notices),
         "building": list(shown.building),
         "stops": [_stop(one) for one in shown.stops],
     }
@@ -46,5 +40,5 @@ def _stop(shown: ShownStop) -> records.StopJson:
         for result in shown.results
     ]
     guesses = [record_of(records.GuessJson, guess) for guess in shown.stop.guesses]
-    given = {"says": str(shown.says.striptags()), "results": hits, "guesses": guesses}
+    given = {"says": shown.says, "results": hits, "guesses": guesses}
     return record_of(records.StopJson, shown.stop, **given)

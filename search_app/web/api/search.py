@@ -16,9 +16,9 @@ from ...search.snippet import SnippetPart
 from ..pages.search import text_of
 from ..pages.why import explain_result
 from ..parameters import DOC, MODE, OPERATORS, PAGE, POOL, QUERY, RANKING, SIZE, USER
-from ..question import read_question
+from ..question import Question, read_question
 from ..site import Site, this_site
-from ..views.answering import ask
+from ..views.answering import Outcome, ask
 from ..views.ignored import ignored
 from ..views.results import Cards, DocumentCard, cards, gone, own_page, own_pages, results
 from ..views.suggestions import suggestions
@@ -46,20 +46,14 @@ def search() -> records.SearchAnswerJson:
     question = read_question(request.args, site, sized=True)
     outcome = ask(site, question, counted=False)
     answer, size = outcome.in_mode(question.mode), question.size
-    total, first = len(answer.ranking), size * (question.page - 1)
+    first = size * (question.page - 1)
     known = cards(site.modes.engine, [answer.ranking], question.query, first=first, count=size)
     words = ignored(site, question.query, question.operators, known)
     return {
-        "query": question.query,
+        **searched(question, outcome, outcome.notices),
         "mode": answer.mode,
-        "pool": question.pool,
-        "ranking": question.rule.ranking,
-        "operators": question.operators,
         "page": question.page,
-        "pages": -(-total // size),
-        "found": total,
-        "milliseconds": outcome.milliseconds,
-        "notices": list(outcome.notices),
+        "pages": -(-len(answer.ranking) // size),
         "ignored": record_of(records.IgnoredWordsJson, words),
         "precision": precision(answer.precision),
         "evidence": evidence(answer),
@@ -83,15 +77,20 @@ def compare() -> records.ComparisonJson:
     answers = list(outcome.answers.values())
     rankings = [answer.ranking for answer in answers]
     known = cards(site.modes.engine, rankings, question.query, count=SHOWN)
+    columns = [_column(site, answer, known) for answer in answers]
+    return {**searched(question, outcome, outcome.notices), "columns": columns}
+
+
+def searched(question: Question, outcome: Outcome, notices: Sequence[str]) -> records.SearchedJson:
+    """Return how every answer to `question` begins: with its `outcome`, and the `notices` on it."""
     return {
         "query": question.query,
         "pool": question.pool,
         "ranking": question.rule.ranking,
         "operators": question.operators,
-        "found": len(rankings[0]),
+        "found": len(outcome.answers["none"].ranking),
         "milliseconds": outcome.milliseconds,
-        "notices": list(outcome.notices),
-        "columns": [_column(site, answer, known) for answer in answers],
+        "notices": list(notices),
     }
 
 

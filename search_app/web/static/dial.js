@@ -70,9 +70,7 @@ async function turn(dial) {
     turner.value = at;
     turner.ariaValueText = stop.label;
     ticks.forEach((tick, place) => { tick.ariaCurrent = place === at ? "true" : null; });
-    const [label, said] = [`${stop.label}.`, stop.says.slice(stop.label.length + 1)];
-    const figures = said.split(/(\d+ %|\d+ of \d+)/).map((text, place) => (place % 2 ? made("strong", "", text) : text));
-    part(".says").replaceChildren(made("strong", "", label), ...figures);
+    part(".says").replaceChildren(made("strong", "", `${stop.label}.`), ` ${stop.says}`);
     share.textContent = stop.share;
     like.value = parseInt(stop.share, 10) || 0;
     people.textContent = stop.people.toLocaleString("en");

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 from flask import url_for
@@ -164,9 +165,11 @@ def _own_page(question: Question) -> str:
     return url_for("me.show", **named)
 
 
-def _kept(site: Site, question: Question, answers: Iterable[Answer]) -> list[str]:
+def _kept(site: Site, question: Question, answers: Collection[Answer]) -> list[str]:
     """Log a search, and remember it if the person chose so; return what did not work."""
     notices, at = [], int(site.clock())
+    # Which documents the query found, in which order: by nothing else of it do figures differ.
+    pools = [blake2b(one.ranking.rows.tobytes()).digest() for one in answers if one.mode == "none"]
     entries = [
         Entry(
             *(at, answer.mode, question.pool, question.rule.name, site.corpus),
@@ -180,10 +183,9 @@ def _kept(site: Site, question: Question, answers: Iterable[Answer]) -> list[str
     ]
     try:
         if entries:
-            # Once for each person, query and all else that changes figures: a reload is no search.
-            words = " ".join(question.query.casefold().split())
-            how = question.operators, question.pool, question.rule.name
-            site.log.add(entries, question.user, (words, *how, site.build, site.release_name))
+            # Once for each person and all that changes figures: no reload is a search, no comma.
+            how = question.pool, question.rule.name, site.build, site.release_name
+            site.log.add(entries, question.user, (pools[0], *how))
             # Who was forgotten meanwhile must not be remembered now.
             if site.transcripts.generation != generation():
                 site.log.repeats.forget(question.user)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from flask import abort
-from markupsafe import Markup
 
 from ...accounts.transcripts import Transcripts
 from ...disclosure.numbers import count
@@ -17,7 +16,7 @@ from ...settings import DEMO, PRIVATE
 from ..question import Question, address
 from ..site import Site
 from ..wording import kind
-from .answering import CLOSEST, ask
+from .answering import CLOSEST, Outcome, ask
 from .results import Result, cards, results
 
 _WORST = "worst_linkability"  # the fact of a release
@@ -28,14 +27,10 @@ NOT_HERE = (
 )
 _DOTS = 60
 _NO_STOP = "In {releases} you are in no group, so {those} no stop here."
-_SAID = Markup("<strong>{label}.</strong> {like} {guessed}")
-_WORSE = Markup(" The plain order is closer: <strong>{plain}</strong>.")
+_WORSE = " The plain order is closer: {plain}."
 _OWN = "The server reads your whole profile."
-_LIKE = Markup("The ranking is <strong>{share}</strong> like the one by your own profile.")
-_GUESSED = Markup(
-    "{who} makes {guesses} guesses about your interests, and <strong>{right} of {guesses}</strong> "
-    "are right."
-)
+_LIKE = "The ranking is {share} like the one by your own profile."
+_GUESSED = "{who} makes {guesses} guesses about your interests, and {right} of {guesses} are right."
 _NOTHING = "It tells nobody anything of you, so there is nothing to guess by."
 
 
@@ -44,7 +39,7 @@ class ShownStop(NamedTuple):
 
     stop: Stop
     kind: str  # the mode that gives it its colour
-    says: Markup
+    says: str
     results: list[Result]
     address: str  # of the page at this stop
 
@@ -57,8 +52,7 @@ class DialView(NamedTuple):
     stops: list[ShownStop]
     at: int
     api: str  # the address of the same as JSON
-    found: int
-    milliseconds: int
+    outcome: Outcome
     notices: Sequence[str]
     building: Sequence[str]  # releases that are being made
     usual: float  # guesses that are right on average without any row
@@ -119,8 +113,7 @@ def dial_view(site: Site, question: Question, stop: str = "") -> DialView:
         stops=shown,
         at=_at(shown, stop),
         api=address("api_dial.dial", same, site),
-        found=len(answers["none"].ranking),
-        milliseconds=outcome.milliseconds,
+        outcome=outcome,
         notices=notices,
         building=site.building(),
         usual=readings[0].attacker.usual(GUESSES) if readings else 0.0,
@@ -136,13 +129,18 @@ class GivenAway(NamedTuple):
     guesses: int = GUESSES
 
 
+def certain(site: Site) -> bool:
+    """Return whether somebody's interest is certain by their row in the release of `site`."""
+    return site.modes.release is not None and site.shown().stated.get(_WORST) == 1
+
+
 def given_away(site: Site) -> GivenAway | None:
     """Return what the release of `site` gives away; None unless interests are certain there.
 
     Nothing is read for it: the first page is not to wait.
     """
     release = site.modes.release
-    if site.access != DEMO or release is None or site.shown().stated.get(_WORST) != 1:
+    if site.access != DEMO or release is None or not certain(site):
         return None
     known = site.dial.known
     mean = next((one.mean for one in known if one.mode == "group"), None)
@@ -155,7 +153,7 @@ def _at(stops: Sequence[ShownStop], name: str) -> int:
     return names.index(name) if name in names else min(1, len(stops) - 1)
 
 
-def _says(stop: Stop, plain: Stop, site: Site) -> Markup:
+def _says(stop: Stop, plain: Stop, site: Site) -> str:
     """Return the sentences of `stop`: how like the own ranking, and how many guesses are right."""
     like = _LIKE.format(share=stop.share) if stop.share else ""
     if (stop.ap or 0) < (plain.ap or 0):
@@ -165,4 +163,4 @@ def _says(stop: Stop, plain: Stop, site: Site) -> Markup:
         like, who = _OWN, "Someone who reads it"
     guesses = len(stop.guesses)
     guessed = _GUESSED.format(who=who, right=stop.right, guesses=guesses) if guesses else _NOTHING
-    return _SAID.format(label=stop.label, like=like, guessed=guessed)
+    return f"{like} {guessed}".strip()

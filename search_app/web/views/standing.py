@@ -38,7 +38,8 @@ def standing(site: Site, user: str) -> Standing:
     if not past and (gathering := _gathering(site, user)):
         return Standing(GATHERING, f"{gathering} {served}")
     if row is not None and not row.foreign and not row.fallback:
-        shared = f"You are in a group of {count(row.users, 'person', 'people')}."
+        people = count(row.users, "person", "people")
+        shared = f"You are in a group of {people} with one shared list of interests, its row."
         alone = "A row stands for you alone."
         return Standing(IN_GROUP, f"{alone if row.users == 1 else shared} {served}")
     if user in site.stood:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from anonymizer.model import Profiles
 from anonymizer.storage.changes import people_named
 from anonymizer.storage.parts import read_cohorts
 from search_app.forgetting.person import forget
@@ -53,6 +55,11 @@ def test_releases_come_and_go_while_a_site_is_open(site: Site, workspace: Path) 
     (workspace / "dial" / "again").rename(workspace / "dial" / "damaged")
     assert dial_of(site) == {*STOPS} - {"paper"}
     assert site.modes.further == {}  # a page that compares does not list them
+
+
+def test_a_release_of_the_dial_that_is_in_use_is_one_stop(workspace: Path) -> None:
+    Workspace(workspace).make_current(release="dial/paper")
+    assert dial_of(open_site(workspace)) == {*STOPS, "release"} - {"paper"}
 
 
 def test_the_first_page_has_the_machine_to_itself(site: Site) -> None:
@@ -118,7 +125,7 @@ def test_who_is_forgotten_meanwhile_is_in_no_release(
 
 
 def test_a_workspace_in_use_is_waited_for(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings, waited = load_settings(workspace), 0
+    settings, waited, runs = load_settings(workspace), 0, counted(monkeypatch)
 
     def sleep(_seconds: float) -> None:
         nonlocal waited
@@ -130,5 +137,46 @@ def test_a_workspace_in_use_is_waited_for(workspace: Path, monkeypatch: pytest.M
     holder = Workspace(workspace).writing("profiles")
     holder.__enter__()
     make_missing(settings, {"new": PLAN["new"]})
-    assert waited == 2
+    assert (waited, runs) == (2, ["pooled"])  # the method need not run again
     assert (workspace / "dial" / "new").exists()
+
+
+def test_one_that_cannot_be_made_keeps_no_other_from_being_made(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of another kind in its place, and a method that refuses its options."""
+    runs = counted(monkeypatch)
+    monkeypatch.setattr(building, "_PAUSE", 0)
+    (workspace / "dial" / "new").mkdir()
+    (workspace / "dial" / "new" / "mine.txt").write_text("mine")
+    plan = {**PLAN, "wrong": ("pooled", {"p": "7"}), "last": ("pooled", {"p": "0.4"})}
+    make_missing(load_settings(workspace), plan)
+    assert Building(load_settings(workspace), plan, print).waiting() == ("new", "wrong")
+    assert runs == ["pooled", "p-linkability", "pooled", "pooled"]  # no method runs twice
+
+
+def test_two_demos_make_a_release_once(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, plan, made_by = load_settings(workspace), {"new": PLAN["new"]}, building.released
+    ledger = workspace / "ledger.jsonl"
+    before = ledger.read_text().count("\n")
+
+    def released(*arguments: object, **how: object) -> object:
+        monkeypatch.setattr(building, "released", made_by)
+        make_missing(settings, plan)  # the other one is faster
+        return made_by(*arguments, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(building, "released", released)
+    make_missing(settings, plan)
+    assert ledger.read_text().count("\n") == before + 1
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which each run of a method adds its name."""
+    made_by, runs = building.released, list[str]()
+
+    def released(profiles: Profiles, method: str, *rest: Any, **how: Any) -> object:
+        runs.append(method)
+        return made_by(profiles, method, *rest, **how)
+
+    monkeypatch.setattr(building, "released", released)
+    return runs

@@ -9,7 +9,15 @@ import pytest
 
 from anonymizer.model import Profiles, Release
 from anonymizer.promise import AVERAGE
-from search_app.town.examples import PERSONAS, STORY, WORDS, lecture, personas, story
+from search_app.town.examples import (
+    PERSONAS,
+    STORY,
+    WORDS,
+    lecture,
+    personas,
+    searches,
+    story,
+)
 from search_app.workspace.lecture import KINDS, MOST, Lecture, PreparedSearch, prepare
 
 
@@ -71,6 +79,7 @@ def test_any_ending_of_lines_and_a_mark_at_the_beginning(file: Path, ending: str
         (b"\tsecret", "line 2 has no query before its tab"),
         (b"secret\0\t1001", "line 2 holds control characters; take them out"),
         (b"secret" * 400, "line 2 has a query of 2,400 characters; at most 2,000"),
+        (b"secret\t\tall\t" + b"n" * 2001, "line 2 has a note of 2,001 characters; at most 2,000"),
     ],
 )
 def test_a_bad_line_is_told_by_its_number_never_by_what_it_holds(
@@ -108,6 +117,14 @@ def test_of_very_many_searches_the_first_are_taken(file: Path) -> None:
     assert lecture.faults == ("lecture.tsv has 501 slides; the first 500 are taken",)
 
 
+def test_of_very_many_bad_lines_the_first_are_named(file: Path) -> None:
+    file.write_text("a\tb\tc\n" * 1050 + "java\n")
+    lecture = prepare(file)
+    assert len(lecture.searches) == 1
+    assert len(lecture.faults) == 51
+    assert lecture.faults[-1] == "1,000 lines more; is lecture.tsv another kind of file?"
+
+
 def test_a_file_of_any_other_kind_is_not_read_to_its_end(file: Path) -> None:
     with file.open("wb") as huge:
         huge.truncate(10**9)
@@ -130,7 +147,8 @@ def test_the_town_has_each_word_asked_by_two_people() -> None:
     release = one_group("1", "2", "3")
     truth = {"interests": {"fishing": ["3", "1"], "guitar": ["3", "2"]}}
     bass = (PreparedSearch("bass", "1"), PreparedSearch("bass", "2"))
-    assert lecture(truth, release) == Lecture(extra=bass)  # nobody here likes coffee
+    assert searches(truth, release) == bass
+    assert lecture(truth, release) == Lecture()  # nobody here likes coffee
     assert len({word for word, _ in WORDS}) == len(WORDS) >= 6
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
@@ -56,38 +57,28 @@ def machine() -> Response:
     return as_json(document(current_app, this_site()))
 
 
-class _KeptText:
-    """The document as text, for each site, until what it shows may have changed."""
-
-    def __init__(self) -> None:
-        self.changes = 0
-        self._of: WeakKeyDictionary[Site, tuple[tuple[int, bool], str]] = WeakKeyDictionary()
-
-    def of(self, site: Site, make: Callable[[], str]) -> str:
-        # Publishing a release changes what may be shown of it, without a new site.
-        now = self.changes, site.modes.withheld()
-        state, text = self._of.get(site, ((-1, True), ""))
-        if state != now:
-            text = make()
-            # A change in the meantime has made this text old already.
-            self._of[site] = now, text
-        return text
-
-
-_kept = _KeptText()
+# The document of each site, and the number of changes and what was withheld when it was made.
+_kept: WeakKeyDictionary[Site, tuple[tuple[int, bool], str]] = WeakKeyDictionary()
+_changes = Counter[str]()
 
 
 @pages.after_app_request
 def _renew(answer: Response) -> Response:
     """Show nobody an example with what somebody has just removed."""
-    _kept.changes += request.method not in SAFE
+    _changes["all"] += request.method not in SAFE
     return answer
 
 
 @pages.get("/docs")
 def show() -> str:
     """Return the document as a page."""
-    text = _kept.of(this_site(), _text).replace(_ROOT, str(escape(request.url_root.rstrip("/"))))
+    site = this_site()
+    # Publishing a release changes what may be shown of it, without a new site. The state is read
+    # first: what changes while the text is made has made it old already.
+    state = _changes["all"], site.modes.withheld()
+    if site not in _kept or _kept[site][0] != state:
+        _kept[site] = state, _text()
+    text = _kept[site][1].replace(_ROOT, str(escape(request.url_root.rstrip("/"))))
     return render_template("docs/show.html", document=Markup(text))  # noqa: S704 our own template
 
 

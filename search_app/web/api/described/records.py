@@ -92,13 +92,17 @@ class HitJson(PlacedJson, CardJson):
     page: Annotated[str, "The path of its page here; empty if no address leads to its id."]
 
 
-class GoneJson(TypedDict):
-    """A document from the first plain ranks that is not among the results shown here."""
+class MovedJson(TypedDict):
+    """A document’s name and ranks."""
 
     id: DocumentId
     title: str
-    plain_rank: Annotated[Place, "Its rank in the plain order."]
-    rank: Annotated[Place, "Its rank here."]
+    rank: Annotated[Place, "Its rank here, from 1."]
+    plain_rank: Annotated[Place, "Its rank in the plain order of the same pool."]
+
+
+class GoneJson(MovedJson):
+    """A document from the first plain ranks that is not among the results shown here."""
 
 
 class PrecisionJson(TypedDict):
@@ -175,19 +179,24 @@ class SuggestionsJson(TypedDict):
     queries: Annotated[list[str], "With the last word completed; then titles that begin with it."]
 
 
-class SearchAnswerJson(TypedDict):
-    """A page of one ranking."""
+class SearchedJson(TypedDict):
+    """A search, and what was found."""
 
     query: Query
-    mode: Annotated[str, "The mode that served: none if the requested mode can’t; see notices."]
     pool: Annotated[Place, "How many documents to find and order were requested."]
     ranking: Ranking
     operators: Operators
-    page: Place
-    pages: Annotated[Count, "How many pages the ranking has."]
     found: Found
     milliseconds: Count
     notices: Notices
+
+
+class SearchAnswerJson(SearchedJson):
+    """A page of one ranking."""
+
+    mode: Annotated[str, "The mode that served: none if the requested mode can’t; see notices."]
+    page: Place
+    pages: Annotated[Count, "How many pages the ranking has."]
     ignored: IgnoredWordsJson
     precision: Annotated[PrecisionJson | None, "None where there is no profile to compare with."]
     evidence: Annotated[EvidenceJson | None, "None where the rule evidence did not rank."]
@@ -211,26 +220,14 @@ class ColumnJson(TypedDict):
     gone: list[GoneJson]
 
 
-class ComparisonJson(TypedDict):
+class ComparisonJson(SearchedJson):
     """All modes over one pool, side by side."""
 
-    query: Query
-    pool: Annotated[Place, "How many documents to find and order were requested."]
-    ranking: Ranking
-    operators: Operators
-    found: Found
-    milliseconds: Count
-    notices: Notices
     columns: list[ColumnJson]
 
 
-class StopHitJson(TypedDict):
+class StopHitJson(MovedJson):
     """A document at a stop of the dial."""
-
-    id: DocumentId
-    title: str
-    rank: Annotated[Place, "Its rank here, from 1."]
-    plain_rank: Annotated[Place, "Its rank in the plain order of the same pool."]
 
 
 class GuessJson(TypedDict):
@@ -262,16 +259,9 @@ class StopJson(TypedDict):
     mean: Annotated[float, "The same on average over everybody who has a row."]
 
 
-class DialJson(TypedDict):
+class DialJson(SearchedJson):
     """A search at every stop of the dial."""
 
-    query: Query
-    pool: Annotated[Place, "How many documents to find and order were requested."]
-    ranking: Ranking
-    operators: Operators
-    found: Found
-    milliseconds: Count
-    notices: Notices
     building: Annotated[list[str], "Releases that are being made, and will be stops."]
     stops: Annotated[list[StopJson], "From the own profile to the plain order."]
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from flask import Blueprint, abort, render_template, request, url_for
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import NotFound
 
-from anonymizer.attacks import Attacked
 from anonymizer.errors import AnonymizerError
 from anonymizer.model import Release
 
-from ....disclosure.kinds import name_of
 from ....disclosure.numbers import percent, whole_percent
 from ....lesson.attacker import (
     KNOWN,
@@ -29,6 +27,7 @@ from ....lesson.attacker import (
     limit,
     why_not,
 )
+from ....lesson.stops import IN_USE, label_of
 from ....search.modes import Modes
 from ....settings import DEMO
 from ...parameters import PICK, PLAYED, RIGHT, ROUND, TICK, TICKS, read_parameters
@@ -43,8 +42,6 @@ NO_RELEASE = "There is no such release here, so there is no row to guess about."
 NO_GAME = "There are two games, 1 and 2."
 FEW = "Too few people have a row and interests here for this game."
 _USUAL = {"release": "", "round": 1, "played": 0, "right": 0}
-# Weak, because an attacker holds all profiles: it goes when its site is replaced.
-_attackers: WeakKeyDictionary[Site, dict[str, Attacker]] = WeakKeyDictionary()
 
 
 class Ending(NamedTuple):
@@ -88,7 +85,12 @@ class GameTable:
     def releases(self) -> dict[str, str]:
         """Return what each release that can be played is called; the one in use has no name."""
         among = {"": self.modes.release, **self.modes.further}
-        return {name: name_of(release) for name, release in among.items() if release}
+        labels = {name: label_of(release) for name, release in among.items() if release}
+        often = Counter(labels.values())
+        return {
+            name: f"{label}, {name or IN_USE}" if often[label] > 1 else label
+            for name, label in labels.items()
+        }
 
     @cached_property
     def release(self) -> Release:
@@ -115,16 +117,13 @@ class GameTable:
     @cached_property
     def attacker(self) -> Attacker:
         """Return the attacker of the release, the same as long as it is served."""
-        known, name = _attackers.setdefault(self.site, {}), self.fields["release"]
-        if self.why_not or self.modes.profiles is None:
-            abort(404, self.why_not or NO_RELEASE)
-        if name not in known or known[name].target.release is not self.release:
-            try:
-                target = Attacked(self.modes.profiles, self.release, known=(KNOWN,))
-            except AnonymizerError:
-                abort(404, FEW)
-            known[name] = Attacker(target)
-        return known[name]
+        if self.why_not:
+            abort(404, self.why_not)
+        mode, readings = mode_of(self.fields["release"]), self.site.dial.readings(self.modes)
+        try:
+            return next(one.player for one in readings if one.mode == mode)
+        except (StopIteration, AnonymizerError):
+            abort(404, FEW)
 
     @cached_property
     def whose(self) -> WhoseRow:
@@ -190,34 +189,32 @@ class GameTable:
         return Ending(verdict, scores, [reads, self.limit], onwards)
 
     def _ticked(self) -> Ending:
-        drawn, hits, profiles = self.theirs, self.attacker.hits, self.attacker.target.profiles
+        drawn, hits = self.theirs, self.attacker.hits
         # A term that was left alone is judged, too: so ticking all or none is worth no more.
         right = sum((at in self.ticks) == own for at, own in enumerate(drawn.own.tolist(), 1))
         rounds, score, onwards = self._after(right)
         name, _ = self.person(drawn.person)
-        size, (by_row, by_none) = profiles.sizes[drawn.person], self.attacker.free
         formula = f"{hits.mean():.1f} on average over {hits.size:,} rounds"
         scores = [
             ("You", f"{right} of {WORDS}", f"{score / rounds:.1f} on average so far"),
             ("The formula", f"{drawn.right} of {WORDS}", formula),
             ("By chance", f"{WORDS // 2} of {WORDS}", "on average"),
-            ("Free guesses", f"{by_row:.1f} of {WORDS}", f"{by_none:.1f} without any row"),
         ]
-        lessons = [
-            "The formula ticks what the row makes likelier than usual.",
-            f"Here half are theirs. Outside this game it is {size:,} of "
-            f"{len(self.attacker.alike):,}. Free guesses are the formula’s {WORDS} best among all "
-            "of those, on average over all people.",
-            self.limit,
-        ]
+        size = self.attacker.target.profiles.sizes[drawn.person]
+        reads = (
+            "The formula ticks what the row makes likelier than usual. Here half are theirs. On "
+            f"the dial it guesses among all {len(self.attacker.alike):,}, and {size:,} are theirs."
+        )
         verdict = f"What is {name}’s is filled, the rest is struck. ✓ is what you ticked."
-        return Ending(verdict, scores, lessons, onwards)
+        return Ending(verdict, scores, [reads, self.limit], onwards)
 
     def _after(self, right: int) -> tuple[int, int, str]:
         """Return how many rounds are played, what was right in all, and the next one's address."""
         more = {"round": 1, "played": 1, "right": right}
         after = {name: self.fields[name] + number for name, number in more.items()}
-        return after["played"], after["right"], self.at(**after)
+        fits = all(after[one.name] <= one.within[1] for one in (ROUND, PLAYED, RIGHT))
+        first = {name: _USUAL[name] for name in after}  # after the last round that can be named
+        return after["played"], after["right"], self.at(**(after if fits else first))
 
 
 @pages.get("/attack")

@@ -31,15 +31,9 @@ def show() -> str:
     """Return the page with the list of slides and the keys."""
     site = this_site()
     lecture = _lecture(site)
-    last = len(lecture.searches)
-    items = [
-        _item(site, number, search)
-        for number, search in enumerate((*lecture.searches, *lecture.extra), 1)
-    ]
-    opening = [_item(site, 0, search) for search in _opening(lecture)]
-    parts = {"": opening + items[:last], "If there is time": items[last:]}
+    items = [_item(site, number, search) for number, search in _slides(lecture).items()]
     return render_template(
-        "lecture/show.html", parts=parts, lecture=lecture, file=NAME, kinds=KINDS
+        "lecture/show.html", items=items, lecture=lecture, file=NAME, kinds=KINDS
     )
 
 
@@ -48,18 +42,14 @@ def one(number: int) -> str:
     """Return slide `number`; 0 is the dial, of the first one who searches."""
     site = this_site()
     lecture, look = _lecture(site), read_look(request.args, site)
-    last, opening = len(lecture.searches), _opening(lecture)
-    every = dict(enumerate((*opening, *lecture.searches, *lecture.extra), 1 - len(opening)))
+    every = _slides(lecture)
     if number not in every:
         abort(404, f"There is no slide with that number: {len(every)} are prepared.")
     search = every[number]
     slide = SLIDES[search.shown][1](site, search, look)
-    # Extra slides come after the end, so that the story's last slide is the last.
-    before, of = (last, len(every) - len(opening) - last) if number > last else (0, last)
 
     def at(place: int, look: Look) -> str:
-        here = place in every and (place > last) == (number > last)
-        return with_look(url_for("lecture.one", number=place), look) if here else ""
+        return with_look(url_for("lecture.one", number=place), look) if place in every else ""
 
     onwards = look.seen(blind=look.blind)
     turns = {
@@ -77,17 +67,18 @@ def one(number: int) -> str:
         slide.template,
         item=item,
         note=search.note,
-        progress=f"{number - before} of {of}",
+        progress=f"{number} of {len(lecture.searches)}",
         turns=turns,
         look=look,
         **slide.context,
     )
 
 
-def _opening(lecture: Lecture) -> list[PreparedSearch]:
-    """Return what stands before the first slide: the dial of the first one who searches."""
+def _slides(lecture: Lecture) -> dict[int, PreparedSearch]:
+    """Return the slides by number; 0 is the dial of the first one who searches."""
     named = [search for search in lecture.searches if search.query and search.users][:1]
-    return [PreparedSearch(search.query, search.users[0], shown="dial") for search in named]
+    opening = [PreparedSearch(search.query, search.users[0], shown="dial") for search in named]
+    return dict(enumerate((*opening, *lecture.searches), 1 - len(opening)))
 
 
 def _lecture(site: Site) -> Lecture:
@@ -103,8 +94,7 @@ def _lecture(site: Site) -> Lecture:
         fault = "a person, but nobody can be chosen here; name none"
     skipped = (search for search in prepared.searches if search not in known)
     faults = [f"line {search.line} names {fault}" for search in skipped if search.line]
-    extra = tuple(some for some in prepared.extra if site.people.keys() >= {*some.users})
-    return Lecture(tuple(known), (*prepared.faults, *faults), prepared.from_file, extra)
+    return Lecture(tuple(known), (*prepared.faults, *faults), prepared.from_file)
 
 
 def _item(site: Site, number: int, search: PreparedSearch) -> Item:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
 
-from flask import request
+from flask import request, url_for
 
 from ....disclosure.numbers import two_decimals
 from ....evaluation.relevance import LabelledQuery
@@ -14,9 +15,9 @@ from ....measures.relevance import relevant_precision
 from ....search.modes import MODES
 from ....search.request import COSINE, EVIDENCE
 from ....workspace.lecture import PreparedSearch
-from ...question import read_question
+from ...question import Question, read_question
 from ...site import Site
-from ...views.answering import ask
+from ...views.answering import Outcome, ask
 from ...views.columns import ComparedRanking, Look, columns, shown_modes
 from ...views.dial import dial_view
 from ...views.own_page import sent_in
@@ -38,7 +39,22 @@ HARMED = (
 )
 HELPS = "On evidence an interest counts only beyond what everybody shares."
 STOPS = "From all of you to nobody known, in a few steps."
+DEVICE = (
+    "Your browser keeps your profile and does the ranking itself. The server gets the query but no "
+    "cookie and no name."
+)
 NO_TRUTH = "Nobody knows here of a search that personalization harms."
+
+
+class Harm(NamedTuple):
+    """A search that likeness harms, and its AP by relevant documents."""
+
+    search: LabelledQuery
+    before: float  # in plain order
+    after: float  # in the order by the group
+
+
+_harms: WeakKeyDictionary[Site, Sequence[Harm]] = WeakKeyDictionary()
 
 
 class Slide(NamedTuple):
@@ -118,91 +134,97 @@ def _read(site: Site, search: PreparedSearch, _look: Look) -> Slide:
     return Slide("lecture/read.html", {"sent": sent, "notices": outcome.notices})
 
 
-def _sentence(text: str, path: str = "", label: str = "") -> Show:
-    """Return what shows `text` in large type, and a link to the page at `path`."""
-
-    def show(_site: Site, search: PreparedSearch, _look: Look) -> Slide:
-        values = {"q": search.query, "user": search.user}
-        query = urlencode({name: value for name, value in values.items() if value})
-        # The page of the device names nobody.
-        query = query.partition("&user=")[0] if path == "/device" else query
-        to = f"{request.script_root}{path}{'?' * bool(query)}{query}" if path else ""
-        return Slide("lecture/sentence.html", {"text": text, "address": to, "label": label})
-
-    return show
+def _sentence(text: str, page: str = "", label: str = "", **arguments: Any) -> Slide:
+    """Return `text` in large type, and a link to a `page` with what is given of its arguments."""
+    given = {name: value for name, value in arguments.items() if value}
+    address = url_for(page, **given) if page else ""
+    return Slide("lecture/sentence.html", {"text": text, "address": address, "label": label})
 
 
-def _dial(site: Site, search: PreparedSearch, look: Look) -> Slide:
+def _device(_site: Site, search: PreparedSearch, _look: Look) -> Slide:
+    """Return the way to the search on one's own device, a page that names nobody."""
+    return _sentence(DEVICE, "device.show", "Search on this device", q=search.query)
+
+
+def _dial(site: Site, search: PreparedSearch, _look: Look) -> Slide:
     """Return the dial of a search; where there is one stop only, a link to its page."""
     question = read_question({"q": search.query, "user": search.user}, site)
     dial = dial_view(site, question, request.args.get("stop", "")) if question.query else None
     if dial is None or len(dial.stops) == 1:
-        return _sentence(STOPS, "/dial", "Turn the dial")(site, search, look)
+        return _sentence(STOPS, "dial.show", "Turn the dial", q=search.query, user=search.user)
     # The stops are links, for those without script: here they lead to this slide.
     stops = [stop._replace(address=_here(stop=stop.stop.mode)) for stop in dial.stops]
     return Slide("lecture/dial.html", {"dial": dial._replace(stops=stops)})
 
 
-def _attacker(site: Site, search: PreparedSearch, look: Look) -> Slide:
+def _attacker(site: Site, _search: PreparedSearch, _look: Look) -> Slide:
     """Return the attacker's first game, which the class plays on the slide."""
     table = game(site, 1, request.args, _here)
-    return (
-        Slide("lecture/game.html", {"table": table})
-        if table
-        else _sentence(FEW)(site, search, look)
-    )
+    return Slide("lecture/game.html", {"table": table}) if table else _sentence(FEW)
 
 
 def _here(**fields: Any) -> str:
     return f"{request.script_root}{request.path}?{urlencode(fields)}"
 
 
-def _hurts(site: Site, search: PreparedSearch, look: Look) -> Slide:
+def _hurts(site: Site, search: PreparedSearch, _look: Look) -> Slide:
     """Return a search that personalization harms: plain, by likeness, and on evidence."""
-    harmed = _harmed(site)
-    truth = site.truth()
-    if harmed is None or truth is None:
-        return _sentence(NO_TRUTH)(site, search, look)
-    harm, before, after = harmed
-    query, user = harm.topic.query, harm.topic.user
-    question = read_question({"q": query, "user": user}, site)
+    truth, now = site.truth(), next(_harmed_now(site), None)
+    if truth is None or now is None:
+        return _sentence(NO_TRUTH)
+    harm, orders = now
+    labelled, query, user = harm.search, harm.search.topic.query, harm.search.topic.user
     made, because = list[ComparedRanking](), ""
-    for ranking, name in ((COSINE, "by likeness"), (EVIDENCE, "on evidence")):
-        by = question.but(rule=question.rule._replace(ranking=ranking))
-        outcome = ask(site, by, False, HURT)
+    for name, (by, outcome) in orders.items():
         plain, *groups = columns(site, by, outcome, HURT, Look(), REASONED, SNIPPET)
         if not made:
             answer, row = outcome.in_mode("group"), site.words_of("group", user).row
-            good = truth.relevance.relevant(harm, site.modes.engine.ids(answer.ranking.rows))
+            good = truth.relevance.relevant(labelled, site.modes.engine.ids(answer.ranking.rows))
             because = why(site, answer, good, "this topic", row)
             made.append(plain)
         made += [group._replace(name=f"{group.name}, {name}") for group in groups]
-    about = ", ".join(sorted(harm.labels)).replace("-", " ")
-    fell = HARMED.format(about, two_decimals(before), two_decimals(after)), f"{because} {HELPS}"
+    about = ", ".join(sorted(labelled.labels)).replace("-", " ")
+    fell = HARMED.format(about, two_decimals(harm.before), two_decimals(harm.after))
     # AP by the own profile says nothing here: the search is off its interests.
     shown = [column._replace(precision=None, sees="") for column in made]
-    return _shown(shown, worse=fell, search=PreparedSearch(query, user, shown=search.shown))
+    worse = fell, f"{because} {HELPS}"
+    return _shown(shown, worse=worse, search=PreparedSearch(query, user, shown=search.shown))
 
 
-def _harmed(site: Site) -> tuple[LabelledQuery, float, float] | None:
-    """Return the search off its person's interests that likeness harms most, and both its AP."""
+def _harmed_now(site: Site) -> Iterator[tuple[Harm, Mapping[str, tuple[Question, Outcome]]]]:
+    """Yield each harm and its orders by both rules; none of people who have paused."""
+    for harm in _harms_of(site):
+        topic = harm.search.topic
+        question = read_question({"q": topic.query, "user": topic.user}, site)
+        orders = dict[str, tuple[Question, Outcome]]()
+        for ranking, name in ((COSINE, "by likeness"), (EVIDENCE, "on evidence")):
+            by = question.but(rule=question.rule._replace(ranking=ranking))
+            orders[name] = by, ask(site, by, False, HURT)
+        if all("group" in outcome.answers for _, outcome in orders.values()):
+            yield harm, orders
+
+
+def _harms_of(site: Site) -> Sequence[Harm]:
+    """Return searches off their person's interests that likeness harms, the most harmed first."""
+    if site not in _harms:  # it takes many searches
+        _harms[site] = sorted(_harmed(site), key=lambda harm: harm.after - harm.before)
+    return _harms[site]
+
+
+def _harmed(site: Site) -> Iterator[Harm]:
     truth = site.truth()
-    worst: tuple[LabelledQuery, float, float] | None = None
-    if truth is None:
-        return worst
-    searches = [one for one in truth.relevance.queries if one.kind == "off"]
+    searches = [one for one in truth.relevance.queries if one.kind == "off"] if truth else []
     known = [one for one in searches if site.modes.row_for(one.topic.user)]
     for search in known[:TRIED]:
         query, user = search.topic.query, search.topic.user
         answers = site.modes.answers(query, HURT, user, pool=site.settings.pool)
         orders = [site.modes.engine.ids(answer.ranking.rows) for answer in answers]
-        marks = [truth.relevance.relevant(search, ids) for ids in orders]
-        if marks[0].sum() < LEAST:
-            continue
+        marks = [truth.relevance.relevant(search, ids) for ids in orders] if truth else []
         before, after = (float(relevant_precision(some)) for some in marks)
-        if worst is None or before - after > worst[1] - worst[2]:
-            worst = search, before, after
-    return worst
+        # Compared as they are shown, as in `worse`.
+        fell = before > after and two_decimals(before) != two_decimals(after)
+        if fell and marks[0].sum() >= LEAST:
+            yield Harm(search, before, after)
 
 
 # What a line can show: its title, if it needs one, and what makes the slide.
@@ -216,13 +238,5 @@ SLIDES: Mapping[str, tuple[str, Show]] = {
     "hurts": ("Where personalization hurts", _hurts),
     "attacker": ("Play the attacker", _attacker),
     "dial": ("How much of you does this ranking need?", _dial),
-    "device": (
-        "On your own device",
-        _sentence(
-            "Your browser keeps your profile and does the ranking itself. "
-            "The server gets the query but no cookie and no name.",
-            "/device",
-            "Search on this device",
-        ),
-    ),
+    "device": ("On your own device", _device),
 }

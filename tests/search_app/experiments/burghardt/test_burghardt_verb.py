@@ -112,9 +112,7 @@ def test_it_says_what_it_found_and_asks_only_who_is_to_be_asked(
     assert {"table-3", "table-5", "table-6", "gains", "search"} <= {
         each["name"] for each in report["tables"]
     }
-    assert {"tradeoff", "figure-1", "figure-2", "ap-by-k"} == {
-        each["name"] for each in report["figures"]
-    }
+    assert {"tradeoff", "figure-1", "figure-2"} == {each["name"] for each in report["figures"]}
     assert len(report["claims"]) > 10
     assert any("synthetic" in note for note in report["notes"])
     assert len(units(out)) == UNITS
@@ -211,7 +209,7 @@ def test_the_site_shows_such_a_run(run: Run, place: Place, whole: Path) -> None:
     assert shown.faults == ()
     assert shown.report is not None
     assert shown.counts["units"] == UNITS
-    assert len(shown.pictures) == 4 * 3
+    assert len(shown.pictures) == 3 * 3
 
 
 def test_where_nobody_asks_there_are_releases_and_no_rows(

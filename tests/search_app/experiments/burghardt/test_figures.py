@@ -29,7 +29,7 @@ def row(made: Report, name: str, *begin: str) -> tuple[str, ...]:
 
 
 def test_all_parts_are_there_and_are_written_and_read(made: Report) -> None:
-    assert [each.name for each in made.figures] == ["tradeoff", "figure-1", "figure-2", "ap-by-k"]
+    assert [each.name for each in made.figures] == ["tradeoff", "figure-1", "figure-2"]
     names = "table-3 table-5 table-6 table-7 iterations insertion gains reinsertion search"
     assert " ".join(each.name for each in made.tables) == names
     assert from_record(as_record(made)) == made
@@ -130,7 +130,7 @@ def test_the_search_table_sets_reduced_profiles_beside_groups_of_k(made: Report)
 
 
 def test_figures_follow_each_target_over_k(made: Report) -> None:
-    plane, first, second, search = made.figures
+    plane, first, second = made.figures
     assert [line.name for line in plane.lines][-3:] == [
         "groups",
         "no personalization",
@@ -143,10 +143,6 @@ def test_figures_follow_each_target_over_k(made: Report) -> None:
     clicks = {line.name: [round(p.value, 4) for p in line.points] for line in second.lines}
     assert clicks["bid"] == [0.44, 0.34, 0.20]
     assert (second.up, "synthetic" in second.about) == ("clicks (synthetic) kept", True)
-    assert "; ".join(line.name for line in search.lines) == (
-        "reduced profiles, insert, m = 2; reduced profiles, greedy, m = 2; groups; "
-        "no personalization; global average"
-    )
 
 
 def test_notes_tell_what_was_taken_and_whose_table_it_is(made: Report) -> None:

@@ -101,8 +101,8 @@ def test_texts_are_escaped_and_nothing_is_loaded() -> None:
 
 
 def test_provenance_is_listed_by_dotted_names() -> None:
-    assert '<tr><th scope="row">versions.numpy</th><td>2.0</td></tr>' in page()
-    assert '<tr><th scope="row">seeds</th><td>0, 1</td></tr>' in page()
+    assert '<tr><th scope="row">versions.numpy</th><td><bdi>2.0</bdi></td></tr>' in page()
+    assert '<tr><th scope="row">seeds</th><td><bdi>0, 1</bdi></td></tr>' in page()
 
 
 def test_what_is_missing_leaves_no_heading() -> None:

@@ -16,7 +16,7 @@ from search_app.errors import UsageError
 from search_app.evaluation.log import Entry, PrecisionLog
 from search_app.forgetting.person import ForgetReport
 from search_app.measures.precision import PoolPrecision
-from search_app.search.modes import Modes
+from search_app.search.modes import MODES, Modes
 from search_app.search.request import Request
 from search_app.web import Site, create_app
 
@@ -197,7 +197,8 @@ def test_the_own_profile_is_told(client: FlaskClient) -> None:
     assert answer == {
         "standing": {
             "state": "in a group",
-            "sentence": "You are in a group of 2 people. In “My group” its row serves you.",
+            "sentence": "You are in a group of 2 people with one shared list of interests, its "
+            "row. In “My group” its row serves you.",
         },
         "terms": [
             {
@@ -372,9 +373,10 @@ def test_a_real_persons_row_is_not_told(own: FlaskClient) -> None:
     assert (alone["told"], alone["terms"], alone["summary"]["terms"]) == (False, [], None)
 
 
-def test_the_log_is_told_in_pages(client: FlaskClient) -> None:
+def test_the_log_is_told_in_pages(client: FlaskClient, log: PrecisionLog) -> None:
+    same = 100, "cosine", "toy corpus", "toy", PoolPrecision(1.0, 1.0, 1.0, 1.0, 40)
     for number in range(40):
-        client.get(f"/?q=java+{number}&user=1003")  # three lines each
+        log.add([Entry(number, mode, *same) for mode in MODES], "1003", number)
     answer = client.get(f"{API}/log").json
     means = {mean["mode"]: mean for mean in answer["means"]}
     assert [mean["searches"] for mean in means.values()] == [40, 40, 40]

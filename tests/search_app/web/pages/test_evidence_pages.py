@@ -86,3 +86,18 @@ def test_the_lecture_shows_a_search_that_likeness_harms(fitted: FlaskClient) -> 
     assert f"{why}, such as “Title 19” from 20 to 10." in text
     assert "My group, by likeness" in text
     assert "My group, on evidence" in text
+
+
+def test_no_slide_speaks_of_the_harm_of_somebody_who_has_paused(fitted: FlaskClient) -> None:
+    fitted.get("/lecture/6")
+    fitted.post("/me/pause", data={"paused": "1", "user": "1003"})
+    text = seen(fitted, "/lecture/6").text
+    assert "AP falls" not in text
+    assert "Nobody knows here of a search that personalization harms." in text
+
+
+def test_no_slide_says_that_a_figure_falls_which_rises(site: Site) -> None:
+    helped = OFF._replace(labels=frozenset({"code"}))
+    truth = Truth(Relevance([helped], LABELS), {"1003": frozenset()})
+    client = create_app(replace(site, truth=lambda: truth)).test_client()
+    assert "AP falls" not in seen(client, "/lecture/6").text

@@ -148,7 +148,7 @@ def test_it_is_downloaded_and_forgotten(grows: Site) -> None:
     client.get("/?q=code")
     told = client.get("/me/download").json
     assert (told["gathered"], told["choices"]["grow"]) == ({"code": 1}, True)
-    assert told["standing"].startswith("You are in a group of 2 people.")
+    assert told["standing"].startswith("You are in a group of 2 people")
     says(client, "/me/forget", "What was gathered from your searches: 1 interest.")
     client.post("/me/forget", data={"confirm": "yes"})
     assert grows.store.grown(MIRA) == {}

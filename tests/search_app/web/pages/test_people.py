@@ -102,3 +102,9 @@ def test_what_is_not_there_is_refused(town: FlaskClient, asked: str) -> None:
 
 def test_where_people_are_real_there_is_no_list(real: FlaskClient) -> None:
     assert real.get("/people").status_code == 404
+
+
+def test_no_query_is_remembered_with_an_address(town: FlaskClient) -> None:
+    for path in ("/?q=lumbago&user=1003", "/people?q=lumbago&find=cats"):
+        assert "lumbago" in seen(town, path).html
+    assert "lumbago" not in repr(town.application.extensions)

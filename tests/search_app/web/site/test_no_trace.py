@@ -104,6 +104,19 @@ def test_a_query_is_in_no_file_log_title_or_error_page(
     assert traces(tmp_path) == []
 
 
+def test_no_address_that_is_kept_for_other_pages_holds_what_somebody_typed(
+    client: FlaskClient,
+) -> None:
+    """It would outlive a forgetting."""
+    for user in ("", "&user=1001"):
+        for path in addresses(client.application):
+            client.get(f"{path}?q={quote(QUERY)}&find={SENTINEL}{user}").close()
+    kept = ascii(client.application.extensions["veilsearch addresses"])
+    assert "me.show" in kept or "search.people" in kept
+    assert SENTINEL not in kept
+    assert "1001" not in kept
+
+
 def test_with_consent_it_is_in_one_file_until_it_is_withdrawn(site: Site, tmp_path: Path) -> None:
     client = create_app(site).test_client()
     client.post("/me/remember", data={"user": "1001", "remember": "1"})

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from search_app.web import Site, create_app
 
-from ...conftest import says, seen
+from ...conftest import says, seen, signed_in
 
 
 def answer(client: FlaskClient, path: str) -> Any:
@@ -80,9 +80,9 @@ def test_looking_is_no_search(client: FlaskClient, site: Site) -> None:
     assert site.transcripts.of("1001") == {}
 
 
-def test_releases_under_way_are_named(site: Site) -> None:
+def test_releases_under_way_are_counted(site: Site) -> None:
     client = create_app(replace(site, building=lambda: ("pooled, p = 0.1",))).test_client()
-    says(client, "/dial", "Being made, and stops of the dial in a minute: pooled, p = 0.1.")
+    says(client, "/dial", "One more stop is being made")
     assert answer(client, "/api/v1/dial?q=java")["building"] == ["pooled, p = 0.1"]
 
 
@@ -108,3 +108,11 @@ def test_the_first_page_boasts_of_no_group_that_gives_interests_away(
         assert "are right on average" not in seen(client, "/").text  # nothing is counted for it
         client.get("/dial")
         says(client, "/", "Of 24 guesses about a person,", "are right on average")
+
+
+def test_nor_does_it_where_people_sign_in(private: Site) -> None:
+    release, boast = private.modes.release, "Personalized by your group, not by you."
+    assert release is not None
+    private.modes.release = replace(release, facts={**release.facts, "worst_linkability": 1.0})
+    client = signed_in(private, private.store.new_code("1001"))
+    says(client, "/", "What does a good ranking need", wrong=[boast])

@@ -82,15 +82,6 @@ def test_without_a_file_the_lecture_is_a_story(client: FlaskClient) -> None:
     assert client.get("/lecture/10").status_code == 404
 
 
-def test_further_searches_begin_and_end_apart_from_the_story(site: Site) -> None:
-    story = Lecture(SEARCHES[:1], extra=SEARCHES[1:])
-    client = create_app(replace(site, prepared=lambda: story)).test_client()
-    assert "n" not in turns(seen(client, "/lecture/1"))
-    first = seen(client, "/lecture/2")
-    assert "1 of 2" in first.text
-    assert (turns(first).get("p"), turns(first)["n"]) == (None, "/lecture/3")
-
-
 def test_two_people_stand_side_by_side_each_by_their_own_profile(client: FlaskClient) -> None:
     page = seen(client, "/lecture/1")
     assert [lane["class"] for lane in page.all("section", "lane")] == ["lane own"] * 2
