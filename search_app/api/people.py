@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf, nan
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from anonymizer.errors import BadInput
 from anonymizer.model import Profiles, QueryLog
@@ -20,15 +22,26 @@ from search_app.errors import UsageError
 from search_app.settings import load_settings
 from search_app.workspace.profile_choices import ProfilingChoices, analysis, choices_of
 
+from .checking import Place, place_of
 from .tables import html_table, records_of
 
-Place = str | PathLike[str]
 Asked = tuple[str, str]  # a person and a query
 _COLUMNS = ("user", "term", "weight")
 _SHOWN = 5  # people in a notebook
+# Half of a surrogate pair is no character, so no file can hold it.
+_TEXT = re.compile(r"(?s)[^\ud800-\udfff]*[^\s\ud800-\udfff][^\ud800-\udfff]*")
 
 
-@dataclass(frozen=True, repr=False)
+class _Cell(NamedTuple):
+    """A weight that was given, and where it stands."""
+
+    where: str
+    user: Any
+    term: Any
+    weight: Any
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Log:
     """A query log that was read, and what became of its lines."""
 
@@ -46,7 +59,7 @@ class Log:
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class People:
     """People with their profiles: terms with weights."""
 
@@ -62,7 +75,7 @@ class People:
         return iter(self.matrix.users)
 
     def __contains__(self, user: object) -> bool:
-        return user in self.matrix.row_of
+        return isinstance(user, str) and user in self.matrix.row_of
 
     def __getitem__(self, user: str) -> dict[str, float]:
         if user not in self:
@@ -88,8 +101,8 @@ def read_log(*paths: Place, format: str | None = None) -> Log:  # noqa: A002
     """Return the query log in the files `paths`; `format` is found out unless it is given."""
     if not paths:
         raise UsageError("read_log needs the path of a log")
+    files = tuple(map(place_of, paths))
     with console.progress("log") as progress:
-        files = tuple(map(Path, paths))
         events, report = read_lines(files, progress, form=format)
     if not len(events):
         raise UsageError(f"no line of the log is a query: {report.rejected:,} were rejected")
@@ -113,13 +126,13 @@ def profiles(
         read = read_profiles(Path(source))
         return People(read, choices_of(Path(source), fingerprint(read)))
     if isinstance(source, Mapping):
-        return People(Profiles.from_rows(source))
+        return People(_of_cells(_of_rows(source)))
     if (records := records_of(source)) is None:
         raise UsageError(
             f"profiles can't be made of a {type(source).__name__}; give a path, a log, a mapping "
             f"from users to terms with weights, or a table with the columns {', '.join(_COLUMNS)}"
         )
-    return People(_of_records(records))
+    return People(_of_cells(_of_records(records)))
 
 
 def _of_log(log: Log, choices: Mapping[str, Any]) -> People:
@@ -140,24 +153,43 @@ def _of_log(log: Log, choices: Mapping[str, Any]) -> People:
     return People(made, dict(vars(chosen)), queries, log)
 
 
-def _of_records(records: Iterable[Mapping[str, Any]]) -> Profiles:
-    rows: dict[str, dict[str, float]] = {}
+def _of_records(records: Iterable[Mapping[str, Any]]) -> Iterator[_Cell]:
+    needed = f"profiles need the columns {', '.join(_COLUMNS)}"
     for number, record in enumerate(records, 1):
         if missing := [name for name in _COLUMNS if name not in record]:
-            raise UsageError(f"row {number} has no column {missing[0]}; {_needed()}")
+            raise UsageError(f"row {number} has no column {missing[0]}; {needed}")
         user, term, weight = (record[name] for name in _COLUMNS)
-        # Tables often have ids as numbers; a term that is no text is a mistake.
-        terms = rows.setdefault(str(user), {})
-        if not isinstance(term, str) or not re.search(r"\S", term):
-            raise UsageError(f"row {number}: the term must be a text that is not empty")
+        # Tables often have ids as numbers.
+        if not isinstance(user, bool) and isinstance(user, Integral):
+            user = str(user)
+        yield _Cell(f"row {number}", user, term, weight)
+
+
+def _of_rows(rows: Mapping[Any, Any]) -> Iterator[_Cell]:
+    for number, (user, terms) in enumerate(rows.items(), 1):
+        if not isinstance(terms, Mapping) or not terms:
+            raise UsageError(f"profile {number}: it must be terms with weights, one at least")
+        for term, weight in terms.items():
+            yield _Cell(f"profile {number}", user, term, weight)
+
+
+def _of_cells(cells: Iterable[_Cell]) -> Profiles:
+    """Return the profiles with `cells`, which are as a file of profiles has them."""
+    # A message names the place of a cell, as it must show nobody's id or term.
+    rows: dict[str, dict[str, float]] = {}
+    for where, user, term, weight in cells:
+        for name, text in (("user", user), ("term", term)):
+            if not isinstance(text, str) or not _TEXT.fullmatch(text):
+                raise UsageError(f"{where}: the {name} must be a text that is not empty")
+        terms = rows.setdefault(user, {})
         if term in terms:
-            raise BadInput(f"row {number}: this person has the term twice; add the weights up")
+            raise BadInput(f"{where}: this person has the term twice; add the weights up")
         try:
             terms[term] = float(weight)
-        except (TypeError, ValueError) as fault:
-            raise UsageError(f"row {number}: the weight must be a number") from fault
+        except (TypeError, ValueError, OverflowError):
+            terms[term] = nan
+        if not 0 < terms[term] < inf:
+            raise UsageError(f"{where}: the weight must be a finite number above 0")
+    if not rows:
+        raise UsageError("there are no people")
     return Profiles.from_rows(rows)
-
-
-def _needed() -> str:
-    return f"profiles need the columns {', '.join(_COLUMNS)}"

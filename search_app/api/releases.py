@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,8 @@ from search_app.settings import load_settings
 from search_app.tasks.releasing import contexts, release_of, takes_log, whole_log
 from search_app.workspace.ledger import publish_noted
 
-from .people import Log, People, Place
+from .checking import Place, place_of, refuse_other_kind, whole
+from .people import Log, People, profiles
 from .tables import html_table, table
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ _SHOWN = ("p", "k", "m", "epsilon")  # parameters that say how strong a promise 
 _SAMPLE = 2_000  # profiles that are taken for documents
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class OwnedRelease:
     """A release with the people it was made of, as only its owner has it."""
 
@@ -71,6 +73,7 @@ class OwnedRelease:
 
     def row_for(self, user: str) -> ReleasedRow:
         """Return the row that serves `user`, with its name, its number of users and weights."""
+        refuse_other_kind("user", user, str)
         return self.made.row_for(user)
 
     def verify(self) -> Verdict:
@@ -89,7 +92,7 @@ class OwnedRelease:
     def attack(
         self,
         *names: str,
-        known: Sequence[int] | None = None,
+        known: Iterable[int] | None = None,
         victims: int = 500,
         seed: int = 0,
         second: OwnedRelease | None = None,
@@ -98,13 +101,19 @@ class OwnedRelease:
 
         The attacker knows `known` terms of a victim. `second` is another release of these people.
         """
+        if second is not None:
+            refuse_other_kind("second", second, OwnedRelease)
+        if known is not None:
+            refuse_other_kind("known", known, Iterable)
         target = Attacked(
             self.people.matrix,
             self.made,
             second.made if second else None,
-            known=usual_known(self.people.matrix) if known is None else tuple(known),
-            victims=victims,
-            seed=seed,
+            known=usual_known(self.people.matrix)
+            if known is None
+            else tuple(whole("known", count, 1) for count in known),
+            victims=whole("victims", victims, 1),
+            seed=whole("seed", seed),
         )
         with console.progress("attacks") as progress:
             results = run_attacks(target, names, progress)
@@ -112,14 +121,15 @@ class OwnedRelease:
 
     def save(self, folder: Place) -> Path:
         """Write the release to `folder`, as `veilsearch anonymize` does; return this folder."""
+        place = place_of(folder)
         write_release(
             self.made,
-            Path(folder),
+            place,
             seed=self.seed,
             input_hash=fingerprint(self.people.matrix),
             profiles=self.people.choices,
         )
-        return Path(folder)
+        return place
 
     def publish(self, output: Place, *, ledger: Place, second: bool = False) -> Verdict:
         """Return the verdict; if it holds, write the public part of the release to `output`.
@@ -127,8 +137,9 @@ class OwnedRelease:
         The `ledger` knows what was published before. People who stand in other rows there are
         refused, unless a `second` release is accepted.
         """
+        places = place_of(output), [place_of(ledger)]
         with self._on_disk() as (folder, profiles):
-            return publish_noted(folder, profiles, Path(output), [Path(ledger)], second=second)
+            return publish_noted(folder, profiles, *places, second=second)
 
     @contextmanager
     def _on_disk(self) -> Iterator[tuple[Path, Path]]:
@@ -160,7 +171,7 @@ class OwnedRelease:
 
     def _repr_html_(self) -> str:
         facts = [{"fact": name, "value": value} for name, value in self.facts.items()]
-        return f"<p>{len(self.made.users):,} users, {self._by}</p>{html_table(facts)}"
+        return f"<p>{len(self.made.users):,} users, {escape(self._by)}</p>{html_table(facts)}"
 
 
 def methods() -> dict[str, dict[str, Any]]:
@@ -181,11 +192,16 @@ def anonymize(
     `parameters` are those of the method. Methods that compare people by documents take them from
     `index`, or else take the people's own profiles for documents.
     """
+    refuse_other_kind("method", method, str)
     by = method_of(method)
-    if takes_log(method) != isinstance(people, Log):
+    if not isinstance(people, Log if takes_log(method) else People):
         needed = "a log: vs.read_log(...)" if takes_log(method) else "people: vs.profiles(...)"
         raise UsageError(f"{method} takes {needed}, not {type(people).__name__}")
     values = by.read({name: _text(value) for name, value in parameters.items()})
+    if index is not None:
+        from .searching import SearchIndex
+
+        refuse_other_kind("index", index, SearchIndex)
     settings = load_settings()
     log = None
     if isinstance(people, Log):
@@ -199,7 +215,9 @@ def anonymize(
         stems = people.choices.get("terms") in STEMMED
         wordnet = None if stems else open_wordnet(settings.cache)
         sample = None if index is not None else _as_documents(people.matrix)
-        inputs = Inputs(people.matrix, seed, progress, wordnet, log=log, sample=sample)
+        inputs = Inputs(
+            people.matrix, whole("seed", seed), progress, wordnet, log=log, sample=sample
+        )
         forward = (lambda: index.forward) if index is not None else _no_documents
         made = release_of(method, inputs, values, forward, queries)
     made = replace(made, facts=facts(people.matrix, made))
@@ -208,7 +226,8 @@ def anonymize(
 
 def open_release(folder: Place, people: People) -> OwnedRelease:
     """Return the release in `folder`, which was made of `people`, by our methods or by any code."""
-    place = Path(folder)
+    place = place_of(folder)
+    refuse_other_kind("people", people, People)
     read = read_any(place, promise_of)
     if is_foreign(place):
         refuse_other_people(read, people.matrix)
@@ -227,16 +246,19 @@ def given_rows(
 
     It can be measured, attacked, searched and evaluated. It promises nothing, so nothing verifies.
     """
+    refuse_other_kind("people", people, People)
+    refuse_other_kind("rows", rows, Mapping)
+    refuse_other_kind("row_of", row_of, Mapping)
+    refuse_other_kind("name", name, str)
     if unknown := [user for user in row_of if user not in people]:
         raise UsageError(f"row_of names {len(unknown)} people who have no profile")
     places = {row: place for place, row in enumerate(rows)}
-    if missing := {*row_of.values()} ^ places.keys():
-        raise UsageError(f"rows and row_of must name the same rows; {min(missing)} is in one only")
+    # A row may be called like a person, so no message names one.
+    if missing := set(map(str, row_of.values())) ^ places.keys():
+        raise UsageError(f"rows and row_of must name the same rows; {len(missing)} in one only")
     # Nobody knows how these rows were made, so they get the promise of nothing.
     of_user = np.array([places[row] for row in row_of.values()], dtype=np.int64)
-    made = Release(
-        Profiles.from_rows(rows), tuple(row_of), of_user, f"{name}/", {}, promise=UNKNOWN
-    )
+    made = Release(profiles(rows).matrix, tuple(row_of), of_user, f"{name}/", {}, promise=UNKNOWN)
     return OwnedRelease(people, made)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -25,7 +26,8 @@ from search_app.settings import Settings, changed, load_settings
 from search_app.workspace.folder import CURRENT, Workspace
 from search_app.workspace.profile_choices import analysis, usual_terms
 
-from .people import Place
+from .checking import Place, place_of, refuse_other_kind, whole
+from .people import profiles
 from .tables import html_table, records_of
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class Hits(list[Hit]):
         return html_table(hit._asdict() for hit in self)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class SearchIndex:
     """An index that is open for searching."""
 
@@ -87,8 +89,11 @@ class SearchIndex:
             raise UsageError("row must be a released row: release.row_for(user)")
         if profile is not None and not isinstance(profile, Mapping):
             raise UsageError("profile must be terms with weights: people[user]")
-        if not 1 <= size <= pool:
-            raise UsageError(f"size={size} must be from 1 to pool={pool}")
+        if profile:
+            profiles({"profile": profile})  # refuses what is no weight
+        refuse_other_kind("query", query, str)
+        if whole("size", size, 1) > whole("pool", pool, 1):
+            raise UsageError(f"size={size} is more than pool={pool}")
         # One engine for all searches: it keeps what it prepared for a row or a profile.
         engine = self._engine
         ranking = engine.rank(
@@ -110,7 +115,7 @@ class SearchIndex:
 
 def open_index(path: Place) -> SearchIndex:
     """Return the index in the folder `path`, or the current one of the workspace there."""
-    folder = Path(path)
+    folder = place_of(path)
     settings = load_settings()
     if (folder / CURRENT).is_file():
         settings = load_settings(folder)
@@ -125,23 +130,25 @@ def build_index(documents: Any, path: Place | None = None, language: str = "en")
     mappings with the texts `id` and `text`, and perhaps `title` and `url`. Their
     `language` is en, de or fr.
     """
-    # Lucene keeps its files open, so the folder stays as long as the object.
-    parent = Path(mkdtemp(prefix="veilsearch-")) if path is None else None
-    folder = parent / "index" if parent else Path(str(path))
-    settings, account = changed(load_settings(), language=language), Account()
-    with console.progress("index") as progress:
-        build(
-            _documents(documents, account),
-            analysis(usual_terms(language), settings),
-            folder,
-            account=account,
-            language=language,
-            heap=settings.heap,
-            progress=progress,
-        )
-    made = _opened(folder, settings)
-    if parent:
-        finalize(made, rmtree, parent, ignore_errors=True)
+    with ExitStack() as removal:
+        if path is None:
+            parent = mkdtemp(prefix="veilsearch-")
+            removal.callback(rmtree, parent, ignore_errors=True)
+        folder = Path(parent, "index") if path is None else place_of(path)
+        settings, account = changed(load_settings(), language=language), Account()
+        with console.progress("index") as progress:
+            build(
+                _documents(documents, account),
+                analysis(usual_terms(language), settings),
+                folder,
+                account=account,
+                language=language,
+                heap=settings.heap,
+                progress=progress,
+            )
+        made = _opened(folder, settings)
+        # Lucene keeps its files open, so the folder stays as long as the object.
+        finalize(made, removal.pop_all().close)
     return made
 
 
@@ -170,5 +177,6 @@ def _from_records(records: Iterable[Any], account: Account) -> Iterator[Document
         if not isinstance(record, Mapping) or not {"id", "text"} <= record.keys():
             raise UsageError(f"document {number} must be a mapping with id and text")
         account.read += 1
-        fields = (record.get(name) or "" for name in ("id", "title", "text", "url"))
-        yield Document(*map(str, fields))
+        fields = (record.get(name) for name in ("id", "title", "text", "url"))
+        # Tables have NaN, which is unlike itself, where nothing is.
+        yield Document(*("" if one is None or one != one else str(one) for one in fields))  # noqa: PLR0124

@@ -19,6 +19,8 @@ _FOLDER = "workspace/"  # in the tar, before each name
 _LIST = "backup.json"
 _AT_ONCE = 1 << 20  # bytes that are read in one go
 _FORMAT = 1
+_DEEPEST = 20  # folders in one another, in a workspace
+_SHOWN = 40  # characters of a version that a message shows
 
 
 def write_archive(file: IO[bytes], contents: Iterable[tuple[str, Path]]) -> None:
@@ -73,7 +75,8 @@ def _compare(record: Any, hashes: dict[str, str]) -> None:
     if record.pop("check") != check_of(record):
         raise ValueError("the list of its files is damaged")
     if record["format"] != _FORMAT:
-        raise ValueError(f"veilsearch {record['veilsearch']} made it")
+        by = ascii(record["veilsearch"])[:_SHOWN]
+        raise UsageError(f"veilsearch {by} made this backup in a form that this version can't read")
     if changed := sorted(record["files"].items() ^ hashes.items()):
         raise ValueError(f"{changed[0][0]!r} is not as it was written")
 
@@ -82,7 +85,7 @@ def _name(name: str) -> str:
     """Return the `name` of an entry relative to the workspace; refuse one that leads elsewhere."""
     inner = name.removeprefix(_FOLDER)
     parts = PurePosixPath(inner).parts
-    if inner == name or not parts or parts[0] == "/" or ".." in parts:
+    if inner == name or not 0 < len(parts) < _DEEPEST or parts[0] == "/" or ".." in parts:
         raise ValueError(f"{name!r} is not in a workspace")
     return inner
 
@@ -113,5 +116,13 @@ def _plain(path: Path) -> Iterator[None]:
         yield
     except OSError as fault:
         raise UsageError(f"{path} can't be read ({fault.strerror or fault})") from fault
-    except (tarfile.TarError, EOFError, ValueError, KeyError, TypeError, AttributeError) as fault:
+    except (
+        tarfile.TarError,
+        EOFError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ) as fault:
         raise UsageError(f"{path} is no whole backup ({fault}); take another one") from fault

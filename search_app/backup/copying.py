@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 from anonymizer.storage.files import replaced_whole, sync_folder, write_file
 
+from ..accounts.database import FILE
+from ..accounts.store import PeopleStore
 from ..errors import UsageError, plain_when_writing
 from ..workspace.folder import CURRENT, Workspace
 from ..workspace.replacing import Replacement
@@ -50,6 +53,8 @@ def elsewhere(workspace: Workspace) -> list[str]:
 
 def restore(source: Path, root: Path) -> int:
     """Restore the backup in the file `source` into the folder `root`; return how many files."""
+    if (root / _STAGED).exists():
+        raise UsageError(f"{root} holds what a restore left that was killed; delete it, then retry")
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise UsageError(f"{root} is not empty; name a new folder with --workspace")
     Workspace(root).create()
@@ -58,6 +63,10 @@ def restore(source: Path, root: Path) -> int:
         with plain_when_writing(root):
             staged.mkdir(0o700)
         names = [_extract(staged / name, parts) for name, parts in read_archive(source)]
+        if (staged / FILE).exists():
+            # Who signed out since, or was signed out, must not be signed in again.
+            with closing(PeopleStore(staged / FILE)) as store:
+                store.end_sessions()
         with plain_when_writing(root):
             # The one that makes it a workspace comes last: half of one looks empty.
             for path in sorted(staged.iterdir(), key=lambda path: path.name == CURRENT):

@@ -17,11 +17,13 @@ from ..errors import UsageError
 from ..web import Live, create_app
 from ..web.api.described.openapi import Route, routes
 from ..web.api.described.operations import parameters_of
+from ..web.faults import fault_record
 from ..web.site import STOPPED
 from ..web.visitors.access import Visitor
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # that begin with `initialize`
 CONFIRMATION = "forget me"
+_SHOWN = 40  # characters of a client's own word that an answer repeats
 _FORGET = "forget"
 _FOR_ALL = {"api.search": "search", "api.compare": "compare", "api.explain": "explain"}
 _OWN = {"api_profile.show": "my_profile", "api_profile.forget": _FORGET}
@@ -105,6 +107,9 @@ class Tools:
 
     def _ask(self, route: Route, arguments: Mapping[str, Any]) -> OperationAnswer:
         """Return what the operation of `route` answers to the person of these tools."""
+        if wrong := [name for name, value in arguments.items() if isinstance(value, list | dict)]:
+            sentence = f"{wrong[0][:_SHOWN]} must be one text, number or switch"
+            return OperationAnswer(400, fault_record(400, sentence))
         # A switch is 0 or 1 in an address.
         query = {name: int(v) if isinstance(v, bool) else v for name, v in arguments.items()}
         app = self._app
@@ -152,8 +157,11 @@ def _answers(tools: Tools, line: bytes) -> Iterator[Json]:
             raise Refused(_UNREADABLE, "a line must be one JSON object") from None
         if not isinstance(sent, dict):
             raise Refused(_NO_REQUEST, "a line must be one JSON object")
-        number, method, given = sent.get("id"), sent.get("method"), sent.get("params", {})
-        if method is not None and number is not None:
+        name, method, given = sent.get("id"), sent.get("method"), sent.get("params", {})
+        if method is not None and name is not None:
+            if type(name) not in (str, int):  # NaN and Infinity could not be sent back
+                raise Refused(_NO_REQUEST, "an id must be a text or a whole number")
+            number = name
             if not isinstance(given, dict):
                 raise Refused(_WRONG, "params must be an object")
             yield {"id": number, "result": _result(tools, method, given)}

@@ -10,8 +10,9 @@ from ..settings import Settings
 from .arguments import add_json
 
 SINCE = (
-    "It knows nothing of what came after the backup: forget again who was forgotten since, "
-    "and revoke codes that were revoked. Then run: veilsearch doctor"
+    "Everybody is signed out. It knows nothing of what came after the backup: forget again who was "
+    "forgotten since, and revoke codes and tokens that were revoked. If a release was published "
+    "since, publish no other: this ledger does not know it. Then run: veilsearch doctor"
 )
 
 

@@ -43,7 +43,7 @@ _LISTED = (OWN_SORT.name, FIND.name, PAGE.name)
 _SECTION = {  # where the click was that a message answers
     **dict.fromkeys(("paused", "resumed", "remembering", "not-remembering"), "choices"),
     **dict.fromkeys(("search", "searches"), "searches"),
-    **dict.fromkeys(("no-name", "no-token", "revoked"), "tokens"),
+    **dict.fromkeys(("no-name", "no-token", "revoked", "not-revoked"), "tokens"),
     **dict.fromkeys(("left", "not-in-group", "not-left"), "row"),
     **dict.fromkeys(("growing", "stopped", "stopped-removed", "removed", "none-chosen"), "grown"),
     "not-confirmed": "confirm",
@@ -67,6 +67,7 @@ DONE = {
     "no-name": f"A token needs a name of 1 to {LONGEST_NAME} visible characters.",
     "no-token": f"You have {MOST_TOKENS} tokens, and there can’t be more. Revoke one first.",
     "revoked": "The token is revoked, and no script can use it any more.",
+    "not-revoked": "You have no such token, so nothing was changed.",
     "growing": "From now on, the words of your searches are added to your profile.",
     "stopped": (
         "Your searches no longer feed your profile. What was gathered stays in it. While this is "
@@ -207,8 +208,8 @@ def revoke_token() -> Answer:
     site = this_site()
     user = _person(site)
     _private(site)
-    site.store.revoke_tokens(user, request.form.get("token", ""))
-    return _back(site, user, "revoked")
+    ended = site.store.revoke_tokens(user, request.form.get("token", ""))
+    return _back(site, user, "revoked" if ended else "not-revoked")
 
 
 @pages.get("/me/download", endpoint="download")

@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,7 @@ def test_own_rows_are_measured_attacked_and_not_verified(people: vs.People) -> N
     assert not made.attack("linking", known=[1])["beats"].any()
     with pytest.raises(vs.AnonymizerError, match="its method can't be judged"):
         made.verify()
-    with pytest.raises(vs.UsageError, match="half 9 is in one only"):
+    with pytest.raises(vs.UsageError, match="1 in one only"):
         vs.given_rows(people, {**rows, "half 9": {"a": 1.0}}, halves)
     with pytest.raises(vs.UsageError, match="1 people who have no profile"):
         vs.given_rows(people, rows, {**halves, "nobody": "half 1"})
@@ -136,10 +137,15 @@ def test_a_method_that_takes_a_log_gets_one(tmp_path: Path, people: vs.People) -
         vs.anonymize(vs.read_log(log), "pooled")
 
 
-def released(**parameters: Any) -> Callable[[], object]:
-    return lambda: vs.anonymize(
-        vs.profiles(FEW), **{"method": "p-linkability", "p": 0.9, **parameters}
+def released(**parameters: Any) -> Callable[..., vs.OwnedRelease]:
+    return lambda **more: vs.anonymize(
+        vs.profiles(FEW),
+        **{"method": "p-linkability", "p": 0.9, "augment": "none", **parameters, **more},
     )
+
+
+def attacked(**given: Any) -> Callable[[], object]:
+    return lambda: released()().attack("linking", **given)
 
 
 @pytest.mark.parametrize(
@@ -153,15 +159,53 @@ def released(**parameters: Any) -> Callable[[], object]:
         (lambda: vs.profiles([{"user": "a", "term": " ", "weight": 1}]), "row 1: the term"),
         (lambda: vs.profiles([{"user": "a", "term": "t", "weight": 1}] * 2), "row 2: .* twice"),
         (lambda: vs.profiles([{"user": "a", "term": "t", "weight": "x"}]), "row 1: the weight"),
-        (lambda: vs.profiles({"a": {"t": -1.0}}), "above 0"),
+        *(
+            (lambda weight=weight: vs.profiles({"a": {"t": weight}}), "profile 1: the weight must")
+            for weight in (-1.0, 0, float("nan"), float("inf"), 10**400, None, "x", [1.0])
+        ),
+        (lambda: vs.profiles({"a": {}}), "profile 1: it must be terms with weights"),
+        (lambda: vs.profiles({"a": ["t"]}), "profile 1: it must be terms with weights"),
+        *(
+            (
+                lambda user=user: vs.profiles({user: {"t": 1.0}}),
+                "profile 1: the user must be a text",
+            )
+            for user in ("", " ", None, 7, "\ud800")
+        ),
+        (lambda: vs.profiles({"a": {None: 1.0}}), "profile 1: the term must be a text"),
+        *(
+            (lambda user=user: vs.profiles([{"user": user, "term": "t", "weight": 1}]), "row 1: t")
+            for user in (None, float("nan"), 1.0, True)
+        ),
+        (lambda: vs.profiles({}), "there are no people"),
+        (lambda: vs.read_log(None), "a path must be"),
+        (lambda: vs.profiles(FEW)["dan"], "nobody of these"),
+        (lambda: vs.profiles(FEW)[["ann"]], "nobody of these"),
+        (lambda: vs.anonymize(FEW, "pooled"), r"pooled takes people: vs\.profiles"),
+        (lambda: vs.anonymize(vs.profiles(FEW), ["pooled"]), "method must be of type str"),
+        (lambda: vs.anonymize(vs.profiles(FEW), "pooled", index=3), "index must be of type Search"),
+        *(
+            (lambda seed=seed: released()(seed=seed), "seed must be a whole number from 0 on")
+            for seed in (None, -1, 1.5, "1", True, float("nan"))
+        ),
+        (lambda: vs.open_release("nowhere", FEW), "people must be of type People"),
+        (lambda: vs.given_rows(vs.profiles(FEW), {}, ["ann"]), "row_of must be of type Mapping"),
+        (lambda: vs.given_rows(vs.profiles(FEW), {"r": {"t": "x"}}, {"ann": "r"}), "the weight"),
         (lambda: vs.profiles(FEW, size=2), "only profiles of a log are made by choices"),
-        (lambda: vs.profiles(FEW)["dan"], "nobody of these 3 people"),
         (released(method="magic"), "no method magic; there are: "),
         (released(q=1), "has no parameter q"),
         (released(p=2), "p=2"),
         (released(p="high"), "p=high"),
         (released(augment="cooccurrence", network="index"), r"index=vs\.open_index"),
-        (lambda: released()().attack("theft"), "no attack theft; there are: "),  # type: ignore[attr-defined]
+        (lambda: released()().attack("theft"), "no attack theft; there are: "),
+        (attacked(known=3), "known must be of type Iterable"),
+        (attacked(known=["x"]), "known must be a whole number from 1 on"),
+        (attacked(victims=1.5), "victims must be a whole number from 1 on"),
+        (attacked(seed=-1), "seed must be a whole number from 0 on"),
+        (attacked(second=3), "second must be of type OwnedRelease"),
+        (lambda: released()().row_for(["ann"]), "user must be of type str"),  # type: ignore[arg-type]
+        (lambda: released()().save(None), "a path must be"),  # type: ignore[arg-type]
+        (lambda: released()().publish("x", ledger=None), "a path must be"),  # type: ignore[arg-type]
         (lambda: vs.nothing, "module veilsearch has no nothing"),
     ],
 )
@@ -169,6 +213,41 @@ def test_what_is_wrong_is_said_in_one_line(wrong: Callable[[], object], said: st
     with pytest.raises((vs.UsageError, vs.AnonymizerError, AttributeError), match=said) as caught:
         wrong()
     assert "\n" not in str(caught.value)
+
+
+def test_ids_may_be_numbers_in_a_table_and_people_can_be_keys() -> None:
+    made = vs.profiles(pandas.DataFrame({"user": [7, 8], "term": ["a", "b"], "weight": [1, 2]}))
+    assert list(made) == ["7", "8"]
+    assert made != vs.profiles({"7": {"a": 1.0}})
+    assert made in {made}
+
+
+def test_a_seed_may_be_huge(people: vs.People) -> None:
+    release = vs.anonymize(people, "pooled", p=0.2, seed=10**40)
+    assert release.verify().holds
+    assert len(release.attack("inference", known=[1], seed=10**40))
+
+
+def test_what_the_library_refuses_shows_nobody_and_leaves_no_file(
+    people: vs.People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = {user: people[user] for user in people}
+    made = vs.given_rows(people, own, {user: user for user in people})
+    for wrong in (
+        made.verify,
+        lambda: made.publish(tmp_path / "x", ledger=tmp_path / "y"),
+        lambda: vs.given_rows(people, own, {"person 0": "person 0"}),
+        lambda: made.row_for("person 99"),
+        lambda: vs.build_index([{"id": "a", "text": "b"}, 3]),
+        lambda: vs.profiles({**own, "person 99": {"word001": -1.0}}),
+    ):
+        with pytest.raises((vs.UsageError, vs.AnonymizerError)) as caught:
+            wrong()
+        assert not re.search(r"person \d|word\d", str(caught.value)), caught.value
+        assert list(tmp_path.iterdir()) == []
+    named = vs.given_rows(people, own, {user: user for user in people}, name="<img src=x>")
+    assert "<img" not in named._repr_html_()
 
 
 def test_a_notebook_shows_text_and_escapes_it() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas
 import pytest
 import veilsearch as vs
 
@@ -52,16 +53,32 @@ def test_an_index_without_a_path_goes_with_its_object() -> None:
     assert not folder.exists()
 
 
+def test_what_a_table_of_documents_lacks_is_no_text() -> None:
+    table = pandas.DataFrame({"id": [1, 2], "text": ["java nan", None], "title": [None, "java"]})
+    hits = vs.build_index(table).search("java")
+    assert [(hit.id, hit.title) for hit in hits] == [("2", "java"), ("1", "")]
+    assert [hit.id for hit in vs.build_index(table).search("nan")] == ["1"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
         (lambda index: index.search("java", row="ann"), "row must be a released row"),
         (lambda index: index.search("java", profile="ann"), "profile must be terms with weights"),
-        (lambda index: index.search("java", size=101), "size=101 must be from 1 to pool=100"),
+        (lambda index: index.search("java", size=101), "size=101 is more than pool=100"),
+        (lambda index: index.search("java", size=True), "size must be a whole number"),
+        (lambda index: index.search("java", pool=10.5), "pool must be a whole number"),
+        (lambda index: index.search(None), "query must be of type str"),
+        (lambda index: index.search("java", profile={"a": float("nan")}), "the weight must be"),
+        (lambda index: index.search("java", profile={"a": -1.0}), "the weight must be"),
+        (lambda index: index.search("java", profile={3: 1.0}), "the term must be a text"),
         (lambda _: vs.build_index([{"id": "a"}]), "document 1 must be a mapping"),
         (lambda _: vs.build_index(3), "documents can't be read from a int"),
         (lambda _: vs.open_index("nowhere"), "nowhere"),
-        (lambda index: vs.evaluate(index, [], index), "needs a People, not a SearchIndex"),
+        (
+            lambda index: vs.evaluate(index, [], index),
+            "people must be of type People, not SearchIndex",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
@@ -112,8 +129,13 @@ def test_what_does_not_fit_is_refused(demo: Path) -> None:
     opened = Opened(vs.open_index(demo), people, vs.open_release(demo / "release", people))
     refused, asked = opened.refused, [("nobody here", "java")]
     for said, what in {
-        "needs a OwnedRelease, not a int": refused(asked, people, {"x": 3}),
-        "query 1 must be a pair": refused(["java"], people),
+        "must be of type OwnedRelease, not int": refused(asked, people, {"x": 3}),
+        "must be of type OwnedRelease or Mapping": refused(asked, people, [opened.release]),
+        "can't be called 'own'": refused(asked, people, {"own": opened.release}),
+        "queries must be of type Iterable": refused(None, people),
+        "pool must be a whole number": refused(asked, people, pool=1.5),
+        "query 1 must be a pair": refused([("a", 3)], people),
+        "query 2 must be a pair": refused([*asked, "ab"], people),
         "no query could be judged": refused(asked, people, opened.release),
         "judges nothing": refused(asked, people, pool=10),
         "no measure MAP": refused(asked, people, measures=["MAP"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import select
 import subprocess
@@ -19,7 +20,7 @@ from search_app.accounts.database import FILE
 from search_app.accounts.store import PeopleStore
 from search_app.backup.copying import back_up, elsewhere, restore
 from search_app.errors import UsageError
-from search_app.workspace.folder import Workspace
+from search_app.workspace.folder import Workspace, check_of
 from search_app.workspace.tables import is_database
 
 from ..conftest import Run
@@ -67,6 +68,10 @@ def workspace(tmp_path: Path) -> Workspace:
     return made
 
 
+def listed(**record: object) -> bytes:
+    return json.dumps({**record, "check": check_of(record)}).encode()
+
+
 def files_of(root: Path) -> dict[str, bytes]:
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
@@ -87,6 +92,26 @@ def test_what_comes_back_is_what_was_there(workspace: Workspace, tmp_path: Path)
     assert (tmp_path / "b.tar").stat().st_mode & 0o777 == 0o600
     assert {path.stat().st_mode & 0o077 for path in (back, *back.rglob("*"))} == {0}
     assert {path.name for path in tmp_path.iterdir()} == {workspace.root.name, "b.tar", "new"}
+
+
+def test_everybody_is_signed_out_and_tokens_stay(workspace: Workspace, tmp_path: Path) -> None:
+    with closing(PeopleStore(workspace.root / FILE)) as store:
+        session = store.sign_in(store.new_code("mira"), 1000) or ""
+        token = store.new_token("mira", "script") or ""
+        back_up(workspace, tmp_path / "b.tar", NO_CACHE)
+        assert store.visitor_of(session, 1001) == "mira"
+    restore(tmp_path / "b.tar", tmp_path / "back")
+    with closing(PeopleStore(tmp_path / "back" / FILE)) as store:
+        assert store.check() == 2
+        assert store.visitor_of(session, 1001) is None
+        assert store.holder_of(token) == "mira"
+
+
+def test_what_a_killed_restore_left_is_named(workspace: Workspace, tmp_path: Path) -> None:
+    back_up(workspace, tmp_path / "b.tar", NO_CACHE)
+    (tmp_path / "back" / ".restoring").mkdir(parents=True)
+    with pytest.raises(UsageError, match="holds what a restore left that was killed"):
+        restore(tmp_path / "b.tar", tmp_path / "back")
 
 
 def test_any_tar_program_reads_it(workspace: Workspace, tmp_path: Path) -> None:
@@ -174,6 +199,7 @@ def test_any_flipped_bit_of_a_file_is_noticed(workspace: Workspace, tmp_path: Pa
         ("workspace/../outside", tarfile.REGTYPE),
         ("workspace//tmp/outside", tarfile.REGTYPE),
         ("workspace/", tarfile.REGTYPE),
+        (f"workspace/{'deep/' * 3000}x", tarfile.REGTYPE),
         ("outside", tarfile.REGTYPE),
         ("workspace/link", tarfile.SYMTYPE),
         ("workspace/link", tarfile.LNKTYPE),
@@ -188,6 +214,28 @@ def test_a_file_that_leads_elsewhere_is_refused(tmp_path: Path, name: str, kind:
     with pytest.raises(UsageError, match="is no whole backup"):
         restore(tmp_path / "b.tar", tmp_path / "in" / "back")
     assert [path.name for path in (tmp_path / "in").rglob("*")] == ["back"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[" * 100_000, "is no whole backup"),
+        (b"9" * 10_000, "is no whole backup"),
+        (b"{}", "is no whole backup"),
+        (
+            listed(format=2, veilsearch="\x1b[31m9.9" + "x" * 99, files={}),
+            r"veilsearch '\\x1b\[31m9.9x{28} made this backup in a form",
+        ),
+    ],
+)
+def test_a_list_that_is_none_or_newer_is_refused(tmp_path: Path, content: bytes, said: str) -> None:
+    entry = tarfile.TarInfo("backup.json")
+    entry.size = len(content)
+    with tarfile.open(tmp_path / "b.tar", "w") as tar:
+        tar.addfile(entry, io.BytesIO(content))
+    with pytest.raises(UsageError, match=said):
+        restore(tmp_path / "b.tar", tmp_path / "back")
+    assert list((tmp_path / "back").iterdir()) == []
 
 
 def test_refusals_are_one_line(run: Run, workspace: Workspace, tmp_path: Path) -> None:

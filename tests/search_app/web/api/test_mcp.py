@@ -170,7 +170,10 @@ def test_forgetting_that_fails_says_so_without_a_path(mira: Say, forgetting: For
         ({}, "q is missing; it must be given"),
         ({"q": "java", "size": 1001}, "size=1001 must be a whole number from 1 to 1000"),
         ({"q": "java", "pol": 3}, "pol is not a parameter here"),
-        ({"q": ["a", "b"]}, "q is given 2 times; give it once"),
+        *(
+            ({"q": "java", "mode": wrong}, "mode must be one text, number or switch")
+            for wrong in (["own"], ["own", "none"], {"own": 1}, [])
+        ),
         ({"q": "java", "mode": None, "size": "x"}, "size=x must be a whole number"),
     ],
 )
@@ -200,6 +203,7 @@ def test_a_broken_index_and_a_stopped_site_are_sentences(
         (b"[" * 100_000, -32700),
         (b'{"id": 1, "method": "ping", "x": "\\ud800"}', -32700),
         (b"[]", -32600),
+        *((b'{"id": %s, "method": "ping"}' % name, -32600) for name in (b"NaN", b"1e999", b"[1]")),
         (b"3", -32600),
         (b'{"id": 1, "method": "resources/list"}', -32601),
         (b'{"id": 1, "method": ["ping"]}', -32601),
@@ -218,6 +222,7 @@ def test_lines_that_are_no_requests_are_answered_and_the_next_one_too(
 ) -> None:
     fault, ping = mira(line, {"method": "ping"})
     assert fault["error"]["code"] == code
+    assert fault["id"] in (1, None)
     assert ping["result"] == {}
 
 

@@ -65,6 +65,9 @@ def test_the_page_lists_tokens_and_revokes_them(mira: FlaskClient, token: str) -
     assert [one["name"] for one in mira.get("/me/download").json["tokens"]] == ["my script"]
     assert mira.post("/me/tokens/revoke", data={"token": token[3:8]}).status_code == 303
     says(mira, "/me?done=revoked", "The token is revoked", wrong=["my script"])
+    for gone in (token[3:8], "", "%"):
+        again = mira.post("/me/tokens/revoke", data={"token": gone})
+        assert again.headers["Location"] == "/me?done=not-revoked#done"
     assert mira.application.test_client().get(f"{API}/log", **sent(token)).status_code == 401
 
 
