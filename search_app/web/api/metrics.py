@@ -26,6 +26,8 @@ BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seco
 _FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 _KEY = "veilsearch.metrics"
 _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+# One count for all that people do there: else the counts would say when somebody left.
+_TOGETHER = ("/me", "/api/v1/profile", "/admin")
 _SECONDS = "veilsearch_request_seconds"
 
 
@@ -78,6 +80,7 @@ def measure(app: Flask) -> None:
         rule = request.url_rule
         # Methods and addresses that are not there are the client's words, so they are not kept.
         named = ("", "") if rule is None else (rule.rule, request.method)
+        named = next(((of, "") for of in _TOGETHER if named[0].startswith(of)), named)
         times.note(RequestKind(*named, str(response.status_code)), time.perf_counter() - g.begun)
         return response
 

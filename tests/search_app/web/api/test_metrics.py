@@ -46,6 +46,8 @@ def test_requests_are_counted_by_route_method_and_status(client: FlaskClient) ->
     client.open("/about", method="MADE-UP")
     client.get("/about", headers={"Host": "evil.example"})
     client.put("/api/v1/profile/choices?user=1001", json={})
+    client.post("/api/v1/profile/leave-group?user=1001", json={})
+    client.get("/me/forgotten")
     counts = read(client)[f"{SECONDS}_count"]
     assert counts == {
         ("/", "GET", "200"): 2,
@@ -55,7 +57,9 @@ def test_requests_are_counted_by_route_method_and_status(client: FlaskClient) ->
         ("", "", "404"): 1,
         ("", "", "405"): 1,
         ("/about", "GET", "400"): 1,
-        ("/api/v1/profile/choices", "PUT", "400"): 1,
+        ("/api/v1/profile", "", "400"): 1,  # nobody learns how many leave
+        ("/api/v1/profile", "", "503"): 1,
+        ("/me", "", "200"): 1,
     }
     assert read(client)[f"{SECONDS}_count"]["/metrics", "GET", "200"] == 1
 
