@@ -80,7 +80,7 @@ def measure(app: Flask) -> None:
         rule = request.url_rule
         # Methods and addresses that are not there are the client's words, so they are not kept.
         named = ("", "") if rule is None else (rule.rule, request.method)
-        named = next(((of, "") for of in _TOGETHER if named[0].startswith(of)), named)
+        named = next(((of, "") for of in _TOGETHER if f"{named[0]}/".startswith(f"{of}/")), named)
         times.note(RequestKind(*named, str(response.status_code)), time.perf_counter() - g.begun)
         return response
 
