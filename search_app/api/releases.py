@@ -167,7 +167,7 @@ class OwnedRelease:
     def _by(self) -> str:
         values = ((name, self.parameters.get(name)) for name in _SHOWN)
         shown = [f"{name}={value}" for name, value in values if value is not None]
-        return " ".join([self.method, *shown])
+        return " ".join([self.method.removesuffix("/"), *shown])
 
     def _repr_html_(self) -> str:
         facts = [{"fact": name, "value": value} for name, value in self.facts.items()]

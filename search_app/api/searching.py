@@ -16,7 +16,7 @@ from weakref import finalize
 from anonymizer.model import ReleasedRow
 from index.build import build_index as build
 from index.corpora.reading import read_documents
-from index.model import Account, Document, Index
+from index.model import Account, Document, Index, SearchError
 from index.opening import open_index as open_folder
 from search_app import console
 from search_app.errors import UsageError
@@ -117,6 +117,8 @@ def open_index(path: Place) -> SearchIndex:
     """Return the index in the folder `path`, or the current one of the workspace there."""
     folder = place_of(path)
     settings = load_settings()
+    if not folder.is_dir():  # a notebook runs in its own folder, which its reader may not know
+        raise SearchError(f"{folder}: there is no such folder in {Path.cwd()}")
     if (folder / CURRENT).is_file():
         settings = load_settings(folder)
         folder = Workspace(folder).find("index")

@@ -115,6 +115,7 @@ def test_own_rows_are_measured_attacked_and_not_verified(people: vs.People) -> N
     rows = {half: people[user] for user, half in reversed(halves.items())}
     made = vs.given_rows(people, rows, halves, "halves")
     assert (made.method, made.row_for("person 0").users) == ("halves/", 20)
+    assert repr(made).endswith("rows, halves>")
     assert made.row_for("person 1").weights == rows["half 1"]
     assert len(made.measure()) > 10
     assert not made.attack("linking", known=[1])["beats"].any()

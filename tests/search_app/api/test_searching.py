@@ -74,7 +74,7 @@ def test_what_a_table_of_documents_lacks_is_no_text() -> None:
         (lambda index: index.search("java", profile={3: 1.0}), "the term must be a text"),
         (lambda _: vs.build_index([{"id": "a"}]), "document 1 must be a mapping"),
         (lambda _: vs.build_index(3), "documents can't be read from a int"),
-        (lambda _: vs.open_index("nowhere"), "nowhere"),
+        (lambda _: vs.open_index("nowhere"), "nowhere: there is no such folder in /"),
         (
             lambda index: vs.evaluate(index, [], index),
             "people must be of type People, not SearchIndex",

@@ -54,3 +54,16 @@ def test_from_the_operator_s_code_to_signing_out_without_script(
     page.goto(f"{address}/me")
     assert page.url == f"{address}/sign-in"
     context.close()
+
+
+def test_a_new_token_fits_a_phone(browser: Browser, address: str, private: Site) -> None:
+    context = browser.new_context(viewport={"width": 400, "height": 800})
+    page = context.new_page()
+    page.goto(f"{address}/sign-in")
+    sign_in(page, private.store.new_code("1001"))
+    page.goto(f"{address}/me#tokens")
+    page.get_by_label("What the token is for").fill("my script")
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.locator(".given")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    context.close()
