@@ -116,7 +116,7 @@ def _lines(made: dict[str, Any]) -> Iterator[str]:
     files = made.get("files")
     if files:
         counts = (f"{count:,} {what}" for what, count in files.items() if count)
-        yield f"  files: {', '.join(counts)}"
+        yield f"  files: {', '.join(counts) or 'none there'}"
     for what, count in made.get("change", {}).items():
         if count and not files:
             yield f"  {_CHANGES[what]}: {count:,}"

@@ -119,7 +119,7 @@ PAGE = Parameter("page", "whole", "Which page of the results.", 1, _POOLS)
 SIZE = Parameter(
     "size",
     "whole",
-    "How many results a page has.",
+    "How many results a page has, at most as many as the pool.",
     lambda site: min(site.settings.top, LARGEST_PAGE),
     (1, LARGEST_PAGE),
 )

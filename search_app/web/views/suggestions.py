@@ -30,4 +30,7 @@ def suggestions(site: Site, text: str) -> list[str]:
     documents = engine.documents(pool.rows)
     titles = dict.fromkeys(title_of(document)[:LONGEST] for document in documents)
     alike = [title for title in titles if title.lower().startswith(text.lower())]
-    return list(dict.fromkeys([*terms, *alike[:MOST_TITLES]]))
+    # A search reads no capitals, so "Java" after "java" would be the same suggestion twice.
+    known = {term.lower() for term in terms}
+    new = [title for title in alike if title.lower() not in known]
+    return [*terms, *new[:MOST_TITLES]]

@@ -141,6 +141,8 @@ def test_a_folder_is_read_again_where_it_changed(index: Verb, tmp_path: Path) ->
         (room / f"{name}.txt").write_text(text, encoding="utf-8")
     index(room)
     assert index("--update", room).splitlines()[1:] == ["  files: 3 unchanged"]
+    (other := tmp_path / "other").mkdir()  # of a folder that was never read nothing is gone
+    assert index("--update", other).splitlines()[1:] == ["  files: none there"]
     assert index.indexes() == ["corpus.0001"]
     (room / "a.txt").write_text("a zebra and a lion", encoding="utf-8")
     (room / "b.txt").unlink()
