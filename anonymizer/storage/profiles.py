@@ -23,6 +23,7 @@ from .files import AT_ONCE, replaced_whole
 from .json_lines import read_rows, row_lines
 from .records import Record, as_json, names_of, plain_errors
 
+SUFFIXES = (".jsonl", ".npz")
 _HEAD = re.compile(rb'\{"user": "([^"\\]+)", ')
 _PROFILE: Record = {"user": "u1", "terms": {"kitten": 1.0}}  # a record by example
 
@@ -108,7 +109,7 @@ def fingerprint(profiles: Profiles) -> str:
 
 
 def _suffix(path: Path) -> str:
-    if path.suffix not in (".jsonl", ".npz"):
+    if path.suffix not in SUFFIXES:
         raise BadParameter(f"{path}: a file of profiles must end in .jsonl or .npz")
     return path.suffix
 

@@ -16,7 +16,7 @@ from anonymizer.model import Profiles, QueryLog
 from anonymizer.profiles.building import build_profiles, without_robots
 from anonymizer.querylog.reading import ReadReport
 from anonymizer.querylog.reading import read_log as read_lines
-from anonymizer.storage.profiles import fingerprint, read_profiles
+from anonymizer.storage.profiles import SUFFIXES, fingerprint, read_profiles
 from search_app import console
 from search_app.errors import UsageError
 from search_app.settings import load_settings
@@ -123,6 +123,8 @@ def profiles(
     if choices:
         raise UsageError(f"{', '.join(choices)}: only profiles of a log are made by choices")
     if isinstance(source, str | PathLike):
+        if Path(source).suffix not in SUFFIXES:
+            raise UsageError(f"{source}: no file of profiles; of a query log: vs.read_log(path)")
         read = read_profiles(Path(source))
         return People(read, choices_of(Path(source), fingerprint(read)))
     if isinstance(source, Mapping):

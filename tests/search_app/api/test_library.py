@@ -179,6 +179,7 @@ def attacked(**given: Any) -> Callable[[], object]:
             for user in (None, float("nan"), 1.0, True)
         ),
         (lambda: vs.profiles({}), "there are no people"),
+        (lambda: vs.profiles("town.tsv"), r"of a query log: vs\.read_log"),
         (lambda: vs.read_log(None), "a path must be"),
         (lambda: vs.profiles(FEW)["dan"], "nobody of these"),
         (lambda: vs.profiles(FEW)[["ann"]], "nobody of these"),
