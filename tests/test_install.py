@@ -27,7 +27,7 @@ from .search_app.server.test_live_index import lasting_port
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "docs" / "deploy"
 DOCUMENTS = '{"id": "a", "text": "java coffee"}\n{"id": "b", "text": "java code"}\n'
-MOST_PACKAGES, MOST_MEGABYTES = 37, 250
+MOST_PACKAGES, MOST_MEGABYTES = 38, 250
 PATIENCE = 600
 # pip compiles every file that it installs; Python compiles the few that are used. "no" means it
 # does not.
