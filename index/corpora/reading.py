@@ -220,7 +220,9 @@ def _texts(stream: BufferedIOBase, form: str, how: _Reading) -> tuple[str, str] 
         how.account.cut += made[2]
         return made[0], made[1]
     data = stream.read(LIMIT + 1)
-    return TOO_LONG if len(data) > LIMIT else TEXTS[form](decoded(data, how.account))
+    if len(data) > LIMIT:
+        return TOO_LONG
+    return TEXTS[form](decoded(data, how.account, page=form == "html"))
 
 
 def _break(
