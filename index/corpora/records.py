@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Callable, Iterable, Iterator
 from io import BufferedIOBase
 from typing import Any
+from unicodedata import normalize
 
 from ..model import Account, Document, clean
 
@@ -31,6 +32,8 @@ def document_of(name: str, title: str, text: str, url: str) -> Document | str:
         return BAD_ID
     if not title and not text:
         return NO_TEXT
+    # Systems write ü in one sign or in two, and searches are for the one.
+    title, text = normalize("NFC", title), normalize("NFC", text)
     document = Document(name, title, text, url)
     return LONG_ID if len(document.id.encode()) > LONGEST_ID else document
 

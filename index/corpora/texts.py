@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
-from unicodedata import normalize
 
 from ..model import Account
 from . import records
@@ -31,8 +30,7 @@ def decoded(data: bytes, account: Account, *, page: bool = False) -> str:
     name = next((_MARKS[mark] for mark in _MARKS if data.startswith(mark)), "")
     if page and not name and (named := _CHARSET.search(data[:4096])):
         name = _charset(named[1].decode())
-    text = data.decode(name, "replace") if name else records.decode(data, True, account)
-    return normalize("NFC", text)
+    return data.decode(name, "replace") if name else records.decode(data, True, account)
 
 
 def _charset(name: str) -> str:

@@ -59,6 +59,8 @@ def test_each_file_of_a_folder_is_a_document_named_by_its_path(tmp_path: Path) -
         ("w.html", '<meta charset="windows-1252"><h1>“a”</h1>'.encode("cp1252"), ("“a”", "“a”")),
         ("w.txt", "Über".encode("utf-16"), ("w", "Über")),
         ("apart.txt", "U\u0308ber", ("apart", "Über")),
+        ("apart.html", "<h1>U&#776;ber</h1>", ("Über", "Über")),
+        ("apart.csv", "title,text\nA,U\u0308ber", ("A", "Über")),
         ("m.pdf", pdf("10 m\xb2"), ("m", "10 m2")),
         ("c.md", "## C# ##\ntext", ("C#", "C# ##\ntext")),
         ("old.txt", "Über".encode("latin-1"), ("old", "Über")),
