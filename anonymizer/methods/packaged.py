@@ -13,7 +13,7 @@ from .method import Inputs, Method, Options, option
 
 GROUP = "veilsearch.methods"
 _NEEDS = frozenset({"wordnet", "sample"})
-_ITS_OWN = ("effects", "faults", "own_faults", "parameters")  # that a package may write anew
+_ITS_OWN = ("effects", "faults", "own_faults", "parameters")  # that a package may override
 
 
 def adopted(given: Any, addition: Addition) -> Method[Any]:
