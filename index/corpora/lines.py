@@ -132,7 +132,7 @@ def read_csv(
         field = {what: row[at].strip() for what, at in places.items()}
         id_ = field.get("id", f"{name}#{begun}")
         texts = (field.get(what, "") for what in ("title", "text", "url"))
-        yield begun, records.document_of(id_, *texts)
+        yield begun, records.own_document(id_, *texts)
 
 
 def _places(header: list[str], columns: Mapping[str, str]) -> dict[str, int] | str:

@@ -32,10 +32,14 @@ def document_of(name: str, title: str, text: str, url: str) -> Document | str:
         return BAD_ID
     if not title and not text:
         return NO_TEXT
-    # Systems write ü in one sign or in two, and searches are for the one.
-    title, text = normalize("NFC", title), normalize("NFC", text)
     document = Document(name, title, text, url)
     return LONG_ID if len(document.id.encode()) > LONGEST_ID else document
+
+
+def own_document(name: str, title: str, text: str, url: str) -> Document | str:
+    """Return the document `name` with `title`, `text` and `url` in one form of each sign; or why not."""
+    # Systems write ü in one sign or in two, and searches are for the one.
+    return document_of(name, normalize("NFC", title), normalize("NFC", text), url)
 
 
 def first(values: Iterable[Any]) -> Any:

@@ -59,7 +59,7 @@ def parse_query(text: str, *, operators: bool = False, language: str = ENGLISH) 
 
     Words are analyzed as those of documents in `language`.
     """
-    text = normalize("NFC", clean(text))  # as documents are
+    text = normalize("NFC", clean(text))  # as people's own documents are
     exact: tuple[Exact, ...] = ()
     cut = len(text) > LONGEST
     text, left = text[:LONGEST], MOST_TERMS
