@@ -22,6 +22,7 @@ LARGEST = 200_000  # bytes of a picture
 WIDTH, HEIGHT = 1280, 860
 PICTURES = {
     "compare.png": "/compare?q={query}&user={user}",
+    "dial.png": "/dial?q={query}&user={user}",
     "me.png": "/me?user={user}",
 }
 

@@ -37,7 +37,7 @@ def document_of(name: str, title: str, text: str, url: str) -> Document | str:
 
 
 def own_document(name: str, title: str, text: str, url: str) -> Document | str:
-    """Return the document of `name`, `title`, `text` and `url`, each sign in one form; or why not."""
+    """Return the document `name` with a `title`, `text` and `url`, whose signs have one form."""
     # Systems write ü in one sign or in two, and searches are for the one.
     return document_of(name, normalize("NFC", title), normalize("NFC", text), url)
 

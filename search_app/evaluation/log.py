@@ -74,7 +74,7 @@ WITH people AS (
     GROUP BY mode, pool, rule, corpus, release, ifnull(person_of(search), id)
 )
 SELECT mode, pool, rule, corpus, release, sum(at_10) / sum(n), sum(ap_c) / sum(with_c),
-       sum(plain) / sum(ranked), count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
+       1.0 * sum(plain) / sum(ranked), count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
 FROM people GROUP BY mode, pool, rule, corpus, release
 ORDER BY corpus, release, pool, rule,
          CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode

@@ -16,7 +16,7 @@ from ..views.columns import (
     shown_modes,
     with_look,
 )
-from ..views.dial import certain, given_away
+from ..views.dial import first_page
 from ..views.verdict import verdict_on
 
 pages = Blueprint("compare", __name__)
@@ -30,8 +30,7 @@ def show() -> str:
     site = this_site()
     question, look = read_question(request.args, site), read_look(request.args, site)
     if not question.query:
-        claims = {"given": given_away(site), "certain": certain(site)}
-        return render_template("search/start.html", question=question, **claims)
+        return render_template("search/start.html", question=question, **first_page(site))
     modes = shown_modes(site, question, look)
     outcome = ask(site, question, counts(request), modes)
     group = outcome.answers.get("group")

@@ -26,7 +26,7 @@ from ..question import (
 )
 from ..site import Site, this_site
 from ..views.answering import ask
-from ..views.dial import certain, given_away
+from ..views.dial import first_page
 from ..views.ignored import ignored
 from ..views.results import StoredText, because, cards, results, stored
 from ..wording import fitting, kind
@@ -43,8 +43,7 @@ def show() -> str:
     site = this_site()
     question = read_question(request.args, site)
     if not question.query:
-        claims = {"given": given_away(site), "certain": certain(site)}
-        return render_template("search/start.html", question=question, **claims)
+        return render_template("search/start.html", question=question, **first_page(site))
     outcome = ask(site, question, counts(request))
     answer = outcome.in_mode(question.mode)
     size = site.settings.top

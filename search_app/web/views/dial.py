@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from flask import abort
@@ -132,6 +132,11 @@ class GivenAway(NamedTuple):
 def certain(site: Site) -> bool:
     """Return whether somebody's interest is certain by their row in the release of `site`."""
     return site.modes.release is not None and site.shown().stated.get(_WORST) == 1
+
+
+def first_page(site: Site) -> dict[str, Any]:
+    """Return what the first page says about the release of `site`."""
+    return {"given": given_away(site), "certain": certain(site)}
 
 
 def given_away(site: Site) -> GivenAway | None:
