@@ -63,10 +63,13 @@ def noted(file: Path) -> Source:
 
 def is_same(file: Path, before: Source) -> bool:
     """Return whether `file` is as it was `before`; it is read only if it may have changed."""
-    facts = file.stat()
-    if facts.st_size != before.size:
+    try:
+        facts = file.stat()
+        if facts.st_size != before.size:
+            return False
+        return _changed(facts) == before.modified or noted(file).sha256 == before.sha256
+    except OSError:  # it was removed since it was listed, or its disk fails: who reads it says so
         return False
-    return _changed(facts) == before.modified or noted(file).sha256 == before.sha256
 
 
 def _changed(facts: os.stat_result) -> int:

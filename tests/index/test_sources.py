@@ -75,6 +75,8 @@ def test_a_change_that_keeps_size_and_time_is_found(tmp_path: Path) -> None:
         write(file, "text two")
     assert file.stat().st_mtime_ns == before.st_mtime_ns
     assert not is_same(file, source)
+    file.unlink()
+    assert not is_same(file, source)
 
 
 def test_a_folder_whose_disk_is_not_there_is_refused(tmp_path: Path) -> None:
