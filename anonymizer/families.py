@@ -44,7 +44,7 @@ class Addition(NamedTuple):
         def guard(*given: Any, **named: Any) -> Any:
             try:
                 return call(*given, **named)
-            except Exception as fault:
+            except (Exception, SystemExit) as fault:
                 if isinstance(fault, (AnonymizerError, *passed)):
                     raise
                 # Its text may hold queries or ids, so only the traceback shows it.
@@ -111,8 +111,8 @@ class Family(Mapping[str, T]):
             return self._adopt(addition.entry.load(), addition)
         except PackageFault:
             raise
-        # A package may fail in any way while it is imported.
-        except Exception as fault:
+        # A package may fail in any way while it is imported, and may end the program.
+        except (Exception, SystemExit) as fault:
             text = " ".join(str(fault).split())
             raise addition.fault(f"can't be loaded ({type(fault).__name__}: {text})") from fault
 
@@ -122,6 +122,22 @@ def function(given: Any, addition: Addition) -> Any:
     if not callable(given):
         raise addition.fault("it must be a function")
     return addition.guarded(given)
+
+
+def listing(kind: type) -> Callable[[Any, Addition], Any]:
+    """Return what adopts a function that returns or yields things of a `kind`, as their list."""
+
+    def adopt(given: Any, addition: Addition) -> Any:
+        def made(*values: Any) -> list[Any]:
+            # A generator fails only while it is read.
+            things = [*given(*values)]
+            if not all(isinstance(thing, kind) for thing in things):
+                raise addition.fault(f"it must return {kind.__name__}s")
+            return things
+
+        return function(made if callable(given) else None, addition)
+
+    return adopt
 
 
 @cache

@@ -74,6 +74,9 @@ def changes_of(
         )
     same = frozenset(path for path in known & listed.keys() if is_same(listed[path], sources[path]))
     left = {*gone, *(known & listed.keys() - same)}
+    # A document may be in several files. All of these are read again, so that it is the last one's.
+    again = {name for path in left for name in sources[path].ids}
+    same = frozenset(path for path in same if again.isdisjoint(sources[path].ids))
     kept = {name for path, source in sources.items() if path not in left for name in source.ids}
     return FileChanges(
         new=[path for path in listed if path not in known],

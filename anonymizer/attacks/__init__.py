@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..errors import BadParameter
-from ..families import Family, function
+from ..families import Family, listing
 from ..model import Profiles, Progress, silent
 from .attacked import KNOWN, Attacked, AttackResult
 from .beyond_m import beyond_m
@@ -26,7 +26,7 @@ _OURS: dict[str, Attack] = {
     "fitting": fitting,
     "beyond-m": beyond_m,
 }
-ATTACKS: Family[Attack] = Family("veilsearch.attacks", _OURS, function)
+ATTACKS: Family[Attack] = Family("veilsearch.attacks", _OURS, listing(AttackResult))
 
 
 def applicable(target: Attacked) -> list[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ..families import Family, function
+from ..families import Family, listing
 from ..model import Profiles, Release
 from .belief import belief
 from .indices.releases import privacy_index
@@ -31,7 +31,7 @@ _OURS: dict[str, Measure] = {
     "vocabulary": vocabulary,
     "privacy-index": privacy_index,
 }
-MEASURES: Family[Measure] = Family("veilsearch.measures", _OURS, function)
+MEASURES: Family[Measure] = Family("veilsearch.measures", _OURS, listing(Measurement))
 
 
 def all_measures(

@@ -13,6 +13,7 @@ from .method import Inputs, Method, Options, option
 
 GROUP = "veilsearch.methods"
 _NEEDS = frozenset({"wordnet", "sample"})
+_ITS_OWN = ("effects", "faults", "own_faults", "parameters")  # that a package may override
 
 
 def adopted(given: Any, addition: Addition) -> Method[Any]:
@@ -31,17 +32,20 @@ def adopted(given: Any, addition: Addition) -> Method[Any]:
     text = "what the judge counts again; the method's own, so no other may be chosen"
     declaration = (DECLARATION, str, option(str(bounds), text, choices=(bounds,)))
     options = make_dataclass(
-        given.options.__name__, [declaration], bases=(given.options,), frozen=True
+        given.options.__name__,
+        [declaration],
+        bases=(given.options,),
+        frozen=True,
+        namespace={name: addition.guarded(getattr(given.options, name)) for name in _ITS_OWN},
     )
-    run = addition.guarded(given.run)
-    return replace(given, options=options, run=_declaring(given, run))
+    return replace(given, options=options, run=addition.guarded(_declaring(given)))
 
 
-def _declaring(method: Method[Any], run: Callable[[Inputs, Any], Release]) -> Any:
-    """Return `run` whose releases say by which `method` they are, and all options."""
+def _declaring(method: Method[Any]) -> Callable[[Inputs, Any], Release]:
+    """Return what runs `method`, and whose releases say by which method they are, and how."""
 
     def declaring(inputs: Inputs, options: Options) -> Release:
-        made = run(inputs, options)
+        made = method.run(inputs, options)
         # Whatever the package says of itself: this is what the judge reads.
         parameters, promise = options.parameters(), method.promise
         return replace(made, method=method.name, parameters=parameters, promise=promise)

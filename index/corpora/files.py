@@ -55,17 +55,26 @@ def noted(file: Path) -> Source:
     with file.open("rb") as opened:
         facts = os.fstat(opened.fileno())
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    changed = _changed(facts)
     # A file may change twice within one tick of the disk's clock.
-    settled = time.time_ns() - facts.st_mtime_ns > _TICK
-    return Source(facts.st_size, facts.st_mtime_ns if settled else 0, digest)
+    settled = time.time_ns() - changed > _TICK
+    return Source(facts.st_size, changed if settled else 0, digest)
 
 
 def is_same(file: Path, before: Source) -> bool:
     """Return whether `file` is as it was `before`; it is read only if it may have changed."""
-    facts = file.stat()
-    if facts.st_size != before.size:
+    try:
+        facts = file.stat()
+        if facts.st_size != before.size:
+            return False
+        return _changed(facts) == before.modified or noted(file).sha256 == before.sha256
+    except OSError:  # it was removed since it was listed, or its disk fails: who reads it says so
         return False
-    return facts.st_mtime_ns == before.modified or noted(file).sha256 == before.sha256
+
+
+def _changed(facts: os.stat_result) -> int:
+    # Programs that copy or restore a file set the first time, but none can set the second.
+    return max(facts.st_mtime_ns, facts.st_ctime_ns)
 
 
 def is_gone(file: Path) -> bool:

@@ -100,11 +100,14 @@ def read_csv(
         nonlocal number
         for at, line in records.lines(stream):
             number = at
-            yield records.decode(line, True, account)
+            # The csv module refuses a return without a new line.
+            yield records.decode(line, True, account).rstrip("\r\n").replace("\r", " ") + "\n"
 
     lines = numbered()
     first = next(lines, "")
-    if not first:
+    if len(first) > records.LIMIT:
+        yield number, records.TOO_LONG
+    if not first or len(first) > records.LIMIT:
         return
     # German and French spreadsheets write semicolons.
     delimiter = max(",;\t", key=first.count)
@@ -129,7 +132,7 @@ def read_csv(
         field = {what: row[at].strip() for what, at in places.items()}
         id_ = field.get("id", f"{name}#{begun}")
         texts = (field.get(what, "") for what in ("title", "text", "url"))
-        yield begun, records.document_of(id_, *texts)
+        yield begun, records.own_document(id_, *texts)
 
 
 def _places(header: list[str], columns: Mapping[str, str]) -> dict[str, int] | str:

@@ -21,7 +21,7 @@ from .files import corpus_files, noted, place_of, why_skipped
 from .lines import is_table, read_csv, read_jsonl, read_tsv
 from .packing import PACKED, PEEK, BrokenFile, unpacked
 from .pdf import PdfTexts
-from .records import LIMIT, TOO_LONG, Reader, document_of
+from .records import LIMIT, TOO_LONG, Reader, own_document
 from .texts import TEXTS, decoded
 from .trec import read_trec
 from .wordnet import Entries, wordnet_entries
@@ -208,7 +208,7 @@ def _whole(stream: BufferedIOBase, id_: str, form: str, how: _Reading) -> Docume
     title, text = made
     if not (title or text):
         return EMPTY
-    return document_of(id_, title or PurePath(id_).stem.replace("_", " "), text, "")
+    return own_document(id_, title or PurePath(id_).stem.replace("_", " "), text, "")
 
 
 def _texts(stream: BufferedIOBase, form: str, how: _Reading) -> tuple[str, str] | str:
@@ -220,7 +220,9 @@ def _texts(stream: BufferedIOBase, form: str, how: _Reading) -> tuple[str, str] 
         how.account.cut += made[2]
         return made[0], made[1]
     data = stream.read(LIMIT + 1)
-    return TOO_LONG if len(data) > LIMIT else TEXTS[form](decoded(data, how.account))
+    if len(data) > LIMIT:
+        return TOO_LONG
+    return TEXTS[form](decoded(data, how.account, page=form == "html"))
 
 
 def _break(

@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Callable, Iterable, Iterator
 from io import BufferedIOBase
 from typing import Any
+from unicodedata import normalize
 
 from ..model import Account, Document, clean
 
@@ -33,6 +34,12 @@ def document_of(name: str, title: str, text: str, url: str) -> Document | str:
         return NO_TEXT
     document = Document(name, title, text, url)
     return LONG_ID if len(document.id.encode()) > LONGEST_ID else document
+
+
+def own_document(name: str, title: str, text: str, url: str) -> Document | str:
+    """Return the document `name` with a `title`, `text` and `url`, whose signs have one form."""
+    # Systems write ü in one sign or in two, and searches are for the one.
+    return document_of(name, normalize("NFC", title), normalize("NFC", text), url)
 
 
 def first(values: Iterable[Any]) -> Any:

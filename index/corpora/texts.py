@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
-from unicodedata import normalize
 
 from ..model import Account
 from . import records
@@ -14,23 +13,35 @@ from .html import read_page
 Texts = Callable[[str], tuple[str, str]]  # of a file's text: its title and its text
 
 _CHARSET = re.compile(rb"""<meta[^<>]{0,200}charset\s*=\s*["']?([\w-]{1,40})""", re.I)
-_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+# Browsers read these names otherwise: such pages have signs of Windows, or were converted.
+_MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S.*)$|^(\S.*)\n(?:=+|-+)[ \t]*$", re.M)
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:[ \t][^()]*)?\)")
 _SIGNS = re.compile(r"^ {0,3}(?:#{1,6}[ \t]|>[ \t]?|```.*|~~~.*)|[*`]+", re.M)
 
 
-def decoded(data: bytes, account: Account) -> str:
-    """Return the text of a file's `data`: UTF-16 by its mark, or what a page says, or UTF-8."""
-    named = _CHARSET.search(data[:4096])
-    name = _MARKS.get(data[:2]) or (named[1].decode() if named else "")
-    if name:
-        try:
-            return normalize("NFC", data.decode(codecs.lookup(name).name, "replace"))
-        except (LookupError, ValueError):  # no such charset, or none of texts
-            pass
-    text = records.decode(data.removeprefix(codecs.BOM_UTF8), True, account)
-    return normalize("NFC", text)
+def decoded(data: bytes, account: Account, *, page: bool = False) -> str:
+    """Return the text of a file's `data`: by its mark, or as a `page` says, or UTF-8."""
+    name = next((_MARKS[mark] for mark in _MARKS if data.startswith(mark)), "")
+    if page and not name and (named := _CHARSET.search(data[:4096])):
+        name = _charset(named[1].decode())
+    return data.decode(name, "replace") if name else records.decode(data, True, account)
+
+
+def _charset(name: str) -> str:
+    """Return what a page means that says it is in the charset `name`; "" if that can't be."""
+    try:
+        known = codecs.lookup(name).name
+        # The tag that says it was read byte by byte, so the page is not in UTF-16 and the like.
+        as_said = b"<meta>\xff".decode(known, "replace").startswith("<meta>")
+    except (LookupError, ValueError):
+        return ""
+    return _MEANT.get(known, known) if as_said else ""
 
 
 def plain(text: str) -> tuple[str, str]:

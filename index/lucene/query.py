@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from ..model import clean
 from .java import ENGLISH, analyzer, java
@@ -58,7 +59,7 @@ def parse_query(text: str, *, operators: bool = False, language: str = ENGLISH) 
 
     Words are analyzed as those of documents in `language`.
     """
-    text = clean(text)
+    text = normalize("NFC", clean(text))  # as people's own documents are
     exact: tuple[Exact, ...] = ()
     cut = len(text) > LONGEST
     text, left = text[:LONGEST], MOST_TERMS
@@ -106,7 +107,7 @@ def clauses(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[Clause]:
 
 def terms_of(word: str, language: str) -> list[str]:
     """Return the terms under which `word` of `language` is indexed: none if it is a stop word."""
-    return _terms(clean(word), language)
+    return _terms(normalize("NFC", clean(word)), language)
 
 
 def _pieces(text: str) -> tuple[str, list[tuple[str, str]]]:

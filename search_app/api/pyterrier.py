@@ -24,6 +24,7 @@ from search_app.search.request import Request
 from search_app.settings import load_settings
 from search_app.tasks.town import TRUTH, relevance_for
 
+from .people import profiles
 from .searching import SearchIndex
 
 try:
@@ -46,6 +47,13 @@ class Rerank(pt.Transformer):
         """
         if not isinstance(index, SearchIndex) or (row is None) == (profile is None):
             raise UsageError("Rerank needs index=vs.open_index(...), and either a row or a profile")
+        given: Any = row if profile is None else profile
+        # PyTerrier's qids are texts, so a number would be nobody's key, and all orders would stay.
+        if isinstance(given, Mapping) and not all(isinstance(key, str) for key in given):
+            raise UsageError("the keys of row= and profile= must be texts: qids, or terms")
+        for one in given.values() if _is_by_query(profile) else [profile]:
+            if one:
+                profiles({"profile": one})  # refuses what is no weight
         self.index, self.row, self.profile = index, row, profile
         self._places = dict[str, int | None]()
 
@@ -71,8 +79,7 @@ class Rerank(pt.Transformer):
 
     def _profile_of(self, qid: str) -> Mapping[str, float] | None:
         given: Any = self.profile
-        by_query = given and isinstance(next(iter(given.values())), Mapping)
-        return dict(given.get(qid, {})) or None if by_query else given
+        return dict(given.get(qid) or {}) or None if _is_by_query(given) else given
 
     def _place(self, docno: str) -> int:
         if docno not in self._places:
@@ -81,6 +88,10 @@ class Rerank(pt.Transformer):
         if place is None:
             raise UsageError(f"document {docno} is not in {self.index!r}; index the same corpus")
         return place
+
+
+def _is_by_query(profile: Any) -> bool:
+    return bool(profile) and isinstance(next(iter(profile.values())), Mapping)
 
 
 class Java(pt.java.JavaInitializer):

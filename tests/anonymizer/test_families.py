@@ -10,8 +10,10 @@ import pytest
 
 from anonymizer import families
 from anonymizer.attacks import ATTACKS
-from anonymizer.families import Family, PackageFault, function
-from anonymizer.methods import METHODS, promise_of
+from anonymizer.families import Family, PackageFault, function, listing
+from anonymizer.methods import METHODS, anonymize, promise_of
+from anonymizer.methods.method import Inputs
+from anonymizer.model import Profiles
 from anonymizer.promise import AVERAGE, UNKNOWN
 
 Install = Callable[..., None]
@@ -26,13 +28,18 @@ class Named(Options):
     promise: str = option("x", "text")
 def of(name="toy", options=Options, bounds="average", **more):
     kinds = {"name": name, "paper": "", "about": "", "run": run, "options": options}
-    return Method(**kinds, promise=Promise("group", bounds), **more)
+    return Method(**{**kinds, **more}, promise=Promise("group", bounds))
 good, other, belief = of(), of("another"), of(bounds="belief")
 needs, named = of(needs=frozenset({"log"})), of(options=Named)
 @dataclass(frozen=True)
 class Bare(Options):
     k: int
 bare = of(options=Bare)
+@dataclass(frozen=True)
+class Faulty(Options):
+    def faults(self, inputs):
+        raise KeyError("the query of a person")
+faulty, nothing = of(options=Faulty), of(run=lambda inputs, options: None)
 """
 
 
@@ -92,6 +99,7 @@ def test_what_is_ours_stays_ours(install: Install) -> None:
     ("module", "entry", "why"),
     [
         ("raise SystemError('no\\nway')", "bear = toys:bear", "(SystemError: no way)"),
+        ("raise SystemExit('no way')", "bear = toys:bear", "(SystemExit: no way)"),
         ("", "bear = toys:bear", "can't be loaded (AttributeError: "),
         ("", "bear = nowhere:bear", "can't be loaded (ModuleNotFoundError: "),
         ("bear = 3", "bear = toys:bear", "it must be a function"),
@@ -131,6 +139,39 @@ def test_an_error_of_a_package_shows_no_text_and_what_we_refuse_passes(install: 
         toys["bear"]()
     with pytest.raises(Exception, match=r"^one line$"):
         toys["wolf"]()
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("yield 1; raise KeyError('a query')", "it failed (KeyError)"),
+        ("raise SystemExit('a query')", "it failed (SystemExit)"),
+        ("return ['a query']", "it must return ints"),
+        ("return None", "it failed (TypeError)"),
+    ],
+)
+def test_a_list_of_a_package_is_read_to_its_end(install: Install, body: str, why: str) -> None:
+    module = f"def bear(name):\n    {body}\ndef wolf(name):\n    yield from name\nfox = 3\n"
+    install("toys", module, toys="bear = toys:bear\nwolf = toys:wolf\nfox = toys:fox")
+    toys = Family("veilsearch.toys", dict[str, Callable[..., list[int]]](), listing(int))
+    assert toys["wolf"]([1, 2]) == [1, 2]
+    with pytest.raises(PackageFault, match="it must be a function"):
+        toys["fox"]
+    with pytest.raises(PackageFault) as refused:
+        toys["bear"]("name")
+    line = f"toys 1.0: toys, bear: {why}; mend the package, or uninstall it"
+    assert str(refused.value) == line
+
+
+@pytest.mark.parametrize("what", ["faulty", "nothing"])
+def test_whatever_fails_of_a_method_is_one_line(install: Install, what: str) -> None:
+    install("toys", METHOD, methods=f"toy = toys:{what}")
+    inputs = Inputs(Profiles.from_rows({"anna": {"java": 1.0}}))
+    try:
+        with pytest.raises(PackageFault, match=r"toys 1.0: methods, toy: it failed \(\w+\); mend"):
+            anonymize("toy", inputs, {})
+    finally:
+        METHODS._loaded.pop("toy")
 
 
 def test_a_method_declares_its_promise_or_is_refused(install: Install) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from index.corpora.files import is_same, noted
 from index.corpora.reading import read_documents
 from index.model import Account, SearchError
 from index.sources import FILE, changes_of, read_sources, write_sources
@@ -51,6 +53,30 @@ def test_new_changed_and_gone_files_are_told_from_others(tmp_path: Path) -> None
     assert found.ids == ["edited.txt", "gone.txt", "r1"]  # r2 is in the other folder, too
     other.unlink()
     assert changes_of([room], None, known).gone == [str(room / "gone.txt")]
+
+
+def test_what_several_files_have_is_read_again_from_all_of_them(tmp_path: Path) -> None:
+    first, last = (
+        write(tmp_path / name, f'{{"id": "x", "text": "{name}"}}') for name in ("a.json", "b.json")
+    )
+    other = write(tmp_path / "c.txt", "text")
+    known = read_sources(notes(tmp_path / "notes", first, last, other))
+    last.unlink()
+    found = changes_of([first, tmp_path], None, known)
+    assert (found.gone, found.same, found.ids) == ([str(last)], {str(other)}, [])
+
+
+def test_a_change_that_keeps_size_and_time_is_found(tmp_path: Path) -> None:
+    file = write(tmp_path / "a" / "a.txt", "text one")
+    source = replace(noted(file), modified=file.stat().st_ctime_ns)
+    assert is_same(file, source)
+    before = file.stat()
+    while file.stat().st_ctime_ns == before.st_ctime_ns:  # the disk's clock ticks
+        write(file, "text two")
+    assert file.stat().st_mtime_ns == before.st_mtime_ns
+    assert not is_same(file, source)
+    file.unlink()
+    assert not is_same(file, source)
 
 
 def test_a_folder_whose_disk_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -79,4 +79,5 @@ def _is_plain(value: Any) -> bool:
     """Return whether `value` may be that of a package's own parameter: no text, no long number."""
     if value is None or value in ("true", "false"):
         return True
-    return (is_whole(value, -MOST, MOST) or is_real(value)) and is_short(value)
+    real = type(value) is float and is_real(abs(value))
+    return (is_whole(value, -MOST, MOST) or real) and is_short(value)

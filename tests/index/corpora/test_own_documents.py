@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from index.corpora import pdf as pdfs
+from index.corpora import records
 from index.corpora.files import ABOUT
 from index.corpora.lines import NO_TEXTS, OTHER_COLUMNS
 from index.corpora.pdf import DAMAGED, ENCRYPTED, SCANNED, TOO_HARD, PdfTexts
@@ -58,11 +59,18 @@ def test_each_file_of_a_folder_is_a_document_named_by_its_path(tmp_path: Path) -
         ("w.html", '<meta charset="windows-1252"><h1>“a”</h1>'.encode("cp1252"), ("“a”", "“a”")),
         ("w.txt", "Über".encode("utf-16"), ("w", "Über")),
         ("apart.txt", "U\u0308ber", ("apart", "Über")),
+        ("apart.html", "<h1>U&#776;ber</h1>", ("Über", "Über")),
+        ("apart.csv", "title,text\nA,U\u0308ber", ("A", "Über")),
         ("m.pdf", pdf("10 m\xb2"), ("m", "10 m2")),
         ("c.md", "## C# ##\ntext", ("C#", "C# ##\ntext")),
         ("old.txt", "Über".encode("latin-1"), ("old", "Über")),
         ("odd.html", '<meta charset="nonsense"><p>é', ("odd", "é")),
         ("hex.html", '<meta charset="hex"><p>é', ("hex", "é")),
+        ("puny.html", '<meta charset="punycode"><p>é', ("puny", "é")),
+        ("latin.html", b'<meta charset="iso-8859-1"><p>it\x92s \x80 5', ("latin", "it’s € 5")),
+        ("wide.html", '<meta charset="utf-16"><p>é', ("wide", "é")),
+        ("marked.html", '\ufeff<meta charset="windows-1252"><p>é', ("marked", "é")),
+        ("how.md", 'é: <meta charset="iso-8859-1">', ("how", 'é: <meta charset="iso-8859-1">')),
         ("under.md", "A mill\n======\ntext", ("A mill", "A mill\n======\ntext")),
         (
             "split.pdf",
@@ -95,6 +103,18 @@ def test_tables_name_their_columns(tmp_path: Path) -> None:
     assert found == [Document("b.csv#2", "Mühle", "alt")]
     missing = read(tmp_path / "b.csv", columns={"text": "Text"})[1].skipped
     assert missing == {"no column is called Text": 1}
+
+
+def test_a_table_with_returns_or_a_long_header_ends_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "LIMIT", 64)
+    write(tmp_path / "mac.csv", "id,text\r1,tea\r2,mill\r")
+    write(tmp_path / "in.csv", "id,text\r\n1,te\ra\r\n2,mill\r\n")
+    write(tmp_path / "long.csv", "text" * 20)
+    found, account = read(tmp_path)
+    assert found == [Document("1", "", "te a"), Document("2", "", "mill")]
+    assert account.skipped == {NO_TEXTS: 1, records.TOO_LONG: 1}
 
 
 def locked() -> bytes:

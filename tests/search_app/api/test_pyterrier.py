@@ -159,6 +159,9 @@ def test_what_does_not_fit_is_refused_in_a_line(index: vs.SearchIndex) -> None:
             Rerank(index, **wrong)
     with pytest.raises(vs.UsageError, match=r"needs index=vs.open_index"):
         Rerank("index", profile=CODER)
+    for wrong in ({1: CODER}, {"1": {"code": float("nan")}}, {"code": "heavy"}, {1: 1.0}):
+        with pytest.raises(vs.UsageError, match=r"keys of row=|weight"):
+            Rerank(index, profile=wrong)
     strange = results(index).assign(docno="d9")
     with pytest.raises(vs.UsageError, match="document d9 is not in <SearchIndex"):
         Rerank(index, profile=CODER)(strange)

@@ -34,7 +34,7 @@ from search_app.forgetting.person import UnknownPerson, forget, leave_group
 from search_app.server.checkup import _waiting
 from search_app.settings import Settings
 from search_app.tasks import admitting, releasing
-from search_app.tasks.adding import follow_profiles
+from search_app.tasks.adding import follow_profiles, profiles_of_searches
 from search_app.tasks.admitting import TooFew, admit
 from search_app.tasks.growth import laid_over, settle_growth
 from search_app.workspace import replacing
@@ -485,3 +485,19 @@ def test_from_a_log_to_a_cohort_by_verbs(run: Run, tmp_path: Path) -> None:
     assert "holds" in run("verify")
     assert _waiting(*looked) == "nobody waits for a cohort"
     assert run("admit") == "Nobody waits.\n"
+
+
+def test_first_profiles_are_only_of_people_who_want_them(tmp_path: Path) -> None:
+    with closing(PeopleStore(tmp_path / "people.sqlite")) as store:
+        for user in ("anna", "paused", "stopped", "forgotten"):
+            store.choose(user, grow=True)
+            store.grow(user, dict.fromkeys(WORDS[:5], 1))
+        store.choose("paused", paused=True)
+        store.choose("stopped", grow=False)
+        store.forget("forgotten")
+    workspace = Workspace(tmp_path)
+    with workspace.writing("profiles"):
+        assert profiles_of_searches(Settings(workspace=tmp_path))["added"] == 1
+    assert read_profiles(tmp_path / "profiles.jsonl").users == ("anna",)
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".sqlite"]
+    assert not [path for path in files if b"paused" in path.read_bytes()]

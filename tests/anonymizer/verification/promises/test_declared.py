@@ -41,7 +41,17 @@ def breaches(verdict: Verdict) -> str:
     ("parameters", "rows"),
     [
         ({"promise": "average", "k": 4}, {}),
-        ({"promise": "average", "p": 0.9, "zeal": 0.25, "fast": "true", "limit": None}, {}),
+        (
+            {
+                "promise": "average",
+                "p": 0.9,
+                "zeal": 0.25,
+                "fast": "true",
+                "limit": None,
+                "tilt": -1.5,
+            },
+            {},
+        ),
         ({"promise": "average", "k": 2, "representative": "union"}, {"representative": "union"}),
         ({"promise": "every-term", "p": 0.75}, {"guarantee": "every-term", "p": 0.75}),
         ({"promise": "nothing"}, {}),

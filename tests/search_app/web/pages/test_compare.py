@@ -90,4 +90,5 @@ def test_without_a_person_there_is_the_plain_order_and_a_hint(
     page = seen(client, "/compare?q=java")
     assert lanes(page) == ["none"]
     assert "Choose a person above" in page.text
+    assert "three ways" in seen(client, "/compare").text
     assert log.summary() == []
