@@ -241,7 +241,6 @@ def test_what_the_library_refuses_shows_nobody_and_leaves_no_file(
         lambda: made.publish(tmp_path / "x", ledger=tmp_path / "y"),
         lambda: vs.given_rows(people, own, {"person 0": "person 0"}),
         lambda: made.row_for("person 99"),
-        lambda: vs.build_index([{"id": "a", "text": "b"}, 3]),
         lambda: vs.profiles({**own, "person 99": {"word001": -1.0}}),
     ):
         with pytest.raises((vs.UsageError, vs.AnonymizerError)) as caught:

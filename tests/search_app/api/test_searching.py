@@ -6,6 +6,7 @@ import gc
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,6 +43,15 @@ def test_a_profile_and_a_row_order_what_is_found(index: vs.SearchIndex) -> None:
     assert "<td>drink</td>" in plain._repr_html_()
     assert index.search("java", 2) == plain[:2]
     assert index.search("nothing here") == []
+
+
+def test_an_index_that_can_not_be_built_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(vs.UsageError):
+        vs.build_index([{"id": "a", "text": "b"}, 3])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_index_without_a_path_goes_with_its_object() -> None:

@@ -75,10 +75,12 @@ def test_the_same_document_lights_up_in_every_column(page: Page, address: str) -
     page.goto(f"{address}/compare?q=java&user=1001")
     page.locator(".own .hit").nth(1).hover()
     lit = page.locator(".same-document")
+    lit.nth(2).wait_for()
     assert [lit.nth(at).get_attribute("data-key") for at in range(lit.count())] == ["2"] * 3
     page.locator(".reading summary").hover()
-    assert lit.count() == 0
+    lit.first.wait_for(state="detached")
     page.locator(".own a.plain").nth(2).focus()
+    lit.first.wait_for()
     assert lit.first.get_attribute("data-key") == "4"
 
 
