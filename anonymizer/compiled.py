@@ -34,8 +34,12 @@ try:  # names that numba keeps to itself
     from numba.core.dispatcher import Dispatcher
     from numba.core.runtime.nrt import rtsys
 
-    _OWN: Any = (IndexDataCacheFile, CompileResult._rebuild, JITCPUCodegen.magic_tuple)
-    FunctionIdentity._unique_ids  # noqa: B018 (it must be there)
+    _OWN: Any = (
+        IndexDataCacheFile,
+        CompileResult._rebuild,
+        JITCPUCodegen.magic_tuple,
+        FunctionIdentity._unique_ids,
+    )
 except (ImportError, AttributeError):  # another numba: no machine code is kept
     _OWN = ()
 

@@ -20,12 +20,12 @@ def fitting(target: Attacked) -> list[AttackResult]:
     """Return how many profiles are put into their own row, and what that tells of a named victim.
 
     The attacker holds all profiles of `target` without names, all rows and their numbers of people.
-    Rows that too many profiles fit well count for less, until each is likely to get as many as it
-    serves. Then each profile goes to its best row that has room, the surest profile first. Then the
-    attacker learns which row is the victim's and believes of each term what the profiles there
-    say. A change of belief counts as far as it is true: the smaller one of what the attacker
-    believes and of what holds for the row's people. A bound on belief holds against this
-    attacker where rows show their members' shares; where these are hidden, it does not.
+    A row that too many profiles fit counts for less, until each row is likely to get one profile
+    for each of its people. Then each profile goes to its best row that has room, the surest profile
+    first. Then the attacker learns which row is the victim's and believes of each term what
+    the profiles there say. A change of belief counts as far as it is true: the smaller one of what
+    the attacker believes and of what holds for the row's people. A bound on belief holds against
+    this attacker where rows show their members' shares; where these are hidden, it does not.
     """
     named, promise = Named("fitting"), target.release.promise
     of_release, of_raw = (_figures(one) for one in (target, target.raw))

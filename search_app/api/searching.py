@@ -17,13 +17,13 @@ from anonymizer.model import ReleasedRow
 from index.build import build_index as build
 from index.corpora.reading import read_documents
 from index.model import Account, Document, Index, SearchError
-from index.opening import open_index as open_folder
 from search_app import console
 from search_app.errors import UsageError
 from search_app.search.engine import Engine
 from search_app.search.request import Request
 from search_app.settings import Settings, changed, load_settings
 from search_app.workspace.folder import CURRENT, Workspace
+from search_app.workspace.opening import open_by
 from search_app.workspace.profile_choices import analysis, usual_terms
 
 from .checking import Place, place_of, refuse_other_kind, whole
@@ -155,14 +155,7 @@ def build_index(documents: Any, path: Place | None = None, language: str = "en")
 
 
 def _opened(folder: Path, settings: Settings) -> SearchIndex:
-    lucene, forward = open_folder(
-        folder,
-        heap=settings.heap,
-        k1=settings.k1,
-        b=settings.b,
-        title_boost=settings.title_boost,
-    )
-    return SearchIndex(lucene, forward, settings, folder)
+    return SearchIndex(*open_by(folder, settings), settings, folder)
 
 
 def _documents(given: Any, account: Account) -> Iterator[Document]:

@@ -7,7 +7,7 @@ choices and the engine's transcripts stay the same objects as long as the server
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property, partial
@@ -163,10 +163,6 @@ class Serving:
             f"{FURTHER}{name}": called(f"{FURTHER}{name}", self.workspace.root / name)
             for name in modes.further
         }
-        folders = {mode: self.workspace.root / mode.removeprefix(FURTHER) for mode in further}
-        if folder:
-            folders["group"] = folder
-        hashes = {mode: read_hash(place) for mode, place in folders.items()}
         return Site(
             modes=modes,
             log=self._log,
@@ -191,7 +187,7 @@ class Serving:
             transcripts=self._transcripts,
             origins=self._origins(opened),
             ledger=self._ledger,
-            certificate=partial(_certificate, self._ledger, hashes),
+            certificate=partial(_certificate, self._ledger, self._hashes(folder, further)),
             forget=self._forget,
             leave=self._leave,
             prepared=lambda: prepare(self.workspace.root / LECTURE, usual),
@@ -199,6 +195,13 @@ class Serving:
             dial_modes=self._dial_modes(opened),
             building=self.building,
         )
+
+    def _hashes(self, folder: Path | None, further: Iterable[str]) -> dict[str, str]:
+        """Return the hash of the rows of each mode: of the release in `folder`, and `further`."""
+        folders = {mode: self.workspace.root / mode.removeprefix(FURTHER) for mode in further}
+        if folder:
+            folders["group"] = folder
+        return {mode: read_hash(place) for mode, place in folders.items()}
 
     def _dial_modes(self, opened: OpenedModes) -> Callable[[], Modes] | None:
         """Return what gives the modes with the dial's releases; None where nobody can be chosen."""

@@ -15,6 +15,7 @@ from anonymizer.model import Profiles, Release
 from anonymizer.storage.profiles import fingerprint, read_profiles
 from anonymizer.storage.releases import read_input_hash, read_release
 from index.forward.reading import Forward
+from index.lucene.searching import LuceneIndex
 from index.model import Index, SearchError
 from index.opening import open_index
 
@@ -108,15 +109,20 @@ def open_once(
         others = further_releases(workspace, made_from, further)
         people = people._replace(further=others)
     folder = workspace.index_named(index) if index else workspace.find("index")
-    lucene, forward = open_index(
+    lucene, forward = open_by(folder, settings)
+    modes, extend = modes_of(lucene, forward, people, settings, rows)
+    return OpenedModes(modes, lucene.close, made_from, extend)
+
+
+def open_by(folder: Path, settings: Settings) -> tuple[LuceneIndex, Forward]:
+    """Return both halves of the index in `folder`, searched as `settings` say."""
+    return open_index(
         folder,
         heap=settings.heap,
         k1=settings.k1,
         b=settings.b,
         title_boost=settings.title_boost,
     )
-    modes, extend = modes_of(lucene, forward, people, settings, rows)
-    return OpenedModes(modes, lucene.close, made_from, extend)
 
 
 def modes_of(
