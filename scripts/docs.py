@@ -139,12 +139,12 @@ def method(name: str) -> str:
 
 def settings() -> str:
     """Return the settings of `veilsearch.toml` as a table; comments in the code give meanings."""
-    from search_app.settings import _RULES, Settings
+    from search_app.settings import _RULES, NOT_IN_FILE, Settings
 
     source = (ROOT / "search_app" / "settings.py").read_text(encoding="utf-8")
     rows = []
     for each in fields(Settings):
-        if each.name in {"workspace", "cache", "admin_token"}:
+        if each.name in NOT_IN_FILE:
             continue
         comment = re.search(rf"^    {each.name}: .*?  # (.*)$", source, re.MULTILINE)
         default = each.default

@@ -14,6 +14,8 @@ from typing import Any
 from .errors import UsageError
 
 FILE = "veilsearch.toml"
+NOT_IN_FILE = {"workspace", "cache", "admin_token", "postgresql"}
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
 DEFAULT_METHOD = "p-linkability"  # of the demo and of `anonymize`; messages name it
 # Who can be searched for: the invented people, the person who signs in, nobody.
 DEMO, PRIVATE, PLAIN = ACCESS = "demo", "private", "plain"
@@ -47,8 +49,12 @@ class Settings:
     device: bool = False  # mode private: whether devices may rank without sign-in
     rate: float = 10.0  # requests a second from one client, on average; 0: no limit
     proxy: str = ""  # address of the one proxy whose X-Forwarded headers are trusted
+    store: str = (
+        "sqlite"  # of people and the log of precision: sqlite, or postgresql for many hosts
+    )
     root_path: str = ""  # path below which a proxy shows the server; the proxy takes it off
     admin_token: str = field(default="", repr=False)  # from the environment only
+    postgresql: str = field(default="", repr=False)  # the server's address, from there, too
 
 
 def load_settings(
@@ -60,9 +66,12 @@ def load_settings(
     values = _read(chosen / FILE)
     if environment.get("VEILSEARCH_ACCESS"):
         values["access"] = environment["VEILSEARCH_ACCESS"]
-    token = environment.get("VEILSEARCH_ADMIN_TOKEN", "")
-    settings = Settings(workspace=chosen, cache=_cache(environment, chosen), admin_token=token)
-    return check(replace(settings, **values))
+    secret: dict[str, Any] = {
+        "admin_token": environment.get("VEILSEARCH_ADMIN_TOKEN", ""),
+        "postgresql": environment.get("VEILSEARCH_POSTGRESQL", ""),
+    }
+    settings = Settings(workspace=chosen, cache=_cache(environment, chosen))
+    return check(replace(settings, **values, **secret))
 
 
 def _cache(environment: Mapping[str, str], workspace: Path) -> Path:
@@ -83,7 +92,7 @@ def _read(path: Path) -> dict[str, Any]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as fault:
         raise UsageError(f"{path} can't be read as TOML: {fault}") from fault
-    allowed = {setting.name for setting in fields(Settings)} - {"workspace", "cache", "admin_token"}
+    allowed = {setting.name for setting in fields(Settings)} - NOT_IN_FILE
     unknown = sorted(set(values) - allowed)
     if unknown:
         raise UsageError(
@@ -145,6 +154,7 @@ _RULES: dict[str, _Rule] = {
     "rate": _from(0, 10_000),
     "proxy": ("the address of one proxy", lambda proxy: not proxy or _is_address(proxy)),
     "root_path": ("a path like /search, without a slash at its end", _ROOT_PATH.fullmatch),
+    "store": ("sqlite or postgresql", (SQLITE, POSTGRESQL).__contains__),
     "heap": ("from 100m to 999g", _HEAP.fullmatch),
     "k1": _from(0, 1000),
     "b": _from(0, 1),

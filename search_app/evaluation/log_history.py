@@ -46,9 +46,10 @@ WITH chosen AS (
 )
 , people AS (
     SELECT mode, point, min(at) AS since, max(at) AS until, count(*) AS n, sum(ap) AS s
-    FROM points CROSS JOIN ranked ON search BETWEEN first AND last
-    WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
-    GROUP BY point, mode, ifnull(person_of(search), id)
+    FROM points CROSS JOIN ranked
+    WHERE search BETWEEN first AND last
+      AND pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
+    GROUP BY point, mode, coalesce(person_of(search), id)
 )
 SELECT mode, point, min(since), max(until),
        count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
@@ -71,14 +72,15 @@ WITH grouped AS (
     WHERE other.mode IN ('none', 'own')
 ), people AS (
     SELECT costs, mode, count(*) AS n, sum(more) AS s
-    FROM pairs GROUP BY costs, mode, ifnull(person_of(search), search)
+    FROM pairs GROUP BY costs, mode, coalesce(person_of(search), search)
 )
 SELECT costs, mode, NULL AS step, count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
 FROM people GROUP BY costs, mode
 UNION ALL
-SELECT costs, mode, CAST(round(more * :steps) AS INTEGER) AS step, count(*), 0, 0, 0, 0, 0
+SELECT costs, mode, CAST(round(CAST(more * :steps AS NUMERIC)) AS INTEGER) AS step, count(*),
+       0, 0, 0, 0, 0
 FROM pairs GROUP BY costs, mode, step
-ORDER BY costs, mode, step
+ORDER BY costs, mode, step NULLS FIRST
 """
 
 

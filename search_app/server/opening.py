@@ -21,12 +21,12 @@ from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.releases import read_hash
 
 from ..accounts.admission import access_of, refuse_private
-from ..accounts.database import FILE as PEOPLE
+from ..accounts.database import place_of_people
 from ..accounts.store import PeopleStore
 from ..accounts.transcripts import Transcripts
 from ..disclosure.kinds import name_of
 from ..errors import UsageError
-from ..evaluation.log import PrecisionLog
+from ..evaluation.log import PrecisionLog, place_of_log
 from ..lesson.releases import DialReleases
 from ..search.modes import FURTHER, Modes
 from ..search.request import COSINE, EVIDENCE, rule_of
@@ -67,14 +67,14 @@ class Serving:
     def _log(self) -> PrecisionLog:
         """Open the log; if that fails, serve all the same and keep the log in memory."""
         try:
-            return PrecisionLog(self.workspace.log)
+            return PrecisionLog(place_of_log(self.workspace, self.settings))
         except UsageError as fault:
             self._say(f"{fault}. Until then, average precision is kept in memory only.")
             return PrecisionLog(None)
 
     @cached_property
     def _people_file(self) -> PeopleStore:
-        return PeopleStore(self.workspace.root / PEOPLE)
+        return PeopleStore(place_of_people(self.workspace.root, self.settings))
 
     @cached_property
     def _people_in_memory(self) -> PeopleStore:

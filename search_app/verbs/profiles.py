@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     reading: dict[str, Any] = {"form": arguments.format, "rejects": arguments.rejects}
     workspace = Workspace(settings.workspace)
     with workspace.writing("profiles"):
-        settle_growth(workspace)
+        settle_growth(workspace, settings)
         if arguments.searches:
             if (
                 arguments.log

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     """Serve the study's folder in `arguments` by the workspace in `settings`; return 0."""
     from ..accounts.admission import is_loopback, token_fault, token_remedy
-    from ..accounts.database import FILE as PEOPLE
+    from ..accounts.database import place_of_people
     from ..accounts.store import PeopleStore
     from ..server.following import following
     from ..server.waitress import serve
@@ -78,7 +78,9 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     if not (is_loopback(arguments.host) or settings.https):
         console.say(UNPROTECTED)
     study = read_study(folder)
-    people = PeopleStore(settings.workspace / PEOPLE) if study.profile == CODE else None
+    people = None
+    if study.profile == CODE:
+        people = PeopleStore(place_of_people(settings.workspace, settings))
     with _leaving_on_sigterm():
         rankings = open_rankings(settings)
         if study.profile == INTERESTS:
