@@ -71,8 +71,8 @@ WITH people AS (
     SELECT mode, pool, rule, corpus, release, count(*) AS n, sum(ap) AS s, sum(ap_at_10) AS at_10,
            sum(ap_c) AS ap_c, count(ap_c) AS with_c, sum(plain) AS plain, count(plain) AS ordered
     FROM ranked
-    WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
-      AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+    WHERE (pool = :pool OR :pool IS NULL) AND (rule = :rule OR :rule IS NULL)
+      AND (corpus = :corpus OR :corpus IS NULL) AND (release = :release OR :release IS NULL)
     GROUP BY mode, pool, rule, corpus, release, coalesce(person_of(search), id)
 )
 SELECT mode, pool, rule, corpus, release, sum(at_10) / sum(n),
@@ -85,8 +85,8 @@ ORDER BY corpus, release, pool, rule,
 _LINE = "search, at, mode, pool, found, rule, corpus, release, ap, ap_at_10, ap_c, plain"
 _RECENT = f"""
 SELECT {_LINE} FROM ranked
-WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
-  AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+WHERE (pool = :pool OR :pool IS NULL) AND (rule = :rule OR :rule IS NULL)
+  AND (corpus = :corpus OR :corpus IS NULL) AND (release = :release OR :release IS NULL)
 ORDER BY id DESC LIMIT :count
 """  # noqa: S608 our own names
 _ROW = (

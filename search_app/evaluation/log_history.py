@@ -18,12 +18,12 @@ STEP = 0.1  # width of a class of differences
 STEPS = 10  # classes on each side of no difference
 _LATEST = """
 SELECT pool, rule, corpus, release FROM ranked
-WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
-  AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+WHERE (pool = :pool OR :pool IS NULL) AND (rule = :rule OR :rule IS NULL)
+  AND (corpus = :corpus OR :corpus IS NULL) AND (release = :release OR :release IS NULL)
   AND search = (
     SELECT search FROM ranked
-    WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
-      AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+    WHERE (pool = :pool OR :pool IS NULL) AND (rule = :rule OR :rule IS NULL)
+      AND (corpus = :corpus OR :corpus IS NULL) AND (release = :release OR :release IS NULL)
     ORDER BY id DESC LIMIT 1
   )
 ORDER BY id LIMIT 1
