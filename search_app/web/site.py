@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -224,7 +224,14 @@ class Live:
             self.now.dial.settle()
 
     def close_unused(self) -> int:
-        """Close the former sites that no request uses; return how many."""
+        """Close the former sites that no request uses; return how many.
+
+        Keep nothing in memory of people of whom another server removed something.
+        """
+        with suppress(UsageError):  # a request says that the store can't be read
+            if self.now.store.removed_elsewhere():
+                self.now.modes.clear()
+                self.switch(self.now)
         with self._lock:
             unused = [s for s, users in self._users.items() if not users and s is not self.now]
             for site in unused:

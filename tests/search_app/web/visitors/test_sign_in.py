@@ -243,13 +243,18 @@ def test_nearly_the_operator_s_token_is_not_it(client: FlaskClient, wrong: str) 
     assert enter(client, wrong).status_code == 403
 
 
-def test_an_operator_s_session_ends_with_the_server(private: Site) -> None:
-    """The token of the next start may be another."""
+def test_an_operator_s_session_holds_at_each_server_as_long_as_the_token(private: Site) -> None:
     client = create_app(private).test_client()
     enter(client, ADMIN_TOKEN)
     again = create_app(private).test_client()
     again.set_cookie("veilsearch", token_of(client))
-    assert again.get("/admin").status_code == 303
+    assert again.get("/admin").status_code == 200
+    other = create_app(replace(private, admin_token=ADMIN_TOKEN[::-1])).test_client()
+    other.set_cookie("veilsearch", token_of(client))
+    assert other.get("/admin").status_code == 303
+    assert private.store.count_signed_in(private.clock()) == 0  # the operator is no person
+    again.post("/sign-out")
+    assert client.get("/admin").status_code == 303
 
 
 # -- what is never told -------------------------------------------------------------------------
