@@ -58,6 +58,7 @@ ORDER BY CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE
 """
 # Group minus plain is the gain of the group; own minus group is its cost. A group's row has its own
 # release in the log; the other modes of the search have the name of the first release.
+# The factor rounds halves away from zero, whatever a database does with halves.
 # First come the sums over people, where the step is NULL, then how many searches each step has.
 _DIFFERENCES = """
 WITH grouped AS (
@@ -77,7 +78,7 @@ WITH grouped AS (
 SELECT costs, mode, NULL AS step, count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
 FROM people GROUP BY costs, mode
 UNION ALL
-SELECT costs, mode, CAST(round(CAST(more * :steps AS NUMERIC)) AS INTEGER) AS step, count(*),
+SELECT costs, mode, CAST(round(more * :steps * 1.000000001) AS INTEGER) AS step, count(*),
        0, 0, 0, 0, 0
 FROM pairs GROUP BY costs, mode, step
 ORDER BY costs, mode, step NULLS FIRST

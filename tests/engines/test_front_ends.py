@@ -7,11 +7,8 @@ import json
 import os
 import random
 import re
-import select
-import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -100,10 +97,12 @@ class World(NamedTuple):
     database: Cluster | None
 
     def ask(self, first: int, method: str, path: str, *more: str, **form: str) -> Any:
-        """Return the answer of a front end, the `first` one or the other; who is refused retries."""
+        """Return the answer of the `first` front end, or of the other; who is refused retries."""
         for turn in range(600):
             try:
-                status, body, cookie = self.ends[(first + turn) % 2].ask(method, path, *more, **form)
+                status, body, cookie = self.ends[(first + turn) % 2].ask(
+                    method, path, *more, **form
+                )
             except (OSError, http.client.HTTPException):
                 continue  # it was killed: nothing was acknowledged
             if status != 503:  # a workspace or a store that is in use
