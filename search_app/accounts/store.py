@@ -143,8 +143,9 @@ class PeopleStore:
             tokens = min(ORDERS, tokens + ORDERS / _DAY * max(now - at, 0.0))
             # A bucket that is full again says when its person searched, and is not needed.
             people.execute("DELETE FROM orders WHERE user = ? OR at < ?", (user, now - _DAY))
-            row = user, tokens - 1 if tokens >= 1 else tokens, now
-            people.execute("INSERT INTO orders VALUES (?, ?, ?)", row)
+            # Nothing comes back of somebody who was forgotten meanwhile.
+            row = tokens - 1 if tokens >= 1 else tokens, now, user
+            people.execute("INSERT INTO orders SELECT user, ?, ? FROM codes WHERE user = ?", row)
         return bool(tokens >= 1)
 
     def _mark(self, name: str) -> int:
@@ -333,20 +334,26 @@ class PeopleStore:
         remember: bool | None = None,
         grow: bool | None = None,
         keep: bool = True,
+        holder: bool = False,
     ) -> None:
         """Keep the choices of `user`; a choice that is None stays. `keep` what grew or remove it.
 
-        All of it is one step.
+        All of it is one step. As a `holder` they must have a code: nothing comes back of somebody
+        who was forgotten meanwhile, by another server.
         """
+        begin = "INSERT INTO choices SELECT user, 0, 0 FROM codes WHERE user = ?"
+        if not holder:
+            begin = "INSERT INTO choices VALUES (?, 0, 0)"
         with self._changing() if keep else self._removing() as people:
-            people.execute("INSERT INTO choices VALUES (?, 0, 0) ON CONFLICT DO NOTHING", (user,))
+            people.execute(f"{begin} ON CONFLICT DO NOTHING", (user,))
             people.execute(
                 "UPDATE choices SET paused = coalesce(?, paused), "
                 "remember = coalesce(?, remember) WHERE user = ?",
                 (paused, remember, user),
             )
             if grow:
-                people.execute("INSERT INTO growing VALUES (?) ON CONFLICT DO NOTHING", (user,))
+                begin = "INSERT INTO growing SELECT user FROM choices WHERE user = ?"
+                people.execute(f"{begin} ON CONFLICT DO NOTHING", (user,))
             elif grow is not None:
                 people.execute(_GROWING, (user,))
             if not keep:

@@ -163,6 +163,7 @@ def test_an_older_view_keeps_no_byte(store: PeopleStore, database: Cluster) -> N
 def test_two_front_ends_share_what_they_must(server: Server) -> None:
     one, other = PeopleStore(server), PeopleStore(server)
     assert one.secret("blind") == other.secret("blind") != one.secret("another")
+    one.new_code("u1")
     taken = [store.take_order("u1", NOW) for _ in range(ORDERS) for store in (one, other)]
     assert taken == [True] * ORDERS + [False] * ORDERS
     operator = one.sign_in_operator("a key", NOW)

@@ -178,6 +178,21 @@ def test_choices_change_one_by_one(store: PeopleStore) -> None:
     assert store.choices("u2") == PersonChoices()
 
 
+def test_nothing_comes_back_of_who_was_forgotten_meanwhile(store: PeopleStore, path: Path) -> None:
+    """A request that began before may end at another server after it."""
+    token = sign_in(store, store.new_code(NEEDLE))
+    store.choose(NEEDLE, remember=True, grow=True, holder=True)
+    assert store.take_order(NEEDLE, NOW)
+    store.forget(NEEDLE)
+    store.choose(NEEDLE, remember=True, grow=True, holder=True)
+    store.remember(NEEDLE, "java", "own", NOW)
+    store.grow(NEEDLE, {"java": 1})
+    assert store.take_order(NEEDLE, NOW)
+    assert store.new_token(NEEDLE, "script") is None
+    assert store.visitor_of(token, NOW) is None
+    assert NEEDLE.encode() not in bytes_beside(path)
+
+
 def test_searches_are_kept_with_consent_only(store: PeopleStore) -> None:
     store.remember("u1", "one", "own", NOW)
     store.choose("u1", remember=True)
