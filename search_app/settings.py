@@ -49,9 +49,7 @@ class Settings:
     device: bool = False  # mode private: whether devices may rank without sign-in
     rate: float = 10.0  # requests a second from one client, on average; 0: no limit
     proxy: str = ""  # address of the one proxy whose X-Forwarded headers are trusted
-    store: str = (
-        "sqlite"  # of people and the log of precision: sqlite, or postgresql for many hosts
-    )
+    store: str = "sqlite"  # of people and of the log of AP: sqlite, or postgresql for many hosts
     root_path: str = ""  # path below which a proxy shows the server; the proxy takes it off
     admin_token: str = field(default="", repr=False)  # from the environment only
     postgresql: str = field(default="", repr=False)  # the server's address, from there, too

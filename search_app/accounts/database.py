@@ -82,7 +82,7 @@ def place_of_people(root: Path, settings: Settings) -> Path | Server:
 
 
 def kept_people(root: Path, settings: Settings) -> Path | Server | None:
-    """Return `place_of_people`; None if that is a file, and there is none yet."""
+    """Return where the people of the workspace `root` are by `settings`; None: in no file yet."""
     place = place_of_people(root, settings)
     return None if isinstance(place, Path) and not place.exists() else place
 

@@ -106,6 +106,7 @@ class Serving:
 
     def _open_once(self) -> Site:
         """Open all that the pages show. People are listed only if they are invented."""
+        self.workspace.refuse_copy()
         self._finish_forgetting()
         state, truth = self.workspace.stamp(), self.workspace.truth()
         access = self._access()

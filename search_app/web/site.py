@@ -226,7 +226,7 @@ class Live:
     def close_unused(self) -> int:
         """Close the former sites that no request uses; return how many.
 
-        Keep nothing in memory of people of whom another server removed something.
+        Where another server removed something of people, keep nothing of them in memory.
         """
         with suppress(UsageError):  # a request says that the store can't be read
             if self.now.store.removed_elsewhere():

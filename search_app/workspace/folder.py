@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ from .builds import NAMES, builds_of, latest_builds, name_of, number_of
 from .postgresql import Server
 
 CURRENT = "current.json"
+TURN = ".turn"  # the number of the last writing, where several hosts write
 INDEX_NAME = "corpus"  # the name of an index by default
 RELEASE = "release"  # the folder of the served release by default
 DIAL = "dial"  # the folder of releases that only the dial shows
@@ -184,24 +186,49 @@ class Workspace:
                 raise UsageError(
                     f"{self.root} is being written to by {holder}; wait until it is done"
                 )
-            settings = load_settings(self.root)
-            if settings.store != POSTGRESQL:
+            if (server := self._server()) is None:
                 yield lock
                 return
             # The folder may be on several hosts, and not every file system locks across them.
-            with Server(settings.postgresql).locked() as still:
-                if still is None:
+            with server.locked() as held:
+                if held is None:
                     raise UsageError(
                         f"{self.root} is being written to by veilsearch on another host; wait "
                         "until it is done"
                     )
-                self.refuse_lost_lock = still
+                self._refuse_copy(held.turns)
+                turn = secrets.randbits(62)
+                held.begin(turn)
+                write_whole(self.root / TURN, str(turn))
+                held.settle(turn)
+                self.refuse_lost_lock = held.refuse_lost
                 try:
                     yield lock
                 finally:
                     self.refuse_lost_lock = lambda: None
         finally:
             os.close(lock)
+
+    def _server(self) -> Server | None:
+        """Return the server on which the people are; None if they are in this folder."""
+        settings = load_settings(self.root)
+        return Server(settings.postgresql) if settings.store == POSTGRESQL else None
+
+    def refuse_copy(self) -> None:
+        """Raise if hosts share people, and this folder missed what another host wrote."""
+        if server := self._server():
+            self._refuse_copy(server.turns)
+
+    def _refuse_copy(self, turns: Callable[[], set[int]]) -> None:
+        # Another host may write between two looks; twice is no chance.
+        for _ in range(2):
+            last, own = turns(), self.root / TURN
+            if not last or (own.exists() and own.read_text(encoding="utf-8") in map(str, last)):
+                return
+        raise UsageError(
+            f"{self.root} is not the folder that the hosts of its people share, or a copy that "
+            "missed changes; see: docs/operate.md, Several front ends"
+        )
 
     def _lock_file(self) -> int:
         try:

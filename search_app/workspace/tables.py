@@ -55,7 +55,7 @@ class Schema(NamedTuple):
     remedy: str = "see: veilsearch doctor"  # where a file is damaged
 
 
-class Result(Protocol):
+class StatementResult(Protocol):
     """What a statement brought."""
 
     @property
@@ -69,11 +69,11 @@ class Result(Protocol):
 class Changing(Protocol):
     """A transaction."""
 
-    def execute(self, statement: str, values: Values = (), /) -> Result:
+    def execute(self, statement: str, values: Values = (), /) -> StatementResult:
         """Carry out `statement` with `values`, and return its result."""
 
-    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Result:
-        """Carry out `statement` with each of `rows`; the result counts all changes."""
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> StatementResult:
+        """Carry out `statement` with each of `rows`, and return the result of all of them."""
 
 
 class Database(Protocol):
@@ -83,7 +83,7 @@ class Database(Protocol):
         """Return the rows of `question`, a SELECT with `values`."""
 
     def changing(self) -> AbstractContextManager[Changing]:
-        """Give a transaction: one process at a time has one, and all of it holds or nothing."""
+        """Return a transaction: one process at a time has one, and all of it holds or nothing."""
 
     def wipe(self) -> None:
         """Erase what was removed from the files that hold the tables."""

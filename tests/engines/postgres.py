@@ -69,7 +69,10 @@ class Cluster:
 
     def empty(self) -> None:
         self.run(
-            *(f"DROP SCHEMA IF EXISTS veilsearch_{name} CASCADE" for name in ("people", "log"))
+            *(
+                f"DROP SCHEMA IF EXISTS veilsearch_{name} CASCADE"
+                for name in ("people", "log", "folder")
+            )
         )
 
     def table_bytes(self) -> bytes:

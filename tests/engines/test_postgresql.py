@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +18,8 @@ from search_app.errors import UsageError
 from search_app.evaluation.log import PrecisionLog
 from search_app.evaluation.log_history import course, differences, latest
 from search_app.server import checkup
-from search_app.workspace.folder import Workspace
-from search_app.workspace.postgresql import VARIABLE, Server
+from search_app.workspace.folder import TURN, Workspace
+from search_app.workspace.postgresql import VARIABLE, HeldLock, Server
 
 from ..search_app.accounts import test_store, test_tokens
 from ..search_app.conftest import Run
@@ -241,7 +243,8 @@ def test_another_version_is_refused(server: Server, database: Cluster) -> None:
 @pytest.fixture
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Return a workspace whose people are on the server."""
-    root = tmp_path_factory.mktemp("shared")
+    root = tmp_path_factory.mktemp("shared") / "workspace"
+    root.mkdir()
     (root / "veilsearch.toml").write_text('access = "private"\nstore = "postgresql"\n')
     return Workspace(root)
 
@@ -264,6 +267,38 @@ def test_one_host_writes_at_a_time(
             folder.make_current(index="")
     with folder.writing("admit"):
         folder.make_current(index="")
+
+
+def test_a_copy_of_the_folder_that_missed_a_change_is_refused(
+    folder: Workspace, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who is forgotten in one would live on in the other."""
+    monkeypatch.setenv(VARIABLE, server.address)
+    folder.refuse_copy()  # nobody has written yet
+    with folder.writing("index"):
+        pass
+    copy = Workspace(Path(shutil.copytree(folder.root, folder.root.with_name("copy"))))
+    copy.refuse_copy()
+    with folder.writing("forget"):
+        pass
+    folder.refuse_copy()
+    missed = "is not the folder that the hosts of its people share, or a copy that missed"
+    with pytest.raises(UsageError, match=missed):
+        copy.refuse_copy()
+    with pytest.raises(UsageError, match=missed), copy.writing("admit"):
+        pass
+    turn = folder.root / TURN
+    before = turn.read_text()
+    monkeypatch.setattr(HeldLock, "settle", lambda *_: 1 / 0)  # killed after the file was written
+    with pytest.raises(ZeroDivisionError), folder.writing("admit"):
+        pass
+    assert turn.read_text() != before
+    monkeypatch.undo()
+    monkeypatch.setenv(VARIABLE, server.address)
+    turn.write_text(before)  # killed before that
+    with folder.writing("admit"):
+        pass
+    folder.refuse_copy()
 
 
 def test_verbs_use_the_server_and_say_what_a_backup_lacks(
