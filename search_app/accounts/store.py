@@ -154,7 +154,7 @@ class PeopleStore:
 
     @contextmanager
     def _removing(self) -> Iterator[Changing]:
-        """Give a transaction that removes something, of which other processes learn."""
+        """Give a transaction that ends something in memory of other processes, too."""
         with self._noting:
             with self._changing() as people:
                 yield people
@@ -178,7 +178,7 @@ class PeopleStore:
         for user in dict.fromkeys(users):
             made[user], row = self._new_row(user)
             rows.append(row)
-        with self._changing() as people:
+        with self._removing() as people:
             for removal in _CODES:
                 people.executemany(removal, ((user,) for user in made))
             for user, _, *rest in rows:
@@ -198,7 +198,7 @@ class PeopleStore:
 
     def revoke(self, user: str) -> bool:
         """End the code, sessions and tokens of `user`; return whether there was a code."""
-        with self._changing() as people:
+        with self._removing() as people:
             return [people.execute(removal, (user,)).rowcount > 0 for removal in _CODES][-1]
 
     def codes(self, start: int = 0, count: int = _ALL_ROWS) -> list[tuple[str, int]]:
@@ -344,7 +344,8 @@ class PeopleStore:
         begin = "INSERT INTO choices SELECT user, 0, 0 FROM codes WHERE user = ?"
         if not holder:
             begin = "INSERT INTO choices VALUES (?, 0, 0)"
-        with self._changing() if keep else self._removing() as people:
+        # Of somebody who pauses, servers show the last requests no more.
+        with self._removing() if paused or not keep else self._changing() as people:
             people.execute(f"{begin} ON CONFLICT DO NOTHING", (user,))
             people.execute(
                 "UPDATE choices SET paused = coalesce(?, paused), "

@@ -63,7 +63,7 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     from ..study.check import begin, faults_of
     from ..study.design import CODE, INTERESTS, read_study
     from ..study.rankings import Rankings, open_rankings
-    from ..study.store import FILE, StudyStore
+    from ..study.store import FILE, StudyStore, only_server
     from ..web import ServedStudy, create_study_app
     from ..workspace.folder import Workspace
 
@@ -86,7 +86,7 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
         if study.profile == INTERESTS:
             rankings.of_interests(rankings.interests())  # the first participant need not wait
         workspace = Workspace(settings.workspace)
-        with closing(StudyStore(folder / FILE)) as store:
+        with only_server(folder), closing(StudyStore(folder / FILE)) as store:
             begin(study, store, workspace)
             place = ServedStudy(study, store, rankings, settings, people)
 

@@ -145,6 +145,7 @@ def test_the_planner_and_the_server_s_log_know_nobody(
     assert needle.encode() in database.table_bytes()
     store.forget(*(f"{needle}-{number:03}" for number in range(300)))
     assert needle.encode() not in database.table_bytes()
+    assert needle.encode() not in database.all_bytes()
     assert needle not in database.talk()
     assert VARIABLE not in database.talk()
     assert SECRET not in database.talk()

@@ -346,8 +346,7 @@ class SentRequest(NamedTuple):
 
 def sent(site: Site, user: str, sharing: int | None) -> list[SentRequest]:
     """Return the engine's request in each mode of the last search of `user`."""
-    # They may have paused at another server of the same people.
-    last = {} if site.store.choices(user).paused else site.transcripts.of(user)
+    last = site.transcripts.of(user)
     return [sent_in(site, user, mode, last.get(mode), sharing) for mode in site.modes.modes]
 
 
