@@ -270,6 +270,7 @@ def _people(workspace: Workspace, settings: Settings) -> str:
     place = kept_people(workspace.root, settings)
     if place is None:
         return "nobody has signed in or chosen anything yet"
+    workspace.refuse_copy()
     if isinstance(place, Path):
         # Looked at before the store is opened, as opening closes the file to others.
         _refuse_open(place)

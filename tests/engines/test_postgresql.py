@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from search_app.accounts.store import ORDERS, PeopleStore
+from search_app.accounts.store import PeopleStore
 from search_app.errors import UsageError
 from search_app.evaluation.log import PrecisionLog
 from search_app.evaluation.log_history import course, differences, latest
@@ -161,21 +161,6 @@ def test_an_older_view_keeps_no_byte(store: PeopleStore, database: Cluster) -> N
         reader.execute("SELECT count(*) FROM pg_class")
         store.forget(test_store.NEEDLE)
         assert test_store.NEEDLE.encode() not in database.table_bytes()
-
-
-def test_two_front_ends_share_what_they_must(server: Server) -> None:
-    one, other = PeopleStore(server), PeopleStore(server)
-    assert one.secret("blind") == other.secret("blind") != one.secret("another")
-    one.new_code("u1")
-    taken = [store.take_order("u1", NOW) for _ in range(ORDERS) for store in (one, other)]
-    assert taken == [True] * ORDERS + [False] * ORDERS
-    operator = one.sign_in_operator("a key", NOW)
-    assert (other.visitor_of(operator, NOW, "a key"), other.visitor_of(operator, NOW)) == ("", None)
-    one.choose("u1", grow=True)
-    assert not one.removed_elsewhere()
-    assert not other.removed_elsewhere()
-    one.forget("u1")
-    assert [store.removed_elsewhere() for store in (one, other, other)] == [False, True, False]
 
 
 def test_a_lost_server_is_one_plain_line_and_then_all_is_right(

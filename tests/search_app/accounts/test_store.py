@@ -16,7 +16,7 @@ import pytest
 
 from search_app.accounts import codes as personal_code
 from search_app.accounts import store as people_store
-from search_app.accounts.store import IDLE, LONGEST, PeopleStore, PersonChoices
+from search_app.accounts.store import IDLE, LONGEST, ORDERS, PeopleStore, PersonChoices
 from search_app.errors import UsageError
 
 NOW = 1_800_000_000
@@ -274,6 +274,25 @@ def test_what_grew_goes_with_the_choice_in_one_step(
     store.choose("u1", grow=on, keep=False)
     assert (store.choices("u1").grow, store.grown("u1")) == (on, {})
     assert b"zyxneedle" not in bytes_beside(path)
+
+
+# -- two servers ---------------------------------------------------------------------------------
+
+
+def test_two_servers_share_what_they_must(path: Path) -> None:
+    one, other = PeopleStore(path), PeopleStore(path)
+    assert one.secret("blind") == other.secret("blind") != one.secret("another")
+    one.new_code("u1")
+    assert other.removed_elsewhere()  # a former code's person may have left something in memory
+    taken = [store.take_order("u1", NOW) for _ in range(ORDERS) for store in (one, other)]
+    assert taken == [True] * ORDERS + [False] * ORDERS
+    assert other.take_order("u1", NOW + 24 * 3600 / ORDERS + 1)
+    operator = one.sign_in_operator("a key", NOW)
+    assert (other.visitor_of(operator, NOW, "a key"), other.visitor_of(operator, NOW)) == ("", None)
+    one.choose("u1", grow=True)
+    assert not other.removed_elsewhere()
+    one.forget("u1")
+    assert [store.removed_elsewhere() for store in (one, other, other)] == [False, True, False]
 
 
 # -- the file -----------------------------------------------------------------------------------
