@@ -153,10 +153,10 @@ class PeopleStore:
         return int(rows[0][0]) if rows else 0
 
     @contextmanager
-    def _removing(self) -> Iterator[Changing]:
+    def _removing(self, *, wiped: bool = False) -> Iterator[Changing]:
         """Give a transaction that ends something in memory of other processes, too."""
         with self._noting:
-            with self._changing() as people:
+            with self._changing(wiped=wiped) as people:
                 yield people
                 people.execute(_COUNT, (_REMOVALS,))
             self._removals += 1
@@ -345,7 +345,8 @@ class PeopleStore:
         if not holder:
             begin = "INSERT INTO choices VALUES (?, 0, 0)"
         # Of somebody who pauses, servers show the last requests no more.
-        with self._removing() if paused or not keep else self._changing() as people:
+        ends = paused or not keep
+        with self._removing(wiped=not keep) if ends else self._changing() as people:
             people.execute(f"{begin} ON CONFLICT DO NOTHING", (user,))
             people.execute(
                 "UPDATE choices SET paused = coalesce(?, paused), "
@@ -359,8 +360,6 @@ class PeopleStore:
                 people.execute(_GROWING, (user,))
             if not keep:
                 people.execute(_GROWN, (user,))
-        if not keep:
-            self._wipe()
 
     def remember(self, user: str, query: str, mode: str, at: float) -> None:
         """Keep the search `query` if `user` chose that and has not paused."""
@@ -382,10 +381,9 @@ class PeopleStore:
 
     def forget_searches(self, user: str, number: int | None = None) -> None:
         """Remove all kept searches of `user`, or the one with `number` if it is theirs."""
-        with self._changing() as people:
+        with self._changing(wiped=True) as people:
             removal = "DELETE FROM searches WHERE user = ? AND coalesce(id = ?, TRUE)"
             people.execute(removal, (user, number))
-        self._wipe()
 
     def grow(self, user: str, counts: Mapping[str, int]) -> None:
         """Add `counts` of terms to what grew of `user`, who must have chosen it and not paused."""
@@ -440,7 +438,7 @@ class PeopleStore:
 
     def forget_grown(self, terms: Mapping[str, Collection[str] | None]) -> bool:
         """Remove the `terms` by user from what grew, all if they are None; return if any was."""
-        with self._removing() as people:
+        with self._removing(wiped=True) as people:
             gone = people.executemany(
                 "DELETE FROM grown WHERE user = ? AND term = coalesce(?, term)",
                 (
@@ -449,10 +447,7 @@ class PeopleStore:
                     for term in ([None] if some is None else some)
                 ),
             )
-            removed = gone.rowcount > 0
-        if removed:
-            self._wipe()
-        return removed
+            return gone.rowcount > 0
 
     def begin_move(self, counts: Mapping[str, Mapping[str, int]], past: Container[str]) -> None:
         """Note that the `counts` of terms of users go into profiles, which is the next step.
@@ -477,13 +472,11 @@ class PeopleStore:
         # came between, and else it has not.
         if not self.moves():
             return
-        with self._changing() as people:
+        with self._changing(wiped=True) as people:
             noted = people.execute("SELECT id, user FROM moving JOIN grown USING (id)").fetchall()
             moved = [(number,) for number, user in noted if user in past]
             for removal in _MOVED:
                 people.executemany(removal, moved)
-        if moved:
-            self._wipe()
 
     def forget(self, *users: str, then: Callable[[bool], object] = lambda _known: None) -> None:
         """Remove every byte of `users`, and call `then` with whether there was any.
@@ -498,20 +491,22 @@ class PeopleStore:
         # Somebody who reads the file can keep the bytes from going, and nothing else.
         try:
             then(removed > 0)
-            with self._changing() as people:
-                people.executemany(_LEFT, whose)
-        finally:
+        except BaseException:
             self._wipe()
+            raise
+        with self._changing(wiped=True) as people:
+            people.executemany(_LEFT, whose)
 
     def leaving(self) -> set[str]:
         """Return who was removed here, and perhaps nowhere else, as a kill came."""
         return {user for (user,) in self._ask("SELECT user FROM leaving")}
 
     def _wipe(self) -> None:
-        self._database.wipe()
+        with self._changing(wiped=True):
+            pass
 
-    def _changing(self) -> AbstractContextManager[Changing]:
-        return self._database.changing()
+    def _changing(self, *, wiped: bool = False) -> AbstractContextManager[Changing]:
+        return self._database.changing(wiped=wiped)
 
     def _ask(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._database.ask(question, values)

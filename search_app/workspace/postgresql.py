@@ -152,12 +152,15 @@ class PostgresqlTables:
             return _Change(self._connected()).execute(question, values).fetchall()
 
     @contextmanager
-    def changing(self) -> Iterator[_Change]:
-        """Give a transaction: one process at a time has one, and all of it holds or nothing."""
+    def changing(self, *, wiped: bool = False) -> Iterator[_Change]:
+        """Give a transaction; see `Database`."""
         with self._lock, plainly():
             connection = self._begun()
             try:
-                yield _Change(connection)
+                change = _Change(connection)
+                yield change
+                if wiped:  # before the end: a kill can't come between
+                    _wipe(change)
                 connection.execute("COMMIT")
             except BaseException:
                 with suppress(_lost()):
@@ -172,19 +175,6 @@ class PostgresqlTables:
             self._drop()
             self._connected().execute(self._begin)
         return self._connected()
-
-    def wipe(self) -> None:
-        """Write every table again, without the rows that were removed.
-
-        VACUUM leaves bytes in pages, and VACUUM FULL the rows that somebody's older view may need.
-        A column that gets its own values makes PostgreSQL copy what there is now, and nothing else.
-        """
-        with self.changing() as change:
-            for table, column, kind in change.execute(_LAST_COLUMNS).fetchall():
-                change.execute(
-                    f'ALTER TABLE "{table}" ALTER COLUMN "{column}" TYPE {kind} '
-                    f'USING coalesce("{column}", "{column}")'
-                )
 
     def check(self) -> None:
         """Raise if a row can't be read."""
@@ -267,6 +257,19 @@ class _Change:
         cursor.executemany(_translated(statement), [_named(row) for row in rows])
         made: StatementResult = cursor
         return made
+
+
+def _wipe(change: _Change) -> None:
+    """Write every table again, without the rows that were removed.
+
+    VACUUM leaves bytes in pages, and VACUUM FULL the rows that somebody's older view may need. A
+    column that gets its own values makes PostgreSQL copy what there is now, and nothing else.
+    """
+    for table, column, kind in change.execute(_LAST_COLUMNS).fetchall():
+        change.execute(
+            f'ALTER TABLE "{table}" ALTER COLUMN "{column}" TYPE {kind} '
+            f'USING coalesce("{column}", "{column}")'
+        )
 
 
 @lru_cache

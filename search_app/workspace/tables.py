@@ -82,11 +82,11 @@ class Database(Protocol):
     def ask(self, question: str, values: Values = ()) -> list[Any]:
         """Return the rows of `question`, a SELECT with `values`."""
 
-    def changing(self) -> AbstractContextManager[Changing]:
-        """Return a transaction: one process at a time has one, and all of it holds or nothing."""
+    def changing(self, *, wiped: bool = False) -> AbstractContextManager[Changing]:
+        """Return a transaction: one process at a time has one, and all of it holds or nothing.
 
-    def wipe(self) -> None:
-        """Erase what was removed from the files that hold the tables."""
+        With `wiped`, what was removed is in no file of the tables any more when it is over.
+        """
 
     def check(self) -> None:
         """Raise if a row can't be read, or is not as it was written."""
@@ -137,17 +137,19 @@ class SqliteTables:
             return self._connection.execute(question, values).fetchall()
 
     @contextmanager
-    def changing(self) -> Iterator[Changing]:
-        """Give a transaction: one process at a time has one, and all of it holds or nothing."""
-        with self._lock, self._plainly(), self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            yield self._connection
-
-    def wipe(self) -> None:
-        """Erase what was removed from unused pages and from SQLite's log."""
+    def changing(self, *, wiped: bool = False) -> Iterator[Changing]:
+        """Give a transaction; see `Database`."""
         with self._lock, self._plainly():
-            self._connection.execute("VACUUM")
-            ((busy, *_),) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            with self._connection:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield self._connection
+            if wiped:
+                self._wipe()
+
+    def _wipe(self) -> None:
+        """Erase what was removed from unused pages and from SQLite's log."""
+        self._connection.execute("VACUUM")
+        ((busy, *_),) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         if busy:
             raise UsageError(f"{self._name} is being read by others; remove again later")
 
