@@ -184,6 +184,7 @@ class Serving:
             examples=examples,
             state=state,
             close=opened.close,
+            refuse_copy=self.workspace.refuse_copy,
             store=store,
             transcripts=self._transcripts,
             origins=self._origins(opened),

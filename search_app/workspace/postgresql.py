@@ -153,7 +153,7 @@ class PostgresqlTables:
 
     @contextmanager
     def changing(self, *, wiped: bool = False) -> Iterator[_Change]:
-        """Give a transaction; see `Database`."""
+        """Give a transaction; `wiped`: see `Database`."""
         with self._lock, plainly():
             connection = self._begun()
             try:

@@ -138,7 +138,7 @@ class SqliteTables:
 
     @contextmanager
     def changing(self, *, wiped: bool = False) -> Iterator[Changing]:
-        """Give a transaction; see `Database`."""
+        """Give a transaction; `wiped`: see `Database`."""
         with self._lock, self._plainly():
             with self._connection:
                 self._connection.execute("BEGIN IMMEDIATE")
