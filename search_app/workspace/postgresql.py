@@ -33,9 +33,10 @@ _OLDEST = 12  # version of PostgreSQL
 # A host that is gone must not hold a lock for hours, nor a request wait for a server that is gone.
 _PATIENCE = {"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5}
 _PATIENCE |= {"keepalives_count": 3, "tcp_user_timeout": 20_000}
-_SESSION = (
-    "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
-)
+_SESSION = """
+SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+SET lock_timeout = '10s'
+"""
 _TURNS = """
 CREATE SCHEMA IF NOT EXISTS veilsearch_folder;
 CREATE TABLE IF NOT EXISTS veilsearch_folder.turns (number BIGINT NOT NULL)
