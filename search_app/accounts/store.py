@@ -141,8 +141,7 @@ class PeopleStore:
             ((tokens, at),) = people.execute(question, (user,)).fetchall() or [(ORDERS, now)]
             # The clock may be set back.
             tokens = min(ORDERS, tokens + ORDERS / _DAY * max(now - at, 0.0))
-            # A bucket that is full again says when its person searched, and is not needed.
-            people.execute("DELETE FROM orders WHERE user = ? OR at < ?", (user, now - _DAY))
+            people.execute("DELETE FROM orders WHERE user = ?", (user,))
             # Nothing comes back of somebody who was forgotten meanwhile.
             row = tokens - 1 if tokens >= 1 else tokens, now, user
             people.execute("INSERT INTO orders SELECT user, ?, ? FROM codes WHERE user = ?", row)
@@ -261,6 +260,8 @@ class PeopleStore:
         with self._changing() as people:
             ended = "DELETE FROM sessions WHERE seen < ? OR made < ?"
             people.execute(ended, (now - IDLE, now - LONGEST))
+            # A bucket that is full again says when its person searched, and is not needed.
+            people.execute("DELETE FROM orders WHERE at < ?", (now - _DAY,))
             begun = people.execute(  # unless the code was revoked meanwhile
                 "INSERT INTO sessions SELECT ?, user, ?, ? FROM codes WHERE public = ? "
                 "AND digest = ?",
