@@ -33,8 +33,8 @@ class Parts(Protocol):
         """Return the terms of all parts."""
 
     @property
-    def sizes(self) -> Sequence[int]:
-        """Return the number of users of each part."""
+    def part_of(self) -> Ints:
+        """Return the part of each user, in the order of the profiles."""
 
     def each(self, work: Callable[[Profiles, G], T], given: Sequence[G]) -> Iterator[T]:
         """Yield `work(profiles, given[i])` for each part i, in the order of the parts.
@@ -50,7 +50,7 @@ class LocalParts:
 
     folder: Path
     terms: tuple[str, ...]
-    sizes: tuple[int, ...]
+    part_of: Ints
 
     def each(self, work: Callable[[Profiles, G], T], given: Sequence[G]) -> Iterator[T]:
         """Yield `work(profiles, given[i])` for each part i, in the order of the parts."""
@@ -67,7 +67,7 @@ def deal_key(blocks: Iterable[Profiles], seed: int) -> bytes:
 
     It does not depend on where blocks end.
     """
-    # Who knows the key and a name knows the part, and so 1 of N shards with the person's row. So
+    # With the key and a name one knows the part, and so 1 of N shards with the person's row. So
     # the key is not made from anything that release.json states, as the input hash. The seed is
     # there, the profiles are not. Names, sizes and cells have a hash each: their bytes are the
     # same however they are cut.
@@ -105,19 +105,24 @@ def deal(blocks: Iterable[Profiles], count: int, key: bytes, folder: Path) -> Lo
         raise BadParameter(f"parts={count} must be from 1 to {MOST_PARTS}")
     folder.mkdir(mode=0o700)
     terms: tuple[str, ...] = ()
-    sizes = np.zeros(count, dtype=np.int64)
+    dealt = [np.zeros(0, dtype=np.int16)]
     for block in blocks:
         terms = block.terms
         part_of = parts_of(block.users, count, key)
-        sizes += np.bincount(part_of, minlength=count)
+        # Two bytes a user, as this is all that stays in memory of most users.
+        dealt.append(part_of.astype(np.int16))
         for number in np.unique(part_of).tolist():
             own = block.some(np.flatnonzero(part_of == number))
             _append(folder / f"{number:04d}", own)
-    if not sizes.all():
-        raise BadParameter(
-            f"parts={count}: {np.count_nonzero(sizes == 0)} parts got nobody; take fewer parts"
-        )
-    return LocalParts(folder, terms, tuple(sizes.tolist()))
+    part_of = np.concatenate(dealt)
+    refuse_empty(part_of, count)
+    return LocalParts(folder, terms, part_of)
+
+
+def refuse_empty(part_of: Ints, count: int) -> None:
+    """Raise BadParameter if one of `count` parts is nobody's in `part_of`."""
+    if empty := count - np.unique(part_of).size:
+        raise BadParameter(f"parts={count}: {empty} parts got nobody; take fewer parts")
 
 
 def _append(path: Path, profiles: Profiles) -> None:
