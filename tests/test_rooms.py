@@ -43,6 +43,7 @@ SOLE_IMPORTERS = {
     "ir_datasets": "index/corpora/irds.py",
     "backports": "index/corpora/packing.py",
     "pypdf": "index/corpora/pdf.py",
+    "pyspark": "anonymizer/backends/spark.py",
     "pyarrow": ("anonymizer/querylog/parquet.py", "search_app/study/export/writing.py"),
     "sklearn": (
         "anonymizer/sensitivity/classifier.py",
