@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -178,7 +179,9 @@ def connected(master: str, progress: Shares) -> Iterator[Cluster]:
     if not _MASTER.fullmatch(master):
         raise BadParameter("--master must be like spark://HOST:7077, or local[2] for a trial")
     try:
-        import pyspark  # noqa: F401
+        # It warns of a newer pandas, which is not used here.
+        with warnings.catch_warnings(action="ignore"):
+            import pyspark.java_gateway  # noqa: F401
     except ImportError:
         raise BadInput(
             "--engine spark needs pyspark, which is not installed: pip install 'veilsearch[spark]'"
@@ -245,8 +248,9 @@ def _started(master: str, address: str, java: Path) -> SparkContext:
     os.environ["JAVA_HOME"] = str(java)
     silence = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
-        gateway = launch_gateway(conf, silence)
-        context = SparkContext(conf=conf, gateway=gateway)
+        with warnings.catch_warnings(action="ignore"):
+            gateway = launch_gateway(conf, silence)
+            context = SparkContext(conf=conf, gateway=gateway)
     except Exception as fault:
         raise _plain(fault, master) from None
     finally:
