@@ -446,8 +446,8 @@ def killed(folder: Path, name: str, *, first: bool) -> Path:
 @pytest.mark.parametrize(
     ("name", "first", "names_users"),
     [
-        ("write_parts", True, "never"),
-        ("write_parts", False, "always"),
+        ("write_files", True, "never"),
+        ("write_manifest", False, "always"),
         ("_switch", True, "always"),
         ("_switch", False, "there"),  # the old release
     ],
@@ -500,14 +500,14 @@ def test_what_is_at_work_or_not_ours_stays(tmp_path: Path) -> None:
 
 
 def test_a_writer_s_own_folder_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, fill = tmp_path / "r", release_module.write_parts
+    folder, fill = tmp_path / "r", release_module.write_manifest
 
     def fill_while_another_writes(*arguments: Any) -> None:
-        monkeypatch.setattr(release_module, "write_parts", fill)
+        monkeypatch.setattr(release_module, "write_manifest", fill)
         fill(*arguments)
         write(THREE_USERS, folder, seed=2)
 
-    monkeypatch.setattr(release_module, "write_parts", fill_while_another_writes)
+    monkeypatch.setattr(release_module, "write_manifest", fill_while_another_writes)
     write(THREE_USERS, folder, seed=3)
     assert list(tmp_path.iterdir()) == [folder]
     assert b'"seed": 3' in contents(folder)["release.json"]
