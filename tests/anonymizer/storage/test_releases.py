@@ -31,7 +31,13 @@ from anonymizer.storage import files, json_lines, records
 from anonymizer.storage import parts as parts_module
 from anonymizer.storage import profiles as profile_file
 from anonymizer.storage import releases as release_module
-from anonymizer.storage.profiles import fingerprint, read_others, read_profiles, write_profiles
+from anonymizer.storage.profiles import (
+    fingerprint,
+    open_profiles,
+    read_others,
+    read_profiles,
+    write_profiles,
+)
 from anonymizer.storage.releases import read_input_hash, read_release, write_release
 
 Rows = dict[str, dict[str, float]]
@@ -107,6 +113,14 @@ def test_what_is_written_is_read(rows: Rows, form: str) -> None:
         read = read_profiles(path)
         write_profiles(read, path)
         assert path.read_bytes() == first
+        stored = open_profiles(path)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(profile_file, "_BLOCK", 7)  # bytes, so that names are cut
+            blocks = [*stored.blocks()]
+    assert {user: block.row(user) for block in blocks for user in block.users} == rows
+    assert [user for block in blocks for user in block.users] == [*rows]
+    assert (stored.users, stored.fingerprint) == (len(rows), fingerprint(profiles))
+    assert all(block.terms == stored.terms == read.terms for block in blocks)
     assert rows_of(read) == rows
     assert read.users == tuple(rows)
     assert fingerprint(read) == fingerprint(profiles)
