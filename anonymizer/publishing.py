@@ -189,7 +189,7 @@ def _certified(case: Case, release: Path, profiles: Path, sha256: str) -> Record
         raise BadInput(f"{profiles}: changed while it was read; publish again")
     # Who came later, and waits, is in nothing that is promised.
     people = people.some(np.flatnonzero([user in case.users for user in people.users]))
-    cohorts = [Cohort(release / one.place, {**one.manifest}, one.parts) for one in case.cohorts]
+    cohorts = [Cohort(release / one.place, {**one.manifest}, one.files) for one in case.cohorts]
     made = release_of(cohorts, promise_of)
     if len({*made.users} & {*people.users}) < 2:
         return {}

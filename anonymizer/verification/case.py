@@ -18,6 +18,8 @@ class CohortCase:
 
     place: str  # its folder in the release; "" for the first cohort
     findings: list[Finding] = field(default_factory=list)
+    files: evidence.Parts = field(default_factory=dict)  # parts, or shards of them
+    sums: dict[str, str] = field(default_factory=dict)  # their SHA-256
     parts: evidence.Parts = field(default_factory=dict)
     manifest: evidence.Manifest = field(default_factory=evidence.Manifest)
     changes: evidence.Changes = field(default_factory=evidence.Changes)

@@ -143,11 +143,19 @@ def _breach_of(cohort: CohortCase) -> Iterator[None]:
 
 def _read(cohort: CohortCase, folder: Path) -> None:
     """Read the parts of `cohort` in `folder`, and judge whether they are as they were written."""
-    cohort.parts = evidence.read_parts(folder)
-    cohort.findings += evidence.judge_files(cohort.parts)
+    cohort.files = evidence.read_files(folder, evidence.file_names(folder))
+    cohort.parts = evidence.joined(cohort.files)
+    checksums = cohort.parts[evidence.CHECKSUMS]
+    cohort.sums = {
+        name: evidence.sha256_of(content)
+        for name, content in cohort.files.items()
+        if name != evidence.CHECKSUMS
+    }
+    cohort.findings += evidence.judge_files(cohort.sums, checksums)
     cohort.findings += evidence.judge_privacy(folder, first=not cohort.place)
     cohort.manifest = evidence.read_manifest(cohort.parts, first=not cohort.place)
     cohort.changes = evidence.read_changes(cohort.parts, cohort.manifest)
+    cohort.findings += evidence.judge_shards(cohort.files)
 
 
 def _examine(
@@ -158,7 +166,7 @@ def _examine(
     # A person who removes a term loses whole lines of a log: its profiles are others then.
     changed = case.everybody.queries is not None and changes.edited
     made_from = manifest["input_hash"] if changed else fingerprint
-    cohort.findings += evidence.judge_manifest(manifest, parts, made_from, numbering.first)
+    cohort.findings += evidence.judge_manifest(manifest, cohort.sums, made_from, numbering.first)
     judge = cohort.judge = _judge(cohort)
     cohort.findings += evidence.judge_parts(parts, judge.keeps)
     takes_log = evidence.LOG in judge.keeps
@@ -174,8 +182,8 @@ def _examine(
     if parts[evidence.ROWS] or len(case.cohorts) == 1:
         _judge_rows(case, cohort, people, numbering)
         return
-    none = evidence.no_rows()
-    cohort.findings += evidence.judge_identity(manifest, none, numbering, _KNOWN)
+    none, words = evidence.no_rows(), _KNOWN | {*cohort.files}
+    cohort.findings += evidence.judge_identity(manifest, none, numbering, words)
     cohort.findings += judge_empty(cohort)
     _judge_parameters(cohort)
 
@@ -278,7 +286,7 @@ def _grounds(
         known = foresee(parts, people, parameters, judge.expected, judge.leaves_out)
     rows = known.rows if known else evidence.read_rows(parts, people)
     # The words of a package's method are its own, so none of them may be a user's id.
-    words = _KNOWN | ({*judge.words} - numbering.users)
+    words = _KNOWN | {*cohort.files} | ({*judge.words} - numbering.users)
     cohort.findings += evidence.judge_identity(cohort.manifest, rows, numbering, words)
     cohort.profiles, cohort.rows = people, rows
     cohort.group_of = group_of = (

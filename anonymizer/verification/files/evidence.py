@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from array import array
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, cast
@@ -29,6 +29,7 @@ KEY = "private/key.json"  # only of methods that keep a secret
 SLOTS = "private/slots.jsonl"  # only of methods that publish vocabularies
 TAXONOMY = "private/taxonomy.tsv"  # only if such a method was given one
 BASE = "private/base.jsonl"  # only of methods that begin with terms of a corpus
+CUT = (ROWS, MEMBERS, LOG, DELETIONS, SLOTS)  # may be cut into shards: rows-0000.jsonl, ...
 CHANGES = "private/changes.json"  # only if people left or profiles changed since
 _OF_SOME = {
     LOG: "releases no log",
@@ -79,10 +80,14 @@ _CHANGES: Record = {
 }
 FORMAT_WORDS = {*_MANIFEST, ROWS, LOG, WITHDRAWN, FIRST_ROW, "rows"}
 _MEMBER_LINE = re.compile(r'\{"user": "([^"\\\x00-\x1f]+)", "row": "([^"\\\x00-\x1f]+)"\}\n')
+_ROW_LINE = re.compile(rb'^\{"row": "([^"\\]+)"', re.MULTILINE)
 _MEMBER_REST = len('{"user": "", "row": ""}\n')
 _DELETIONS_OF = re.compile(rb'^\{"user": ("(?:[^"\\]|\\.)*"), ', re.MULTILINE)
+_SHARD = re.compile(r"-([0-9]{4})(?=\.)")
 _HASH = re.compile(r"[0-9a-f]{64}")
 _TIME = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?:\d\d")
+
+SHARDS_HOLD = "each shard is about its own rows and people"
 
 Parts = dict[str, bytes]
 
@@ -141,27 +146,61 @@ def cohort_places(release: Path) -> list[str]:
     return ["", *(f"{COHORTS}/{name}/" for name in names)]
 
 
-def read_parts(release: Path) -> Parts:
-    """Return the bytes of all parts of the folder `release`, a cohort, read only once."""
-    # Only once, so that the bytes that are judged are the bytes that are published.
-    parts = {}
+def part_of(name: str) -> str:
+    """Return the part that the file `name` is, or is a shard of."""
+    part = _SHARD.sub("", name)
+    return part if part in CUT else name
+
+
+def shard_of(part: str, number: int) -> str:
+    """Return the name of shard `number` of `part`."""
+    return part.replace(".", f"-{number:04d}.")
+
+
+def file_names(release: Path) -> list[str]:
+    """Return the names of the files of the folder `release`, a cohort: parts, or shards of them."""
+    cut = [
+        path.relative_to(release).as_posix()
+        for place in (release, release / PRIVATE)
+        if place.is_dir()
+        for path in sorted(place.iterdir())
+    ]
+    cut = [name for name in cut if part_of(name) != name]
+    shards = 1 + max(
+        (int(name[-10:-6]) for name in cut if part_of(name) in (ROWS, MEMBERS)), default=-1
+    )
+    must = [shard_of(part, number) for part in (ROWS, MEMBERS) for number in range(shards)]
     there = [name for name in (*_OF_SOME, CHANGES) if os.path.lexists(release / name)]
-    for name in (MANIFEST, ROWS, MEMBERS, CHECKSUMS, *there):
+    there += [name for name in (ROWS, MEMBERS) if shards and os.path.lexists(release / name)]
+    return [MANIFEST, *(must or (ROWS, MEMBERS)), CHECKSUMS, *there, *sorted({*cut} - {*must})]
+
+
+def read_files(release: Path, names: Sequence[str]) -> Parts:
+    """Return the bytes of the files `names` of the folder `release`, a cohort, read only once."""
+    # Only once, so that the bytes that are judged are the bytes that are published.
+    files = {}
+    for name in names:
         try:
             with open_file(release / name) as file:
-                parts[name] = file.read()
+                files[name] = file.read()
         except OSError as fault:
             raise Broken("files", name, f"can't be read ({fault.strerror or fault})") from fault
-    return parts
+    return files
 
 
-def judge_files(parts: Parts) -> Findings:
-    """Yield whether each of `parts` is as it was when its checksum was written."""
-    known = (MANIFEST, ROWS, MEMBERS, *_OF_SOME, CHANGES)
-    named = [name for name in known if name in parts]
-    lines = {name: f"{_sha256(parts[name])}  {name}\n".encode() for name in named}
-    written = parts[CHECKSUMS].splitlines(keepends=True)
-    changed = [name for name in named if lines[name] not in written]
+def joined(files: Parts) -> Parts:
+    """Return the parts in `files`, each whole."""
+    pieces: dict[str, list[bytes]] = {}
+    for name in sorted(files):
+        pieces.setdefault(part_of(name), []).append(files[name])
+    return {name: some[0] if len(some) == 1 else b"".join(some) for name, some in pieces.items()}
+
+
+def judge_files(sums: Mapping[str, str], checksums: bytes) -> Findings:
+    """Yield whether files with the SHA-256 in `sums` are as when `checksums` were written."""
+    lines = {name: f"{sha256}  {name}\n".encode() for name, sha256 in sums.items()}
+    written = checksums.splitlines(keepends=True)
+    changed = [name for name in lines if lines[name] not in written]
     for name in changed:
         yield Finding("files", False, name, "changed since its checksum was written")
     if not changed and sorted(written) != sorted(lines.values()):
@@ -170,7 +209,23 @@ def judge_files(parts: Parts) -> Findings:
         yield Finding("files", True, CHECKSUMS, "every part is as it was written")
 
 
-def _sha256(content: bytes) -> str:
+def judge_shards(files: Parts) -> Findings:
+    """Yield whether each shard of members in `files` is about rows of the same shard."""
+    shards = [name for name in sorted(files) if part_of(name) == ROWS != name]
+    wrong = []
+    for number, name in enumerate(shards):
+        place = shard_of(MEMBERS, number)
+        there = {match[1].decode(errors="replace") for match in _ROW_LINE.finditer(files[name])}
+        if not {*_read_members(files[place], place)[1]} <= there:
+            wrong.append(place)
+    for name in wrong:
+        yield Finding("shards", False, name, "is about a row of another shard")
+    if shards and not wrong:
+        yield Finding("shards", True, MEMBERS, SHARDS_HOLD)
+
+
+def sha256_of(content: bytes) -> str:
+    """Return the SHA-256 of `content`."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -195,7 +250,7 @@ def judge_privacy(release: Path, first: bool) -> Findings:
     plain = stat.S_ISDIR(place) and all(map(stat.S_ISREG, files))
     open_ = [mode for mode in (place, *files) if mode & 0o077 and not stat.S_ISLNK(mode)]
     known = {MANIFEST, ROWS, LOG, PRIVATE} | ({COHORTS} if first else set())
-    stray = {path.name for path in release.iterdir()} - known
+    stray = {part_of(path.name) for path in release.iterdir()} - known
     faults = {
         "others may read it; take the right away: chmod -R go= private": bool(open_),
         "it, or something in it, is a link or no regular file; put the files themselves there": (
@@ -225,12 +280,14 @@ def read_manifest(parts: Parts, first: bool = True) -> Manifest:
     return cast(Manifest, manifest)
 
 
-def judge_manifest(manifest: Manifest, parts: Parts, fingerprint: str, first_row: int) -> Findings:
-    """Yield whether `manifest` fits `parts` and profiles of `fingerprint`; its numbers must hold.
+def judge_manifest(
+    manifest: Manifest, sums: Mapping[str, str], fingerprint: str, first_row: int
+) -> Findings:
+    """Yield whether `manifest` fits files of these `sums` and profiles of `fingerprint`.
 
     The first row of the cohort is number `first_row`.
     """
-    sums = {name: _sha256(parts[name]) for name in (ROWS, LOG) if name in parts}
+    known, sums = {*sums}, {name: sums[name] for name in sums if part_of(name) in (ROWS, LOG)}
     faults = {
         f"its hash of {name} is wrong": manifest["sha256"].get(name) != sha256
         for name, sha256 in sums.items()
@@ -249,7 +306,7 @@ def judge_manifest(manifest: Manifest, parts: Parts, fingerprint: str, first_row
     yield from settled("release.json", MANIFEST, faults, "has the hash of the rows")
     other = {"it was made from other profiles": manifest["input_hash"] != fingerprint}
     good = "made from exactly these profiles"
-    if CHANGES in parts:
+    if CHANGES in known:
         good = "these are the profiles it was made from, without those who left and what changed"
     elif FIRST_ROW in manifest:
         good = "made from its own people's profiles, which are among these"
@@ -421,8 +478,8 @@ def people_named(parts: Parts, stood: Set[str]) -> set[str]:
     return {*members, *deleted, *stood}
 
 
-def _read_members(content: bytes) -> tuple[list[str], list[str]]:
-    """Return the users in `content`, and the row of each."""
+def _read_members(content: bytes, place: str = MEMBERS) -> tuple[list[str], list[str]]:
+    """Return the users in `content`, that of the file at `place`, and the row of each."""
     try:
         # Faster than parsing; anything but the usual form is then read strictly.
         text = content.decode()
@@ -434,9 +491,9 @@ def _read_members(content: bytes) -> tuple[list[str], list[str]]:
             records = [*read_lines(BytesIO(content), _MEMBER)]
             users, rows = ([record[name] for record in records] for name in _MEMBER)
     except LineFault as fault:
-        raise Broken("partition", f"{MEMBERS}, line {fault.number}", str(fault)) from fault
+        raise Broken("partition", f"{place}, line {fault.number}", str(fault)) from fault
     except UnicodeDecodeError as fault:
-        raise Broken("partition", MEMBERS, "is no UTF-8") from fault
+        raise Broken("partition", place, "is no UTF-8") from fault
     return users, rows
 
 
