@@ -58,7 +58,7 @@ class WordNet:
         self._exceptions: dict[str, dict[str, list[str]]] = json.loads(self._text("exceptions", 0))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Another process opens its own: a copy of the arrays has 30 MB.
+        # Another process opens its own: a copy would hold all of WordNet.
         if self._cache is None:
             return WordNet, (self._arrays,)
         return open_wordnet, (self._cache.absolute(),)

@@ -49,7 +49,13 @@ def events_of(seed: int, lines: int = 100) -> list[tuple[str, str, int]]:
 
 def tsv(events: list[tuple[str, str, int]]) -> bytes:
     lines = [f"{user}\t{query}\t{time}" for user, query, time in events]
-    lines[3:3] = ["user\tquery\ttime", *["bad"] * 9, "u\tq\tnever", "", f"long\t{'x' * 1_048_577}\t7"]
+    lines[3:3] = [
+        "user\tquery\ttime",
+        *["bad"] * 9,
+        "u\tq\tnever",
+        "",
+        f"long\t{'x' * 1_048_577}\t7",
+    ]
     return "\r\n".join(lines).encode()  # and no LF at the end
 
 
