@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import errors
 from ..errors import AnonymizerError, BadInput, BadParameter
@@ -56,6 +56,13 @@ _ENVIRONMENT = (
 _REFUSED = re.compile(r"TaskRefused: (\w+)\|([^\n]+)")
 _FAILED = re.compile(r"TaskFailed: (\w+ \([\w.]+, line \d+\))")
 _STRANGE = re.compile(r"ModuleNotFoundError|PYTHON_VERSION_MISMATCH|Cannot run program|ImportError")
+
+
+class Engine(NamedTuple):
+    """A cluster, by the address of its master, and the number of parts, if one is named."""
+
+    master: str
+    parts: int | None = None
 
 
 class EngineFault(AnonymizerError):

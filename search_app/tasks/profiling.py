@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonymizer.model import Profiles, QueryLog
 from anonymizer.profiles.building import (
@@ -35,8 +35,10 @@ from ..workspace.profile_choices import (
     held_out_path,
     write_choices,
 )
-from .engines import Engine
 from .town import truth_path
+
+if TYPE_CHECKING:
+    from anonymizer.backends.spark import Cluster, Engine
 
 
 class NobodyNew(UsageError):
@@ -115,7 +117,7 @@ def build_on(
         _refuse_no_queries(report)
         _refuse_only_robots(choices, dropped, left)
 
-    with engine.cluster("profiles") as cluster, rejects_written(rejects) as on_reject:
+    with on_cluster(engine, "profiles") as cluster, rejects_written(rejects) as on_reject:
         made = profiles_on(
             cluster,
             logs,
@@ -126,6 +128,15 @@ def build_on(
             on_read=on_read,
         )
     return Built(*made)
+
+
+@contextmanager
+def on_cluster(engine: Engine, label: str) -> Iterator[Cluster]:
+    """Give a session on the cluster of `engine`, whose tasks are shown under the name `label`."""
+    from anonymizer.backends.spark import connected
+
+    with console.shares(label) as progress, connected(engine.master, progress) as cluster:
+        yield cluster
 
 
 def _refuse_no_queries(report: ReadReport) -> None:

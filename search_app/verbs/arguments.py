@@ -13,8 +13,9 @@ from ..settings import ACCESS, Settings, changed
 from ..workspace.folder import Workspace
 
 if TYPE_CHECKING:
+    from anonymizer.backends.spark import Engine
+
     from ..search.modes import Modes
-    from ..tasks.engines import Engine
 
 
 PROFILES = "a profiles file (default: the current one)"
@@ -223,7 +224,7 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
 
 def engine_of(arguments: argparse.Namespace, parts: int | None = None) -> Engine | None:
     """Return the cluster that `arguments` name, to work in `parts`; None for this machine."""
-    from ..tasks.engines import Engine
+    from anonymizer.backends.spark import Engine
 
     spark = arguments.engine == "spark"
     if spark != (arguments.master is not None):
