@@ -88,6 +88,11 @@ def deal_key(blocks: Iterable[Profiles], seed: int) -> bytes:
     return whole.digest()
 
 
+def key_of_deal(secret: bytes) -> bytes:
+    """Return the key that deals people for a method with a `secret` key."""
+    return hashlib.blake2b(secret, digest_size=32, person=b"veilsearch deal ").digest()
+
+
 def parts_of(users: Iterable[str], count: int, key: bytes) -> Ints:
     """Return the part, of `count`, into which `key` deals each of `users`."""
     # By the person, so that all sessions of one are in the same part, and count as one there.
