@@ -17,6 +17,16 @@ from .finding import PROFILES, Broken
 from .vocabularies.slots import Slots
 
 
+class Everybody(NamedTuple):
+    """Of a release in shards, what counts over the people of all shards."""
+
+    users: int
+    profile_terms: int  # the sum of the numbers of terms of all profiles
+    having: Ints  # term -> users who have it
+    rows: int
+    rare: Marks | None = None  # terms that too few people have, if that is promised
+
+
 @dataclass(frozen=True)
 class Tally:
     """A cell for each group and each term that a member has, by group and then by term."""
@@ -35,11 +45,26 @@ class Tally:
     unsure: int = 0
     withdrawn: int = 0  # rows that there were when the release was made, and are no more
     edited: Marks | None = None  # the rows with a member whose profile has changed since
+    elsewhere: int = 0  # rows in other shards
 
     @property
     def made(self) -> int:
         """Return how many rows there were when the release was made."""
-        return int(self.sizes.size) + self.withdrawn
+        return int(self.sizes.size) + self.withdrawn + self.elsewhere
+
+    def among(self, everybody: Everybody | None) -> Tally:
+        """Return this tally of groups that are some of those of `everybody`; None: all."""
+        if everybody is None:
+            return self
+        # A row may have terms that nobody has.
+        more = np.zeros(self.span - everybody.having.size, dtype=np.int64)
+        return replace(
+            self,
+            users=everybody.users,
+            profile_terms=everybody.profile_terms,
+            having=np.append(everybody.having, more),
+            elsewhere=everybody.rows - int(self.sizes.size),
+        )
 
     def sure(self, wrong: Marks) -> Marks:
         """Return marks for those rows that are `wrong` and can be recounted."""

@@ -26,8 +26,7 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     """Yield whether sizes of groups, rows and shares are as promised."""
     tally = grounds.tally
     size = parameters["size"]
-    users, groups = tally.users, tally.sizes.size
-    groups += tally.withdrawn
+    users, groups = tally.users, tally.made
     wanted = max(1, users // size) if size else groups
     if groups != wanted:
         line = f"{users} users must make {wanted} groups of size={size}, but there are {groups}"
@@ -74,4 +73,5 @@ JUDGE = Judge(
     WORDS,
     _faults,
     QUOTED,
+    in_shards=lambda _: True,
 )
