@@ -393,7 +393,8 @@ def _grounds(
     if evidence.SLOTS in judge.keeps:
         slots = read_slots(parts, rows.names, people.users, rows.terms)
     shares = known.shares if known else None
-    return Grounds(people, parts, rows, group_of, counted, shares, person, slots, parameters)
+    read = people, parts, rows, group_of, counted, shares, person, slots, parameters
+    return Grounds(*read, ends=evidence.shard_ends(cohort.files))
 
 
 def _count_people(cohort: CohortCase, grounds: Grounds) -> None:

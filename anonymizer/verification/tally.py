@@ -156,6 +156,14 @@ class Grounds(NamedTuple):
     slots: Slots | None = None  # if the method keeps them
     parameters: Mapping[str, object] = MappingProxyType({})  # as stated, perhaps wrong
     all_people: JudgedProfiles | None = None  # with the terms that are too rare for rows
+    ends: Ints | None = None  # the last row of each shard, if there are several
+
+    def within_shards(self, wrong: Marks) -> Marks:
+        """Return marks for rows `wrong` before the next one, which is of the same shard."""
+        if self.ends is not None:
+            wrong = wrong.copy()
+            wrong[self.ends[self.ends >= 0]] = False
+        return wrong
 
 
 def tally(people: JudgedProfiles, group_of: Ints, span: int) -> Tally:
