@@ -88,6 +88,11 @@ def deal_key(blocks: Iterable[Profiles], seed: int) -> bytes:
     return whole.digest()
 
 
+def key_of_deal(secret: bytes) -> bytes:
+    """Return the key that deals people for a method with a `secret` key."""
+    return hashlib.blake2b(secret, digest_size=32, person=b"veilsearch deal ").digest()
+
+
 def parts_of(users: Iterable[str], count: int, key: bytes) -> Ints:
     """Return the part, of `count`, into which `key` deals each of `users`."""
     # By the person, so that all sessions of one are in the same part, and count as one there.
@@ -112,8 +117,7 @@ def deal(blocks: Iterable[Profiles], count: int, key: bytes, folder: Path) -> Lo
         # Two bytes a user, as this is all that stays in memory of most users.
         dealt.append(part_of.astype(np.int16))
         for number in np.unique(part_of).tolist():
-            own = block.some(np.flatnonzero(part_of == number))
-            _append(folder / f"{number:04d}", own)
+            _append(folder / f"{number:04d}", block, np.flatnonzero(part_of == number))
     part_of = np.concatenate(dealt)
     refuse_empty(part_of, count)
     return LocalParts(folder, terms, part_of)
@@ -125,13 +129,14 @@ def refuse_empty(part_of: Ints, count: int) -> None:
         raise BadParameter(f"parts={count}: {empty} parts got nobody; take fewer parts")
 
 
-def _append(path: Path, profiles: Profiles) -> None:
-    """Append `profiles` to the files of the part at `path`."""
-    cells, names = profiles.weights, [user.encode() for user in profiles.users]
+def _append(path: Path, block: Profiles, rows: Ints) -> None:
+    """Append the profiles in `rows` of the `block` to the files of the part at `path`."""
+    # Without a record of them, which would check all terms again for each part.
+    cells, names = block.weights[rows], [block.users[row].encode() for row in rows.tolist()]
     arrays: dict[str, Any] = {
         "names": b"".join(names),
         "lengths": np.array([len(name) for name in names], dtype=np.int64),
-        "sizes": profiles.sizes,
+        "sizes": np.diff(cells.indptr).astype(np.int64),
         "columns": cells.indices.astype(np.int32),
         "weights": cells.data,
     }

@@ -92,7 +92,7 @@ class _Dealt(NamedTuple):
         from ..grouping.shares import counts_of
 
         if not self.users.size:
-            return csr_matrix((0, len(self.profiles.terms)), dtype=np.int32)
+            return csr_matrix(np.zeros((0, len(self.profiles.terms)), dtype=np.int32))
         return counts_of(self.profiles, Grouping(self.group_of))
 
 

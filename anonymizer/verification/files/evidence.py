@@ -17,7 +17,7 @@ import numpy as np
 
 from ...arrays import Ints, Marks
 from ...errors import BadInput
-from ..finding import Broken, Finding, Findings, row_findings, settled
+from ..finding import Broken, Counted, Finding, Findings, row_findings, settled
 from .profiles import JudgedProfiles, keys_of, open_file, sort_columns
 from .strict_lines import CellReader, LineFault, Record, TermCells, read_lines, read_strictly
 
@@ -80,6 +80,7 @@ _CHANGES: Record = {
 }
 FORMAT_WORDS = {*_MANIFEST, ROWS, LOG, WITHDRAWN, FIRST_ROW, "rows"}
 _MEMBER_LINE = re.compile(r'\{"user": "([^"\\\x00-\x1f]+)", "row": "([^"\\\x00-\x1f]+)"\}\n')
+_LIKE_ROW = re.compile(r"g+[0-9]{4,}")
 _ROW_LINE = re.compile(rb'^\{"row": "([^"\\]+)"', re.MULTILINE)
 _MEMBER_REST = len('{"user": "", "row": ""}\n')
 _DELETIONS_OF = re.compile(rb'^\{"user": ("(?:[^"\\]|\\.)*"), ', re.MULTILINE)
@@ -126,6 +127,7 @@ class Numbering(NamedTuple):
     withdrawn: int  # rows of it
     users: Set[str]  # of this cohort and of earlier ones
     left: bool  # whether some of them have left, so that nobody knows their ids
+    last: int = 0  # of a shard: the number of the last row of all shards
 
 
 def cohort_places(release: Path) -> list[str]:
@@ -209,6 +211,14 @@ def judge_files(sums: Mapping[str, str], checksums: bytes) -> Findings:
         yield Finding("files", True, CHECKSUMS, "every part is as it was written")
 
 
+def shard_ends(files: Parts) -> Ints | None:
+    """Return the number of the last row of each shard in `files`; None if there are no shards."""
+    shards = [name for name in sorted(files) if part_of(name) == ROWS != name]
+    if not shards:
+        return None
+    return np.cumsum([files[name].count(b"\n") for name in shards]) - 1
+
+
 def judge_shards(files: Parts) -> Findings:
     """Yield whether each shard of members in `files` is about rows of the same shard."""
     shards = [name for name in sorted(files) if part_of(name) == ROWS != name]
@@ -216,7 +226,7 @@ def judge_shards(files: Parts) -> Findings:
     for number, name in enumerate(shards):
         place = shard_of(MEMBERS, number)
         there = {match[1].decode(errors="replace") for match in _ROW_LINE.finditer(files[name])}
-        if not {*_read_members(files[place], place)[1]} <= there:
+        if not {*read_members(files[place], place)[1]} <= there:
             wrong.append(place)
     for name in wrong:
         yield Finding("shards", False, name, "is about a row of another shard")
@@ -353,7 +363,7 @@ def judge_identity(
     users = numbering.users
     # Hashes are free text, so they must look like hashes.
     hashes = [manifest["input_hash"], *manifest["sha256"].values()]
-    texts = {text for text in _texts(manifest) if text not in known}
+    texts = {text for text in texts_in(manifest) if text not in known}
     free = {text for text in texts if text not in hashes or not _HASH.fullmatch(text)}
     faults = {
         "it holds a user's id": bool(texts & users),
@@ -369,23 +379,29 @@ def judge_identity(
     yield from row_findings("identity", misnamed, "is not named by its number", "rows are numbered")
 
 
-def _texts(value: Any) -> Iterator[str]:
+def like_row(text: str) -> bool:
+    """Return whether a row could be called `text`."""
+    return _LIKE_ROW.fullmatch(text) is not None
+
+
+def texts_in(value: Any) -> Iterator[str]:
     """Yield every text in a JSON value, also names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         yield from value
         for inner in value.values():
-            yield from _texts(inner)
+            yield from texts_in(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _texts(inner)
+            yield from texts_in(inner)
 
 
 def _misnamed(names: list[str], numbering: Numbering) -> Marks:
     """Return marks for `names` that are not in the order of numbers, with gaps for withdrawn."""
     behind = numbering.first + len(names) + numbering.withdrawn
-    width = max(4, len(str(behind - 1)))
+    last = max(numbering.last, behind - 1)
+    width = max(4, len(str(last)))
     numbers = [f"{number:0{width}d}" for number in range(numbering.first, behind)]
     letters = "g"
     # Someone who left may have been called g0001: then the names had more letters, and still have.
@@ -450,7 +466,7 @@ def read_partition(
 
     Only those who `stood` in a withdrawn row have none, and others if `leaves_out` allows it.
     """
-    users, rows = _read_members(parts[MEMBERS])
+    users, rows = read_members(parts[MEMBERS])
     position = {user: at for at, user in enumerate(people.users)}
     row_of = {name: at for at, name in enumerate(names)}
     for number, (user, row) in enumerate(zip(users, rows, strict=True), 1):
@@ -470,7 +486,7 @@ def read_partition(
 
 def people_named(parts: Parts, stood: Set[str]) -> set[str]:
     """Return the users of a cohort: those that `parts` name, and those that `stood` in a row."""
-    members = _read_members(parts[MEMBERS])[0] if parts[MEMBERS] else []
+    members = read_members(parts[MEMBERS])[0] if parts[MEMBERS] else []
     try:
         deleted = [*map(read_strictly, _DELETIONS_OF.findall(parts.get(DELETIONS, b"")))]
     except ValueError as fault:
@@ -478,7 +494,7 @@ def people_named(parts: Parts, stood: Set[str]) -> set[str]:
     return {*members, *deleted, *stood}
 
 
-def _read_members(content: bytes, place: str = MEMBERS) -> tuple[list[str], list[str]]:
+def read_members(content: bytes, place: str = MEMBERS) -> tuple[list[str], list[str]]:
     """Return the users in `content`, that of the file at `place`, and the row of each."""
     try:
         # Faster than parsing; anything but the usual form is then read strictly.
@@ -526,5 +542,9 @@ def judge_partition(group_of: Ints, sizes: Ints, rows: JudgedRows) -> Findings:
         "partition",
         sizes != rows.users,
         "users is not the number of members",
-        f"each of {np.count_nonzero(group_of >= 0)} users is in exactly one of {sizes.size} rows",
+        Counted(
+            "each of {} users is in exactly one of {} rows",
+            int(np.count_nonzero(group_of >= 0)),
+            int(sizes.size),
+        ),
     )

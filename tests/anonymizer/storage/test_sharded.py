@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +17,10 @@ from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.releases import read_hash, read_release, row_lines_of, write_release
 from anonymizer.storage.sharded import ReleaseHead, called_like_rows, write_sharded_release
 
+from ..cut_release import again, flip, resum, substitute, swap
+
 # Three shards: rows of two, one and two people.
 PEOPLE = ((("ada", "bob"), ("cy",)), (("di", "ed"),), (("flo", "gus"), ("hal",)))
-SUMS = "private/checksums.sha256"
 
 
 def shards() -> Iterator[Release]:
@@ -50,23 +49,6 @@ def release(tmp_path: Path) -> Path:
 
 def read(folder: Path) -> Release:
     return read_release(folder, lambda *_: UNKNOWN)
-
-
-def resum(folder: Path) -> None:
-    """Write all hashes again, as one would who knows the format."""
-    manifest = (folder / "release.json").read_text()
-    names = [line.split("  ")[1] for line in (folder / SUMS).read_text().splitlines()]
-    old = {line.split("  ")[1]: line[:64] for line in (folder / SUMS).read_text().splitlines()}
-    for name in names[:-1]:
-        manifest = manifest.replace(old[name], f"<{name}>")
-    for name in names[:-1]:
-        manifest = manifest.replace(f"<{name}>", sha256(folder / name))
-    (folder / "release.json").write_text(manifest)
-    (folder / SUMS).write_text("".join(f"{sha256(folder / name)}  {name}\n" for name in names))
-
-
-def sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_shards_hold_their_own_rows_and_people_by_names_that_run_through(release: Path) -> None:
@@ -129,25 +111,6 @@ def test_rows_are_never_called_like_users(tmp_path: Path) -> None:
     assert read(tmp_path / "release").rows.users == tuple(f"gg000{n}" for n in range(1, 6))
 
 
-def flip(folder: Path, name: str) -> None:
-    content = bytearray((folder / name).read_bytes())
-    content[len(content) // 2] ^= 1
-    (folder / name).write_bytes(content)
-
-
-def swap(folder: Path, part: str) -> None:
-    one, other = (folder / f"{part}-000{number}.jsonl" for number in (0, 1))
-    one.rename(folder / "aside")
-    other.rename(one)
-    (folder / "aside").rename(other)
-
-
-def substitute(folder: Path, name: str, old: str, new: str) -> None:
-    text = (folder / name).read_text()
-    assert old in text
-    (folder / name).write_text(text.replace(old, new, 1))
-
-
 TAMPERING: dict[str, Callable[[Path], object]] = {
     **{
         f"a byte of {part}-{number:04d}": lambda folder, name=f"{part}-{number:04d}.jsonl": flip(
@@ -160,16 +123,12 @@ TAMPERING: dict[str, Callable[[Path], object]] = {
     "members swapped": lambda folder: swap(folder, "private/members"),
     "a shard is missing": lambda folder: (folder / "rows-0001.jsonl").unlink(),
     "members are missing": lambda folder: (folder / "private/members-0002.jsonl").unlink(),
-    "a shard too many": lambda folder: shutil.copy(
-        folder / "rows-0002.jsonl", folder / "rows-0003.jsonl"
-    ),
-    "members too many": lambda folder: shutil.copy(
-        folder / "private/members-0002.jsonl", folder / "private/members-0003.jsonl"
-    ),
+    "a shard too many": lambda folder: again(folder, "rows"),
+    "members too many": lambda folder: again(folder, "private/members"),
 }
 FORGERY: dict[str, Callable[[Path], object]] = {
     "members swapped": lambda folder: swap(folder, "private/members"),
-    "shards swapped": lambda folder: (swap(folder, "rows"), swap(folder, "private/members")),
+    "shards swapped": lambda folder: swap(folder, "rows", "private/members"),
     "a user in two shards": lambda folder: substitute(
         folder, "private/members-0001.jsonl", '"di"', '"ada"'
     ),
