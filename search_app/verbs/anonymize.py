@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import console
 from ..errors import UsageError
@@ -12,14 +16,19 @@ from ..settings import DEFAULT_METHOD, Settings
 from ..workspace.folder import Workspace
 from .arguments import (
     PROFILES,
+    add_engine,
     add_json,
     add_second,
     add_seed,
     add_set,
     assignments,
+    engine_of,
     help_with,
     seed_of,
 )
+
+if TYPE_CHECKING:
+    from ..tasks.releasing import Deal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="deal the users into N parts and group each by itself, when memory is short; bounds, "
         "shares and pools are of all users (default: 1, and more for over 8,388,608 users)",
     )
+    add_engine(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -82,6 +92,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     )
 
     workspace, output = Workspace(settings.workspace), arguments.output
+    if engine_of(arguments, arguments.parts) and (arguments.parts or 1) < 2:
+        raise UsageError("--engine spark works part by part; name 2 or more: --parts 16")
     asked = Asked(
         arguments.method,
         assignments(arguments.set),
@@ -109,13 +121,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             for line in change_lines(changes(before, release)):
                 console.say(line)
 
-        made = write_release_of(
-            source,
-            place,
-            asked,
-            settings,
-            check=None if output else say_changes,
-        )
+        with _engine(arguments) as deal:
+            made = write_release_of(
+                source,
+                place,
+                replace(asked, deal=deal),
+                settings,
+                check=None if output else say_changes,
+            )
         if not output:
             serve_release(workspace, place, profiles)
     kind = kind_of(promise_of(made["method"], made["parameters"]))
@@ -135,6 +148,23 @@ def _parts_of(arguments: argparse.Namespace) -> int | None:
         raise UsageError(f"--parts {arguments.parts} must be from 1 to {MOST_PARTS}")
     parts: int | None = arguments.parts
     return parts
+
+
+@contextmanager
+def _engine(arguments: argparse.Namespace) -> Iterator[Deal]:
+    """Give what deals profiles into parts for the engine that `arguments` name."""
+    from anonymizer.backends.parts import deal
+
+    from ..tasks.profiling import on_cluster
+
+    engine = engine_of(arguments, arguments.parts)
+    if not engine:
+        yield deal
+        return
+    from anonymizer.backends.spark_parts import deal_on
+
+    with on_cluster(engine, "parts") as cluster:
+        yield deal_on(cluster)
 
 
 def _profiles_of(log: Path, workspace: Workspace, settings: Settings) -> Path:
