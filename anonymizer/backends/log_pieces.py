@@ -17,6 +17,7 @@ import numpy as np
 
 from ..arrays import Ints
 from ..compiled import compiled
+from ..errors import BadInput
 from ..model import QueryLog
 from ..querylog.files import can_be_cut, lines_between, opened
 from ..querylog.folding import Folding
@@ -24,6 +25,7 @@ from ..querylog.reading import LinesRead, check_reading
 from ..querylog.scanning import GOOD, ScannedLines, scanned
 
 PIECE = 24 << 20  # bytes of a file that is cut
+_BYTES = 256 << 20  # of a log's files in a part, unless parts are named
 _AT_ONCE = 1 << 24  # bytes of lines that are dealt together
 _LINES = 40  # bits of a place that say the line in its piece; the piece stands above them
 
@@ -73,12 +75,24 @@ def pieces_of(paths: Sequence[Path], form: str | None, size: int = PIECE) -> lis
     return pieces
 
 
+def usual_parts(paths: Sequence[Path], cores: int) -> int:
+    """Return the number of parts for the logs at `paths` on so many `cores`."""
+    return max(2 * cores, sum(path.stat().st_size for path in paths) // _BYTES)
+
+
+def piece_size(paths: Sequence[Path], cores: int) -> int:
+    """Return the bytes of a piece of the logs at `paths`, of which each core gets a few."""
+    size = sum(path.stat().st_size for path in paths) // (4 * cores)
+    return min(PIECE, max(size, 1 << 16))
+
+
 def deal_lines(
     piece: Piece, parts: int, most: int | None, names: Mapping[str, str] | None = None
 ) -> Iterator[Dealt]:
     """Yield the good lines of `piece` by part, and at last what became of all its lines.
 
-    Up to `most` rejects are kept, or all for None. Users are called by their `names`, if given.
+    Up to `most` rejects are kept, or all for None. Users are called by
+    their `names`, if given, and each must have one.
     """
     read = LinesRead()
     for batch in _gathered(_lines_of(piece)):
@@ -170,7 +184,7 @@ def _some(rows: ScannedLines, lines: Ints) -> ScannedLines:
 
 
 def _renamed(rows: ScannedLines, names: Mapping[str, str]) -> ScannedLines:
-    """Return the good lines of `rows` with each user called by `names`, where there is a name."""
+    """Return the good lines of `rows` with each user called by `names`."""
     good = np.flatnonzero(rows.state == GOOD)
     raw, texts = rows.text.tobytes(), list[bytes]()
     user_at, query_at, query_end = (column.copy() for column in rows[1:4])
@@ -178,7 +192,9 @@ def _renamed(rows: ScannedLines, names: Mapping[str, str]) -> ScannedLines:
     spans = zip(*(column[good].tolist() for column in rows[1:4]), strict=True)
     for line, (low, middle, high) in zip(good.tolist(), spans, strict=True):
         user = raw[low:middle].decode()
-        new, query = names.get(user, user).encode(), raw[middle:high]
+        if user not in names:
+            raise BadInput("the released log has a row that nobody has; make the release again")
+        new, query = names[user].encode(), raw[middle:high]
         user_at[line], query_at[line] = used, used + len(new)
         used += len(new) + len(query)
         query_end[line] = used

@@ -12,7 +12,7 @@ from ..model import Profiles, QueryLog
 from ..profiles.events import Times
 from ..profiles.origins import Origins
 from ..querylog.reading import FIRST_REJECTS, ReadReport, Reject, report_of
-from .log_pieces import PIECE, Dealt, deal_lines, files_read, pieces_of
+from .log_pieces import Dealt, deal_lines, files_read, piece_size, pieces_of, usual_parts
 from .log_profiles import (
     PartChoices,
     PartCounts,
@@ -24,9 +24,6 @@ from .log_profiles import (
     united_counts,
 )
 from .spark import Cluster
-
-_BYTES = 256 << 20  # of a log's files in a part, unless parts are named
-
 
 OnRead = Callable[[ReadReport, int | None, int], object]
 
@@ -81,17 +78,6 @@ def profiles_on(
     count = cluster.task(partial(_counts, times=chosen.times, how=how))
     counts = owned.zip(cluster.items(own)).map(count)
     return MadeInParts(*united_counts(cluster.stream(counts), chosen, how), report, dropped)
-
-
-def usual_parts(paths: Sequence[Path], cores: int) -> int:
-    """Return the number of parts for the logs at `paths` on so many `cores`."""
-    return max(2 * cores, sum(path.stat().st_size for path in paths) // _BYTES)
-
-
-def piece_size(paths: Sequence[Path], cores: int) -> int:
-    """Return the bytes of a piece of the logs at `paths`, of which each core gets a few."""
-    size = sum(path.stat().st_size for path in paths) // (4 * cores)
-    return min(PIECE, max(size, 1 << 16))
 
 
 def _owners(dealt: Iterator[Dealt], how: PartChoices) -> list[PartOwners]:

@@ -286,8 +286,13 @@ def log_at(logs: Sequence[Path], *, form: str | None = None, folded: bool = True
     """Return the query log in the files `logs`; say how many lines of it were rejected, and why."""
     with console.progress("log") as progress:
         log, report = read_log(logs, progress, form=form, folded=folded)
+    say_rejected(report)
+    return log
+
+
+def say_rejected(report: ReadReport) -> None:
+    """Say how many lines of a log were rejected, and why, by its `report`."""
     if report.rejected:
         rejected = count(report.rejected, "line was", "lines were")
         why = (*report.doubts, place_of(report.first_rejects[0]))[0]
         console.say(f"{rejected} rejected, the first one: {why}")
-    return log

@@ -15,11 +15,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy.sparse import csr_matrix
 
+from anonymizer.backends.everybody import with_everybody
 from anonymizer.backends.log_profiles import PartChoices
+from anonymizer.backends.parts import deal, deal_key, key_of_deal
+from anonymizer.backends.shards import keep, write_shards
 from anonymizer.backends.spark import Cluster, EngineFault, Task, connected
+from anonymizer.backends.spark_parts import deal_on
 from anonymizer.backends.spark_profiles import profiles_on
 from anonymizer.errors import BadInput
+from anonymizer.measures.facts import fact_sums, facts_of
+from anonymizer.methods import METHODS, anonymize_in_parts
+from anonymizer.methods.baselines import BASELINES
+from anonymizer.methods.method import Inputs
+from anonymizer.model import Profiles, silent
 from anonymizer.profiles.building import ProfileChoices, build_profiles
 from anonymizer.profiles.origins import Origins
 from anonymizer.querylog.reading import read_log
@@ -28,6 +38,7 @@ from anonymizer.terms.analysis import WordAnalysis
 from anonymizer.terms.counting import TermCounter
 from search_app.cli import run
 
+from ..anonymizer.small_world import KEY, drawn_documents, drawn_people
 from .spark_cluster import SparkCluster, missing
 
 if reason := missing():
@@ -134,7 +145,7 @@ def gate(patch: pytest.MonkeyPatch, folder: Path, act: Callable[[str], object]) 
     return stages
 
 
-def silent(_done: int, _of: int) -> None: ...
+def silent_shares(_done: int, _of: int) -> None: ...
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -169,7 +180,7 @@ def test_a_worker_killed_in_each_stage_changes_nothing(
 
     chosen = how(weights="recency")
     stages = gate(monkeypatch, tmp_path, kill)
-    with connected(spark.url, silent) as cluster:
+    with connected(spark.url, silent_shares) as cluster:
         assert made_on(cluster, log, chosen, 16) == made_here(log, chosen)
     assert [stage[2:] for stage in stages] == ["deal_lines", "_owners", "_counts"]
     assert len([*tmp_path.glob("*.came")]) == 3
@@ -191,11 +202,91 @@ def test_the_verb_writes_the_same_files(
     assert b"too few columns" in made["local"]["rejects.jsonl"]
 
 
+def released(method: str, folder: Path, deal_parts: Any, **chosen: Any) -> dict[str, bytes]:
+    """Return the files of the release by `method` in parts that `deal_parts` makes."""
+    people, scratch = drawn_people(131, most=12), folder / f"{method}-scratch"
+    scratch.mkdir(parents=True)
+    key = key_of_deal(KEY) if "key" in METHODS[method].needs else deal_key([people], 3)
+    dealt = with_everybody(deal_parts([people], 4, key, scratch / "parts"))
+    nobody = Profiles((), people.terms, csr_matrix(people.weights[:0]))
+    inputs = Inputs(nobody, 3, sample=drawn_documents(), key=KEY, everybody=dealt.everybody)
+    shards = keep(anonymize_in_parts(method, dealt, inputs, chosen, fact_sums), scratch, silent)
+    facts, place = facts_of(shards.measured), folder / method
+    rest: dict[str, Any] = {"seed": 3, "input_hash": fingerprint(people), "profiles": {}}
+    write_shards(shards, facts, dealt.like_rows, place, **rest)
+    return files_of(place)
+
+
+def test_releases_are_those_of_one_machine_by_every_method_that_knows_parts(
+    spark: SparkCluster, tmp_path: Path
+) -> None:
+    chosen: dict[str, dict[str, Any]] = {
+        "p-linkability": {"p": 0.4, "k": 2, "t": 0.9, "augment": "none", "refine": "swap"},
+        "composition": {"p": 0.4, "size": 4, "steps": 6000},
+        "pooled": {"p": 0.4, "steps": 6000},
+        "vocabulary-k": {"k": 2, "eps": 0.0},
+        "km-anonymity": {"k": 2, "m": 2},
+        "dp-rows": {"epsilon": 90.0, "rows": 2},
+    }
+    baselines = {method.name for method in BASELINES} - {"dp-rows"}
+    in_parts = {name for name, method in METHODS.own.items() if method.in_parts}
+    assert chosen.keys() == in_parts - baselines
+    with connected(spark.url, silent_shares) as cluster:
+        for method, values in chosen.items():
+            here = released(method, tmp_path / "here", deal, **values)
+            there = released(method, tmp_path / "there", deal_on(cluster), **values)
+            assert here == there, method
+            assert ("rows-0003.jsonl" in here) == (method != "dp-rows")
+
+
+def test_a_worker_killed_while_groups_are_made_changes_no_byte_of_the_release(
+    spark: SparkCluster,
+    log: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    named = ["--workspace", str(tmp_path / "w")]
+    assert run([*named, "profiles", *map(str, log), "--size", "4"]) == 0
+    asked = [*named, "anonymize", "--set", "p=0.8", "--parts", "4", "--seed", "5", "-o"]
+    assert run([*asked, str(tmp_path / "here")]) == 0
+
+    def kill(_stage: str) -> None:
+        spark.kill("w2")
+        spark.start_worker("w2")
+
+    stages = gate(monkeypatch, tmp_path, kill)
+    assert run([*asked, str(tmp_path / "there"), "--engine", "spark", "--master", spark.url]) == 0
+    assert len(stages) >= 2
+    assert len([*tmp_path.glob("*.came")]) == len(stages)
+    assert files_of(tmp_path / "here") == files_of(tmp_path / "there")
+
+
+def test_a_log_is_measured_to_the_last_digit_as_on_one_machine(
+    spark: SparkCluster, log: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = log[0].read_text().splitlines()
+    kept = [line.split("\t")[:2] for line in lines[::2] if line.count("\t") == 2]
+    text = "".join(
+        f"{user}\t{query}{' in rain' * (at % 5 == 0)}\n" for at, (user, query) in enumerate(kept)
+    )
+    (tmp_path / "released.tsv").write_text(text)
+    said = {}
+    for engine, more in (("local", []), ("spark", ["--master", spark.url])):
+        tables = [str(tmp_path / f"{name}-{engine}.csv") for name in ("all", "worst")]
+        named = ["measure", "--log", str(tmp_path / "released.tsv"), "--against", str(log[0])]
+        named += ["-o", tables[0], "--worst", tables[1], "--json", "--engine", engine, *more]
+        assert run(named) == 0
+        shown = capsys.readouterr()
+        said[engine] = [shown.out, *(Path(table).read_bytes() for table in tables), shown.err]
+    assert said["spark"] == said["local"]
+    assert "1 line was rejected" in said["local"][3]
+
+
 def test_a_refusal_of_a_task_is_said_in_its_words_and_another_error_without_its_text(
     spark: SparkCluster, log: list[Path]
 ) -> None:
     log[1].write_bytes(log[1].read_bytes()[:-9])
-    with connected(spark.url, silent) as cluster:
+    with connected(spark.url, silent_shares) as cluster:
         with pytest.raises(BadInput, match="incomplete, or not packed as its name says"):
             profiles_on(cluster, log, how(), parts=3)
         with pytest.raises(EngineFault) as fault:

@@ -22,7 +22,7 @@ from anonymizer.backends.log_profiles import (
     owners_in_part,
     united_counts,
 )
-from anonymizer.errors import BadParameter
+from anonymizer.errors import BadInput, BadParameter
 from anonymizer.model import Profiles, QueryLog
 from anonymizer.profiles.building import ProfileChoices, build_profiles, without_robots
 from anonymizer.profiles.origins import Origins
@@ -181,10 +181,12 @@ def test_a_user_s_events_are_in_one_part_with_their_places_in_the_log(tmp_path: 
 def test_users_are_called_by_the_names_that_are_given(tmp_path: Path) -> None:
     (tmp_path / "log.tsv").write_bytes(tsv([("g1", "tea", 5), ("g2", "zoo", 6)]))
     (piece,) = pieces_of([tmp_path / "log.tsv"], None)
-    lines = [some for _, some in deal_lines(piece, 1, 0, {"g1": "somebody ü"})]
+    lines = [some for _, some in deal_lines(piece, 1, 0, {"g1": "somebody ü", "g2": "b"})]
     log = part_of_log(lines)[0].log()
-    assert log.users == ("somebody ü", "g2")
+    assert log.users == ("somebody ü", "b")
     assert [log.text(event) for event in range(2)] == ["tea", "zoo"]
+    with pytest.raises(BadInput, match="a row that nobody has"):
+        list(deal_lines(piece, 1, 0, {"g1": "a"}))
 
 
 def test_all_rejects_are_kept_if_they_are_wanted(tmp_path: Path) -> None:
