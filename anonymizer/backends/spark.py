@@ -37,7 +37,7 @@ _MASTER = re.compile(r"spark://[^\s,/]+:\d+(,[^\s,/]+:\d+)*|local\[\d+\]")
 _EVERY = 0.2  # seconds between two looks at a job
 _PATIENCE = 15  # looks without an answer of the master, until it is lost
 _WAIT = 5.0  # seconds for a connection, or for a session to end
-_AT_ONCE = 8  # parts that are fetched together
+_AT_ONCE = 16  # parts that are fetched together
 # No web page and no file of events: both would show file names and outlast the run. What tasks
 # pass on through a machine's disk holds queries, so it is encrypted.
 _CONF = {
@@ -128,20 +128,16 @@ class Cluster:
 
         return rdd.persist(StorageLevel.DISK_ONLY)
 
-    def all(self, rdd: RDD[Any]) -> list[Any]:
-        """Return all of `rdd`, in its order."""
-        made: list[Any] = self._run(rdd.collect)
-        return made
-
     def stream(self, rdd: RDD[Any]) -> Iterator[Any]:
         """Make all of `rdd`, and yield it in its order with only a few parts in memory."""
-        kept = self.kept(rdd)
-        self._run(kept.count)
-        numbers = range(kept.getNumPartitions())
+        numbers = range(rdd.getNumPartitions())
+        # Made by all workers first, so that none waits while results are fetched.
+        made = self.kept(rdd) if len(numbers) > _AT_ONCE else rdd
+        if made.is_cached:
+            self._run(made.count)
         for low in range(0, len(numbers), _AT_ONCE):
             some = [*numbers[low : low + _AT_ONCE]]
-            yield from self._run(partial(self._context.runJob, kept, iter, some))
-        kept.unpersist()
+            yield from self._run(partial(self._context.runJob, made, iter, some))
 
     def _run(self, job: Callable[[], Any]) -> Any:
         """Return the result of `job`, while its progress and the master are watched."""

@@ -62,7 +62,7 @@ def profiles_on(
     owners = cluster.task(partial(_owners, how=how))
     dealt = cluster.items(pieces).flatMap(deal).partitionBy(parts, int)
     owned = cluster.kept(dealt.mapPartitions(owners))
-    summaries: list[PartSummary] = cluster.all(owned.map(_summary))
+    summaries: list[PartSummary] = [*cluster.stream(owned.map(_summary))]
     reads = (read for part in summaries for read in part.reads)
     files = files_read(pieces, reads, paths)
     if on_reject:

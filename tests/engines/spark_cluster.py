@@ -18,6 +18,7 @@ from anonymizer.errors import BadInput
 ROOT = Path(__file__).parents[2]
 _MASTER = ("org.apache.spark.deploy.master.Master",)
 _WORKER = ("org.apache.spark.deploy.worker.Worker", "--cores", "1", "--memory", "1g")
+_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # in a run this short the rest costs time
 _LONGEST = 60.0  # seconds until a process of the cluster must be ready
 
 
@@ -37,6 +38,9 @@ class SparkCluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        (folder / "conf").mkdir(exist_ok=True)
+        lines = (f"spark.{of}.extraJavaOptions {_QUICK}\n" for of in ("driver", "executor"))
+        (folder / "conf" / "spark-defaults.conf").write_text("".join(lines), encoding="utf-8")
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._start("master", *_MASTER)
         self.url = self._said("master", r"Starting Spark master at (spark://\S+)")
@@ -50,6 +54,8 @@ class SparkCluster:
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
             "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_DIRS": str(self.folder / "local"),
+            "SPARK_CONF_DIR": str(self.folder / "conf"),
         }
 
     def start_worker(self, name: str) -> None:
@@ -64,10 +70,6 @@ class SparkCluster:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
-    def executors(self, name: str) -> int:
-        """Return how many executors the worker `name` has started."""
-        return len([*(self.folder / name).glob("app-*/*")])
-
     def stop(self) -> None:
         """End all processes."""
         for name in [*self._processes]:
@@ -81,6 +83,7 @@ class SparkCluster:
             "JAVA_HOME": str(java_home()),
             "SPARK_HOME": str(home),
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": _QUICK,
         }
         with (self.folder / f"{name}.log").open("wb") as log:
             self._processes[name] = subprocess.Popen(
@@ -108,4 +111,8 @@ class SparkCluster:
 if __name__ == "__main__":  # a cluster for trials: spark_cluster.py FOLDER, until Ctrl-C
     made = SparkCluster(Path(sys.argv[1]))
     print(made.url, flush=True)
-    signal.pause()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    try:
+        signal.pause()
+    finally:
+        made.stop()

@@ -7,8 +7,9 @@ import gzip
 import json
 import os
 import random
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -174,7 +175,11 @@ def test_profiles_are_those_of_one_machine(spark: SparkCluster, log: list[Path])
 def test_a_worker_killed_in_each_stage_changes_nothing(
     spark: SparkCluster, log: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shuffled: list[Path] = []
+
     def kill(_stage: str) -> None:
+        shuffled.extend(spark.folder.rglob("shuffle_*.data"))
+        assert not told_by(shuffled)
         spark.kill("w1")
         spark.start_worker("w1")
 
@@ -184,6 +189,15 @@ def test_a_worker_killed_in_each_stage_changes_nothing(
         assert made_on(cluster, log, chosen, 16) == made_here(log, chosen)
     assert [stage[2:] for stage in stages] == ["deal_lines", "_owners", "_counts"]
     assert len([*tmp_path.glob("*.came")]) == 3
+    assert shuffled
+    assert [*spark.folder.rglob("w?/app-*/*/stderr")]
+    assert told_by(spark.folder.rglob("*")) == []
+
+
+def told_by(paths: Iterable[Path]) -> list[Path]:
+    """Return those of `paths` that hold a query or a user, plain or packed by Spark."""
+    files = [path for path in paths if path.is_file()]
+    return [path for path in files if re.search(b"kitten|person", path.read_bytes())]
 
 
 def test_the_verb_writes_the_same_files(
@@ -290,7 +304,7 @@ def test_a_refusal_of_a_task_is_said_in_its_words_and_another_error_without_its_
         with pytest.raises(BadInput, match="incomplete, or not packed as its name says"):
             profiles_on(cluster, log, how(), parts=3)
         with pytest.raises(EngineFault) as fault:
-            cluster.all(cluster.items(["the query"]).map(cluster.task(partial(_broken, 1))))
+            [*cluster.stream(cluster.items(["the query"]).map(cluster.task(partial(_broken, 1))))]
     assert str(fault.value).startswith("a task failed on the cluster: KeyError (test_spark.py, li")
     assert "query" not in str(fault.value)
 
