@@ -16,6 +16,9 @@ from .linkability import GroupSums, facts_of_groups, group_sums, published_sums
 from .vocabulary import occurrences, own_shares
 
 if TYPE_CHECKING:
+    from ..backends.everybody import Crowd
+
+if TYPE_CHECKING:
     pass
 
 Facts = dict[str, float | int]

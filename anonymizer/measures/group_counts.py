@@ -13,6 +13,9 @@ from ..model import Profiles, Release
 from ..profiles.rare_terms import without_rare_terms
 
 if TYPE_CHECKING:
+    from ..backends.everybody import Crowd
+
+if TYPE_CHECKING:
     pass
 
 

@@ -28,6 +28,9 @@ from .group_counts import GroupCounts, count_groups, published_cells, published_
 from .measurement import Measurement, by_group
 
 if TYPE_CHECKING:
+    from ..backends.everybody import Crowd
+
+if TYPE_CHECKING:
     pass
 
 READINGS = ("average", "share", "worst", "belief")
