@@ -53,8 +53,8 @@ SOLE_IMPORTERS = {
 # Rooms and modules of each package from the top down: each may import what stands after it.
 LAYERS = {
     "anonymizer": "publishing > publishing_shards > certificate"
-    " > methods|measures|verification|attacks > rows > grouping|deletion|vocabularies"
-    " > similarity > sensitivity|profiles|marketing"
+    " > methods|measures|verification|attacks > backends > rows"
+    " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > families > arrays|promise|errors",
     "index": "inspection > build > opening|sources > lucene|forward|corpora > manifest > model",
     "search_app": "__main__|wsgi > cli > verbs|api > server > web"
@@ -64,7 +64,7 @@ LAYERS = {
     " > parameters > site > faults|headers|wording",
 }
 _MAKERS = ("methods", "grouping", "deletion", "rows", "similarity", "profiles", "storage")
-_MAKERS += ("vocabularies", "marketing", "querylog", "terms")
+_MAKERS += ("vocabularies", "marketing", "querylog", "terms", "backends")
 # What a room may not import, at whatever depth it lies: a judge shares no code with the makers.
 WALLS = {
     "anonymizer": ("index", "search_app"),

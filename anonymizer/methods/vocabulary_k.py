@@ -29,7 +29,17 @@ import numpy as np
 
 from ..model import Release
 from ..promise import Promise
-from .method import SWITCH, Inputs, Method, Options, option, rare, taxonomies, taxonomy_faults
+from .method import (
+    SWITCH,
+    Inputs,
+    Method,
+    Options,
+    each_by_itself,
+    option,
+    rare,
+    taxonomies,
+    taxonomy_faults,
+)
 
 if TYPE_CHECKING:
     from ..rows.typical import Published, Typical
@@ -188,6 +198,7 @@ METHOD = Method(
     "that match over all members",
     promise=Promise("group", "vocabulary"),
     run=run,
+    in_parts=each_by_itself(run),
     options=VocabularyK,
     needs=frozenset({"wordnet", "taxonomy"}),
 )

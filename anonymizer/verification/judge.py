@@ -396,7 +396,10 @@ def _grounds(
     if evidence.SLOTS in judge.keeps:
         slots = read_slots(parts, rows.names, people.users, rows.terms)
     shares = known.shares if known else None
-    return Grounds(people, parts, rows, group_of, counted, shares, person, slots, parameters)
+    ends = evidence.shard_ends(cohort.files)
+    counted = counted if ends is None else replace(counted, shards=ends.size)
+    read = people, parts, rows, group_of, counted, shares, person, slots, parameters
+    return Grounds(*read, ends=ends)
 
 
 def _count_people(cohort: CohortCase, grounds: Grounds) -> None:

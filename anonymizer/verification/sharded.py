@@ -126,7 +126,7 @@ def deal_out(
     least = least_people(cohort.manifest["parameters"])
     rare = people.having < least if least > 1 else None
     having = people.having if rare is None else np.where(rare, 0, people.having)
-    everybody = Everybody(len(people), int(having.sum()), having, sum(rows), rare)
+    everybody = Everybody(len(people), int(having.sum()), having, sum(rows), len(rows), rare)
     numbering = Numbering(1, 0, people.marked, left=False, last=sum(rows))
     return ShardsToJudge(release, cohort, people, shard_of_user, rows, everybody, numbering)
 

@@ -24,6 +24,7 @@ class Everybody(NamedTuple):
     profile_terms: int  # the sum of the numbers of terms of all profiles
     having: Ints  # term -> users who have it
     rows: int
+    shards: int
     rare: Marks | None = None  # terms that too few people have, if that is promised
 
 
@@ -46,6 +47,7 @@ class Tally:
     withdrawn: int = 0  # rows that there were when the release was made, and are no more
     edited: Marks | None = None  # the rows with a member whose profile has changed since
     elsewhere: int = 0  # rows in other shards
+    shards: int = 1  # of all rows
 
     @property
     def made(self) -> int:
@@ -64,6 +66,7 @@ class Tally:
             profile_terms=everybody.profile_terms,
             having=np.append(everybody.having, more),
             elsewhere=everybody.rows - int(self.sizes.size),
+            shards=everybody.shards,
         )
 
     def sure(self, wrong: Marks) -> Marks:
@@ -156,6 +159,14 @@ class Grounds(NamedTuple):
     slots: Slots | None = None  # if the method keeps them
     parameters: Mapping[str, object] = MappingProxyType({})  # as stated, perhaps wrong
     all_people: JudgedProfiles | None = None  # with the terms that are too rare for rows
+    ends: Ints | None = None  # the last row of each shard, if there are several
+
+    def within_shards(self, wrong: Marks) -> Marks:
+        """Return marks for rows `wrong` before the next one, which is of the same shard."""
+        if self.ends is not None:
+            wrong = wrong.copy()
+            wrong[self.ends[self.ends >= 0]] = False
+        return wrong
 
 
 def tally(people: JudgedProfiles, group_of: Ints, span: int) -> Tally:

@@ -40,6 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_seed(parser)
     parser.add_argument(
+        "--parts",
+        type=int,
+        metavar="N",
+        help="deal the users into N parts and group each by itself, when memory is short; bounds, "
+        "shares and pools are of all users (default: 1, and more for over 8,388,608 users)",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         type=Path,
@@ -64,7 +71,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.model import Release
 
     from ..disclosure.kinds import kind_of
-    from ..tasks.releasing import takes_log, write_release_of
+    from ..tasks.releasing import Asked, takes_log, write_release_of
     from ..tasks.serving import (
         change_lines,
         changes,
@@ -75,6 +82,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     )
 
     workspace, output = Workspace(settings.workspace), arguments.output
+    asked = Asked(
+        arguments.method,
+        assignments(arguments.set),
+        seed_of(arguments),
+        arguments.log or (),
+        _parts_of(arguments),
+    )
     log = takes_log(arguments.method)
     if log and not arguments.profiles:
         raise UsageError(f"{arguments.method} takes a query log; name it in place of PROFILES")
@@ -92,18 +106,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
         # Before it is written, as it may replace the release that is served.
         def say_changes(release: Release) -> None:
-            for line in [] if output else change_lines(changes(before, release)):
+            for line in change_lines(changes(before, release)):
                 console.say(line)
 
         made = write_release_of(
             source,
             place,
-            method=arguments.method,
-            parameters=assignments(arguments.set),
-            seed=seed_of(arguments),
-            settings=settings,
-            logs=arguments.log or (),
-            check=say_changes,
+            asked,
+            settings,
+            check=None if output else say_changes,
         )
         if not output:
             serve_release(workspace, place, profiles)
@@ -114,6 +125,16 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if output and not arguments.json:
         console.say(f"It is not served. To serve it: veilsearch use {shlex.quote(str(output))}")
     return 0
+
+
+def _parts_of(arguments: argparse.Namespace) -> int | None:
+    """Return the number of parts in `arguments`; None if it is left to the number of users."""
+    from anonymizer.backends.parts import MOST_PARTS
+
+    if arguments.parts is not None and not 1 <= arguments.parts <= MOST_PARTS:
+        raise UsageError(f"--parts {arguments.parts} must be from 1 to {MOST_PARTS}")
+    parts: int | None = arguments.parts
+    return parts
 
 
 def _profiles_of(log: Path, workspace: Workspace, settings: Settings) -> Path:

@@ -211,6 +211,14 @@ def judge_files(sums: Mapping[str, str], checksums: bytes) -> Findings:
         yield Finding("files", True, CHECKSUMS, "every part is as it was written")
 
 
+def shard_ends(files: Parts) -> Ints | None:
+    """Return the number of the last row of each shard in `files`; None if there are no shards."""
+    shards = [name for name in sorted(files) if part_of(name) == ROWS != name]
+    if not shards:
+        return None
+    return np.cumsum([files[name].count(b"\n") for name in shards]) - 1
+
+
 def judge_shards(files: Parts) -> Findings:
     """Yield whether each shard of members in `files` is about rows of the same shard."""
     shards = [name for name in sorted(files) if part_of(name) == ROWS != name]
