@@ -117,8 +117,7 @@ def deal(blocks: Iterable[Profiles], count: int, key: bytes, folder: Path) -> Lo
         # Two bytes a user, as this is all that stays in memory of most users.
         dealt.append(part_of.astype(np.int16))
         for number in np.unique(part_of).tolist():
-            own = block.some(np.flatnonzero(part_of == number))
-            _append(folder / f"{number:04d}", own)
+            _append(folder / f"{number:04d}", block, np.flatnonzero(part_of == number))
     part_of = np.concatenate(dealt)
     refuse_empty(part_of, count)
     return LocalParts(folder, terms, part_of)
@@ -130,13 +129,14 @@ def refuse_empty(part_of: Ints, count: int) -> None:
         raise BadParameter(f"parts={count}: {empty} parts got nobody; take fewer parts")
 
 
-def _append(path: Path, profiles: Profiles) -> None:
-    """Append `profiles` to the files of the part at `path`."""
-    cells, names = profiles.weights, [user.encode() for user in profiles.users]
+def _append(path: Path, block: Profiles, rows: Ints) -> None:
+    """Append the profiles in `rows` of the `block` to the files of the part at `path`."""
+    # Without a record of them, which would check all terms again for each part.
+    cells, names = block.weights[rows], [block.users[row].encode() for row in rows.tolist()]
     arrays: dict[str, Any] = {
         "names": b"".join(names),
         "lengths": np.array([len(name) for name in names], dtype=np.int64),
-        "sizes": profiles.sizes,
+        "sizes": np.diff(cells.indptr).astype(np.int64),
         "columns": cells.indices.astype(np.int32),
         "weights": cells.data,
     }

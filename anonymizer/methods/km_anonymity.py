@@ -190,6 +190,7 @@ METHOD = Method(
     paper="Burghardt et al.",
     about="terms are deleted, nobody is grouped",
     promise=Promise("person", "combinations"),
+    parts_cost="a term is kept only where k people of the same part have it, so less is kept",
     run=run,
     in_parts=each_by_itself(run),
     options=KmAnonymity,

@@ -268,6 +268,7 @@ class Method(Chooser[Chosen]):
     # How it runs in parts of the users: it yields the shards of the release, which keep the promise
     # together. None: only on all users at once.
     in_parts: Callable[[Dealt, Inputs, Chosen, Measure[Any]], Iterator[Made[Any]]] | None = None
+    parts_cost: str = ""  # what parts cost, where they cost much
     # What is promised instead if the option has the value.
     promises: Mapping[tuple[str, Value], Promise] = field(default_factory=dict)
 
@@ -304,7 +305,8 @@ class Method(Chooser[Chosen]):
     def help(self) -> str:
         """Return the help: every option with its default and its explanation."""
         head = f"parameters of {self.name} ({self.paper}): {self.about}:"
-        return "\n".join([textwrap.fill(head, _WIDTH), *help_lines(self.options)])
+        in_parts = [textwrap.fill(f"in parts {self.parts_cost}", _WIDTH)] if self.parts_cost else []
+        return "\n".join([textwrap.fill(head, _WIDTH), *help_lines(self.options), *in_parts])
 
 
 def each_by_itself(

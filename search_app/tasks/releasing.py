@@ -283,6 +283,8 @@ def _write_in_parts(
             f"Note: {stored.users} users are more than {MOST_AT_ONCE}, so they are grouped in "
             f"{count} parts, one after the other; --parts N chooses another number."
         )
+    if cost := method_of(asked.method).parts_cost:
+        console.say(f"Note: in parts {cost}.")
     secret = fresh_key() if "key" in method_of(asked.method).needs else None
     key = key_of_deal(secret) if secret else deal_key(stored.blocks(), asked.seed)
     waiting = when_compiling(lambda: console.remark(COMPILING))
