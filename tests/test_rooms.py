@@ -53,8 +53,9 @@ SOLE_IMPORTERS = {
 }
 # Rooms and modules of each package from the top down: each may import what stands after it.
 LAYERS = {
-    "anonymizer": "publishing > certificate > methods|measures|verification|attacks > backends"
-    " > rows > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
+    "anonymizer": "publishing > publishing_shards > certificate"
+    " > methods|measures|verification|attacks > backends > rows"
+    " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > families > arrays|promise|errors",
     "index": "inspection > build > opening|sources > lucene|forward|corpora > manifest > model",
     "search_app": "__main__|wsgi > cli > verbs|api > server > web"

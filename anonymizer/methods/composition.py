@@ -10,6 +10,9 @@ away from N_t / n. That is so because groups are made of profiles in the order o
 any names could be theirs. Users with equal terms are ordered by a secret key, not by the seed; no
 row depends on the key, and it is not kept.
 
+In parts of the users, this key deals them to parts by their names, and each part is grouped by
+itself with the shares of all users. So any names of a group could still be theirs.
+
 If no size is given, sizes grow until a short annealing finds groups without a cell beyond p. They
 grow on while that makes groups closer: room to keep the promise is worth more members, up to a
 point. Each of g groups has n // g members or one more, and keeps the promise with its own size. All
@@ -102,7 +105,10 @@ def run(inputs: Inputs, options: Composition) -> Release:
 def in_parts(
     dealt: Dealt, inputs: Inputs, options: Composition, measure: Measure[S]
 ) -> Iterator[Made[S]]:
-    """Yield the shards of parts, whose groups have one size, and shares within p of everybody's."""
+    """Yield the shard and its `measure` of each part of the `dealt` people.
+
+    Groups have one size, and shares within p of everybody's.
+    """
     # In a smaller part some groups of a size would need two members more.
     least, most = _least_size(options, dealt.everybody.users), math.isqrt(min(dealt.sizes))
     if most < least:

@@ -24,6 +24,11 @@ Key 00 01 .. 1f, "groups", three items: 18196744385391566406, 921512720509337851
 12916560353276332279, thus the order 1, 2, 0. "ties of tea": 7035573845584675592,
 520046053104225255, 37503385224193059.
 
+In parts of the users, the key deals people to parts by their names, which says nothing of their
+profiles. Each part is grouped by itself; of the users who are too few for one more group there,
+those of all parts together make the last groups. All else is as above, over the groups of all
+parts: who is unassigned, how groups are numbered, pools, and the fallback row.
+
 Not promised: an attacker with a model of which terms go together can learn more. Someone who learns
 elsewhere how many of all n users have a term can subtract the groups' number; the rest are
 unassigned users. With `meet_paper` trials decide the size of groups, each with other users
@@ -44,7 +49,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
 from ..arrays import Ints
-from ..backends.everybody import Dealt, Everybody, Made, Measure, part_seed
+from ..backends.everybody import Crowd, Dealt, Made, Measure, part_seed
 from ..errors import Unsatisfiable
 from ..model import Grouping, Profiles, Progress, Release, row_names
 from ..promise import Promise
@@ -259,7 +264,10 @@ class _DealtPart(NamedTuple):
 def in_parts(
     dealt: Dealt, inputs: Inputs, options: Pooled, measure: Measure[S]
 ) -> Iterator[Made[S]]:
-    """Yield the shards: runs of rows, whose groups are of single parts, and pools of all groups."""
+    """Yield the shards of a release of all `dealt` people, and the `measure` of each.
+
+    A group is of one part, nearly always; pools are of all groups. A shard is a run of rows.
+    """
     from ..grouping.shares import fraction_of
 
     people, key = dealt.everybody.users, refuse_no_key(inputs.key)
@@ -286,7 +294,7 @@ def in_parts(
     row_of_user = np.where(group_of < 0, counts.shape[0], number[group_of])
     settled = replace(options, documents=refuse_no_sample(inputs.sample).vectors.shape[0])
     total = int(having.sum())
-    inside = Everybody(dealt.parts.terms, counts.shape[0] * size, having, total, np.zeros(0))
+    inside = Crowd(dealt.parts.terms, counts.shape[0] * size, having, total, np.zeros(0))
     shards = min(len(parts), counts.shape[0])
     cuts = (np.arange(shards + 1) * counts.shape[0] // shards).tolist()
     cuts[-1] = rows.shape[0]

@@ -12,6 +12,8 @@ from ..arrays import Floats, Ints, Marks, Numbers
 from ..compiled import compiled, cores, in_parallel
 from ..model import QueryLog
 
+_SHORT = 1 << 31  # events that numbers of 32 bits can count
+
 
 class Spans(NamedTuple):
     """Events in order: a span is a user or a session, and span i is order[at[i]:at[i + 1]]."""
@@ -69,7 +71,8 @@ def user_spans(log: QueryLog) -> Spans:
     """Return the events of `log` in order, one span per user; it is empty without events."""
     events = np.bincount(log.user, minlength=len(log.users))
     at = np.concatenate([[0], np.cumsum(events)]).astype(np.int64)
-    order = np.empty(log.user.size, dtype=np.int32)
+    # Numbers of 64 bits only where they are needed, as they take twice the memory.
+    order = np.empty(log.user.size, np.int32 if log.user.size <= _SHORT else np.int64)
     _by_user(log.user, at[:-1].copy(), order)
     _by_time(order, at, log.time)
     return Spans(order, at)

@@ -29,6 +29,7 @@ from .facts import FACTS, Figures, facts_of_figures, figures_of, judge_facts
 from .files import evidence
 from .files.foresight import foresee
 from .files.profiles import JudgedProfiles, read_people
+from .files.streamed import StreamedProfiles
 from .files.strict_lines import is_whole
 from .finding import Broken, Finding, Verdict, over_shards
 from .promises import (
@@ -84,7 +85,9 @@ def verify(release: Path, profiles: Path, since: Path | None = None) -> Verdict:
 
 
 def examine_shards(
-    release: Path, profiles: Path, each: Callable[[CohortCase], object] = lambda _: None
+    release: Path,
+    profiles: Path,
+    each: Callable[[StreamedProfiles, CohortCase], object] = lambda _people, _shard: None,
 ) -> Case | None:
     """Return the case of `release`, judged by `profiles` one shard at a time.
 
@@ -111,7 +114,7 @@ def examine_shards(
 
 
 def _judge_shards(
-    shards: ShardsToJudge, judge: Judge, each: Callable[[CohortCase], object]
+    shards: ShardsToJudge, judge: Judge, each: Callable[[StreamedProfiles, CohortCase], object]
 ) -> None:
     """Judge `shards` one by one, and then what they are together."""
     cohort, people, everybody = shards.cohort, shards.people, shards.everybody
@@ -126,7 +129,7 @@ def _judge_shards(
             sizes.append(grounds.tally.sizes)
             if not cohort.faults:
                 promise += judge.judge(manifest["parameters"], grounds)
-            each(shard)
+            each(people, shard)
         judged.append(shard.findings)
         promised.append(promise)
         for name, count in shard.checked.items():

@@ -115,7 +115,7 @@ def deal_out(
         content = evidence.read_files(release, [name])[name]
         cohort.sums[name] = evidence.sha256_of(content)
         users, row_of = evidence.read_members(content, name)
-        places = people.positions(users)
+        places = people.names.find(users)
         _refuse(places < 0, name, "its user has no profile")
         _refuse(shard_of_user[places] >= 0, name, "its user stands in another shard, too")
         shard_of_user[places] = number

@@ -52,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--parts",
         type=int,
         metavar="N",
-        help="deal the users into N parts and group each by itself, when memory is short; bounds, "
-        "shares and pools are of all users (default: 1, and more for over 8,388,608 users)",
+        help="deal the users into N parts, if memory is short, and group each by itself "
+        "(default: 1; more for over 8,388,608 users)",
     )
     add_engine(parser)
     parser.add_argument(
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.model import Release
 
     from ..disclosure.kinds import kind_of
-    from ..tasks.releasing import Asked, takes_log, write_release_of
+    from ..tasks.releasing import ReleaseRequest, takes_log, write_release_of
     from ..tasks.serving import (
         change_lines,
         changes,
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     workspace, output = Workspace(settings.workspace), arguments.output
     if engine_of(arguments, arguments.parts) and (arguments.parts or 1) < 2:
         raise UsageError("--engine spark works part by part; name 2 or more: --parts 16")
-    asked = Asked(
+    request = ReleaseRequest(
         arguments.method,
         assignments(arguments.set),
         seed_of(arguments),
@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             made = write_release_of(
                 source,
                 place,
-                replace(asked, deal=deal),
+                replace(request, deal=deal),
                 settings,
                 check=None if output else say_changes,
             )

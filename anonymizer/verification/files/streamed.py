@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Ints
+from ...arrays import Ints, Marks
 from ...errors import BadInput
 from .profiles import JudgedProfiles, Weighed, open_file
 from .strict_lines import TermCells, read_strictly
@@ -34,6 +34,38 @@ class _Block(NamedTuple):
     ends: Ints  # from 0
     columns: NDArray[np.int32]
     weights: NDArray[np.float64]
+
+
+class HashedNames:
+    """Names by hashes of 64 bits: of other texts one in 10^12 is taken for one of them."""
+
+    def __init__(self, hashes: Ints):
+        """Keep these `hashes`, and where each stood."""
+        self.places = np.argsort(hashes, kind="stable")
+        self._sorted = hashes[self.places]
+
+    def __len__(self) -> int:
+        return int(self._sorted.size)
+
+    @property
+    def distinct(self) -> bool:
+        """Return whether no two names have the same hash."""
+        return not np.any(self._sorted[1:] == self._sorted[:-1])
+
+    def find(self, texts: Sequence[str]) -> Ints:
+        """Return where each of `texts` stood among the names; -1 for others."""
+        wanted = _hashes(texts)
+        at = np.minimum(np.searchsorted(self._sorted, wanted), self._sorted.size - 1)
+        return np.where(self._sorted[at] == wanted, self.places[at], -1)
+
+    def marks(self, texts: Sequence[str]) -> Marks:
+        """Return marks for those of `texts` that are names."""
+        there: Marks = self.find(texts) >= 0
+        return there
+
+    def isdisjoint(self, texts: Iterable[str]) -> bool:
+        """Return whether none of `texts` is a name."""
+        return not self.marks([*texts]).any()
 
 
 class StreamedProfiles:
@@ -69,7 +101,7 @@ class StreamedProfiles:
             raise ValueError("terms are not in order")
         self._cuts = [*self._cut(file)]
         self.having = np.zeros(len(self.terms), dtype=np.int64)
-        hashes, sizes, binary, whole = [], [0], True, True
+        hashes, folded, sizes, binary, whole = [], [], [0], True, True
         for block in self._blocks(file):
             terms = np.diff(block.ends)
             keys = np.repeat(np.arange(terms.size), terms) * len(self.terms) + block.columns
@@ -83,19 +115,21 @@ class StreamedProfiles:
             whole &= bool(np.all(block.weights == np.floor(block.weights)))
             sizes.append(int(terms.max()))
             hashes.append(_hashes(block.users))
+            folds = [user.casefold() for user in block.users]
+            folded.append(hashes[-1] if folds == block.users else _hashes(folds))
             self.marked.update(filter(marks, block.users))
             self.sessions &= all("#" in user for user in block.users)
         self.weighed = Weighed(max(sizes), binary, whole)
-        all_hashes = np.concatenate(hashes)
-        self._by_hash = np.argsort(all_hashes, kind="stable")
-        self._hashes = all_hashes[self._by_hash]
-        if np.any(self._hashes[1:] == self._hashes[:-1]) or not np.all(self.having):
+        self.names = HashedNames(np.concatenate(hashes))
+        alike = all(one is other for one, other in zip(hashes, folded, strict=True))
+        self.folded = self.names if alike else HashedNames(np.concatenate(folded))
+        if not self.names.distinct or not np.all(self.having):
             raise ValueError("a user occurs twice, or nobody has a term")
         if self._where["columns"][1] != self._where["weights"][1] != int(self.having.sum()):
             raise ValueError("there are more cells than terms of users")
 
     def __len__(self) -> int:
-        return self._hashes.size
+        return len(self.names)
 
     def fingerprint(self) -> str:
         """Return the SHA-256 that a release of these profiles must state as its input."""
@@ -106,16 +140,6 @@ class StreamedProfiles:
         """Return the terms of these profiles, and none of the people."""
         none = TermCells(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
         return JudgedProfiles([], self.terms, none, self.weighed.binary)
-
-    def positions(self, users: Sequence[str]) -> Ints:
-        """Return the number of each of `users`, by the hash of the name; -1 for others."""
-        wanted = _hashes(users)
-        at = np.minimum(np.searchsorted(self._hashes, wanted), self._hashes.size - 1)
-        return np.where(self._hashes[at] == wanted, self._by_hash[at], -1)
-
-    def __contains__(self, user: object) -> bool:
-        # By the hash: of other texts, one in 10^12 is taken for a user's, and refused for it.
-        return isinstance(user, str) and bool(self.positions([user])[0] >= 0)
 
     def of(self, which: Ints, wanted: Sequence[int]) -> Iterator[JudgedProfiles]:
         """Yield the profiles of those users for whom `which` is 0, then 1, ..., over all terms.

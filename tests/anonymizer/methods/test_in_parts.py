@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import pickle
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import ceil
@@ -15,7 +16,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from anonymizer.backends.everybody import with_everybody
-from anonymizer.backends.parts import deal, deal_key, key_of_deal
+from anonymizer.backends.parts import LocalParts, deal, deal_key, key_of_deal
 from anonymizer.backends.shards import keep, write_shards
 from anonymizer.errors import BadParameter, Unsatisfiable
 from anonymizer.measures.facts import fact_sums, facts_of
@@ -30,7 +31,7 @@ from ..small_world import KEY, drawn_documents, drawn_people, priors, true_share
 
 P = Fraction(2, 5)
 CHOSEN: dict[str, dict[str, Any]] = {
-    "p-linkability": {"p": 0.4, "k": 2, "t": 0.9, "augment": "none", "refine": "swap"},
+    "p-linkability": {"p": 0.4, "k": 2, "l": 1.5, "t": 0.9, "augment": "none", "refine": "swap"},
     "composition": {"p": 0.4, "size": 4, "steps": 6000},
     "pooled": {"p": 0.4, "steps": 6000},
     "vocabulary-k": {"k": 2, "eps": 0.0},
@@ -65,6 +66,14 @@ class Written:
         return {path.name: path.read_bytes() for path in paths}
 
 
+class Shipped(LocalParts):
+    """Parts whose work goes to other machines and back, as far as their methods can tell."""
+
+    def each(self, work: Callable[[Profiles, Any], Any], given: Any) -> Iterator[Any]:
+        shipped = pickle.loads(pickle.dumps((work, [*given])))  # noqa: S301
+        return (pickle.loads(pickle.dumps(one)) for one in super().each(*shipped))  # noqa: S301
+
+
 Write = Callable[..., Written]
 
 
@@ -82,7 +91,8 @@ def write(tmp_path: Path) -> Write:
         key = key_of_deal(KEY) if needs_key else deal_key(blocks, 3)
         scratch = tmp_path / f"scratch-{name}"
         scratch.mkdir()
-        parts = deal(blocks, count, key, scratch / "parts")
+        local = deal(blocks, count, key, scratch / "parts")
+        parts = Shipped(local.folder, local.terms, local.part_of)
         dealt = with_everybody(parts, chosen.get("min_users", 1))
         nobody = Profiles((), parts.terms, csr_matrix((0, len(parts.terms))))
         inputs = Inputs(nobody, 3, sample=drawn_documents(), key=KEY, everybody=dealt.everybody)
