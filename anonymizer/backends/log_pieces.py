@@ -76,7 +76,7 @@ def pieces_of(paths: Sequence[Path], form: str | None, size: int = PIECE) -> lis
 
 
 def usual_parts(paths: Sequence[Path], cores: int) -> int:
-    """Return the number of parts for the logs at `paths` on so many `cores`."""
+    """Return the number of parts for the logs at `paths` on `cores` cores."""
     return max(2 * cores, sum(path.stat().st_size for path in paths) // _BYTES)
 
 

@@ -21,7 +21,7 @@ from ..arrays import Ints
 from ..model import Profiles, QueryLog
 from ..profiles.building import (
     Analyse,
-    Owners,
+    LogOwners,
     ProfileChoices,
     chosen_of,
     held_of,
@@ -58,7 +58,7 @@ class PartOwners(NamedTuple):
     """The owners in a part; None without events."""
 
     summary: PartSummary
-    owners: Owners | None
+    owners: LogOwners | None
     places: Ints  # of the events
 
 
@@ -127,7 +127,7 @@ def chosen_owners(parts: Sequence[PartSummary], choices: ProfileChoices) -> Chos
     spans = [part.span for part in parts]
     since, until = min(low for low, _ in spans), max(high for _, high in spans)
     times = times_of(since, until, int(last[chosen].max()), choices)
-    # Of each part those who are chosen, and which rows they are.
+    # Rows stand in the order of the whole log, so those of a part lie among all others.
     ends = np.cumsum([part.first.size for part in parts])
     part_of = np.searchsorted(ends, chosen, side="right")
     rows = [np.flatnonzero(part_of == part) for part in range(len(parts))]

@@ -1,8 +1,8 @@
 """Spark as the engine [I/O]: a session on a cluster, its jobs and what becomes of their errors.
 
 Tasks run the anonymizer's own code, so each machine has the same Python environment, and sees logs
-and folders under the same paths. Spark starts a task anew where a worker is lost. A lost master
-ends the run: nothing is written before all results are here.
+and folders under the same paths. Where a worker is lost, Spark does
+its tasks once more. A lost master ends the run: nothing is written before all results are here.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _FAILED = re.compile(r"TaskFailed: (\w+ \([\w.]+, line \d+\))")
 _STRANGE = re.compile(r"ModuleNotFoundError|PYTHON_VERSION_MISMATCH|Cannot run program|ImportError")
 
 
-class Engine(NamedTuple):
+class SparkEngine(NamedTuple):
     """A cluster, by the address of its master, and the number of parts, if one is named."""
 
     master: str
@@ -78,7 +78,7 @@ class TaskFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Task:
+class SparkTask:
     """A function as a task runs it: in the same environment as here, and with plain errors."""
 
     function: Callable[..., Any]
@@ -102,7 +102,7 @@ class Task:
             raise TaskFailed(f"{type(fault).__name__} ({place})") from None
 
 
-class Cluster:
+class SparkSession:
     """A session on a Spark cluster."""
 
     def __init__(self, context: SparkContext, master: str, progress: Shares) -> None:
@@ -118,9 +118,9 @@ class Cluster:
         """Return `items`, each of which is for a task of its own."""
         return self._context.parallelize(items, max(1, len(items)))
 
-    def task(self, function: Callable[..., Any]) -> Task:
+    def task(self, function: Callable[..., Any]) -> SparkTask:
         """Return `function` for tasks; it is one that a worker can import."""
-        return Task(function, _versions())
+        return SparkTask(function, _versions())
 
     def kept(self, rdd: RDD[Any]) -> RDD[Any]:
         """Return `rdd`, which workers keep on disk once it is made."""
@@ -153,6 +153,7 @@ class Cluster:
         thread = threading.Thread(target=work, name="spark", daemon=True)
         thread.start()
         silent = 0
+        # Without its master Spark would wait for workers for ever.
         while thread.is_alive():
             thread.join(_EVERY)
             self._show()
@@ -177,7 +178,7 @@ class Cluster:
 
 
 @contextmanager
-def connected(master: str, progress: Shares) -> Iterator[Cluster]:
+def connected(master: str, progress: Shares) -> Iterator[SparkSession]:
     """Yield a session on the cluster of `master`; `progress` gets its tasks."""
     if not _MASTER.fullmatch(master):
         raise BadParameter("--master must be like spark://HOST:7077, or local[2] for a trial")
@@ -195,7 +196,7 @@ def connected(master: str, progress: Shares) -> Iterator[Cluster]:
         raise EngineFault(f"no Spark master answers at {master}; start it, or name another")
     context = _started(master, address, java)
     try:
-        yield Cluster(context, master, progress)
+        yield SparkSession(context, master, progress)
     finally:
         _stop(context)
 
@@ -238,10 +239,11 @@ def _address(master: str) -> str | None:
 
 
 def _started(master: str, address: str, java: Path) -> SparkContext:
-    """Return the context of a new session; Spark's own words on the terminal are left out."""
+    """Return the context of a new session; Spark writes nothing on the terminal."""
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
+    # What else an operator chooses stands in Spark's own spark-defaults.conf.
     conf = SparkConf(loadDefaults=False).setMaster(master).setAll([*_CONF.items()])
     if not {"SPARK_LOCAL_IP", "SPARK_PUBLIC_DNS"} & os.environ.keys():
         conf.set("spark.driver.host", address).set("spark.driver.bindAddress", address)
@@ -261,6 +263,7 @@ def _started(master: str, address: str, java: Path) -> SparkContext:
             del os.environ["JAVA_HOME"]
         else:
             os.environ["JAVA_HOME"] = before
+    # Else workers would take the first python3 of their path.
     context.pythonExec = os.environ.get("PYSPARK_PYTHON") or sys.executable
     return context
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 from ..arrays import Ints
 from ..model import Profiles
 from .parts import LocalParts, Parts, deal
-from .spark import Cluster
+from .spark import SparkSession
 
 G = TypeVar("G")
 T = TypeVar("T")
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class SparkParts:
     """Parts that the workers of a cluster read and work on."""
 
-    cluster: Cluster
+    cluster: SparkSession
     local: LocalParts
 
     @property
@@ -47,7 +47,7 @@ class SparkParts:
         yield from self.cluster.stream(self.cluster.items([*enumerate(given)]).map(task))
 
 
-def deal_on(cluster: Cluster) -> Callable[[Iterable[Profiles], int, bytes, Path], Parts]:
+def deal_on(cluster: SparkSession) -> Callable[[Iterable[Profiles], int, bytes, Path], Parts]:
     """Return what deals profiles as `parts.deal` does, into parts for the `cluster`."""
 
     def dealt(blocks: Iterable[Profiles], count: int, key: bytes, folder: Path) -> Parts:

@@ -23,7 +23,7 @@ from .log_profiles import (
     owners_in_part,
     united_counts,
 )
-from .spark import Cluster
+from .spark import SparkSession
 
 OnRead = Callable[[ReadReport, int | None, int], object]
 
@@ -39,7 +39,7 @@ class MadeInParts(NamedTuple):
 
 
 def profiles_on(
-    cluster: Cluster,
+    cluster: SparkSession,
     paths: Sequence[Path],
     how: PartChoices,
     *,
@@ -53,6 +53,7 @@ def profiles_on(
     They are those of one machine. Each reject goes to `on_reject`, if given, in their order. Then
     `on_read` may refuse: it gets the report, the robots dropped and the events that are left.
     """
+    # Here, so that a wrong choice does not wait for the cluster.
     how.choices.check()
     parts = parts or usual_parts(paths, cluster.cores)
     # Short logs are cut, too, so that all cores have some of them.

@@ -8,8 +8,8 @@
 
 The owner of a profile is a user or, with granularity "session", a session named "user#1". A new
 session starts where q.time > previous.time + gap. Sessions are cut before queries are held out.
-An owner's events are taken by time, equal times in log order. Owners stand in the order of their
-first events in the log. Owners without a profile have no influence on the weights of the others.
+An owner's events are taken by time, equal times in log order. LogOwners stand in the order of their
+first events in the log. LogOwners without a profile have no influence on the weights of the others.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class ProfileChoices:
 DEFAULTS = ProfileChoices()
 
 
-class Owners(NamedTuple):
+class LogOwners(NamedTuple):
     """Those who may get a profile: users of a log or their sessions, in the order of spans."""
 
     owned: OwnedEvents
@@ -130,7 +130,7 @@ def owners_of(
     analyse: Analyse | TermCounter,
     choices: ProfileChoices,
     progress: Progress = silent,
-) -> Owners:
+) -> LogOwners:
     """Return the owners in `log`, by the granularity and the test share of `choices`."""
     spans = user_spans(log)
     held = held_out(log, spans, choices.test_share)
@@ -141,13 +141,13 @@ def owners_of(
     first = np.minimum.reduceat(cut.order, cut.at[:-1]).astype(np.int64)
     terms, of_query = _analysed(log, held, analyse, progress)
     owned = OwnedEvents(log, cut, held, of_query, len(terms))
-    return Owners(owned, terms, user, first, sizes(owned), last_used(owned))
+    return LogOwners(owned, terms, user, first, sizes(owned), last_used(owned))
 
 
 def chosen_of(first: Ints, all_sizes: Ints, choices: ProfileChoices) -> Ints:
     """Return which owners get a profile by `choices`, in the order of their `first` events.
 
-    Owners have `all_sizes` terms.
+    LogOwners have `all_sizes` terms.
     """
     if not all_sizes.any():
         raise BadInput("no query of the log holds a term; give a log with queries in words")
@@ -174,7 +174,7 @@ def times_of(since: int, until: int, latest: int, choices: ProfileChoices) -> Ti
     return Times(since, until, latest, float(HALF_LIFE) if choices.weights == "recency" else 0.0)
 
 
-def owner_names(owners: Owners, chosen: Ints, choices: ProfileChoices) -> list[str]:
+def owner_names(owners: LogOwners, chosen: Ints, choices: ProfileChoices) -> list[str]:
     """Return the names of the `chosen` owners."""
     user = owners.user
     names = [owners.owned.log.users[number] for number in user[chosen].tolist()]
@@ -203,8 +203,8 @@ def origins_of(profiles: Profiles, terms: Sequence[str], pairs: OwnerTerms, sinc
     return Origins(profiles.users, profiles.terms, pairs.at, columns, *pairs.events, since)
 
 
-def held_of(owners: Owners, chosen: Ints) -> Marks:
-    """Return which events are held out of those users of whom an owner is `chosen`."""
+def held_of(owners: LogOwners, chosen: Ints) -> Marks:
+    """Return which events are held out of the users who have a `chosen` owner among `owners`."""
     log = owners.owned.log
     return owners.owned.held & _is_among(owners.user[chosen], log)[log.user]
 

@@ -73,7 +73,7 @@ class LinesRead:
         self.lines += rows.state.size
 
     def extend(self, more: LinesRead) -> None:
-        """Add the lines of the next piece of the same file."""
+        """Add the lines of `more`, the next piece of the same file."""
         for reason, (first, count) in more.reasons.items():
             self.reasons.setdefault(reason, [self.lines + first, 0])[1] += count
         self.rejects += [(self.lines + line, reason) for line, reason in more.rejects]

@@ -33,7 +33,7 @@ from ..errors import UsageError
 from .profiling import log_at, on_cluster, say_rejected
 
 if TYPE_CHECKING:
-    from anonymizer.backends.spark import Engine
+    from anonymizer.backends.spark import SparkEngine
 
 _HEADINGS = {"mean": "mean", "by_queries": "by queries"}
 _LINES = {
@@ -62,7 +62,7 @@ def measure_logs(
     spi_weights: str = "paper",
     empty: str = "one",
     most: int = 0,
-    engine: Engine | None = None,
+    engine: SparkEngine | None = None,
 ) -> MeasuredLogs:
     """Return the indices of the log `released`, or of that of a release's folder.
 
@@ -78,7 +78,7 @@ def measure_logs(
     user_of = people_of_rows(path.parent) if path else None
     after = LogFile(log, form_in_pair(log, released=True), user_of)
     measure = partial(_measured_on, engine) if engine else _measured_here
-    said = {
+    named = {
         "released_log": str(released),
         "original_log": str(original),
         "sensitivity": str(sensitivity) if sensitivity else None,
@@ -86,7 +86,7 @@ def measure_logs(
         "empty": empty,
     }
     indices, largest = measure(before, after, how)
-    return MeasuredLogs(indices, said, largest)
+    return MeasuredLogs(indices, named, largest)
 
 
 Measured = tuple[LogIndices, list[QueryPart]]
@@ -104,7 +104,9 @@ def _measured_here(before: LogFile, after: LogFile, how: HowMeasured) -> Measure
     return indices, contributions(pair, how.probabilities, how.spi_weights, how.most)
 
 
-def _measured_on(engine: Engine, before: LogFile, after: LogFile, how: HowMeasured) -> Measured:
+def _measured_on(
+    engine: SparkEngine, before: LogFile, after: LogFile, how: HowMeasured
+) -> Measured:
     with on_cluster(engine, "measures") as cluster:
         parts, reports = indices_on(cluster, before, after, how)
     for report in reports:

@@ -38,7 +38,7 @@ from ..workspace.profile_choices import (
 from .town import truth_path
 
 if TYPE_CHECKING:
-    from anonymizer.backends.spark import Cluster, Engine
+    from anonymizer.backends.spark import SparkEngine, SparkSession
 
 
 class NobodyNew(UsageError):
@@ -95,7 +95,7 @@ def build_from(
 
 
 def build_on(
-    engine: Engine,
+    engine: SparkEngine,
     logs: Sequence[Path],
     settings: Settings,
     choices: ProfilingChoices,
@@ -131,7 +131,7 @@ def build_on(
 
 
 @contextmanager
-def on_cluster(engine: Engine, label: str) -> Iterator[Cluster]:
+def on_cluster(engine: SparkEngine, label: str) -> Iterator[SparkSession]:
     """Give a session on the cluster of `engine`, whose tasks are shown under the name `label`."""
     from anonymizer.backends.spark import connected
 
@@ -162,7 +162,7 @@ def write_profiles_of(
     form: str | None = None,
     rejects: Path | None = None,
     origins: bool = True,
-    engine: Engine | None = None,
+    engine: SparkEngine | None = None,
 ) -> dict[str, Any]:
     """Read `logs`, write profiles to `output`, and return what was read and made."""
     from .serving import changes, served_release

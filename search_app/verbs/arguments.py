@@ -13,7 +13,7 @@ from ..settings import ACCESS, Settings, changed
 from ..workspace.folder import Workspace
 
 if TYPE_CHECKING:
-    from anonymizer.backends.spark import Engine
+    from anonymizer.backends.spark import SparkEngine
 
     from ..search.modes import Modes
 
@@ -222,13 +222,13 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def engine_of(arguments: argparse.Namespace, parts: int | None = None) -> Engine | None:
+def engine_of(arguments: argparse.Namespace, parts: int | None = None) -> SparkEngine | None:
     """Return the cluster that `arguments` name, to work in `parts`; None for this machine."""
-    from anonymizer.backends.spark import Engine
+    from anonymizer.backends.spark import SparkEngine
 
     spark = arguments.engine == "spark"
     if spark != (arguments.master is not None):
         raise UsageError("--engine spark and --master spark://HOST:7077 belong together")
     if parts is not None and parts < 1:
         raise UsageError(f"--parts {parts} must be 1 or more")
-    return Engine(arguments.master, parts) if spark else None
+    return SparkEngine(arguments.master, parts) if spark else None

@@ -22,7 +22,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from anonymizer.backends.spark import Engine
+    from anonymizer.backends.spark import SparkEngine
     from anonymizer.marketing.table import MarketingTable
     from anonymizer.measures import Measurement
     from anonymizer.measures.measurement import MeasureSummary
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return _run_release(arguments, settings)
 
 
-def _run_log(arguments: argparse.Namespace, engine: Engine | None) -> int:
+def _run_log(arguments: argparse.Namespace, engine: SparkEngine | None) -> int:
     from anonymizer.storage.parts import LOG
     from anonymizer.storage.records import csv_text
     from anonymizer.storage.released_log import log_of

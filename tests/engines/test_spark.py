@@ -22,7 +22,7 @@ from anonymizer.backends.everybody import with_everybody
 from anonymizer.backends.log_profiles import PartChoices
 from anonymizer.backends.parts import deal, deal_key, key_of_deal
 from anonymizer.backends.shards import keep, write_shards
-from anonymizer.backends.spark import Cluster, EngineFault, Task, connected
+from anonymizer.backends.spark import EngineFault, SparkSession, SparkTask, connected
 from anonymizer.backends.spark_parts import deal_on
 from anonymizer.backends.spark_profiles import profiles_on
 from anonymizer.errors import BadInput
@@ -103,7 +103,7 @@ def made_here(paths: list[Path], chosen: PartChoices) -> list[Any]:
     return [fingerprint(made), len(held), dated[0].times.tolist(), report]
 
 
-def made_on(cluster: Cluster, paths: list[Path], chosen: PartChoices, parts: int) -> list[Any]:
+def made_on(cluster: SparkSession, paths: list[Path], chosen: PartChoices, parts: int) -> list[Any]:
     made = profiles_on(cluster, paths, chosen, parts=parts)
     assert made.origins
     times = made.origins.times.tolist()
@@ -114,7 +114,7 @@ def made_on(cluster: Cluster, paths: list[Path], chosen: PartChoices, parts: int
 class Gated:
     """A task that waits before its work until the gate of its stage is open."""
 
-    task: Task
+    task: SparkTask
     folder: Path
     stage: str
 
@@ -128,21 +128,21 @@ class Gated:
 def gate(patch: pytest.MonkeyPatch, folder: Path, act: Callable[[str], object]) -> list[str]:
     """Let tasks of each stage wait until `act` was called with its name; return these names."""
     stages: list[str] = []
-    plain, show = Cluster.task, Cluster._show
+    plain, show = SparkSession.task, SparkSession._show
 
-    def task(self: Cluster, function: Any) -> Any:
+    def task(self: SparkSession, function: Any) -> Any:
         stages.append(f"{len(stages)}-{function.func.__name__}")
         return Gated(plain(self, function), folder, stages[-1])
 
-    def look(self: Cluster) -> None:
+    def look(self: SparkSession) -> None:
         show(self)
         for came in sorted(folder.glob("*.came")):
             if not came.with_suffix(".open").exists():
                 act(came.stem)
                 came.with_suffix(".open").touch()
 
-    patch.setattr(Cluster, "task", task)
-    patch.setattr(Cluster, "_show", look)
+    patch.setattr(SparkSession, "task", task)
+    patch.setattr(SparkSession, "_show", look)
     return stages
 
 

@@ -77,7 +77,7 @@ def unknown_users(original: QueryLog, released: QueryLog) -> int:
 
 
 def refuse_unknown(unknown: int, users: int) -> None:
-    """Refuse a released log of so many `users` if some are `unknown` to the original one."""
+    """Refuse a released log if `unknown` of its `users` are not in the original one."""
     if unknown:
         raise BadInput(
             f"{unknown:,} of {users:,} users of the released log are not in the "

@@ -38,7 +38,7 @@ from .log_pairs import (
 )
 
 if TYPE_CHECKING:
-    from ...backends.spark import Cluster
+    from ...backends.spark import SparkSession
 
 _SUMS = ("events", "repeats")
 BEFORE, AFTER = 0, 1  # which log of the pair
@@ -74,7 +74,11 @@ class PartIndices(NamedTuple):
 
 
 def indices_on(
-    cluster: Cluster, before: LogFile, after: LogFile, how: HowMeasured, parts: int | None = None
+    cluster: SparkSession,
+    before: LogFile,
+    after: LogFile,
+    how: HowMeasured,
+    parts: int | None = None,
 ) -> tuple[list[PartIndices], tuple[ReadReport, ReadReport]]:
     """Return the indices of parts of two logs, made on the `cluster`, and a report on each log."""
     paths = [log.path for log in (before, after)]
@@ -132,6 +136,7 @@ def indices_of_part(
         None,
         [],
     )
+    # All parts together say how many are unknown.
     if unknown or not first.size:
         return made
     pair = LogPair.of(*logs)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anonymizer.backends import spark
-from anonymizer.backends.spark import EngineFault, Task, TaskFailed, TaskRefused, connected
+from anonymizer.backends.spark import EngineFault, SparkTask, TaskFailed, TaskRefused, connected
 from anonymizer.errors import AnonymizerError, BadInput, Unsatisfiable
 
 RELEASE = 'JAVA_VERSION="{}.0.1"\nMODULES="java.base {}"\n'
@@ -72,7 +72,7 @@ def test_errors_come_from_tasks_in_our_words_or_without_their_text() -> None:
     def fail(fault: Exception) -> None:
         raise fault
 
-    task = Task(fail, spark._versions())
+    task = SparkTask(fail, spark._versions())
     with pytest.raises(TaskRefused) as refused:
         task(Unsatisfiable("groups need more"))
     trace = f"Job aborted ... {TaskRefused.__name__}: {refused.value}\n\tat org.apache.spark"
@@ -103,4 +103,4 @@ def test_an_error_of_spark_is_one_line(text: str, line: str) -> None:
 
 def test_a_worker_of_another_version_is_refused() -> None:
     with pytest.raises(TaskRefused, match=r"BadInput.a worker has Python .*, not Python 2"):
-        Task(len, "Python 2")([])
+        SparkTask(len, "Python 2")([])
