@@ -1,8 +1,8 @@
 """Spark as the engine [I/O]: a session on a cluster, its jobs and what becomes of their errors.
 
 Tasks run the anonymizer's own code, so each machine has the same Python environment, and sees logs
-and folders under the same paths. Where a worker is lost, Spark does
-its tasks once more. A lost master ends the run: nothing is written before all results are here.
+and folders under the same paths. Where a worker is lost, Spark
+does its tasks once more. A lost master ends the run: nothing is written before all results came.
 """
 
 from __future__ import annotations

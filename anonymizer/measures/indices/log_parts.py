@@ -149,7 +149,7 @@ def indices_of_part(
 def united_indices(parts: Sequence[PartIndices], most: int) -> tuple[LogIndices, list[QueryPart]]:
     """Return the indices of all `parts`, and up to `most` queries that add most.
 
-    Refuse a released log with users whom the other does not know.
+    Refuse a released log with users who are unknown to the other.
     """
     refuse_unknown(*(sum(part.unknown[at] for part in parts) for at in (0, 1)))
     some = [part for part in parts if part.indices]
