@@ -55,7 +55,9 @@ _ENVIRONMENT = (
 )
 _REFUSED = re.compile(r"TaskRefused: (\w+)\|([^\n]+)")
 _FAILED = re.compile(r"TaskFailed: (\w+ \([\w.]+, line \d+\))")
-_STRANGE = re.compile(r"ModuleNotFoundError|PYTHON_VERSION_MISMATCH|Cannot run program|ImportError")
+_STRANGE = re.compile(
+    r"ModuleNotFoundError|ImportError|Can't get attribute|PYTHON_VERSION_MISMATCH|Cannot run program"
+)
 
 
 class SparkEngine(NamedTuple):
