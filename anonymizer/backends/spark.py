@@ -56,7 +56,8 @@ _ENVIRONMENT = (
 _REFUSED = re.compile(r"TaskRefused: (\w+)\|([^\n]+)")
 _FAILED = re.compile(r"TaskFailed: (\w+ \([\w.]+, line \d+\))")
 _STRANGE = re.compile(
-    r"ModuleNotFoundError|ImportError|Can't get attribute|PYTHON_VERSION_MISMATCH|Cannot run program"
+    r"ModuleNotFoundError|ImportError|Can't get attribute|PYTHON_VERSION_MISMATCH"
+    r"|Cannot run program"
 )
 
 

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..tasks.releasing import Deal
+    from ..tasks.releasing import ReleaseRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,8 +93,6 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     )
 
     workspace, output = Workspace(settings.workspace), arguments.output
-    if engine_of(arguments, arguments.parts) and (arguments.parts or 1) < 2:
-        raise UsageError("--engine spark works part by part; name 2 or more: --parts 16")
     request = ReleaseRequest(
         arguments.method,
         assignments(arguments.set),
@@ -102,6 +101,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         _parts_of(arguments),
     )
     log = takes_log(arguments.method)
+    _refuse_engine(arguments, log)
     if log and not arguments.profiles:
         raise UsageError(f"{arguments.method} takes a query log; name it in place of PROFILES")
     if not arguments.profiles or (log and not output):
@@ -121,11 +121,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             for line in change_lines(changes(before, release)):
                 console.say(line)
 
-        with _engine(arguments) as deal:
+        with _on_engine(arguments, request) as asked:
             made = write_release_of(
                 source,
                 place,
-                replace(request, deal=deal),
+                asked,
                 settings,
                 check=None if output else say_changes,
             )
@@ -150,21 +150,30 @@ def _parts_of(arguments: argparse.Namespace) -> int | None:
     return parts
 
 
+def _refuse_engine(arguments: argparse.Namespace, log: bool) -> None:
+    """Refuse a cluster for what it can't do; with `log`, the method takes a log."""
+    if not engine_of(arguments, arguments.parts):
+        return
+    if log and not arguments.output:
+        raise UsageError(f"--engine spark with {arguments.method} needs a folder: -o RELEASE/")
+    if not log and (arguments.parts or 1) < 2:
+        raise UsageError("--engine spark works part by part; name 2 or more: --parts 16")
+
+
 @contextmanager
-def _engine(arguments: argparse.Namespace) -> Iterator[Deal]:
-    """Give what deals profiles into parts for the engine that `arguments` name."""
-    from anonymizer.backends.parts import deal
+def _on_engine(arguments: argparse.Namespace, request: ReleaseRequest) -> Iterator[ReleaseRequest]:
+    """Give the `request` for the engine that `arguments` name."""
+    from anonymizer.backends.spark_parts import deal_on
 
     from ..tasks.profiling import on_cluster
+    from ..tasks.releasing import made_of_log_on
 
     engine = engine_of(arguments, arguments.parts)
     if not engine:
-        yield deal
+        yield request
         return
-    from anonymizer.backends.spark_parts import deal_on
-
-    with on_cluster(engine, "parts") as cluster:
-        yield deal_on(cluster)
+    with on_cluster(engine, request.method) as cluster:
+        yield replace(request, deal=deal_on(cluster), of_log=partial(made_of_log_on, cluster))
 
 
 def _profiles_of(log: Path, workspace: Workspace, settings: Settings) -> Path:

@@ -296,6 +296,18 @@ def test_a_log_is_measured_to_the_last_digit_as_on_one_machine(
     assert "1 line was rejected" in said["local"][3]
 
 
+def test_common_queries_are_released_as_on_one_machine(
+    spark: SparkCluster, log: list[Path], tmp_path: Path
+) -> None:
+    for engine, more in (("local", []), ("spark", ["--master", spark.url])):
+        named = ["--workspace", str(tmp_path / "w"), "anonymize", str(log[0]), "-m", "query-k"]
+        named += ["--set", "k=40", "-o", str(tmp_path / engine), "--engine", engine, *more]
+        assert run(named) == 0
+    here = files_of(tmp_path / "local")
+    assert files_of(tmp_path / "spark") == here
+    assert 0 < here["log.tsv"].count(b"\n") < 2_000
+
+
 def test_a_refusal_of_a_task_is_said_in_its_words_and_another_error_without_its_text(
     spark: SparkCluster, log: list[Path]
 ) -> None:

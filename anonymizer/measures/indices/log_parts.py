@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...arrays import Ints
+from ...backends.common_queries import first_places
 from ...backends.log_pieces import (
     DealtLines,
     Piece,
@@ -25,7 +26,6 @@ from ...backends.log_pieces import (
     pieces_of,
     usual_parts,
 )
-from ...model import QueryLog
 from ...querylog.reading import FIRST_REJECTS, ReadReport, report_of
 from .log_pairs import (
     LogIndices,
@@ -126,7 +126,7 @@ def indices_of_part(
     )
     sizes = before.sizes, after.sizes
     logs = before.log(), after.log()
-    first, unknown = _first_places(logs[BEFORE], before.places), unknown_users(*logs)
+    first, unknown = first_places(logs[BEFORE], before.places), unknown_users(*logs)
     made = PartIndices(
         (reads, more),
         (sizes[BEFORE].events, sizes[AFTER].events),
@@ -172,10 +172,3 @@ def united_indices(parts: Sequence[PartIndices], most: int) -> tuple[LogIndices,
     )
     indices = LogIndices(tuple(users[at] for at in order.tolist()), columns, sizes, released)
     return indices, [row for _, row in largest[:most]]
-
-
-def _first_places(log: QueryLog, places: Ints) -> Ints:
-    """Return the place of the first event of each user of `log`."""
-    _, events = np.unique(log.user, return_index=True)
-    first: Ints = places[events]
-    return first
