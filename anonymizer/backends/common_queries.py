@@ -60,6 +60,7 @@ def people_by_query(part: PartLog, buckets: int) -> Iterator[tuple[int, Counts]]
     having = np.bincount(pairs % span, minlength=span).tolist()
     made: dict[int, Counts] = {}
     for query, people in zip(log.queries.strings(), having, strict=False):
+        # Python's own hash of a text differs from one worker to the next.
         if people:
             made.setdefault(crc32(query.encode()) % buckets, []).append((query, people))
     yield from made.items()

@@ -101,6 +101,7 @@ def deal_lines(
         read.add(rows, refused, most)
         if names is not None:
             rows = _renamed(rows, names)
+        # Users are dealt as the reader names them: bytes may differ, such as 5 and "5" in JSON.
         part_of = np.full(rows.state.size, -1, dtype=np.int32)
         _deal(rows, parts, part_of)
         order = np.argsort(part_of, kind="stable")
@@ -109,6 +110,7 @@ def deal_lines(
             own = order[ends[part] : ends[part + 1]]
             places = (piece.number << _LINES) + before + own
             yield part, DealtLines(_some(rows, own), places)
+    # With the lines, as what a task returns apart would count twice where Spark does it twice.
     yield piece.number % parts, PieceRead(piece.number, piece.file, read)
 
 

@@ -145,6 +145,7 @@ def counts_in_part(
         return None
     choices = how.choices
     pairs = pairs_of(owners.owned, chosen, owners.sizes, choices.size, times, how.with_events)
+    # A part met many terms that none of the chosen has; only the others travel.
     used = np.unique(pairs.terms)
     terms = [owners.terms[number] for number in used.tolist()]
     pairs = pairs._replace(terms=np.searchsorted(used, pairs.terms).astype(np.int32))

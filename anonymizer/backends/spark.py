@@ -97,6 +97,7 @@ class SparkTask:
         except AnonymizerError as fault:
             raise TaskRefused(f"{type(fault).__name__}|{fault}") from None
         except Exception as fault:
+            # The innermost place: it says what broke, and its line holds no value.
             frame = fault.__traceback__
             while frame and frame.tb_next:
                 frame = frame.tb_next

@@ -117,6 +117,7 @@ def build_on(
         _refuse_no_queries(report)
         _refuse_only_robots(choices, dropped, left)
 
+    # Rejects are kept in memory only if somebody wants them in a file.
     with on_cluster(engine, "profiles") as cluster, rejects_written(rejects) as on_reject:
         made = profiles_on(
             cluster,

@@ -121,11 +121,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             for line in change_lines(changes(before, release)):
                 console.say(line)
 
-        with _on_engine(arguments, request) as asked:
+        with _on_engine(arguments, request) as on_engine:
             made = write_release_of(
                 source,
                 place,
-                asked,
+                on_engine,
                 settings,
                 check=None if output else say_changes,
             )
