@@ -88,22 +88,35 @@ class SparkTask:
     versions: str
 
     def __call__(self, *given: Any) -> Any:
-        """Return what the function makes of `given`; what it yields is a list."""
-        try:
+        """Return what the function makes of `given`, or yield what it yields."""
+        with _in_task():
             if self.versions != _versions():
                 raise BadInput(f"a worker has {_versions()}, not {self.versions}; {_ENVIRONMENT}")
             made = self.function(*given)
-            return [*made] if isinstance(made, Iterator) else made
-        except AnonymizerError as fault:
-            raise TaskRefused(f"{type(fault).__name__}|{fault}") from None
-        except Exception as fault:
-            # The innermost place: it says what broke, and its line holds no value.
-            frame = fault.__traceback__
-            while frame and frame.tb_next:
-                frame = frame.tb_next
-            code = frame.tb_frame.f_code if frame else self.__call__.__code__
-            place = f"{Path(code.co_filename).name}, line {frame.tb_lineno if frame else 0}"
-            raise TaskFailed(f"{type(fault).__name__} ({place})") from None
+        # Step by step: all lines of a packed file may be more than the memory holds.
+        return _steps(made) if isinstance(made, Iterator) else made
+
+
+def _steps(made: Iterator[Any]) -> Iterator[Any]:
+    with _in_task():
+        yield from made
+
+
+@contextmanager
+def _in_task() -> Iterator[None]:
+    """Turn an error of a task into one that may stand in Spark's logs."""
+    try:
+        yield
+    except AnonymizerError as fault:
+        raise TaskRefused(f"{type(fault).__name__}|{fault}") from None
+    except Exception as fault:
+        # The innermost place says what broke, and its line holds no value.
+        frame = fault.__traceback__
+        while frame and frame.tb_next:
+            frame = frame.tb_next
+        name = Path(frame.tb_frame.f_code.co_filename).name if frame else ""
+        place = f"{name}, line {frame.tb_lineno if frame else 0}"
+        raise TaskFailed(f"{type(fault).__name__} ({place})") from None
 
 
 class SparkSession:
@@ -255,12 +268,14 @@ def _started(master: str, address: str, java: Path) -> SparkContext:
         conf.setExecutorEnv("PYTHONPATH", path)
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(java)
+    gateway: Any = None
     silence = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
         with warnings.catch_warnings(action="ignore"):
             gateway = launch_gateway(conf, silence)
             context = SparkContext(conf=conf, gateway=gateway)
     except Exception as fault:
+        _end(gateway)
         raise _plain(fault, master) from None
     finally:
         if before is None:
@@ -274,12 +289,19 @@ def _started(master: str, address: str, java: Path) -> SparkContext:
 
 def _stop(context: SparkContext) -> None:
     """End the session, and its Java whether it answers or not."""
-    from pyspark import SparkContext
-
-    gateway: Any = SparkContext._gateway
+    gateway = context._gateway
     ending = threading.Thread(target=lambda: _quietly(context.stop), daemon=True)
     ending.start()
     ending.join(_WAIT)
+    _end(gateway)
+
+
+def _end(gateway: Any) -> None:
+    """End the Java that the `gateway` leads to, if there is one."""
+    from pyspark import SparkContext
+
+    if gateway is None:
+        return
     # Java ends when its input does. After a lost master it may not listen any more.
     gateway.proc.stdin.close()
     try:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 _MASTER = ("org.apache.spark.deploy.master.Master",)
 _WORKER = ("org.apache.spark.deploy.worker.Worker", "--cores", "1", "--memory", "1g")
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # in a run this short the rest costs time
-_LONGEST = 60.0  # seconds until a process of the cluster must be ready
+_LONGEST = 300.0  # seconds until a process of the cluster must be ready
 
 
 def missing() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -69,10 +70,13 @@ def test_a_master_that_does_not_answer_is_refused_before_java_starts(
 
 
 def test_errors_come_from_tasks_in_our_words_or_without_their_text() -> None:
-    def fail(fault: Exception) -> None:
+    def fail(fault: Exception) -> Iterator[int]:
+        yield 1
         raise fault
 
-    task = SparkTask(fail, spark._versions())
+    def task(fault: Exception) -> list[int]:
+        return [*SparkTask(fail, spark._versions())(fault)]
+
     with pytest.raises(TaskRefused) as refused:
         task(Unsatisfiable("groups need more"))
     trace = f"Job aborted ... {TaskRefused.__name__}: {refused.value}\n\tat org.apache.spark"
