@@ -42,6 +42,11 @@ class SparkCluster:
         lines = (f"spark.{of}.extraJavaOptions {_QUICK}\n" for of in ("driver", "executor"))
         (folder / "conf" / "spark-defaults.conf").write_text("".join(lines), encoding="utf-8")
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.restart()
+
+    def restart(self) -> None:
+        """Start all processes, for the first time or after all have ended."""
+        self.stop()
         self._start("master", *_MASTER)
         self.url = self._said("master", r"Starting Spark master at (spark://\S+)")
         for worker in ("w1", "w2"):
@@ -69,6 +74,10 @@ class SparkCluster:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+    def is_up(self, name: str) -> bool:
+        """Return whether the process `name` was started, and not killed since."""
+        return name in self._processes
 
     def stop(self) -> None:
         """End all processes."""

@@ -126,7 +126,10 @@ class Gated:
 
 
 def gate(patch: pytest.MonkeyPatch, folder: Path, act: Callable[[str], object]) -> list[str]:
-    """Let tasks of each stage wait until `act` was called with its name; return these names."""
+    """Let tasks of each stage wait until `act` was called with its name; return these names.
+
+    If it returns SHUT, they wait on.
+    """
     stages: list[str] = []
     plain, show = SparkSession.task, SparkSession._show
 
@@ -138,12 +141,15 @@ def gate(patch: pytest.MonkeyPatch, folder: Path, act: Callable[[str], object]) 
         show(self)
         for came in sorted(folder.glob("*.came")):
             if not came.with_suffix(".open").exists():
-                act(came.stem)
-                came.with_suffix(".open").touch()
+                if act(came.stem) is not SHUT:
+                    came.with_suffix(".open").touch()
 
     patch.setattr(SparkSession, "task", task)
     patch.setattr(SparkSession, "_show", look)
     return stages
+
+
+SHUT = object()
 
 
 def silent_shares(_done: int, _of: int) -> None: ...
@@ -331,8 +337,17 @@ def test_a_lost_master_is_one_line_and_nothing_is_written(
     before = {"profiles.jsonl": b"as they were"}
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "profiles.jsonl").write_bytes(before["profiles.jsonl"])
-    gate(monkeypatch, tmp_path, lambda stage: spark.kill("master") if stage[0] == "2" else None)
+
+    def kill(stage: str) -> object:
+        if stage[0] != "2":
+            return None
+        if spark.is_up("master"):
+            spark.kill("master")
+        return SHUT
+
+    gate(monkeypatch, tmp_path, kill)
     named = ["--workspace", str(tmp_path / "w"), "profiles", str(log[0]), "--terms", "all"]
     with pytest.raises(EngineFault, match="is lost, and nothing was written; start it, and run"):
         run([*named, "--engine", "spark", "--master", spark.url])
     assert files_of(tmp_path / "w") == before
+    spark.restart()
