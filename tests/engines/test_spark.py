@@ -140,9 +140,8 @@ def gate(patch: pytest.MonkeyPatch, folder: Path, act: Callable[[str], object]) 
     def look(self: SparkSession) -> None:
         show(self)
         for came in sorted(folder.glob("*.came")):
-            if not came.with_suffix(".open").exists():
-                if act(came.stem) is not SHUT:
-                    came.with_suffix(".open").touch()
+            if not came.with_suffix(".open").exists() and act(came.stem) is not SHUT:
+                came.with_suffix(".open").touch()
 
     patch.setattr(SparkSession, "task", task)
     patch.setattr(SparkSession, "_show", look)
