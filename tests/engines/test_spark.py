@@ -306,7 +306,7 @@ def test_common_queries_are_released_as_on_one_machine(
 ) -> None:
     for engine, more in (("local", []), ("spark", ["--master", spark.url])):
         named = ["--workspace", str(tmp_path / "w"), "anonymize", str(log[0]), "-m", "query-k"]
-        named += ["--set", "k=40", "-o", str(tmp_path / engine), "--engine", engine, *more]
+        named += ["--set", "k=20", "-o", str(tmp_path / engine), "--engine", engine, *more]
         assert run(named) == 0
     here = files_of(tmp_path / "local")
     assert files_of(tmp_path / "spark") == here
