@@ -21,8 +21,8 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-class Everybody(NamedTuple):
-    """Everybody of whom some profiles are a part: sums over all of them."""
+class Crowd(NamedTuple):
+    """Everybody, where some profiles are only a part: sums over all of them."""
 
     terms: tuple[str, ...]
     users: int
@@ -36,7 +36,7 @@ class Everybody(NamedTuple):
         return self.profile_terms / self.users
 
 
-Measure = Callable[[Everybody | None, Profiles | None, Release], S]
+Measure = Callable[[Crowd | None, Profiles | None, Release], S]
 Made = tuple[Release, S]  # a shard, and what was measured of it
 
 
@@ -45,7 +45,7 @@ class Dealt:
     """Parts of everybody; terms without a mark are rare, and in no profile any more."""
 
     parts: Parts
-    everybody: Everybody
+    everybody: Crowd
     like_rows: frozenset[str]  # users who are called as rows are
     common: Marks | None = None
     least: int = 1
@@ -102,19 +102,19 @@ def _users_with_term(profiles: Profiles) -> Ints:
     return np.bincount(profiles.weights.indices, minlength=len(profiles.terms)).astype(np.int64)
 
 
-def _sums(profiles: Profiles, _part: int) -> tuple[Everybody, frozenset[str]]:
+def _sums(profiles: Profiles, _part: int) -> tuple[Crowd, frozenset[str]]:
     cells, span = profiles.weights, len(profiles.terms)
     weights = np.bincount(cells.indices, weights=cells.data, minlength=span).astype(np.float64)
     counted = _users_with_term(profiles)
-    sums = Everybody(profiles.terms, len(profiles), counted, int(cells.nnz), weights)
+    sums = Crowd(profiles.terms, len(profiles), counted, int(cells.nnz), weights)
     return sums, called_like_rows(profiles.users)
 
 
 def _added(
-    one: tuple[Everybody, frozenset[str]], other: tuple[Everybody, frozenset[str]]
-) -> tuple[Everybody, frozenset[str]]:
+    one: tuple[Crowd, frozenset[str]], other: tuple[Crowd, frozenset[str]]
+) -> tuple[Crowd, frozenset[str]]:
     (first, like_rows), (second, more) = one, other
-    sums = Everybody(
+    sums = Crowd(
         first.terms,
         first.users + second.users,
         first.having + second.having,

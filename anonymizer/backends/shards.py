@@ -43,7 +43,7 @@ class Shards(Generic[S]):
 
 def keep(made: Iterator[Made[S]], folder: Path, progress: Progress) -> Shards[S]:
     """Return the shards that are `made`, kept in `folder`; call `progress` with users served."""
-    # A row's name has as many digits as the number of all rows, so all are made before the first
+    # A row's name depends on the number of all rows, so all are made before the first
     # is written.
     rows, served, measured = 0, 0, []
     for number, (shard, measure) in enumerate(made):

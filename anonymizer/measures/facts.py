@@ -16,7 +16,10 @@ from .linkability import GroupSums, facts_of_groups, group_sums, published_sums
 from .vocabulary import occurrences, own_shares
 
 if TYPE_CHECKING:
-    from ..backends.everybody import Everybody
+    from ..backends.everybody import Crowd
+
+if TYPE_CHECKING:
+    pass
 
 Facts = dict[str, float | int]
 DECIMALS = 2  # of a share of reduced profiles
@@ -60,7 +63,7 @@ def facts(profiles: Profiles, release: Release) -> Facts:
     return facts_of([fact_sums(None, profiles, release)])
 
 
-def fact_sums(everybody: Everybody | None, profiles: Profiles | None, release: Release) -> FactSums:
+def fact_sums(everybody: Crowd | None, profiles: Profiles | None, release: Release) -> FactSums:
     """Return what facts need of `release` and its `profiles`, which may be a part of `everybody`.
 
     Rows that hide their members need no profiles.

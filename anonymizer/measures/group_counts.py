@@ -13,7 +13,10 @@ from ..model import Profiles, Release
 from ..profiles.rare_terms import without_rare_terms
 
 if TYPE_CHECKING:
-    from ..backends.everybody import Everybody
+    from ..backends.everybody import Crowd
+
+if TYPE_CHECKING:
+    pass
 
 
 class GroupCounts(NamedTuple):
@@ -30,7 +33,7 @@ class GroupCounts(NamedTuple):
     average_size: float  # |U|avg
     share: Floats  # cell -> the share of the group's members who have the term
 
-    def among(self, everybody: Everybody | None) -> GroupCounts:
+    def among(self, everybody: Crowd | None) -> GroupCounts:
         """Return these counts of groups that are some of those of `everybody`; None: all."""
         if everybody is None:
             return self
@@ -42,7 +45,7 @@ class GroupCounts(NamedTuple):
 
 
 def count_groups(
-    profiles: Profiles, release: Release, everybody: Everybody | None = None
+    profiles: Profiles, release: Release, everybody: Crowd | None = None
 ) -> GroupCounts:
     """Return how many members of each group of `release` have each term of their `profiles`.
 
@@ -117,7 +120,7 @@ def published_cells(profiles: Profiles, release: Release, counts: GroupCounts) -
     return marks
 
 
-def published_counts(release: Release, everybody: Everybody | None = None) -> GroupCounts:
+def published_counts(release: Release, everybody: Crowd | None = None) -> GroupCounts:
     """Return the counts that the rows of `release` publish; they need not be whole numbers.
 
     Its groups may be some of those of `everybody`, and then terms have everybody's numbers.

@@ -28,7 +28,10 @@ from .group_counts import GroupCounts, count_groups, published_cells, published_
 from .measurement import Measurement, by_group
 
 if TYPE_CHECKING:
-    from ..backends.everybody import Everybody
+    from ..backends.everybody import Crowd
+
+if TYPE_CHECKING:
+    pass
 
 READINGS = ("average", "share", "worst", "belief")
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
@@ -106,10 +109,8 @@ class GroupSums(NamedTuple):
     terms_suppressed: int
 
 
-def group_sums(
-    profiles: Profiles, release: Release, everybody: Everybody | None = None
-) -> GroupSums:
-    """Return what facts of the groups of `release` need; belief is of who knows the shares.
+def group_sums(profiles: Profiles, release: Release, everybody: Crowd | None = None) -> GroupSums:
+    """Return what facts of the groups of `release` need; belief is for an attacker with the shares.
 
     The `profiles` may be a part of `everybody`, and its terms are numbered as everybody's.
     """
@@ -124,7 +125,7 @@ def group_sums(
     )
 
 
-def published_sums(release: Release, everybody: Everybody | None = None) -> GroupSums:
+def published_sums(release: Release, everybody: Crowd | None = None) -> GroupSums:
     """Return what facts need of a `release` that hides members' shares, from its rows alone."""
     # Facts from the members' own shares would reveal what the rows hide.
     counts = published_counts(release, everybody)

@@ -102,7 +102,10 @@ def run(inputs: Inputs, options: Composition) -> Release:
 def in_parts(
     dealt: Dealt, inputs: Inputs, options: Composition, measure: Measure[S]
 ) -> Iterator[Made[S]]:
-    """Yield the shards of parts, whose groups have one size, and shares within p of everybody's."""
+    """Yield the shard and its `measure` of each part of the `dealt` people.
+
+    Groups have one size, and shares within p of everybody's.
+    """
     # In a smaller part some groups of a size would need two members more.
     least, most = _least_size(options, dealt.everybody.users), math.isqrt(min(dealt.sizes))
     if most < least:

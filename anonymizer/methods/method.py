@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args, get_
 
 import numpy as np
 
-from ..backends.everybody import Dealt, Everybody, Made, Measure, part_seed
+from ..backends.everybody import Crowd, Dealt, Made, Measure, part_seed
 from ..deletion.histories import OnPass, unheard
 from ..errors import BadParameter
 from ..model import SHORT, Profiles, Progress, QueryLog, Release, is_short, silent
@@ -60,7 +60,7 @@ class Inputs:
     key: bytes | None = field(default=None, repr=False)
     log: QueryLog | None = field(default=None, repr=False)  # what the profiles were made from
     on_pass: OnPass = unheard  # called at the end of each pass of a method that has passes
-    everybody: Everybody | None = None  # of whom the profiles are a part; None: they are all
+    everybody: Crowd | None = None  # if the profiles are a part of it; None: they are all
 
     @cached_property
     def rng(self) -> np.random.Generator:

@@ -44,7 +44,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
 from ..arrays import Ints
-from ..backends.everybody import Dealt, Everybody, Made, Measure, part_seed
+from ..backends.everybody import Crowd, Dealt, Made, Measure, part_seed
 from ..errors import Unsatisfiable
 from ..model import Grouping, Profiles, Progress, Release, row_names
 from ..promise import Promise
@@ -259,7 +259,10 @@ class _DealtPart(NamedTuple):
 def in_parts(
     dealt: Dealt, inputs: Inputs, options: Pooled, measure: Measure[S]
 ) -> Iterator[Made[S]]:
-    """Yield the shards: runs of rows, whose groups are of single parts, and pools of all groups."""
+    """Yield the shards of a release of all `dealt` people, and the `measure` of each.
+
+    A group is of one part, nearly always; pools are of all groups. A shard is a run of rows.
+    """
     from ..grouping.shares import fraction_of
 
     people, key = dealt.everybody.users, refuse_no_key(inputs.key)
@@ -286,7 +289,7 @@ def in_parts(
     row_of_user = np.where(group_of < 0, counts.shape[0], number[group_of])
     settled = replace(options, documents=refuse_no_sample(inputs.sample).vectors.shape[0])
     total = int(having.sum())
-    inside = Everybody(dealt.parts.terms, counts.shape[0] * size, having, total, np.zeros(0))
+    inside = Crowd(dealt.parts.terms, counts.shape[0] * size, having, total, np.zeros(0))
     shards = min(len(parts), counts.shape[0])
     cuts = (np.arange(shards + 1) * counts.shape[0] // shards).tolist()
     cuts[-1] = rows.shape[0]

@@ -163,8 +163,8 @@ def _links(
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The release that is asked for."""
+class ReleaseRequest:
+    """Which release is to be made."""
 
     method: str
     parameters: Mapping[str, str]
@@ -182,31 +182,31 @@ class Asked:
 def write_release_of(
     source: Path,
     output: Path,
-    asked: Asked,
+    request: ReleaseRequest,
     settings: Settings,
     check: Callable[[Release], object] | None = None,
 ) -> dict[str, Any]:
-    """Anonymize `source` as `asked` into the folder `output`; return what release.json says.
+    """Anonymize `source` by `request` into the folder `output`; return what release.json says.
 
     `check` is called with the release before it is written.
     """
-    method, values = asked.method, asked.values
+    method, values = request.method, request.values
     for name in idle_parameters(method, values):
         console.say(f"Note: {name} has no effect with the other parameters.")
-    if asked.logs and not _learns(method, values, "log"):
+    if request.logs and not _learns(method, values, "log"):
         raise UsageError("--log is for --set augment=cooccurrence --set network=log")
-    stored = _in_parts(source, asked)
+    stored = _in_parts(source, request)
     if stored:
         choices = choices_of(source, stored.fingerprint)
-        stated = _write_in_parts(stored, output, asked, settings, choices, check)
+        stated = _write_in_parts(stored, output, request, settings, choices, check)
     else:
-        stated, choices = _write_at_once(source, output, asked, settings, check)
+        stated, choices = _write_at_once(source, output, request, settings, check)
     note_made(Workspace(settings.workspace), output)
     return {
         "release": str(output),
         "method": method,
         "parameters": dict(stated.parameters),
-        "seed": asked.seed,
+        "seed": request.seed,
         "profiles": choices,
         "facts": dict(stated.facts),
     }
@@ -222,12 +222,12 @@ class _Stated(NamedTuple):
 def _write_at_once(
     source: Path,
     output: Path,
-    asked: Asked,
+    request: ReleaseRequest,
     settings: Settings,
     check: Callable[[Release], object] | None,
 ) -> tuple[_Stated, dict[str, Any]]:
     """Write the release of all users at once; return what it says, and how profiles were made."""
-    method, log = asked.method, None
+    method, log = request.method, None
     if takes_log(method):
         made = made_of_log(source, settings)
         log, profiles, choices = made.log, made.profiles, made.choices
@@ -239,29 +239,29 @@ def _write_at_once(
     release = released(
         profiles,
         method,
-        asked.values,
-        asked.seed,
+        request.values,
+        request.seed,
         settings,
         choices=choices,
-        queries=_queries(asked, choices, settings),
+        queries=_queries(request, choices, settings),
         log=log,
     )
     if check:
         check(release)
-    write_release(release, output, seed=asked.seed, input_hash=made_from, profiles=choices)
+    write_release(release, output, seed=request.seed, input_hash=made_from, profiles=choices)
     return _Stated(release.parameters, release.facts), choices
 
 
-def _in_parts(source: Path, asked: Asked) -> StoredProfiles | None:
+def _in_parts(source: Path, request: ReleaseRequest) -> StoredProfiles | None:
     """Return the profiles at `source` if they are grouped in parts; None if all at once."""
-    if asked.parts == 1:
+    if request.parts == 1:
         return None
-    if asked.parts:
-        refuse_parts(asked.method, asked.values)
+    if request.parts:
+        refuse_parts(request.method, request.values)
         return open_profiles(source)
     # Only a large file is opened to count its users.
     few = not source.is_file() or source.stat().st_size < _USER_BYTES * MOST_AT_ONCE
-    if few or method_of(asked.method).in_parts is None:
+    if few or method_of(request.method).in_parts is None:
         return None
     stored = open_profiles(source)
     return stored if stored.users > MOST_AT_ONCE else None
@@ -270,41 +270,43 @@ def _in_parts(source: Path, asked: Asked) -> StoredProfiles | None:
 def _write_in_parts(
     stored: StoredProfiles,
     output: Path,
-    asked: Asked,
+    request: ReleaseRequest,
     settings: Settings,
     choices: Mapping[str, Any],
     check: Callable[[Release], object] | None,
 ) -> _Stated:
     """Write the release of the `stored` profiles in parts; return what it says."""
-    count = asked.parts
+    count = request.parts
     if not count:
         count = -(-stored.users // _IN_A_PART)
         console.say(
             f"Note: {stored.users} users are more than {MOST_AT_ONCE}, so they are grouped in "
             f"{count} parts, one after the other; --parts N chooses another number."
         )
-    if cost := method_of(asked.method).parts_cost:
+    if cost := method_of(request.method).parts_cost:
         console.say(f"Note: in parts {cost}.")
-    secret = fresh_key() if "key" in method_of(asked.method).needs else None
-    key = key_of_deal(secret) if secret else deal_key(stored.blocks(), asked.seed)
+    secret = fresh_key() if "key" in method_of(request.method).needs else None
+    key = key_of_deal(secret) if secret else deal_key(stored.blocks(), request.seed)
     waiting = when_compiling(lambda: console.remark(COMPILING))
     with (
         scratch_folder(output, plain_when_writing) as scratch,
-        console.progress(asked.method, stored.users) as progress,
+        console.progress(request.method, stored.users) as progress,
         waiting,
     ):
-        parts = asked.deal(stored.blocks(), count, key, scratch / "parts")
-        dealt = with_everybody(parts, whole(asked.values.get("min_users", 1)))
+        parts = request.deal(stored.blocks(), count, key, scratch / "parts")
+        dealt = with_everybody(parts, whole(request.values.get("min_users", 1)))
         inputs = Inputs(
             Profiles((), parts.terms, csr_matrix((0, len(parts.terms)))),
-            asked.seed,
+            request.seed,
             wordnet=_wordnet(choices, settings),
             key=secret,
             everybody=dealt.everybody,
         )
-        queries = _queries(asked, choices, settings)
-        inputs = supplied(asked.method, inputs, asked.values, lambda: _forward(settings), queries)
-        made = anonymize_in_parts(asked.method, dealt, inputs, asked.values, fact_sums)
+        queries = _queries(request, choices, settings)
+        inputs = supplied(
+            request.method, inputs, request.values, lambda: _forward(settings), queries
+        )
+        made = anonymize_in_parts(request.method, dealt, inputs, request.values, fact_sums)
         shards = keep(made, scratch, progress)
         stated = _Stated(shards.first.parameters, facts_of(shards.measured))
         if check:
@@ -314,7 +316,7 @@ def _write_in_parts(
             stated.facts,
             dealt.like_rows,
             output,
-            seed=asked.seed,
+            seed=request.seed,
             input_hash=stored.fingerprint,
             profiles=choices,
         )
@@ -322,11 +324,11 @@ def _write_in_parts(
 
 
 def _queries(
-    asked: Asked, choices: Mapping[str, Any], settings: Settings
+    request: ReleaseRequest, choices: Mapping[str, Any], settings: Settings
 ) -> Callable[[], Contexts] | None:
-    if not asked.logs:
+    if not request.logs:
         return None
-    return lambda: contexts(log_at(asked.logs), choices, settings)
+    return lambda: contexts(log_at(request.logs), choices, settings)
 
 
 def released(

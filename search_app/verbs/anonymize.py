@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.model import Release
 
     from ..disclosure.kinds import kind_of
-    from ..tasks.releasing import Asked, takes_log, write_release_of
+    from ..tasks.releasing import ReleaseRequest, takes_log, write_release_of
     from ..tasks.serving import (
         change_lines,
         changes,
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     )
 
     workspace, output = Workspace(settings.workspace), arguments.output
-    asked = Asked(
+    request = ReleaseRequest(
         arguments.method,
         assignments(arguments.set),
         seed_of(arguments),
@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         made = write_release_of(
             source,
             place,
-            asked,
+            request,
             settings,
             check=None if output else say_changes,
         )

@@ -130,7 +130,10 @@ def run(inputs: Inputs, options: DpRows) -> Release:
 def in_parts(
     dealt: Dealt, inputs: Inputs, options: DpRows, measure: Measure[S]
 ) -> Iterator[Made[S]]:
-    """Yield the one shard of the few rows, with the counts of all parts added up before noise."""
+    """Yield the one shard of a release of all `dealt` people, and its `measure`.
+
+    The counts of all parts are added up before noise.
+    """
     key, sizes = refuse_no_key(inputs.key), dealt.sizes
     settled, base = _settled(inputs, options)
     domain = base.terms if base else dealt.parts.terms
