@@ -10,6 +10,9 @@ away from N_t / n. That is so because groups are made of profiles in the order o
 any names could be theirs. Users with equal terms are ordered by a secret key, not by the seed; no
 row depends on the key, and it is not kept.
 
+In parts of the users, this key deals them to parts by their names, and each part is grouped by
+itself with the shares of all users. So any names of a group could still be theirs.
+
 If no size is given, sizes grow until a short annealing finds groups without a cell beyond p. They
 grow on while that makes groups closer: room to keep the promise is worth more members, up to a
 point. Each of g groups has n // g members or one more, and keeps the promise with its own size. All

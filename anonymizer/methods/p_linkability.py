@@ -207,6 +207,8 @@ def _augmented(inputs: Inputs, options: PLinkability) -> csr_matrix:
     profiles, combine = inputs.profiles, options.combine
     if options.augment == "none":
         return profiles.weights
+    if inputs.everybody:
+        profiles = profiles.in_order()  # all terms of everybody would be looked up in each part
     if options.augment == "cooccurrence":
         links = inputs.links
         if options.network == "profiles":

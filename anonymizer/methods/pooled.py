@@ -24,6 +24,11 @@ Key 00 01 .. 1f, "groups", three items: 18196744385391566406, 921512720509337851
 12916560353276332279, thus the order 1, 2, 0. "ties of tea": 7035573845584675592,
 520046053104225255, 37503385224193059.
 
+In parts of the users, the key deals people to parts by their names, which says nothing of their
+profiles. Each part is grouped by itself; of the users who are too few for one more group there,
+those of all parts together make the last groups. All else is as above, over the groups of all
+parts: who is unassigned, how groups are numbered, pools, and the fallback row.
+
 Not promised: an attacker with a model of which terms go together can learn more. Someone who learns
 elsewhere how many of all n users have a term can subtract the groups' number; the rest are
 unassigned users. With `meet_paper` trials decide the size of groups, each with other users

@@ -22,7 +22,7 @@ who matches none of them has no row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -134,6 +134,9 @@ def run(inputs: Inputs, options: VocabularyK) -> Release:
     from ..vocabularies.bags import bags_of, refuse_few
     from ..vocabularies.clustering import cluster, costs_of
 
+    if inputs.everybody:
+        # Else all terms of everybody would be compared in each part.
+        inputs = replace(inputs, profiles=inputs.profiles.in_order())
     profiles, every_sense = inputs.profiles, options.senses == "closest"
     bags = bags_of(profiles, by_person=options.count == "people")
     refuse_few(bags, options.k)

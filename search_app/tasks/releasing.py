@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 Deal = Callable[[Iterable[Profiles], int, bytes, Path], Parts]
 Contexts = tuple[csr_matrix, list[str]]  # queries x terms, and these terms
-MOST_AT_ONCE = 1 << 23  # users that the clustering of p-linkability takes
+MOST_AT_ONCE = 1 << 23  # users: what the index of profiles of the clustering can number
 _IN_A_PART = 1 << 18  # users; larger parts are slower, and hardly closer
 _USER_BYTES = 24  # or more of a file of profiles are one user's
 OF_LOG = "letters-digits"  # the terms of a method that takes a log: every word of a query

@@ -43,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--parts",
         type=int,
         metavar="N",
-        help="deal the users into N parts and group each by itself, when memory is short; bounds, "
-        "shares and pools are of all users (default: 1, and more for over 8,388,608 users)",
+        help="deal the users into N parts, if memory is short, and group each by itself "
+        "(default: 1; more for over 8,388,608 users)",
     )
     parser.add_argument(
         "-o",
