@@ -108,19 +108,26 @@ def deal(blocks: Iterable[Profiles], count: int, key: bytes, folder: Path) -> Lo
     """Return `count` parts of the profiles in `blocks`, dealt by `key` into the new `folder`."""
     if not 1 <= count <= MOST_PARTS:
         raise BadParameter(f"parts={count} must be from 1 to {MOST_PARTS}")
+    parts = deal_to(blocks, lambda users: parts_of(users, count, key), folder)
+    refuse_empty(parts.part_of, count)
+    return parts
+
+
+def deal_to(
+    blocks: Iterable[Profiles], part_of_each: Callable[[Sequence[str]], Ints], folder: Path
+) -> LocalParts:
+    """Return the profiles in `blocks` in the parts that `part_of_each` gives, in a new `folder`."""
     folder.mkdir(mode=0o700)
     terms: tuple[str, ...] = ()
     dealt = [np.zeros(0, dtype=np.int16)]
     for block in blocks:
         terms = block.terms
-        part_of = parts_of(block.users, count, key)
+        part_of = part_of_each(block.users)
         # Two bytes a user, as this is all that stays in memory of most users.
         dealt.append(part_of.astype(np.int16))
         for number in np.unique(part_of).tolist():
             _append(folder / f"{number:04d}", block, np.flatnonzero(part_of == number))
-    part_of = np.concatenate(dealt)
-    refuse_empty(part_of, count)
-    return LocalParts(folder, terms, part_of)
+    return LocalParts(folder, terms, np.concatenate(dealt))
 
 
 def refuse_empty(part_of: Ints, count: int) -> None:

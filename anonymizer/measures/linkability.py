@@ -25,7 +25,7 @@ import numpy as np
 from ..arrays import Floats, Ints
 from ..model import Profiles, Release
 from .group_counts import GroupCounts, count_groups, published_cells, published_counts
-from .measurement import Measurement, by_group
+from .measurement import Measurement, by_group, spread
 
 if TYPE_CHECKING:
     from ..backends.everybody import Crowd
@@ -51,13 +51,19 @@ def linkability(profiles: Profiles, release: Release) -> list[Measurement]:
 def distribution(profiles: Profiles, release: Release) -> list[Measurement]:
     """Return quantiles over the groups of `release`: of the readings, and of all terms' shares."""
     counts = count_groups(profiles, release)
-    spread = {**readings(counts), "share of members, by term": counts.share}
+    shares, cells = np.unique(counts.share, return_counts=True)
+    return distribution_of(readings(counts), shares, cells)
+
+
+def distribution_of(values: Mapping[str, Floats], shares: Floats, cells: Ints) -> list[Measurement]:
+    """Return quantiles of the readings `values`, and of `shares`, each of so many `cells`."""
+    ones = np.ones(values["average"].size, dtype=np.int64)
+    quantiles = {name: spread(values[name], ones, QUANTILES) for name in READINGS}
+    quantiles["share of members, by term"] = spread(shares, cells, QUANTILES)
     return [
-        Measurement(f"{name}, {quantile:.0%}", float(value))
-        for name, values in spread.items()
-        for quantile, value in zip(
-            QUANTILES, np.quantile(values, QUANTILES, method="inverted_cdf"), strict=True
-        )
+        Measurement(f"{name}, {quantile:.0%}", value)
+        for name, of_name in quantiles.items()
+        for quantile, value in zip(QUANTILES, of_name, strict=True)
     ]
 
 

@@ -72,7 +72,8 @@ def user_spans(log: QueryLog) -> Spans:
     events = np.bincount(log.user, minlength=len(log.users))
     at = np.concatenate([[0], np.cumsum(events)]).astype(np.int64)
     # Numbers of 64 bits only where they are needed, as they take twice the memory.
-    order = np.empty(log.user.size, np.int32 if log.user.size <= _SHORT else np.int64)
+    narrow = log.user.size <= _SHORT
+    order: Any = np.empty(log.user.size, dtype=np.int32 if narrow else np.int64)
     _by_user(log.user, at[:-1].copy(), order)
     _by_time(order, at, log.time)
     return Spans(order, at)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -157,16 +157,43 @@ def read_cohorts(release: Path) -> list[Cohort]:
 def _read_cohort(folder: Path) -> Cohort:
     manifest = _read_manifest(folder / MANIFEST)
     checksums = (folder / CHECKSUMS).read_bytes()
-    names = files_in(folder, checksums)
+    cohort = _read_files(folder, manifest, files_in(folder, checksums), checksums)
+    lines = (sum_line(*entry) for entry in cohort.sums.items())
+    if len(checksums) != sum(map(len, lines)) or manifest["sha256"] != _published(cohort.sums):
+        _refuse_changed(folder / CHECKSUMS)
+    return cohort
+
+
+def _read_files(folder: Path, manifest: Record, names: Iterable[str], checksums: bytes) -> Cohort:
+    """Return the cohort in `folder` with the files `names` alone; they must have `checksums`."""
     files = {name: (folder / name).read_bytes() for name in names}
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    lines = {sum_line(name, sha256): name for name, sha256 in sums.items()}
-    changed = [name for line, name in lines.items() if line not in checksums]
-    if len(checksums) != sum(map(len, lines)):
-        changed.append(CHECKSUMS)
-    if changed or manifest["sha256"] != _published(sums):
-        _refuse_changed(folder / [*changed, names[1]][0])
+    for name, sha256 in sums.items():
+        if sum_line(name, sha256) not in checksums:
+            _refuse_changed(folder / name)
     return Cohort(folder, manifest, files, sums)
+
+
+def read_shards(release: Path) -> Iterator[Cohort]:
+    """Yield each shard of each cohort of the folder `release` like a cohort, checked by itself.
+
+    A cohort that is not cut is its own only shard. Shards that have lost all their rows are
+    passed over.
+    """
+    with plain_errors(release, "read"):
+        for folder in cohort_folders(release):
+            manifest = _read_manifest(folder / MANIFEST)
+            checksums = (folder / CHECKSUMS).read_bytes()
+            names = files_in(folder, checksums)
+            whole = [name for name in names if part_and_shard(name)[1] is None]
+            listed = [name for name in names if part_and_shard(name)[0] in PUBLISHED]
+            if sorted(listed) != sorted(manifest["sha256"]):
+                _refuse_changed(folder / MANIFEST)
+            for number in sorted({part_and_shard(name)[1] or 0 for name in names}):
+                own = [name for name in names if part_and_shard(name)[1] == number]
+                shard = _read_files(folder, manifest, [*whole, *own], checksums)
+                if shard.parts[ROWS]:
+                    yield shard
 
 
 def _refuse_changed(path: Path) -> NoReturn:

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -62,6 +62,7 @@ from .parts import (
     part_files,
     read_cohorts,
     read_manifest,
+    read_shards,
     write_cohorts,
     write_files,
     write_manifest,
@@ -139,6 +140,14 @@ def read_release(folder: Path, promise_of: PromiseOf) -> Release:
     All parts must fit.
     """
     return release_of(read_cohorts(folder), promise_of)
+
+
+def read_in_shards(folder: Path, promise_of: PromiseOf) -> Iterator[Release]:
+    """Yield each shard of the release in `folder` as a release, one in memory at a time.
+
+    `promise_of` gives their method's promise. A release that is not cut is one shard.
+    """
+    return (_release_of(shard, promise_of) for shard in read_shards(folder))
 
 
 def release_of(cohorts: Sequence[Cohort], promise_of: PromiseOf) -> Release:

@@ -6,17 +6,23 @@ which. Everything else, and what all parts say together, is as in a release of o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from ..arrays import Ints
 from ..errors import BadInput
 from ..model import ROW_NAME, Profiles, Release, row_names
 from .files import replaced_folder
 from .parts import (
+    MEMBERS,
     MOST_SHARDS,
     PRIVATE,
+    part_files,
+    rows_named,
     shard_name,
     write_files,
     write_manifest,
@@ -96,3 +102,33 @@ def _files(head: ReleaseHead, shards: Iterable[Release]) -> Iterator[tuple[str, 
     if first != head.rows:
         raise BadInput(f"shards have {first} rows, and {head.rows} were stated")
     yield from head_parts(head.key, head.base, head.taxonomy).items()
+
+
+class ShardOfUsers:
+    """In which shard of a release users stand, by hashes of 64 bits of their names."""
+
+    def __init__(self, release: Path):
+        """Read who stands in the folder `release`, of one cohort."""
+        hashes, shards = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int16)]
+        for number, path in enumerate(part_files(release, MEMBERS)):
+            with plain_errors(release, "read"):
+                users = rows_named(path.read_bytes())
+            # Python's own hashes, with a key that each process draws.
+            hashes.append(np.fromiter(map(hash, users), np.int64, len(users)))
+            shards.append(np.full(len(users), number, dtype=np.int16))
+        self._path, all_hashes = release, np.concatenate(hashes)
+        order = np.argsort(all_hashes, kind="stable")
+        self._hashes, self._shards = all_hashes[order], np.concatenate(shards)[order]
+        if np.any(self._hashes[1:] == self._hashes[:-1]):
+            raise BadInput(f"{release}: a user stands in it twice; make the release again")
+
+    def __call__(self, users: Sequence[str]) -> Ints:
+        """Return the number of the shard in which each of `users` stands; all must stand in one."""
+        wanted = np.fromiter(map(hash, users), np.int64, len(users))
+        at = np.minimum(np.searchsorted(self._hashes, wanted), self._hashes.size - 1)
+        if strangers := int(np.count_nonzero(self._hashes[at] != wanted)):
+            raise BadInput(
+                f"{self._path}: {strangers} people of the profiles stand in no row of it; make the "
+                "release again"
+            )
+        return self._shards[at].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Measure a released log against the original one [I/O]."""
+"""Measure a released log against the original one, or a release in shards [I/O]."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from math import isnan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from anonymizer.backends.everybody import with_everybody
+from anonymizer.backends.parts import deal_to
 from anonymizer.measures.indices.log_pairs import (
     LogIndices,
     LogPair,
@@ -23,10 +26,15 @@ from anonymizer.measures.indices.log_parts import (
     indices_on,
     united_indices,
 )
+from anonymizer.methods import promise_of
 from anonymizer.querylog.files import form_in_pair
 from anonymizer.sensitivity.files import read_probabilities
+from anonymizer.storage.parts import CHANGES, ROWS, cohort_folders, part_files
+from anonymizer.storage.profiles import open_profiles
 from anonymizer.storage.records import csv_text
 from anonymizer.storage.released_log import by_people, log_of, people_of_rows
+from anonymizer.storage.releases import read_in_shards, read_input_hash
+from anonymizer.storage.sharded import ShardOfUsers
 
 from ..disclosure.numbers import count
 from ..errors import UsageError
@@ -34,6 +42,9 @@ from .profiling import log_at, on_cluster, say_rejected
 
 if TYPE_CHECKING:
     from anonymizer.backends.spark import SparkEngine
+
+if TYPE_CHECKING:
+    from anonymizer.measures.measurement import MeasureSummary
 
 _HEADINGS = {"mean": "mean", "by_queries": "by queries"}
 _LINES = {
@@ -158,3 +169,46 @@ def as_csv(indices: LogIndices) -> str:
         for column in indices.columns.values()
     )
     return csv_text([head, *zip(indices.users, *counts, *values, strict=True)])
+
+
+def measure_in_shards(
+    place: Path,
+    source: Path,
+    sensitivity: Path | None = None,
+    spi_weights: str = "paper",
+    empty: str = "one",
+) -> list[MeasureSummary] | None:
+    """Return all measures of the release in the folder `place`, made from the profiles at `source`.
+
+    It is read shard by shard. Return None if it must be measured as a whole.
+    """
+    from anonymizer.measures.sharded import in_shards, measure_shard, measures_of
+
+    cohorts = cohort_folders(place)
+    plain = len(cohorts) == 1 and not (place / CHANGES).exists() and source.suffix == ".npz"
+    if not plain or len(part_files(place, ROWS)) < 2:
+        return None
+    if not in_shards(next(read_in_shards(place, promise_of))):
+        return None
+    sensitive = read_probabilities(sensitivity) if sensitivity else None
+    stored = open_profiles(source)
+    if read_input_hash(place) != stored.fingerprint:
+        raise UsageError(
+            f"{place} was made from other profiles than {source}; name its own with --against"
+        )
+    # Not next to the release: that may be on a disk that is only read.
+    with TemporaryDirectory(prefix="veilsearch-") as scratch:
+        parts = deal_to(stored.blocks(), ShardOfUsers(place), Path(scratch) / "parts")
+        everybody = with_everybody(parts).everybody
+        measured = (
+            measure_shard(
+                everybody,
+                parts.read(number),
+                shard,
+                sensitive=sensitive,
+                spi_weights=spi_weights,
+                empty=empty,
+            )
+            for number, shard in enumerate(read_in_shards(place, promise_of))
+        )
+        return measures_of(measured, everybody)

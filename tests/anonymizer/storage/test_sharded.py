@@ -14,7 +14,13 @@ from anonymizer.model import Profiles, Release
 from anonymizer.promise import UNKNOWN
 from anonymizer.storage.changes import without_rows
 from anonymizer.storage.parts import read_cohorts
-from anonymizer.storage.releases import read_hash, read_release, row_lines_of, write_release
+from anonymizer.storage.releases import (
+    read_hash,
+    read_in_shards,
+    read_release,
+    row_lines_of,
+    write_release,
+)
 from anonymizer.storage.sharded import ReleaseHead, called_like_rows, write_sharded_release
 
 from ..cut_release import again, flip, resum, substitute, swap
@@ -82,6 +88,22 @@ def test_a_sharded_release_reads_like_the_same_rows_in_one_file(
     assert read_hash(release) == read_hash(one)
     assert row_lines_of(release) == row_lines_of(one)
     assert (one / "rows.jsonl").read_bytes() == read_cohorts(release)[0].parts["rows.jsonl"]
+
+
+def test_a_release_is_read_shard_by_shard(release: Path) -> None:
+    parts, whole = [*read_in_shards(release, lambda *_: UNKNOWN)], read(release)
+    assert [part.users for part in parts] == [shard.users for shard in shards()]
+    for part in parts:
+        for user in part.users:
+            assert part.row_for(user) == whole.row_for(user)
+    without_rows(
+        read_cohorts(release), release.parent / "left", {"di"}, known=True, input_hash="2c"
+    )
+    left = [*read_in_shards(release.parent / "left", lambda *_: UNKNOWN)]
+    assert [len(part.rows) for part in left] == [2, 2]
+    flip(release, "rows-0002.jsonl")
+    with pytest.raises(BadInput, match="changed since it was written"):
+        [*read_in_shards(release, lambda *_: UNKNOWN)]
 
 
 def test_nothing_is_left_of_a_release_whose_shards_fail(tmp_path: Path) -> None:
