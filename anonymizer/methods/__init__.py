@@ -102,7 +102,8 @@ def refuse_parts(name: str, parameters: Mapping[str, Any]) -> None:
     if method.in_parts is None:
         can = ", ".join(other for other, one in METHODS.items() if one.in_parts)
         raise BadParameter(f"{name} needs all users at once; in parts there are: {can}")
-    if faults := method.chosen(parameters).faults_in_parts():
+    options = method.chosen(parameters)
+    if faults := [*options.own_faults(), *options.faults_in_parts()]:
         raise BadParameter("; ".join(faults))
 
 

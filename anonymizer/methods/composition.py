@@ -22,7 +22,7 @@ members of a group look alike to the attacker, so what other groups have makes n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -97,8 +97,9 @@ _Annealing = Callable[[int, int], _Reached]
 def run(inputs: Inputs, options: Composition) -> Release:
     """Return the release of `inputs` in groups whose shares are within p of those of all users."""
     least, most = _least_size(options, len(inputs.profiles)), len(inputs.profiles) // 2
+    sizes = [options.size] if options.size else _growing(range(least, most + 1))
     task = _task(inputs, options)
-    [group_of] = _closest(partial(_annealed, task), options, least, most)
+    [group_of] = _closest(partial(_annealed, task), options, sizes)
     return _released(inputs, options, group_of)
 
 
@@ -109,11 +110,13 @@ def in_parts(
 
     Groups have one size, and shares within p of everybody's.
     """
-    # In a smaller part some groups of a size would need two members more.
-    least, most = _least_size(options, dealt.everybody.users), math.isqrt(min(dealt.sizes))
-    if most < least:
-        few = f"{min(dealt.sizes)} users are too few for groups of {least} or {least + 1}"
-        raise Unsatisfiable(few)
+    least, fewest = _least_size(options, dealt.everybody.users), min(dealt.sizes)
+    most = options.size or fewest // 2
+    # Of other sizes, some groups of a part would need two members more.
+    fit = [s for s in range(least, most + 1) if all(n % s <= n // s for n in dealt.sizes)]
+    sizes = _growing(fit)
+    if not sizes:
+        raise Unsatisfiable(f"{fewest} users are too few for groups of {least} or {least + 1}")
 
     def annealed(size: int, divisor: int) -> _Reached:
         work = partial(_anneal_part, inputs, options, size, divisor)
@@ -124,7 +127,7 @@ def in_parts(
             sum(one.beyond for one in parts),
         )
 
-    groups = _closest(annealed, options, least, most)
+    groups = _closest(annealed, options, sizes)
     yield from dealt.each(partial(_release_part, inputs, options, measure), groups)
 
 
@@ -191,10 +194,19 @@ def _release_part(
     return release, measure(inputs.everybody, profiles, release)
 
 
-def _closest(annealed: _Annealing, options: Composition, least: int, most: int) -> list[Ints]:
-    """Return groups of the size that is chosen, or of the best one from `least` to `most`."""
+def _growing(sizes: Sequence[int]) -> list[int]:
+    """Return some of the ascending `sizes`: the first, the last, and some between them."""
+    some = list(sizes[:1])
+    while some and some[-1] < sizes[-1]:
+        next_ = min(sizes[-1], max(some[-1] + 1, math.floor(some[-1] * _GROWTH)))
+        some.append(next(size for size in sizes if size >= next_))
+    return some
+
+
+def _closest(annealed: _Annealing, options: Composition, sizes: Sequence[int]) -> list[Ints]:
+    """Return groups of the size that is chosen, or of the best one of `sizes`."""
     if not options.size:
-        return _of_best_size(annealed, options, least, most)
+        return _of_best_size(annealed, options, sizes)
     reached = annealed(options.size, 1)
     if reached.beyond:
         raise Unsatisfiable(
@@ -204,12 +216,9 @@ def _closest(annealed: _Annealing, options: Composition, least: int, most: int) 
     return reached.groups
 
 
-def _of_best_size(annealed: _Annealing, options: Composition, least: int, most: int) -> list[Ints]:
-    """Return groups of the size with the best objective among those that work."""
+def _of_best_size(annealed: _Annealing, options: Composition, sizes: Sequence[int]) -> list[Ints]:
+    """Return groups of the size with the best objective among those of `sizes` that work."""
     best, tried = None, []
-    sizes = [least]  # each is larger than the one before; the last makes two groups
-    while sizes[-1] < most:
-        sizes.append(min(most, max(sizes[-1] + 1, math.floor(sizes[-1] * _GROWTH))))
     for size in sizes:
         trial = annealed(size, _TRIAL)
         if trial.beyond:
