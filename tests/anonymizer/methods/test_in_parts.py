@@ -139,11 +139,21 @@ def test_the_same_profiles_and_seed_make_the_same_bytes(method: str, write: Writ
     assert write(method, PEOPLE).content == write(method, PEOPLE, name="again").content
 
 
-@pytest.mark.parametrize("method", ["p-linkability", "pooled", "km-anonymity"])
-def test_a_tampered_shard_is_refused(method: str, write: Write, tmp_path: Path) -> None:
-    shard = write(method, PEOPLE).folder / "rows-0002.jsonl"
-    shard.write_bytes(shard.read_bytes().replace(b"t0", b"t1", 1))
-    assert not verify(tmp_path / "made", tmp_path / "profiles.jsonl").holds
+@pytest.mark.parametrize("suffix", [".jsonl", ".npz"])
+@pytest.mark.parametrize("method", ["p-linkability", "composition", "pooled", "km-anonymity"])
+def test_a_tampered_shard_is_refused(
+    method: str, suffix: str, write: Write, tmp_path: Path
+) -> None:
+    made, profiles = write(method, PEOPLE), tmp_path / f"profiles{suffix}"
+    for name, old, new in (
+        ("rows-0002.jsonl", b'"t0', b'"t1'),
+        ("private/members-0001.jsonl", b'"u1', b'"u9'),
+    ):
+        shard, true = made.folder / name, (made.folder / name).read_bytes()
+        shard.write_bytes(true.replace(old, new, 1))
+        assert not verify(made.folder, profiles).holds, name
+        shard.write_bytes(true)
+    assert verify(made.folder, profiles).holds
 
 
 @pytest.mark.parametrize("seed", range(3))
