@@ -19,7 +19,7 @@ from .lucene.writing import LuceneWriter
 from .manifest import REMEDY
 from .model import Document, Index, SearchError, Whole
 from .opensearch.client import OpenSearchCluster
-from .opensearch.copying import send_files
+from .opensearch.copying import copy_files, send_files
 from .opensearch.filling import (
     OpenSearchWriter,
     alias_of,
@@ -168,6 +168,10 @@ class OpenSearchBackend:
         """Let the alias stand for the index."""
         place = manifest[_PLACE]
         make_current(self.cluster, place["alias"], place["index"])
+
+    def copy(self, name: str, folder: Path) -> None:
+        """Copy the files of the index `name` that is current in the cluster into `folder`."""
+        copy_files(self.cluster, alias_of(self.cluster, name), folder)
 
 
 Backend = LuceneBackend | OpenSearchBackend

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .backends import LUCENE, Backend, FilledIndex, NewBuild, start_java
+from .backends import LUCENE, Backend, FilledIndex, NewBuild, OpenSearchBackend, start_java
 from .forward.reading import Forward
 from .forward.writing import ForwardWriter, TextCounter
 from .lucene.java import ANALYZERS, ENGLISH
@@ -90,6 +90,17 @@ def update_index(
         index.close()
 
 
+def copy_index(folder: Path, backend: OpenSearchBackend) -> dict[str, Any]:
+    """Copy the files of the index that is current in the cluster to `folder`; return its manifest.
+
+    The index is the one of the name that `folder` is a build of.
+    """
+    with _whole(folder) as made:
+        backend.copy(_name_of(folder), made)
+        open_index(made, backend=backend)[0].close()
+    return read_manifest(folder)
+
+
 @contextmanager
 def _whole(folder: Path) -> Iterator[Path]:
     """Yield a folder under a temporary name, which becomes `folder` if all goes well."""
@@ -158,8 +169,7 @@ class _Halves:
         self._gone: list[int] = []  # numbers of documents of the base that are dropped
         self.change = {"added": 0, "replaced": 0, "deleted": 0}
         extended = base.forward if base else None
-        name = final.name.rpartition(".")[0] or final.name
-        new = NewBuild(folder, name, facts, self._first, base.folder if base else None)
+        new = NewBuild(folder, _name_of(final), facts, self._first, base.folder if base else None)
         # If the second writer can't be opened, the first is closed.
         with ExitStack() as stack:
             forward = ForwardWriter(folder / "forward", counter, self._first, extended)
@@ -229,6 +239,11 @@ class _Halves:
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+
+
+def _name_of(folder: Path) -> str:
+    """Return the name of the index of which `folder` is a build."""
+    return folder.name.rpartition(".")[0] or folder.name
 
 
 def _stated(account: Account) -> dict[str, Any]:
