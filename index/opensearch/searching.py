@@ -21,7 +21,7 @@ from ..lucene import jvm
 from ..lucene.java import ENGLISH, talking
 from ..lucene.query import parse_query, parts_of, terms_of
 from ..model import Document, Ints, Pool, ScorePart, SearchError, Whole, clean
-from .client import PATIENCE, ClusterError, NoTimeLeft, OpenSearchCluster
+from .client import LATE, PATIENCE, ClusterError, NoTimeLeft, OpenSearchCluster
 from .queries import among, named_parts, of_term, whole_query
 
 # Statistics of all shards together, so that scores do not depend on the shard; no partial answer;
@@ -32,7 +32,6 @@ _SEARCH = (
 )
 _BEST_FIRST = [{"_score": "desc"}, {"number": "asc"}]
 _NO_FIELDS = {"_source": False, "stored_fields": "_none_", "track_total_hits": False}
-_LATE = "query_phase_execution_exception"  # how a search ends whose time was over in a shard
 _TOO_MANY = "too_many_clauses"
 MOST = 10_000  # documents that one request may name
 
@@ -214,7 +213,7 @@ class OpenSearchIndex:
             path = f"/{self._name}/_search?{_SEARCH}{more}"
             answer = self._ask("POST", path, body, seconds=seconds)
         except ClusterError as error:
-            late = isinstance(error, NoTimeLeft) or error.kind == _LATE
+            late = isinstance(error, NoTimeLeft) or error.kind == LATE
             if late and clock.deadline is not None:
                 raise clock.over() from error
             raise
