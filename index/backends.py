@@ -16,7 +16,7 @@ from .lucene import jvm
 from .lucene.java import ANALYZERS
 from .lucene.searching import LuceneIndex
 from .lucene.writing import LuceneWriter
-from .manifest import REMEDY
+from .manifest import REMEDY, read_manifest
 from .model import Document, Index, SearchError, Whole
 from .opensearch.client import OpenSearchCluster
 from .opensearch.copying import copy_files, send_files
@@ -130,7 +130,8 @@ class OpenSearchBackend:
     def writer(self, new: NewBuild) -> tuple[IndexWriter, dict[str, Any]]:
         """Return a writer of `new` in the cluster, and more for its manifest."""
         alias, facts = alias_of(self.cluster, new.name), new.facts
-        made = create_index(self.cluster, alias, (facts["k1"], facts["b"]))
+        base = read_manifest(new.base)[_PLACE]["index"] if new.base else None
+        made = create_index(self.cluster, alias, (facts["k1"], facts["b"]), base)
         writer = OpenSearchWriter(self.cluster, made, new.first, language_of(facts))
         return writer, {_PLACE: {"index": made, "alias": alias}}
 

@@ -1,12 +1,15 @@
 """Filling an index in a cluster: a new one behind an alias, which names it when it is whole. [I/O]
 
-The alias NAME stands for one of the indexes NAME-0001, NAME-0002, ... A fill makes the next one. An
+The alias NAME stands for one of the indexes NAME-0001, NAME-0002, ... A fill makes the next one. It
+writes to NAME-0002-filling: an empty index, or a clone of the index that it extends. NAME-0002 is a
+clone of that. A clone links files, and leaves out what was deleted, which counts in statistics. An
 index without the mark `whole` is an unfinished fill, and the next fill removes it.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -19,11 +22,13 @@ from .terms import ANALYZER, text_of
 
 BLOCK = 2 << 20  # characters of text that one request takes
 LEAST = 500  # characters that are added for each document, also an empty one
+TRIES = 60  # a second apart, to be rid of deleted documents: a cluster lets go of all in half that
 WAITING = 2  # requests, at most, that wait for the cluster, so that memory stays flat
 LONG = 3600.0  # seconds for what a cluster does to a whole index
 FILES = "-files"  # ends the name of the index that holds the folder's files
+FILLING = "-filling"  # ends the name of an index that takes documents
 _NAMES = re.compile(r"[a-z0-9][a-z0-9._-]{0,120}")
-_NUMBERED = r"-([0-9]{4,})"
+_NUMBERED = rf"-([0-9]{{4,}})({FILLING})?"
 
 
 def alias_of(cluster: OpenSearchCluster, name: str) -> str:
@@ -53,25 +58,45 @@ def indexes_of(cluster: OpenSearchCluster, alias: str) -> dict[str, bool]:
     answer = cluster.ask("GET", f"/{alias}-*/_mapping?filter_path=*.mappings._meta")
     of_ours = re.compile(re.escape(alias) + _NUMBERED)
     return {
-        name: bool(facts["mappings"]["_meta"].get("whole"))
+        name: bool(facts["mappings"]["_meta"].get("whole")) and not name.endswith(FILLING)
         for name, facts in sorted(answer.items())
         if of_ours.fullmatch(name) and "veilsearch" in facts["mappings"].get("_meta", {})
     }
 
 
-def create_index(cluster: OpenSearchCluster, alias: str, bm25: tuple[float, float]) -> str:
-    """Make an empty index, the next of `alias`, remove unfinished ones, and return its name."""
+def create_index(
+    cluster: OpenSearchCluster, alias: str, bm25: tuple[float, float], base: str | None = None
+) -> str:
+    """Begin the next index of `alias`, empty or as its `base`; remove unfinished ones.
+
+    Return its name.
+    """
     cluster.check_version()
     there = indexes_of(cluster, alias)
     for name, whole in there.items():
         if not whole:
             remove(cluster, name)
     name = f"{alias}-{1 + max(map(_number, there), default=0):04d}"
-    cluster.ask("PUT", f"/{name}", _plan(cluster.place.shards, bm25), safely=False)
+    plan = plan_of(cluster.place.shards, bm25)
+    if base:
+        _clone(cluster, base, name + FILLING)
+        cluster.ask("PUT", f"/{name}{FILLING}/_mapping", {"_meta": plan["mappings"]["_meta"]})
+    else:
+        cluster.ask("PUT", f"/{name}{FILLING}", plan, safely=False)
     return name
 
 
-def _plan(shards: int, bm25: tuple[float, float]) -> dict[str, Any]:
+def _clone(cluster: OpenSearchCluster, old: str, new: str) -> None:
+    """Make the index `new` of the files of `old`, which takes no documents from then on."""
+    cluster.ask("PUT", f"/{old}/_settings", {"index.blocks.write": True})
+    settings = {"index.number_of_replicas": 0, "index.blocks.write": None}
+    body = {"settings": settings}
+    cluster.ask("POST", f"/{old}/_clone/{new}", body, seconds=LONG, safely=False)
+    wait = f"wait_for_status=green&timeout={LONG:.0f}s"
+    cluster.ask("GET", f"/_cluster/health/{new}?{wait}", seconds=LONG)
+
+
+def plan_of(shards: int, bm25: tuple[float, float]) -> dict[str, Any]:
     """Return settings and mapping of an index that is to be filled."""
     words = {"type": "text", "analyzer": "veilsearch"}
     return {
@@ -106,7 +131,7 @@ class OpenSearchWriter:
     def __init__(
         self, cluster: OpenSearchCluster, name: str, first: int = 0, language: str = ENGLISH
     ) -> None:
-        self._cluster, self._name, self._language = cluster, name, language
+        self._cluster, self._name, self._language = cluster, name + FILLING, language
         self._next, self._characters = first, 0
         self._block: list[Document] = []
         self._dropped: list[int] = []
@@ -128,22 +153,26 @@ class OpenSearchWriter:
         """Make all that was added searchable, without what was dropped; `one_segment` merges."""
         self._send()
         self._wait(0)
-        if self._dropped:
-            for low in range(0, len(self._dropped), 10_000):
-                part = self._dropped[low : low + 10_000]
-                self._bulk([{"delete": {"_id": str(number)}} for number in part])
-        self._ask("POST", "_refresh")
+        for low in range(0, len(self._dropped), 10_000):
+            part = self._dropped[low : low + 10_000]
+            self._bulk([{"delete": {"_id": str(number)}} for number in part])
         self._ask("POST", "_flush?force=true&wait_if_ongoing=true")
-        if self._dropped or one_segment:
-            merge = "max_num_segments=1" if one_segment else "only_expunge_deletes=true"
+        filled, self._name = self._name, self._name.removesuffix(FILLING)
+        _clone(self._cluster, filled, self._name)
+        remove(self._cluster, filled)
+        merge = "max_num_segments=1" if one_segment else "only_expunge_deletes=true"
+        for _ in range(TRIES):
+            self._ask("POST", "_flush?force=true&wait_if_ongoing=true")
             self._ask("POST", f"_forcemerge?{merge}")
             self._ask("POST", "_refresh")
-        counted = self._ask("GET", "_stats/docs?filter_path=_all.total.docs")["_all"]["total"]
-        if left := counted["docs"]["deleted"]:
-            raise SearchError(
-                f"{self._name}: {left:,} deleted documents still count in the cluster; run the "
-                "command again"
-            )
+            counted = self._ask("GET", "_stats/docs?filter_path=_all.total.docs.deleted")
+            if not (left := counted["_all"]["total"]["docs"]["deleted"]):
+                return
+            time.sleep(1)
+        raise SearchError(
+            f"{self._name}: {left:,} deleted documents still count in the cluster; run the "
+            "command again"
+        )
 
     def close(self) -> None:
         """Send nothing more; an index that was not finished is removed by the next fill."""
@@ -238,4 +267,4 @@ def check_filled(cluster: OpenSearchCluster, name: str, fingerprint: str) -> Non
 
 
 def _number(name: str) -> int:
-    return int(name.rpartition("-")[2])
+    return int(name.removesuffix(FILLING).rpartition("-")[2])
