@@ -24,7 +24,8 @@ LEAST = (3, 0)  # version; BM25 of older ones has another factor and rounds othe
 # Time bounds: at most MOST_TRIES nodes are tried, each for CONNECT seconds at most until there is
 # a connection. At most two of them get the request, the second if the first failed.
 CONNECT, MOST_TRIES, MOST_SENT = 0.3, 3, 2
-PATIENCE = 60.0  # seconds for an answer where nobody set a deadline
+READING = 10.0  # seconds for what a page shows of documents that were found
+PATIENCE = 60.0  # seconds for any other answer where nobody set a deadline
 AGAIN = 5.0  # seconds for which a node that failed is the last to be tried
 LATE = "time_exceeded_exception"  # a search whose `timeout` was over in a shard
 JSON, LINES = "application/json", "application/x-ndjson"

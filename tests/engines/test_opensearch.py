@@ -369,7 +369,8 @@ def leaves(value: Any) -> Iterator[object]:
 PROTOCOL = (
     "size query bool must should must_not filter term terms match_phrase contents title number "
     "docid value boost sort _score desc asc _source stored_fields _none_ track_total_hits timeout "
-    "adjust_pure_negative constant_score docvalue_fields match_none _name ids"
+    "adjust_pure_negative request_cache allow_partial_search_results constant_score "
+    "docvalue_fields match_none _name ids"
 )
 
 
