@@ -105,7 +105,7 @@ class LuceneBackend:
         return LuceneIndex(build.folder / "lucene", k1, b, boost, language_of(facts))
 
     def check(self, folder: Path, manifest: Mapping[str, Any]) -> None:
-        """Refuse an index that is in a cluster."""
+        """Refuse the index in `folder` if its `manifest` says that it is in a cluster."""
         if _PLACE in manifest:
             raise SearchError(
                 f'{folder}: this index is in OpenSearch; set backend = "opensearch" in [search] '
@@ -116,7 +116,7 @@ class LuceneBackend:
         """Do nothing: the folder holds all."""
 
     def switch(self, _manifest: Mapping[str, Any]) -> None:
-        """Do nothing: the workspace says which folder is current."""
+        """Do nothing with the manifest: the workspace says which folder is current."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class OpenSearchBackend:
         return OpenSearchIndex(self.cluster, place, build.numbers, scoring.title_boost, language)
 
     def check(self, folder: Path, manifest: Mapping[str, Any]) -> None:
-        """Refuse an index that is not in the cluster, and a cluster that scores otherwise."""
+        """Refuse the index in `folder` if the one of its `manifest` is not whole in the cluster."""
         if _PLACE not in manifest:
             raise SearchError(
                 f"{folder}: this index is Lucene's, not in OpenSearch; {REMEDY}, or set "
@@ -166,7 +166,7 @@ class OpenSearchBackend:
         finish(self.cluster, name, {"fingerprint": manifest["fingerprint"]})
 
     def switch(self, manifest: Mapping[str, Any]) -> None:
-        """Let the alias stand for the index."""
+        """Let the alias stand for the index of `manifest`."""
         place = manifest[_PLACE]
         make_current(self.cluster, place["alias"], place["index"])
 

@@ -35,7 +35,7 @@ class Exact(NamedTuple):
     terms: tuple[str, ...]
 
 
-class Part(NamedTuple):
+class ScoringPart(NamedTuple):
     """A part of a query that has a score of its own."""
 
     field: str
@@ -89,20 +89,20 @@ def lucene_query(query: ParsedQuery, title_boost: float = 0.0) -> Any:
     return _together([("MUST", whole), ("SHOULD", title)])
 
 
-def parts_of(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[Part]:
+def parts_of(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[ScoringPart]:
     """Yield the scoring parts of `query`: a document's score is the sum of theirs."""
     wished = wished_of(query)
     for field, boost in (("contents", 1.0), ("title", title_boost)):
         if not boost:
             continue
         for term, count in bag_of(query).items():
-            yield Part(field, term, count * boost)
+            yield ScoringPart(field, term, count * boost)
         for part in wished.exact:
             name = f'"{" ".join(part.terms)}"' if len(part.terms) > 1 else part.terms[0]
-            yield Part(field, name, boost, part)
+            yield ScoringPart(field, name, boost, part)
 
 
-def clauses(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[tuple[Part, Any]]:
+def clauses(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[tuple[ScoringPart, Any]]:
     """Yield the scoring parts of `query`, and each as Lucene takes it."""
     for part in parts_of(query, title_boost):
         if part.exact:

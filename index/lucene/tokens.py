@@ -76,12 +76,12 @@ def _reader(language: str) -> Any:
 def _attribute(name: str, getter: str, kind: str) -> Any:
     """Return the Java method from a stream to what `getter` says of its attribute `name`."""
     owner = f"{ATTRIBUTES}.{name}"
-    found = method(
+    getting = method(
         "org.apache.lucene.util.AttributeSource",
         "getAttribute",
         "(Ljava/lang/Class;)Lorg/apache/lucene/util/Attribute;",
     )
-    of_name = handles().insertArguments(found, 1, class_of(owner))
+    of_name = handles().insertArguments(getting, 1, class_of(owner))
     typed = of_name.asType(signature(f"(L{_path(STREAM)};)L{_path(owner)};"))
     return handles().filterReturnValue(typed, method(owner, getter, kind))
 

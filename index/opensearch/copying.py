@@ -1,7 +1,7 @@
 """The files of an index folder in the cluster, so that another front end can copy them. [I/O]
 
-A front end keeps the forward index in its own memory. The files are in an index beside the one that
-is searched, in pieces; their hashes are in the manifest, which is one of them.
+A front end keeps the forward index in its own memory. The files are in an index of their own, in
+pieces; their hashes are in the manifest, which is one of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLAN = {
 def send_files(
     cluster: OpenSearchCluster, name: str, folder: Path, manifest: Mapping[str, Any]
 ) -> None:
-    """Put the files of `folder`, which `manifest` lists, beside the index `name`."""
+    """Put the files of `folder`, which `manifest` lists, next to the index `name`."""
     place = f"{name}{FILES}"
     settings = {**_PLAN["settings"], "number_of_replicas": cluster.place.replicas}
     cluster.ask("PUT", f"/{place}", {**_PLAN, "settings": settings}, safely=False)

@@ -58,9 +58,9 @@ def indexes_of(cluster: OpenSearchCluster, alias: str) -> dict[str, bool]:
     answer = cluster.ask("GET", f"/{alias}-*/_mapping?filter_path=*.mappings._meta")
     of_ours = re.compile(re.escape(alias) + _NUMBERED)
     return {
-        name: bool(told["mappings"]["_meta"].get("whole")) and not name.endswith(FILLING)
-        for name, told in sorted(answer.items())
-        if of_ours.fullmatch(name) and "veilsearch" in told["mappings"].get("_meta", {})
+        name: bool(facts["mappings"]["_meta"].get("whole")) and not name.endswith(FILLING)
+        for name, facts in sorted(answer.items())
+        if of_ours.fullmatch(name) and "veilsearch" in facts["mappings"].get("_meta", {})
     }
 
 
@@ -165,8 +165,8 @@ class OpenSearchWriter:
             self._ask("POST", "_flush?force=true&wait_if_ongoing=true")
             self._ask("POST", f"_forcemerge?{merge}")
             self._ask("POST", "_refresh")
-            told = self._ask("GET", "_stats/docs?filter_path=_all.total.docs.deleted")
-            if not (left := told["_all"]["total"]["docs"]["deleted"]):
+            counted = self._ask("GET", "_stats/docs?filter_path=_all.total.docs.deleted")
+            if not (left := counted["_all"]["total"]["docs"]["deleted"]):
                 return
             time.sleep(1)
         raise SearchError(
@@ -253,12 +253,12 @@ def remove(cluster: OpenSearchCluster, name: str) -> None:
 def check_filled(cluster: OpenSearchCluster, name: str, fingerprint: str) -> None:
     """Refuse the index `name` unless it is whole and has the documents of `fingerprint`."""
     try:
-        told = cluster.ask("GET", f"/{name}/_mapping?filter_path=*.mappings._meta")
+        answer = cluster.ask("GET", f"/{name}/_mapping?filter_path=*.mappings._meta")
     except ClusterError as error:
         if error.status != 404:
             raise
-        told = {}
-    facts = told.get(name, {}).get("mappings", {}).get("_meta", {})
+        answer = {}
+    facts = answer.get(name, {}).get("mappings", {}).get("_meta", {})
     if not facts.get("whole") or facts.get("fingerprint") != fingerprint:
         what = "not in the cluster" if not facts else "another one, or unfinished, in the cluster"
         raise SearchError(

@@ -77,8 +77,8 @@ class OpenSearchIndex:
             while block := list(islice(left, BLOCK)):
                 with talking(self._name):
                     bodies = [self._body(query, size, operators) for query in block]
-                found = asking.map(lambda one: self._search(one[0], clock), bodies)
-                for hits, (_, cut) in zip(found, bodies, strict=True):
+                answers = asking.map(lambda one: self._search(one[0], clock), bodies)
+                for hits, (_, cut) in zip(answers, bodies, strict=True):
                     yield self._pool(hits, cut)
 
     def explain(
