@@ -17,6 +17,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from time import monotonic
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+from weakref import finalize
 
 from ..model import SearchError
 
@@ -103,6 +104,11 @@ def _close_all(connections: list[HTTPConnection]) -> None:
         connections.pop().close()
 
 
+def _forget_all(nodes: Iterable[_Node]) -> None:
+    for node in nodes:
+        node.forget()
+
+
 class _Message(NamedTuple):
     """A request as it goes to any node."""
 
@@ -122,6 +128,7 @@ class OpenSearchCluster:
         tls = _tls(place) if any(host.startswith("https:") for host in place.hosts) else None
         self._nodes = [_Node(host, tls) for host in place.hosts]
         self._turns, self._lock = itertools.count(), threading.Lock()
+        finalize(self, _forget_all, self._nodes)  # who forgets to close leaves no connection
         self._headers: dict[str, str] = {}
         if place.user:
             pair = base64.b64encode(f"{place.user}:{place.password}".encode()).decode()
@@ -167,8 +174,7 @@ class OpenSearchCluster:
 
     def close(self) -> None:
         """Close the connections that nobody uses now."""
-        for node in self._nodes:
-            node.forget()
+        _forget_all(self._nodes)
 
     def _order(self) -> list[_Node]:
         """Return the nodes in the order in which they are tried: by turns, failed ones last."""
