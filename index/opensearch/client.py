@@ -10,7 +10,6 @@ import itertools
 import json
 import ssl
 import threading
-import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -72,7 +71,6 @@ class _Node:
         self.name, self._host, self._port = host, parts.hostname or "", parts.port or 9200
         self._tls = tls if parts.scheme == "https" else None
         self._idle: list[HTTPConnection] = []
-        weakref.finalize(self, _close_all, self._idle)
         self.shunned = 0.0
 
     def connection(self, ends: float) -> tuple[HTTPConnection, bool]:
@@ -96,12 +94,8 @@ class _Node:
 
     def forget(self) -> None:
         """Close all connections that nobody uses."""
-        _close_all(self._idle)
-
-
-def _close_all(connections: list[HTTPConnection]) -> None:
-    while connections:
-        connections.pop().close()
+        while self._idle:
+            self._idle.pop().close()
 
 
 def _forget_all(nodes: Iterable[_Node]) -> None:
