@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from . import jvm
-from .java import analyzer, class_of, handles, java, lookup, method, signature, talking
+from .hits import as_function
+from .java import analyzer, class_of, handles, lookup, method, signature, talking
 
 STREAM = "org.apache.lucene.analysis.TokenStream"
 BUILDER = "java.lang.StringBuilder"
 ATTRIBUTES = "org.apache.lucene.analysis.tokenattributes"
-FUNCTION = "java.util.function.Function"
 Places = list[str | None]
 
 
@@ -66,11 +65,7 @@ def _reader(language: str) -> Any:
         f"(Ljava/lang/String;Ljava/lang/String;)L{_path(STREAM)};",
     ).bindTo(analyzer(language))
     reader = do.filterArguments(whole, 0, do.insertArguments(opened, 0, "contents"))
-    shape = reader.asType(signature("(Ljava/lang/Object;)Ljava/lang/Object;"))
-    made = java("java.lang.invoke.MethodHandleProxies").asInterfaceInstance(
-        class_of(FUNCTION), shape
-    )
-    return jvm.bridge().cast(FUNCTION, made)
+    return as_function(reader)
 
 
 def _attribute(name: str, getter: str, kind: str) -> Any:

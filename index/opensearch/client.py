@@ -24,8 +24,10 @@ LEAST = (3, 0)  # version; BM25 of older ones has another factor and rounds othe
 # Time bounds: at most MOST_TRIES nodes are tried, each for CONNECT seconds at most until there is
 # a connection. At most two of them get the request, the second if the first failed.
 CONNECT, MOST_TRIES, MOST_SENT = 0.3, 3, 2
-PATIENCE = 60.0  # seconds for an answer where nobody set a deadline
+READING = 10.0  # seconds for what a page shows of documents that were found
+PATIENCE = 60.0  # seconds for any other answer where nobody set a deadline
 AGAIN = 5.0  # seconds for which a node that failed is the last to be tried
+LATE = "time_exceeded_exception"  # a search whose `timeout` was over in a shard
 JSON, LINES = "application/json", "application/x-ndjson"
 _GONE = "see that the cluster runs, or name other hosts in [search] of veilsearch.toml"
 _REFUSED = (
@@ -181,7 +183,8 @@ class OpenSearchCluster:
         for node in self._order():
             try:
                 refusal, sent = _exchange(node, message, ends), sent + 1
-                if refusal[0] < 500:
+                # What took too long on one node would on another.
+                if refusal[0] < 500 or LATE.encode() in refusal[1]:
                     return refusal
             except _Unconnected as error:
                 why = str(error)
@@ -244,7 +247,8 @@ def _refusal(status: int, answer: Any) -> ClusterError:
     if status in (401, 403):
         text = f"OpenSearch refuses this user (HTTP {status}); {_REFUSED}"
     else:
-        text = f"OpenSearch can't do this now (HTTP {status}{kind and f', {kind}'}); {_GONE}"
+        can, remedy = ("can't do", _GONE) if status >= 500 else ("refuses", "see the cluster's log")
+        text = f"OpenSearch {can} this (HTTP {status}{kind and f', {kind}'}); {remedy}"
     return ClusterError(text, status, kind)
 
 

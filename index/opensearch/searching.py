@@ -21,7 +21,7 @@ from ..lucene import jvm
 from ..lucene.java import ENGLISH, talking
 from ..lucene.query import parse_query, parts_of, terms_of
 from ..model import Document, Ints, Pool, ScorePart, SearchError, Whole, clean
-from .client import PATIENCE, ClusterError, NoTimeLeft, OpenSearchCluster
+from .client import LATE, MOST_SENT, PATIENCE, READING, ClusterError, NoTimeLeft, OpenSearchCluster
 from .queries import among, named_parts, of_term, whole_query
 
 # Statistics of all shards together, so that scores do not depend on the shard; no partial answer;
@@ -30,9 +30,9 @@ _SEARCH = (
     "search_type=dfs_query_then_fetch&allow_partial_search_results=false&request_cache=false"
     "&filter_path=error.type,error.root_cause.type,timed_out,_shards,hits"
 )
+_UNKEPT = {"allow_partial_search_results": False, "request_cache": False}  # of many searches
 _BEST_FIRST = [{"_score": "desc"}, {"number": "asc"}]
 _NO_FIELDS = {"_source": False, "stored_fields": "_none_", "track_total_hits": False}
-_LATE = "query_phase_execution_exception"  # how a search ends whose time was over in a shard
 _TOO_MANY = "too_many_clauses"
 MOST = 10_000  # documents that one request may name
 
@@ -52,8 +52,8 @@ class OpenSearchIndex:
         self._title_boost, self._language = title_boost, language
         self._closed = False
         counted = self._ask("GET", f"/{name}/_count?filter_path=count,_shards")
-        if counted["_shards"]["failed"]:
-            raise SearchError(f"{name}: a part of this index does not answer in the cluster")
+        if not _is_whole(counted):
+            raise self._partial()
         self.size = int(counted["count"])
 
     def pool(
@@ -117,7 +117,7 @@ class OpenSearchIndex:
             return []
         ids = [str(number) for number in self._numbers_of(np.asarray(rows, dtype=np.int64))]
         path = f"/{self._name}/_mget?realtime=false&filter_path=docs.found,docs._source"
-        answers = self._ask("POST", path, {"ids": ids})["docs"]
+        answers = self._ask("POST", path, {"ids": ids}, seconds=READING)["docs"]
         if not all(answer.get("found") for answer in answers):
             raise SearchError(f"{self._name}: a document of the index is not in the cluster")
         return [Document(**answer["_source"]["record"]) for answer in answers]
@@ -144,7 +144,7 @@ class OpenSearchIndex:
         """Return the row of the document whose id is `name`; None if there is none."""
         exact = {"constant_score": {"filter": {"term": {"docid": clean(name)}}}}
         body = {"size": 1, "query": exact, "sort": _BEST_FIRST[1:], **_NO_FIELDS}
-        hits = self._search(body, QueryClock(None, ""))
+        hits = self._search(body)
         return int(self._rows([hit["sort"][0] for hit in hits])[0]) if hits else None
 
     def numbers(self, rows: Sequence[int]) -> list[int]:
@@ -188,39 +188,44 @@ class OpenSearchIndex:
             numbers = self._numbers_of(rows[low : low + MOST])
             exact = {"constant_score": {"filter": {"terms": {"number": numbers}}}}
             body = {"size": len(numbers), "query": exact, "sort": _BEST_FIRST[1:], **_NO_FIELDS}
-            yield from self._search({**body, **more}, QueryClock(None, ""))
+            yield from self._search({**body, **more})
 
-    def _counts_of(self, terms: Sequence[str]) -> Iterator[int]:
-        """Yield how many documents have each of `terms`."""
+    def _counts_of(self, terms: Sequence[str]) -> list[int]:
+        """Return how many documents have each of `terms`."""
         if not terms:
-            return
+            return []
         lines: list[dict[str, Any]] = []
         for term in terms:
-            lines += [{}, {"size": 0, "track_total_hits": True, "query": of_term(term)}]
+            lines += [_UNKEPT, {"size": 0, "track_total_hits": True, "query": of_term(term)}]
         options = "filter_path=responses._shards,responses.timed_out,responses.hits.total"
-        for answer in self._ask("POST", f"/{self._name}/_msearch?{options}", lines)["responses"]:
-            self._refuse_partial(answer)
-            yield int(answer["hits"]["total"]["value"])
+        path = f"/{self._name}/_msearch?{options}"
+        # Here a shard's fault is no fault of the whole answer, so no node was asked again.
+        for _ in range(MOST_SENT):
+            answers = self._ask("POST", path, lines, seconds=READING)["responses"]
+            if all(map(_is_whole, answers)):
+                return [int(answer["hits"]["total"]["value"]) for answer in answers]
+        raise self._partial()
 
     def _search(
-        self, body: dict[str, Any], clock: QueryClock, more: str = ""
+        self, body: dict[str, Any], clock: QueryClock | None = None, more: str = ""
     ) -> list[dict[str, Any]]:
         """Return the hits of a search, all that there are, within the time of `clock`."""
-        seconds = PATIENCE
-        if clock.deadline is not None:
+        seconds, timed = PATIENCE if clock else READING, clock and clock.deadline is not None
+        if clock and timed:
             seconds = clock.left()
             body = {**body, "timeout": f"{math.ceil(1000 * seconds)}ms"}
         try:
             path = f"/{self._name}/_search?{_SEARCH}{more}"
             answer = self._ask("POST", path, body, seconds=seconds)
         except ClusterError as error:
-            late = isinstance(error, NoTimeLeft) or error.kind == _LATE
-            if late and clock.deadline is not None:
+            late = isinstance(error, NoTimeLeft) or error.kind == LATE
+            if clock and timed and late:
                 raise clock.over() from error
             raise
-        if answer["timed_out"] and clock.deadline is not None:
+        if clock and timed and answer["timed_out"]:
             raise clock.over()
-        self._refuse_partial(answer)
+        if not _is_whole(answer):
+            raise self._partial()
         hits: list[dict[str, Any]] = answer["hits"].get("hits", [])
         return hits
 
@@ -228,9 +233,8 @@ class OpenSearchIndex:
         with self._open():
             return self._cluster.ask(*request, **options)
 
-    def _refuse_partial(self, answer: dict[str, Any]) -> None:
-        if answer.get("timed_out") or answer.get("_shards", {"failed": 1})["failed"]:
-            raise SearchError(f"{self._name}: a part of this index does not answer in the cluster")
+    def _partial(self) -> SearchError:
+        return SearchError(f"{self._name}: a part of this index does not answer in the cluster")
 
     @contextmanager
     def _open(self) -> Iterator[None]:
@@ -250,3 +254,8 @@ class OpenSearchIndex:
                     "indices.query.bool.max_clause_count: 2100 in opensearch.yml"
                 ) from error
             raise
+
+
+def _is_whole(answer: dict[str, Any]) -> bool:
+    """Return whether all shards gave all of their part of `answer`."""
+    return not answer.get("timed_out") and answer.get("_shards", {}).get("failed") == 0

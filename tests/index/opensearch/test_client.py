@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from index.model import SearchError
-from index.opensearch.client import ClusterError, ClusterPlace, NoTimeLeft, OpenSearchCluster
+from index.opensearch.client import LATE, ClusterError, ClusterPlace, NoTimeLeft, OpenSearchCluster
 
 Answer = tuple[int, object] | None  # None: hang up
 
@@ -124,9 +124,17 @@ def test_another_node_gets_what_one_failed_to_answer(
 
 def test_two_nodes_at_most_get_a_request(cluster: Any, nodes: Any) -> None:
     three = nodes([BUSY], [BUSY], [BUSY])
-    with pytest.raises(ClusterError, match=r"can't do this now \(HTTP 503, cluster_block_excep"):
+    with pytest.raises(ClusterError, match=r"can't do this \(HTTP 503, cluster_block_excep"):
         cluster(*(node.host for node in three)).ask("GET", "/x")
     assert sorted(len(node.got) for node in three) == [0, 1, 1]
+
+
+def test_what_took_too_long_is_not_asked_again(cluster: Any, nodes: Any) -> None:
+    late: Answer = (500, {"error": {"type": "x", "root_cause": [{"type": LATE}]}})
+    two = nodes([late], [late])
+    with pytest.raises(ClusterError) as caught:
+        cluster(*(node.host for node in two)).ask("POST", "/x", {})
+    assert (caught.value.kind, sum(len(node.got) for node in two)) == (LATE, 1)
 
 
 def test_what_may_not_be_repeated_is_sent_once(cluster: Any, nodes: Any) -> None:
