@@ -25,8 +25,10 @@ from .opensearch.filling import (
     alias_of,
     check_filled,
     create_index,
+    current_of,
     finish,
     make_current,
+    number_of,
 )
 from .opensearch.searching import OpenSearchIndex
 
@@ -170,9 +172,23 @@ class OpenSearchBackend:
         place = manifest[_PLACE]
         make_current(self.cluster, place["alias"], place["index"])
 
+    def place_of(self, manifest: Mapping[str, Any]) -> dict[str, str] | None:
+        """Return index and alias of the index of `manifest`; None if it is Lucene's."""
+        return manifest.get(_PLACE)
+
+    def has_later(self, manifest: Mapping[str, Any]) -> bool:
+        """Return whether the cluster has a later fill of the index of `manifest`."""
+        place = self.place_of(manifest)
+        found = current_of(self.cluster, place["alias"]) if place else None
+        return place is not None and found is not None and _later(found, place["index"])
+
     def copy(self, name: str, folder: Path) -> None:
         """Copy the files of the index `name` that is current in the cluster into `folder`."""
         copy_files(self.cluster, alias_of(self.cluster, name), folder)
+
+
+def _later(one: str, other: str) -> bool:
+    return number_of(one) > number_of(other)
 
 
 Backend = LuceneBackend | OpenSearchBackend

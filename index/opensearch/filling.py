@@ -28,6 +28,7 @@ LONG = 3600.0  # seconds for what a cluster does to a whole index
 FILES = "-files"  # ends the name of the index that holds the folder's files
 FILLING = "-filling"  # ends the name of an index that takes documents
 _NAMES = re.compile(r"[a-z0-9][a-z0-9._-]{0,120}")
+_FOREIGN = "not made by veilsearch; remove that, or set another index in [search]"
 _NUMBERED = rf"-([0-9]{{4,}})({FILLING})?"
 
 
@@ -45,23 +46,34 @@ def alias_of(cluster: OpenSearchCluster, name: str) -> str:
 def current_of(cluster: OpenSearchCluster, alias: str) -> str | None:
     """Return the index that `alias` stands for; None if it stands for none."""
     try:
-        names = cluster.ask("GET", f"/_alias/{alias}?filter_path=*.aliases")
+        names = cluster.ask("GET", f"/{alias}/_alias")
     except ClusterError as error:
         if error.status == 404:
             return None
         raise
-    return max(names, key=_number, default=None)
+    if foreign := [name for name in names if not _is_fill(name, alias)]:
+        raise SearchError(f"{alias} in the cluster is {foreign[0]}, {_FOREIGN}")
+    return max(names, key=number_of, default=None)
 
 
 def indexes_of(cluster: OpenSearchCluster, alias: str) -> dict[str, bool]:
     """Return the indexes that fills of `alias` made: name -> whether it is whole."""
-    answer = cluster.ask("GET", f"/{alias}-*/_mapping?filter_path=*.mappings._meta")
-    of_ours = re.compile(re.escape(alias) + _NUMBERED)
-    return {
-        name: bool(facts["mappings"]["_meta"].get("whole")) and not name.endswith(FILLING)
-        for name, facts in sorted(answer.items())
-        if of_ours.fullmatch(name) and "veilsearch" in facts["mappings"].get("_meta", {})
+    answer = cluster.ask("GET", f"/{alias}-*/_mapping")
+    fills = {
+        name: one["mappings"].get("_meta", {})
+        for name, one in sorted(answer.items())
+        if _is_fill(name, alias)
     }
+    if foreign := [name for name, facts in fills.items() if "veilsearch" not in facts]:
+        raise SearchError(f"{foreign[0]} in the cluster is {_FOREIGN}")
+    return {
+        name: bool(facts.get("whole")) and not name.endswith(FILLING)
+        for name, facts in fills.items()
+    }
+
+
+def _is_fill(name: str, alias: str) -> bool:
+    return re.fullmatch(re.escape(alias) + _NUMBERED, name) is not None
 
 
 def create_index(
@@ -72,11 +84,12 @@ def create_index(
     Return its name.
     """
     cluster.check_version()
+    current_of(cluster, alias)  # refuses what is not ours before the work, not after it
     there = indexes_of(cluster, alias)
     for name, whole in there.items():
         if not whole:
             remove(cluster, name)
-    name = f"{alias}-{1 + max(map(_number, there), default=0):04d}"
+    name = f"{alias}-{1 + max(map(number_of, there), default=0):04d}"
     plan = plan_of(cluster.place.shards, bm25)
     if base:
         _clone(cluster, base, name + FILLING)
@@ -266,5 +279,6 @@ def check_filled(cluster: OpenSearchCluster, name: str, fingerprint: str) -> Non
         )
 
 
-def _number(name: str) -> int:
+def number_of(name: str) -> int:
+    """Return the number of the fill that made the index `name`."""
     return int(name.removesuffix(FILLING).rpartition("-")[2])

@@ -16,6 +16,7 @@ import numpy as np
 from ..manifest import REMEDY
 from ..model import Ints, SearchError
 from .client import ClusterError, ClusterPlace, OpenSearchCluster
+from .filling import current_of, number_of, plan_of
 
 PAGE = 10_000  # documents whose numbers come in one answer, as many as a cluster gives
 _WAIT = "start the nodes that are missing, then wait until veilsearch doctor says green"
@@ -81,12 +82,36 @@ def copies(cluster: OpenSearchCluster, index: str, replicas: int) -> str:
     return f"replicas={found}" + ("" if found else ": the index dies with any of its nodes")
 
 
-def mapping(cluster: OpenSearchCluster, index: str, made: dict[str, Any]) -> str:
-    """Return that `index` has the mapping `made`, and refuses writes, as it was made."""
+def current(cluster: OpenSearchCluster, alias: str, index: str) -> str:
+    """Return that `alias` stands for `index`, the one that is searched here."""
+    found = current_of(cluster, alias)
+    if found == index:
+        return f"{alias} is {index}"
+    if found is None:
+        raise SearchError(
+            f"{alias} stands for no index, so no other host can copy this one; {REMEDY}"
+        )
+    if number_of(found) > number_of(index):
+        raise SearchError(
+            f"{alias} is {found} by now, and {index} is searched here; serve copies it by itself, "
+            "or copy it with: veilsearch index --from-cluster"
+        )
+    raise SearchError(f"{alias} is {found}, older than {index}, which is searched here; {REMEDY}")
+
+
+def mapping(cluster: OpenSearchCluster, index: str, bm25: tuple[float, float]) -> str:
+    """Return that `index` has the mapping and the `bm25` it was made with, and refuses writes."""
+    plan, settings = plan_of(1, bm25), _settings(cluster, index)
     there = cluster.ask("GET", f"/{index}/_mapping")[index]["mappings"]
-    if differing := sorted(_differing(there, made)):
-        raise SearchError(f"{index} has another mapping ({', '.join(differing)}); {REMEDY}")
-    if _settings(cluster, index).get("blocks", {}).get("write") != "true":
+    differing = {*_differing(there.get("properties"), plan["mappings"]["properties"])}
+    for name in ("similarity.default", "analysis.analyzer.veilsearch"):
+        found: Any = settings
+        for part in name.split("."):
+            found = found.get(part, {})
+        differing |= {*_differing(found, plan["settings"][name], name)}
+    if differing:
+        raise SearchError(f"{index} has another mapping ({', '.join(sorted(differing))}); {REMEDY}")
+    if settings.get("blocks", {}).get("write") != "true":
         raise SearchError(
             f"{index} takes writes, so documents may change; close it by PUT "
             f'/{index}/_settings with {{"index.blocks.write": true}}'
@@ -123,12 +148,12 @@ def _settings(cluster: OpenSearchCluster, index: str) -> dict[str, Any]:
     return dict(cluster.ask("GET", f"/{index}/_settings")[index]["settings"]["index"])
 
 
-def _differing(there: Any, made: Any, name: str = "") -> Iterator[str]:
-    """Yield the names of what is not in `there` as it was `made`."""
+def _differing(there: Any, made: Any, name: str = "fields") -> Iterator[str]:
+    """Yield the names of what is not in `there` as it was `made`, or is there besides."""
     if isinstance(made, dict) and isinstance(there, dict):
-        for key in made.keys() | there.keys() if name else made.keys():
-            yield from _differing(there.get(key), made.get(key), f"{name}.{key}".strip("."))
-    elif str(there).lower() != str(made).lower():
+        for key in made.keys() | there.keys():
+            yield from _differing(there.get(key), made.get(key), f"{name}.{key}")
+    elif str(there).lower() != str(made).lower():  # a cluster writes numbers as texts
         yield name
 
 

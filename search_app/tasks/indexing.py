@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -23,6 +24,7 @@ from index.sources import changes_of, read_sources
 from .. import console
 from ..errors import UsageError
 from ..settings import Settings
+from ..workspace.builds import name_of
 from ..workspace.folder import Workspace
 from ..workspace.opening import backend_of
 from ..workspace.profile_choices import analysis, usual_terms
@@ -56,6 +58,21 @@ def copy_index_of(name: str, settings: Settings) -> dict[str, Any]:
     folder = workspace.new_index(name)
     manifest = copy_index(folder, backend)
     return _now_current(workspace, manifest, Account(), folder)
+
+
+def copy_later_index(settings: Settings) -> bool:
+    """Copy the current index if the cluster has a later fill of it; return whether it had."""
+    workspace, backend = Workspace(settings.workspace), backend_of(settings)
+    if not isinstance(backend, OpenSearchBackend):
+        return False
+    with closing(backend.cluster):
+        folder = workspace.find("index")
+        if not backend.has_later(read_manifest(folder)):
+            return False
+    # One that fills here is not waited for: it switches this workspace itself.
+    with workspace.writing("serve"):
+        copy_index_of(name_of(folder), settings)
+    return True
 
 
 def _built(corpus: Corpus, folder: Path, account: Account, settings: Settings) -> dict[str, Any]:
