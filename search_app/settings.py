@@ -159,7 +159,8 @@ def check(settings: Settings) -> Settings:
 
 
 def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return re.sub(r"[^/, ]*@", "…@", text)  # what stands there may be a password
 
 
 def _is_host(name: Any) -> bool:
