@@ -180,16 +180,14 @@ class OpenSearchBackend:
     def has_later(self, manifest: Mapping[str, Any]) -> bool:
         """Return whether the cluster has a later fill of the index of `manifest`."""
         place = self.place_of(manifest)
-        found = current_of(self.cluster, place["alias"]) if place else None
-        return place is not None and found is not None and _later(found, place["index"])
+        current = current_of(self.cluster, place["alias"]) if place else None
+        if place is None or current is None:
+            return False
+        return number_of(current) > number_of(place["index"])
 
     def copy(self, name: str, folder: Path) -> None:
         """Copy the files of the index `name` that is current in the cluster into `folder`."""
         copy_files(self.cluster, alias_of(self.cluster, name), folder)
-
-
-def _later(one: str, other: str) -> bool:
-    return number_of(one) > number_of(other)
 
 
 Backend = LuceneBackend | OpenSearchBackend

@@ -110,7 +110,7 @@ def _clone(cluster: OpenSearchCluster, old: str, new: str) -> None:
 
 
 def plan_of(shards: int, bm25: tuple[float, float]) -> dict[str, Any]:
-    """Return settings and mapping of an index that is to be filled."""
+    """Return settings and mapping of an index of `shards` parts, scored by `bm25`, to be filled."""
     words = {"type": "text", "analyzer": "veilsearch"}
     return {
         "settings": {

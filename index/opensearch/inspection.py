@@ -15,7 +15,7 @@ import numpy as np
 
 from ..manifest import REMEDY
 from ..model import Ints, SearchError
-from .client import ClusterError, ClusterPlace, OpenSearchCluster
+from .client import LEAST, ClusterError, ClusterPlace, OpenSearchCluster
 from .filling import current_of, number_of, plan_of
 
 PAGE = 10_000  # documents whose numbers come in one answer, as many as a cluster gives
@@ -47,56 +47,56 @@ def versions(cluster: OpenSearchCluster) -> str:
     """Return the versions of all nodes of `cluster`; refuse ones whose scores are others."""
     cluster.check_version()
     nodes = cluster.ask("GET", "/_nodes/_all/none?filter_path=nodes.*.version").get("nodes", {})
-    found = sorted({str(node["version"]) for node in nodes.values()})
-    if any(int(version.partition(".")[0]) < 3 for version in found):
+    numbers = sorted({str(node["version"]) for node in nodes.values()})
+    if any(int(number.partition(".")[0]) < LEAST[0] for number in numbers):
         raise SearchError(
-            f"nodes have the versions {', '.join(found)}; upgrade all of them to OpenSearch 3"
+            f"nodes have the versions {', '.join(numbers)}; upgrade all of them to OpenSearch 3"
         )
-    return f"{len(nodes)} nodes, OpenSearch {', '.join(found)}"
+    return f"{len(nodes)} nodes, OpenSearch {', '.join(numbers)}"
 
 
 def health(cluster: OpenSearchCluster, index: str) -> str:
     """Return that every copy of every shard of `index` is there; raise where one is missing."""
-    said = cluster.ask("GET", f"/_cluster/health/{index}")
-    missing = said["unassigned_shards"] + said["initializing_shards"]
-    if said["status"] == "red":
+    state = cluster.ask("GET", f"/_cluster/health/{index}")
+    missing = state["unassigned_shards"] + state["initializing_shards"]
+    if state["status"] == "red":
         raise SearchError(
             f"{index} is red: a shard has no copy that is there, so every search fails; {_WAIT}"
         )
-    if said["status"] != "green":
+    if state["status"] != "green":
         raise SearchError(
-            f"{index} is {said['status']}: {missing} copies of shards are missing, so a node that "
+            f"{index} is {state['status']}: {missing} copies of shards are missing, so a node that "
             f"dies may take the index along; {_WAIT}, or set fewer replicas in [search]"
         )
-    return f"{index} is green: all {said['active_shards']} copies of its shards are there"
+    return f"{index} is green: all {state['active_shards']} copies of its shards are there"
 
 
 def copies(cluster: OpenSearchCluster, index: str, replicas: int) -> str:
     """Return how many copies of each shard of `index` there are besides the first."""
-    found = int(_settings(cluster, index)["number_of_replicas"])
-    if found != replicas:
+    there = int(_settings(cluster, index)["number_of_replicas"])
+    if there != replicas:
         raise SearchError(
-            f"{index} has replicas={found}, and the setting is {replicas}; change one of them: in "
+            f"{index} has replicas={there}, and the setting is {replicas}; change one of them: in "
             f"[search], or in the cluster by PUT /{index}/_settings"
         )
-    return f"replicas={found}" + ("" if found else ": the index dies with any of its nodes")
+    return f"replicas={there}" + ("" if there else ": the index dies with any of its nodes")
 
 
 def current(cluster: OpenSearchCluster, alias: str, index: str) -> str:
     """Return that `alias` stands for `index`, the one that is searched here."""
-    found = current_of(cluster, alias)
-    if found == index:
+    now = current_of(cluster, alias)
+    if now == index:
         return f"{alias} is {index}"
-    if found is None:
+    if now is None:
         raise SearchError(
             f"{alias} stands for no index, so no other host can copy this one; {REMEDY}"
         )
-    if number_of(found) > number_of(index):
+    if number_of(now) > number_of(index):
         raise SearchError(
-            f"{alias} is {found} by now, and {index} is searched here; serve copies it by itself, "
+            f"{alias} is {now} by now, and {index} is searched here; serve copies it by itself, "
             "or copy it with: veilsearch index --from-cluster"
         )
-    raise SearchError(f"{alias} is {found}, older than {index}, which is searched here; {REMEDY}")
+    raise SearchError(f"{alias} is {now}, older than {index}, which is searched here; {REMEDY}")
 
 
 def mapping(cluster: OpenSearchCluster, index: str, bm25: tuple[float, float]) -> str:
@@ -105,10 +105,10 @@ def mapping(cluster: OpenSearchCluster, index: str, bm25: tuple[float, float]) -
     there = cluster.ask("GET", f"/{index}/_mapping")[index]["mappings"]
     differing = {*_differing(there.get("properties"), plan["mappings"]["properties"])}
     for name in ("similarity.default", "analysis.analyzer.veilsearch"):
-        found: Any = settings
+        own: Any = settings
         for part in name.split("."):
-            found = found.get(part, {})
-        differing |= {*_differing(found, plan["settings"][name], name)}
+            own = own.get(part, {})
+        differing |= {*_differing(own, plan["settings"][name], name)}
     if differing:
         raise SearchError(f"{index} has another mapping ({', '.join(sorted(differing))}); {REMEDY}")
     if settings.get("blocks", {}).get("write") != "true":
@@ -132,10 +132,10 @@ def documents(cluster: OpenSearchCluster, index: str, numbers: Ints) -> str:
 
 
 def partial_results(cluster: OpenSearchCluster) -> str:
-    """Return that no search of ours takes a part for the whole, and what others get by default."""
+    """Return that no search here takes a part for the whole, and the default of `cluster`."""
     name = "search.default_allow_partial_results"
-    found = cluster.ask("GET", "/_cluster/settings?include_defaults=true&flat_settings=true")
-    layers = (found.get(layer, {}) for layer in ("transient", "persistent", "defaults"))
+    answer = cluster.ask("GET", "/_cluster/settings?include_defaults=true&flat_settings=true")
+    layers = (answer.get(layer, {}) for layer in ("transient", "persistent", "defaults"))
     given = next((layer[name] for layer in layers if name in layer), "true")
     return "refused by every search of veilsearch; " + (
         "for other programs the cluster allows them"

@@ -61,7 +61,7 @@ def copy_index_of(name: str, settings: Settings) -> dict[str, Any]:
 
 
 def copy_later_index(settings: Settings) -> bool:
-    """Copy the current index if the cluster has a later fill of it; return whether it had."""
+    """Copy the current index if the cluster in `settings` has a later fill; return whether."""
     workspace, backend = Workspace(settings.workspace), backend_of(settings)
     if not isinstance(backend, OpenSearchBackend):
         return False

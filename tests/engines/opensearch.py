@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -195,6 +196,11 @@ class Cluster:
             "action.auto_create_index": False,
             "cluster.routing.allocation.disk.threshold_enabled": False,
             "node.processors": 2,
+            # A copy that begins while its node comes back may wait for an answer that was lost.
+            "indices.recovery.internal_action_timeout": "3s",
+            "indices.recovery.recovery_activity_timeout": "6s",
+            "indices.recovery.retry_delay_network": "200ms",
+            "indices.recovery.retry_delay_state_sync": "200ms",
         }
         # A JSON value is a YAML value.
         lines = (f"{name}: {json.dumps(value)}\n" for name, value in settings.items())
@@ -271,9 +277,25 @@ class Cluster:
             # One that lives may not know yet that another is gone, so all must answer.
             with suppress(OSError):  # one does not answer yet, or 408: not green in time
                 return not any(self.call("GET", asked, node=n)["timed_out"] for n in NODES)
+            if next(tries) % 8 == 7:
+                with suppress(OSError):
+                    self._restart_stuck()
             return False
 
+        tries = itertools.count()
         until(holds, f"the cluster is not green; its logs are in {self.room}")
+
+    def _restart_stuck(self) -> None:
+        """Restart each first copy of a shard from which another waits in vain to be copied.
+
+        In OpenSearch 3.6.0 a copy that becomes the first while its manager is being elected may
+        never take up its duties. Its node's operator would restart the node.
+        """
+        for row in self.call("GET", "/_cat/recovery?active_only=true&format=json"):
+            if row["stage"] == "init":
+                shard = {"index": row["index"], "shard": int(row["shard"])}
+                cancel = {**shard, "node": row["source_node"], "allow_primary": True}
+                self.call("POST", "/_cluster/reroute", {"commands": [{"cancel": cancel}]})
 
     def manager(self) -> int:
         """Return the node that is the cluster manager."""
