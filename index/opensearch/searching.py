@@ -71,7 +71,7 @@ class OpenSearchIndex:
         """Return the best documents for `query`, at most `size`; raise TooSlow after `deadline`."""
         check_size(size)
         clock = QueryClock(deadline, query)
-        with clock.turn(jvm.talking):
+        with clock.turn(jvm.talking), talking(self._name):
             body, cut = self._body(query, size, operators)
         return self._pool(self._search(body, clock), cut)
 
@@ -100,7 +100,7 @@ class OpenSearchIndex:
     ) -> list[list[ScorePart]]:
         """Return for each of `rows` what each part of `query` adds to its score, in 32 bits."""
         clock = QueryClock(deadline, query)
-        with clock.turn(jvm.talking):
+        with clock.turn(jvm.talking), talking(self._name):
             parsed = parse_query(query, operators=operators, language=self._language)
             whole = whole_query(parsed, self._title_boost)
             named = named_parts(parsed, self._title_boost)

@@ -94,16 +94,17 @@ ODD_QUERIES = ("", "the", "-the", '"of the"', "+", "-balo", "nowhere", '"1984 an
 def compare(one: FilledIndex, other: FilledIndex, queries: Sequence[str], operators: bool) -> int:
     """Check that both give the same answers to `queries`; return to how many there is one."""
     full = 0
-    for query in queries:
+    for at, query in enumerate(queries):
         first = one.pool(query, 1000, operators=operators)
         second = other.pool(query, 1000, operators=operators, deadline=60)
         assert first.rows.tolist() == second.rows.tolist(), query
         assert first.scores.tobytes() == second.scores.tobytes(), query
         assert first.cut == second.cut
         full += len(first) > 0
-        rows = [*first.rows[:3].tolist(), 0, one.size - 1]
-        parts = one.explain(query, rows, operators=operators)
-        assert parts == other.explain(query, rows, operators=operators), query
+        if at % 3 == 0:
+            rows = [*first.rows[:3].tolist(), 0, one.size - 1]
+            parts = one.explain(query, rows, operators=operators)
+            assert parts == other.explain(query, rows, operators=operators), query
     return full
 
 
