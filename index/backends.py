@@ -15,7 +15,6 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from .lucene import jvm
 from .lucene.java import ANALYZERS
 from .lucene.searching import LuceneIndex
-from .lucene.writing import LuceneWriter
 from .manifest import REMEDY, read_manifest
 from .model import Document, Index, SearchError, Whole
 from .opensearch.client import ClusterError, OpenSearchCluster
@@ -95,6 +94,8 @@ class LuceneBackend:
 
     def writer(self, new: NewBuild) -> tuple[IndexWriter, dict[str, Any]]:
         """Return a writer of `new`, after linking what its base has, and more for its manifest."""
+        from .lucene.writing import LuceneWriter  # who only searches needs none of it
+
         if new.base:
             _link(new.base / "lucene", new.folder / "lucene")
         return LuceneWriter(new.folder / "lucene", new.first, language_of(new.facts)), {}

@@ -28,6 +28,8 @@ READING = 10.0  # seconds for what a page shows of documents that were found
 PATIENCE = 60.0  # seconds for any other answer where nobody set a deadline
 AGAIN = 5.0  # seconds for which a node that failed is the last to be tried
 LATE = "time_exceeded_exception"  # a search whose `timeout` was over in a shard
+MANY = "too_many_nested_clauses"  # a query with more terms than the cluster takes
+TOO_MUCH = (LATE, MANY)
 JSON, LINES = "application/json", "application/x-ndjson"
 _GONE = "see that the cluster runs, or name other hosts in [search] of veilsearch.toml"
 _REFUSED = (
@@ -183,8 +185,8 @@ class OpenSearchCluster:
         for node in self._order():
             try:
                 refusal, sent = _exchange(node, message, ends), sent + 1
-                # What took too long on one node would on another.
-                if refusal[0] < 500 or LATE.encode() in refusal[1]:
+                # What is too much for one node is so for another.
+                if refusal[0] < 500 or any(kind.encode() in refusal[1] for kind in TOO_MUCH):
                     return refusal
             except _Unconnected as error:
                 why = str(error)

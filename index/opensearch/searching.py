@@ -21,7 +21,16 @@ from ..lucene import jvm
 from ..lucene.java import ENGLISH, talking
 from ..lucene.query import parse_query, parts_of, terms_of
 from ..model import Document, Ints, Pool, ScorePart, SearchError, Whole, clean
-from .client import LATE, MOST_SENT, PATIENCE, READING, ClusterError, NoTimeLeft, OpenSearchCluster
+from .client import (
+    LATE,
+    MANY,
+    MOST_SENT,
+    PATIENCE,
+    READING,
+    ClusterError,
+    NoTimeLeft,
+    OpenSearchCluster,
+)
 from .queries import among, named_parts, of_term, whole_query
 
 # Statistics of all shards together, so that scores do not depend on the shard; no partial answer;
@@ -33,7 +42,7 @@ _SEARCH = (
 _UNKEPT = {"allow_partial_search_results": False, "request_cache": False}  # of many searches
 _BEST_FIRST = [{"_score": "desc"}, {"number": "asc"}]
 _NO_FIELDS = {"_source": False, "stored_fields": "_none_", "track_total_hits": False}
-_TOO_MANY = "too_many_clauses"
+_TOO_MANY = (MANY, "too_many_clauses")  # in all, in one part
 MOST = 10_000  # documents that one request may name
 
 
@@ -248,7 +257,7 @@ class OpenSearchIndex:
                     f"{self._name}: this index is no longer in the cluster; fill it again with: "
                     "veilsearch index CORPUS"
                 ) from error
-            if error.kind == _TOO_MANY:
+            if error.kind in _TOO_MANY:
                 raise SearchError(
                     "the cluster takes fewer terms in a query than Lucene here; set "
                     "indices.query.bool.max_clause_count: 2100 in opensearch.yml"

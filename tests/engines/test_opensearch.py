@@ -196,6 +196,11 @@ def test_what_cannot_be_kept_is_refused(opensearch: Cluster, name: str, small: P
     index, _ = open_index(small, backend=backend, k1=0.9, b=0.4)
     with pytest.raises(TooSlow, match=r"took longer than deadline=1e-06 seconds"):
         index.pool("zebra lion", 5, deadline=1e-6)
+    many = " ".join(["zebra", *(f"word{n}x" for n in range(1000))])
+    assert (len(index.pool(many, 5)), index.pool(many, 5).cut) == (5, True)
+    with_titles, _ = open_index(small, backend=backend, title_boost=1.0)
+    with pytest.raises(SearchError, match=r"set indices.query.bool.max_clause_count: 2100 in ope"):
+        with_titles.pool(many, 5)  # twice as many clauses, and OpenSearch takes 1,024
     opensearch.call("DELETE", f"/{name}-small-0001")
     with pytest.raises(SearchError, match="this index is no longer in the cluster; fill it again"):
         index.pool("zebra", 5)

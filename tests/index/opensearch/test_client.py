@@ -13,7 +13,13 @@ from typing import Any
 import pytest
 
 from index.model import SearchError
-from index.opensearch.client import LATE, ClusterError, ClusterPlace, NoTimeLeft, OpenSearchCluster
+from index.opensearch.client import (
+    TOO_MUCH,
+    ClusterError,
+    ClusterPlace,
+    NoTimeLeft,
+    OpenSearchCluster,
+)
 
 Answer = tuple[int, object] | None  # None: hang up
 
@@ -129,12 +135,13 @@ def test_two_nodes_at_most_get_a_request(cluster: Any, nodes: Any) -> None:
     assert sorted(len(node.got) for node in three) == [0, 1, 1]
 
 
-def test_what_took_too_long_is_not_asked_again(cluster: Any, nodes: Any) -> None:
-    late: Answer = (500, {"error": {"type": "x", "root_cause": [{"type": LATE}]}})
-    two = nodes([late], [late])
+@pytest.mark.parametrize("kind", TOO_MUCH)
+def test_what_is_too_much_is_not_asked_again(cluster: Any, nodes: Any, kind: str) -> None:
+    much: Answer = (500, {"error": {"type": "x", "root_cause": [{"type": kind}]}})
+    two = nodes([much], [much])
     with pytest.raises(ClusterError) as caught:
         cluster(*(node.host for node in two)).ask("POST", "/x", {})
-    assert (caught.value.kind, sum(len(node.got) for node in two)) == (LATE, 1)
+    assert (caught.value.kind, sum(len(node.got) for node in two)) == (kind, 1)
 
 
 def test_what_may_not_be_repeated_is_sent_once(cluster: Any, nodes: Any) -> None:
