@@ -187,7 +187,7 @@ class OpenSearchBackend:
             check_filled(self.cluster, place["index"], manifest["fingerprint"])
         except ClusterError:
             raise
-        except SearchError:  # it is gone, and was filled anew
+        except SearchError:  # it is gone, and another was filled
             return True
         return number_of(current) > number_of(place["index"])
 
