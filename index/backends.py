@@ -17,7 +17,7 @@ from .lucene.java import ANALYZERS
 from .lucene.searching import LuceneIndex
 from .manifest import REMEDY, read_manifest
 from .model import Document, Index, SearchError, Whole
-from .opensearch.client import OpenSearchCluster
+from .opensearch.client import ClusterError, OpenSearchCluster
 from .opensearch.copying import copy_files, send_files
 from .opensearch.filling import (
     OpenSearchWriter,
@@ -178,11 +178,17 @@ class OpenSearchBackend:
         return manifest.get(_PLACE)
 
     def has_later(self, manifest: Mapping[str, Any]) -> bool:
-        """Return whether the cluster has a later fill of the index of `manifest`."""
+        """Return whether the cluster has a later fill than that of `manifest`, or only another."""
         place = self.place_of(manifest)
         current = current_of(self.cluster, place["alias"]) if place else None
         if place is None or current is None:
             return False
+        try:
+            check_filled(self.cluster, place["index"], manifest["fingerprint"])
+        except ClusterError:
+            raise
+        except SearchError:  # it is gone, and another was filled
+            return True
         return number_of(current) > number_of(place["index"])
 
     def copy(self, name: str, folder: Path) -> None:

@@ -90,6 +90,7 @@ def create_index(
         if not whole:
             remove(cluster, name)
     name = f"{alias}-{1 + max(map(number_of, there), default=0):04d}"
+    remove(cluster, name)  # the files of an index that somebody removed without them
     plan = plan_of(cluster.place.shards, bm25)
     if base:
         _clone(cluster, base, name + FILLING)

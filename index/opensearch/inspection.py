@@ -116,7 +116,7 @@ def mapping(cluster: OpenSearchCluster, index: str, bm25: tuple[float, float]) -
             f"{index} takes writes, so documents may change; close it by PUT "
             f'/{index}/_settings with {{"index.blocks.write": true}}'
         )
-    return "as veilsearch made it, closed to writes"
+    return "mapping as veilsearch made it, closed to writes"
 
 
 def documents(cluster: OpenSearchCluster, index: str, numbers: Ints) -> str:
@@ -137,7 +137,7 @@ def partial_results(cluster: OpenSearchCluster) -> str:
     answer = cluster.ask("GET", "/_cluster/settings?include_defaults=true&flat_settings=true")
     layers = (answer.get(layer, {}) for layer in ("transient", "persistent", "defaults"))
     given = next((layer[name] for layer in layers if name in layer), "true")
-    return "refused by every search of veilsearch; " + (
+    return "partial results refused by every search of veilsearch; " + (
         "for other programs the cluster allows them"
         if given == "true"
         else "the cluster refuses them to other programs, too"

@@ -158,8 +158,8 @@ def _cluster(workspace: Workspace, settings: Settings) -> Iterator[Check]:
     with suppress(UsageError):  # there is none yet, or the check of the index reports it
         folder = workspace.find("index")
     with closing(backend.cluster):
-        for name, look in cluster_checks(folder, backend):
-            yield guarded(f"opensearch {name}", look, "see the cluster's log")
+        for _, look in cluster_checks(folder, backend):
+            yield guarded("cluster", look, "see the cluster's log")
 
 
 def _artefact(workspace: Workspace, kind: str, what: Callable[[Path], str]) -> str:
