@@ -129,7 +129,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         raise UsageError("--engine spark makes profiles of a LOG; leave out --searches and --add")
     workspace = Workspace(settings.workspace)
     with workspace.writing("profiles"):
-        settle_growth(workspace)
+        settle_growth(workspace, settings)
         if arguments.searches:
             if (
                 arguments.log
