@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ..workspace.ledger import Noted
 
 Say = Callable[[str], object]
+FETCH_EVERY = 2.0  # seconds between two looks for a later fill in a cluster
 
 
 class Serving:
@@ -58,6 +59,7 @@ class Serving:
         self.follow: Callable[[], object] = lambda: None  # serves the current state at once
         self.building: Callable[[], Sequence[str]] = tuple  # releases of the dial under way
         self._say = say
+        self._fetch_at = 0.0
         self._loopback = loopback
         self._messages: set[str] = set()
         self._transcripts = Transcripts()
@@ -99,6 +101,14 @@ class Serving:
         if (access := self._access()) == PRIVATE:
             refuse_private(self.settings)
         return access
+
+    def fetch(self) -> None:
+        """Copy a later fill of the index that another host made in a cluster, if there is one."""
+        if self.settings.search.backend != "lucene" and time.monotonic() >= self._fetch_at:
+            from ..tasks.indexing import copy_later_index
+
+            self._fetch_at = time.monotonic() + FETCH_EVERY
+            copy_later_index(self.settings)
 
     def open(self) -> Site:
         """Return all that the pages show, as it is at one moment, with a warm engine."""
