@@ -154,6 +154,7 @@ class PeopleStore:
     @contextmanager
     def _removing(self, *, wiped: bool = False) -> Iterator[Changing]:
         """Give a transaction that ends something in memory of other processes, too."""
+        # Own removals are no news. Counted under a lock, so that no look comes in between.
         with self._noting:
             with self._changing(wiped=wiped) as people:
                 yield people
@@ -269,6 +270,7 @@ class PeopleStore:
             )
             return token if begun.rowcount else None
 
+    # A hash with that key, as the operator's token may be another at the next start.
     def sign_in_operator(self, key: str, now: float) -> str:
         """Begin a session of the operator, whose own token is `key`, at `now`; return its token.
 

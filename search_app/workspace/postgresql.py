@@ -149,12 +149,14 @@ class PostgresqlTables:
             try:
                 return _Change(self._connected()).execute(question, values).fetchall()
             except _lost():
+                # Nobody has got an answer yet, so a question may be put again.
                 self._drop()
             return _Change(self._connected()).execute(question, values).fetchall()
 
     @contextmanager
     def changing(self, *, wiped: bool = False) -> Iterator[_Change]:
         """Give a transaction; `wiped`: see `Database`."""
+        # Reading and writing share a connection, so this process waits for itself only.
         with self._lock, plainly():
             connection = self._begun()
             try:
@@ -164,6 +166,7 @@ class PostgresqlTables:
                     _wipe(change)
                 connection.execute("COMMIT")
             except BaseException:
+                # If the connection is lost, the server has taken everything back by itself.
                 with suppress(_lost()):
                     connection.execute("ROLLBACK")
                 raise
@@ -207,6 +210,7 @@ class PostgresqlTables:
 
     def _make(self, change: _Change) -> None:
         """Make the tables that are missing, or refuse those of another version."""
+        # The caller's lock keeps two processes from making them at once, which PostgreSQL refuses.
         versions, schema = self._schema.versions, f"veilsearch_{self._schema.name}"
         change.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
         change.execute("CREATE TABLE IF NOT EXISTS version (number INTEGER NOT NULL)")
@@ -298,6 +302,7 @@ def _named(values: Values) -> dict[str, Any]:
 
 
 def _kept(value: Any) -> Any:
+    # PostgreSQL keeps no truth values in numbers, and no NUL in texts.
     if isinstance(value, bool):
         return int(value)
     return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) else value
@@ -320,6 +325,7 @@ def _connect(address: str) -> Connection:
     except psycopg.Error:  # its text holds the address, and the error before it would, too
         raise UsageError(f"{VARIABLE} is no address of a PostgreSQL server; check it") from None
     known = {**_PATIENCE, "application_name": f"veilsearch {os.getpid()}", **given}
+    # Prepared statements would keep a plan, and so the known people of a question to the log.
     connection = psycopg.connect(make_conninfo(**known), autocommit=True, prepare_threshold=None)
     _refuse(connection)
     connection.adapters.register_loader("numeric", _number_loader())
