@@ -14,6 +14,7 @@ from typing import Any
 from .errors import UsageError
 
 FILE = "veilsearch.toml"
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
 DEFAULT_METHOD = "p-linkability"  # of the demo and of `anonymize`; messages name it
 # Who can be searched for: the invented people, the person who signs in, nobody.
 DEMO, PRIVATE, PLAIN = ACCESS = "demo", "private", "plain"
@@ -40,7 +41,7 @@ class SearchSettings:
     password: str = field(default="", repr=False)
 
 
-_OF_ENVIRONMENT = {"workspace", "cache", "admin_token", "key", "user", "password"}
+_OF_ENVIRONMENT = {"workspace", "cache", "admin_token", "postgresql", "key", "user", "password"}
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,11 @@ class Settings:
     device: bool = False  # mode private: whether devices may rank without sign-in
     rate: float = 10.0  # requests a second from one client, on average; 0: no limit
     proxy: str = ""  # address of the one proxy whose X-Forwarded headers are trusted
+    store: str = "sqlite"  # of people and of the log of AP: sqlite, or postgresql for many hosts
     root_path: str = ""  # path below which a proxy shows the server; the proxy takes it off
     search: SearchSettings = SearchSettings()
     admin_token: str = field(default="", repr=False)  # from the environment only
+    postgresql: str = field(default="", repr=False)  # the server's address, from there, too
 
 
 def load_settings(
@@ -82,14 +85,17 @@ def load_settings(
     values = _read(chosen / FILE)
     if environment.get("VEILSEARCH_ACCESS"):
         values["access"] = environment["VEILSEARCH_ACCESS"]
-    token = environment.get("VEILSEARCH_ADMIN_TOKEN", "")
-    secrets: dict[str, Any] = {
+    secret: dict[str, Any] = {
+        "admin_token": environment.get("VEILSEARCH_ADMIN_TOKEN", ""),
+        "postgresql": environment.get("VEILSEARCH_POSTGRESQL", ""),
+    }
+    of_cluster: dict[str, Any] = {
         name: environment.get(f"VEILSEARCH_OPENSEARCH_{name.upper()}", "")
         for name in ("user", "password", "key")
     }
-    values["search"] = SearchSettings(**values.get("search", {}), **secrets)
-    settings = Settings(workspace=chosen, cache=_cache(environment, chosen), admin_token=token)
-    return check(replace(settings, **values))
+    values["search"] = SearchSettings(**values.get("search", {}), **of_cluster)
+    settings = Settings(workspace=chosen, cache=_cache(environment, chosen))
+    return check(replace(settings, **values, **secret))
 
 
 def _cache(environment: Mapping[str, str], workspace: Path) -> Path:
@@ -197,6 +203,7 @@ _RULES: dict[str, _Rule] = {
     "rate": _from(0, 10_000),
     "proxy": ("the address of one proxy", lambda proxy: not proxy or _is_address(proxy)),
     "root_path": ("a path like /search, without a slash at its end", _ROOT_PATH.fullmatch),
+    "store": ("sqlite or postgresql", (SQLITE, POSTGRESQL).__contains__),
     "heap": ("from 100m to 999g", _HEAP.fullmatch),
     "k1": _from(0, 1000),
     "b": _from(0, 1),

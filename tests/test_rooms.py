@@ -32,19 +32,15 @@ SOLE_IMPORTERS = {
         "search_app/study/design.py",
     ),
     "matplotlib": "search_app/experiments/results/plots.py",
-    "sqlite3": (
-        "search_app/evaluation/log.py",
-        "search_app/accounts/database.py",
-        "search_app/accounts/store.py",
-        "search_app/workspace/tables.py",
-        "search_app/study/store.py",
-    ),
+    "sqlite3": ("search_app/workspace/tables.py", "search_app/study/store.py"),
+    "psycopg": "search_app/workspace/postgresql.py",
     "http": "index/opensearch/client.py",
     "ssl": "index/opensearch/client.py",
     "tqdm": "search_app/console.py",
     "ir_datasets": "index/corpora/irds.py",
     "backports": "index/corpora/packing.py",
     "pypdf": "index/corpora/pdf.py",
+    "pyspark": "anonymizer/backends/spark.py",
     "pyarrow": ("anonymizer/querylog/parquet.py", "search_app/study/export/writing.py"),
     "sklearn": (
         "anonymizer/sensitivity/classifier.py",
@@ -54,7 +50,8 @@ SOLE_IMPORTERS = {
 }
 # Rooms and modules of each package from the top down: each may import what stands after it.
 LAYERS = {
-    "anonymizer": "publishing > certificate > methods|measures|verification|attacks > rows"
+    "anonymizer": "publishing > publishing_shards > certificate"
+    " > methods|measures|verification|attacks > backends > rows"
     " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > families > arrays|promise|errors",
     "index": "inspection > build > opening|sources > backends > opensearch > lucene|forward|corpora"
@@ -66,7 +63,7 @@ LAYERS = {
     " > parameters > site > faults|headers|wording",
 }
 _MAKERS = ("methods", "grouping", "deletion", "rows", "similarity", "profiles", "storage")
-_MAKERS += ("vocabularies", "marketing", "querylog", "terms")
+_MAKERS += ("vocabularies", "marketing", "querylog", "terms", "backends")
 # What a room may not import, at whatever depth it lies: a judge shares no code with the makers.
 WALLS = {
     "anonymizer": ("index", "search_app"),

@@ -5,7 +5,7 @@ No finding holds a user's id or a term: it names the line instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,6 +46,45 @@ class Verdict:
     def holds(self) -> bool:
         """Return whether everything that the release claims is true."""
         return bool(self.findings) and not self.breaches
+
+
+class CountedLine(str):
+    """A line with numbers: over shards whole numbers add up, and of others the largest counts."""
+
+    form: str
+    numbers: tuple[int | float, ...]
+
+    def __new__(cls, form: str, *numbers: int | float) -> CountedLine:
+        """Return `form` with `numbers` put in."""
+        line = super().__new__(cls, form.format(*numbers))
+        line.form, line.numbers = form, numbers
+        return line
+
+
+def over_shards(shards: Sequence[Sequence[Finding]], names: Sequence[str]) -> Findings:
+    """Yield the findings on a release from those on its `shards`, which judge alike one by one.
+
+    What holds in all shards is said once. A breach is said of its shard, whose rows are in the
+    file `names` it.
+    """
+    for place in range(max(map(len, shards), default=0)):
+        of_shards = zip(names, shards, strict=True)
+        findings = [(name, of[place]) for name, of in of_shards if place < len(of)]
+        breaches = [
+            one._replace(where=one.where.replace("rows.jsonl", name))
+            for name, one in findings
+            if not one.holds
+        ]
+        if breaches:
+            yield from breaches
+            continue
+        first, lines = findings[0][1], [one.line for _, one in findings]
+        if isinstance(first.line, CountedLine):
+            counts = [line.numbers for line in lines if isinstance(line, CountedLine)]
+            numbers = zip(*counts, strict=True)
+            combined = (sum(of) if isinstance(of[0], int) else max(of) for of in numbers)
+            lines = [CountedLine(first.line.form, *combined)]
+        yield from (first._replace(line=line) for line in dict.fromkeys(lines))
 
 
 class Broken(Exception):

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..accounts.database import FILE as PEOPLE
+from ..accounts.database import kept_people
 from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
@@ -81,8 +81,8 @@ def checkup(settings: Settings) -> Iterator[Check]:
     yield guarded("waiting", partial(_waiting, workspace, settings), "see: veilsearch verify")
     yield from _other_indexes(workspace, settings)
     yield guarded("town", partial(_town, workspace), "write it again: veilsearch town -o LOG.tsv")
-    yield guarded("log", partial(_log, workspace), f"delete {workspace.log}")
-    yield guarded("people", partial(_people, workspace), "restore it from a copy")
+    yield guarded("log", partial(_log, workspace, settings), f"delete {workspace.log}")
+    yield guarded("people", partial(_people, workspace, settings), "restore it from a copy")
     yield guarded("ledger", partial(_ledger, workspace), "restore it from a copy")
     yield guarded("published", partial(_published, workspace), "publish it again")
     yield guarded("runs", partial(_runs, workspace), "run the experiment again")
@@ -280,30 +280,33 @@ def _town(workspace: Workspace) -> str:
     return f"{len(truth['users']):,} invented people"
 
 
-def _log(workspace: Workspace) -> str:
-    from ..evaluation.log import PrecisionLog
+def _log(workspace: Workspace, settings: Settings) -> str:
+    from ..evaluation.log import PrecisionLog, place_of_log
 
-    if not workspace.log.exists():
+    place = place_of_log(workspace, settings)
+    if isinstance(place, Path) and not place.exists():
         return "none yet"
-    return f"{PrecisionLog(workspace.log).check():,} searches: {workspace.log}"
+    return f"{PrecisionLog(place).check():,} searches: {place}"
 
 
-def _people(workspace: Workspace) -> str:
+def _people(workspace: Workspace, settings: Settings) -> str:
     from ..accounts.store import PeopleStore
 
-    path = workspace.root / PEOPLE
-    if not path.exists():
+    place = kept_people(workspace.root, settings)
+    if place is None:
         return "nobody has signed in or chosen anything yet"
-    # Looked at before the store is opened, as opening closes the file to others.
-    _refuse_open(path)
-    with closing(PeopleStore(path)) as store:
+    workspace.refuse_copy()
+    if isinstance(place, Path):
+        # Looked at before the store is opened, as opening closes the file to others.
+        _refuse_open(place)
+    with closing(PeopleStore(place)) as store:
         if left := store.leaving():
             people = count(len(left), "person was", "people were")
             raise FailedCheck(
                 f"{people} not forgotten everywhere, because a command was killed",
                 "start the server, or run veilsearch forget again",
             )
-        return f"{count(store.check(), 'person has', 'people have')} a code: {path}"
+        return f"{count(store.check(), 'person has', 'people have')} a code: {place}"
 
 
 def _refuse_open(path: Path) -> None:

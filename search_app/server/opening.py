@@ -21,12 +21,12 @@ from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.releases import read_hash
 
 from ..accounts.admission import access_of, refuse_private
-from ..accounts.database import FILE as PEOPLE
+from ..accounts.database import place_of_people
 from ..accounts.store import PeopleStore
 from ..accounts.transcripts import Transcripts
 from ..disclosure.kinds import name_of
 from ..errors import UsageError
-from ..evaluation.log import PrecisionLog
+from ..evaluation.log import PrecisionLog, place_of_log
 from ..lesson.releases import DialReleases
 from ..search.modes import FURTHER, Modes
 from ..search.request import COSINE, EVIDENCE, rule_of
@@ -69,14 +69,14 @@ class Serving:
     def _log(self) -> PrecisionLog:
         """Open the log; if that fails, serve all the same and keep the log in memory."""
         try:
-            return PrecisionLog(self.workspace.log)
+            return PrecisionLog(place_of_log(self.workspace, self.settings))
         except UsageError as fault:
             self._say(f"{fault}. Until then, average precision is kept in memory only.")
             return PrecisionLog(None)
 
     @cached_property
     def _people_file(self) -> PeopleStore:
-        return PeopleStore(self.workspace.root / PEOPLE)
+        return PeopleStore(place_of_people(self.workspace.root, self.settings))
 
     @cached_property
     def _people_in_memory(self) -> PeopleStore:
@@ -116,6 +116,7 @@ class Serving:
 
     def _open_once(self) -> Site:
         """Open all that the pages show. People are listed only if they are invented."""
+        self.workspace.refuse_copy()
         self._finish_forgetting()
         state, truth = self.workspace.stamp(), self.workspace.truth()
         access = self._access()
@@ -193,6 +194,7 @@ class Serving:
             examples=examples,
             state=state,
             close=opened.close,
+            refuse_copy=self.workspace.refuse_copy,
             store=store,
             transcripts=self._transcripts,
             origins=self._origins(opened),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,7 +14,7 @@ from anonymizer.errors import AnonymizerError, BadInput
 from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release
 from anonymizer.storage.profiles import fingerprint, read_profiles
-from anonymizer.storage.releases import read_input_hash, read_release
+from anonymizer.storage.releases import read_in_shards, read_input_hash, read_release
 from index.backends import Backend, FilledIndex, LuceneBackend, OpenSearchBackend
 from index.forward.reading import Forward
 from index.model import Index, SearchError
@@ -232,22 +233,25 @@ def _open_newcomer(
         release = workspace.find("release")
     if release is None:
         return ServedPeople(profile), None
-    rows = _released(release)
-    # A fallback row is a mean of all groups: it is like many people, and no group's.
-    return ServedPeople(profile, newcomer=welcome(profile, *_groups_of(rows))), rows
+    # A fallback row is a mean of all groups: it is like many people, and no group's. Searches are
+    # compared with the rows of the same shard: those of all shards may not fit into memory.
+    newcomer, shard = welcome(profile, map(_groups_of, _released(release)))
+    rows = next(islice(_released(release), shard, None))
+    return ServedPeople(profile, newcomer=newcomer), rows
 
 
-def _released(path: Path) -> PublicRelease:
-    """Return the public part of the release at `path`, a folder or a published file."""
+def _released(path: Path) -> Iterator[PublicRelease]:
+    """Yield the public part of each shard of the release at `path`, a folder or published file."""
     if path.is_dir():
-        return public_of(read_release(path, promise_of))
+        yield from map(public_of, read_in_shards(path, promise_of))
+        return
     from anonymizer.publishing import read_published
 
     published = read_published(path)
     given = published.about.get("parameters")
     parameters = given if isinstance(given, dict) else {}
     promise = promise_of(str(published.about.get("method")), parameters)
-    return PublicRelease(published.rows, published.sizes, promise, parameters, published.fallback)
+    yield PublicRelease(published.rows, published.sizes, promise, parameters, published.fallback)
 
 
 def further_releases(
