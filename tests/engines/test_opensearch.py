@@ -6,12 +6,10 @@ import json
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -35,6 +33,7 @@ from ..index.conftest import Counter, words
 from ..search_app.conftest import Run, call, jsonl
 from ..search_app.forgetting.test_leaving import TERM, WORDS
 from .opensearch import Cluster, until
+from .wire import Passing, wire
 
 STOPS = ("the", "and", "of", "a", "to", "in")
 ODD = ("U.S.", "1984", "o'clock", "straße", "日本", "C++", "don't", "3.14", "ß" * 150, "9" * 250)
@@ -310,55 +309,6 @@ def test_a_killed_fill_leaves_the_old_index_served(
 # -- what the cluster learns -----------------------------------------------------------------------
 
 
-class Wire:
-    """A proxy to one node, which keeps all that goes to it."""
-
-    def __init__(self, node: str) -> None:
-        self.sent: list[bytes] = []
-        self._node = node.removeprefix("http://").split(":")
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.host = f"127.0.0.1:{self._listening.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                front, _ = self._listening.accept()
-                back = socket.create_connection((self._node[0], int(self._node[1])))
-                self.sent.append(b"")
-                keep = self._keeper(len(self.sent) - 1)
-                for source, target, seen in ((front, back, keep), (back, front, None)):
-                    threading.Thread(target=_pass, args=(source, target, seen), daemon=True).start()
-
-    def _keeper(self, at: int) -> Callable[[bytes], None]:
-        def keep(data: bytes) -> None:
-            self.sent[at] += data
-
-        return keep
-
-    def close(self) -> None:
-        self._listening.close()
-
-
-def _pass(source: socket.socket, target: socket.socket, seen: Any) -> None:
-    with source, target, suppress(OSError):
-        while data := source.recv(1 << 16):
-            if seen:
-                seen(data)
-            target.sendall(data)
-
-
-def requests_in(sent: bytes) -> Iterator[tuple[str, dict[str, str], list[Any]]]:
-    """Yield path, headers and lines of JSON of each request in what was `sent`."""
-    while sent:
-        head, _, sent = sent.partition(b"\r\n\r\n")
-        first, *fields = head.decode("ascii").split("\r\n")
-        headers = dict(field.split(": ", 1) for field in fields)
-        size = int(headers.get("Content-Length", 0))
-        body, sent = sent[:size], sent[size:]
-        yield first.split(" ")[1], headers, [json.loads(line) for line in body.splitlines()]
-
-
 def leaves(value: Any) -> Iterator[object]:
     """Yield each value and each name in `value`, read from JSON."""
     if isinstance(value, dict):
@@ -389,29 +339,29 @@ def test_the_cluster_gets_terms_of_queries_and_numbers_of_documents_alone(
     call(index, "index", jsonl(index / "corpus.jsonl", corpus))
     opensearch.log_requests(f"{name}-corpus-0001")
     secret = "walrus-and-okapi"  # noqa: S105  # in headers alone
-    with closing(Wire(opensearch.hosts[0])) as wire:
+    seen: list[Passing] = []
+    with wire(opensearch.hosts, seen.append) as url:
         search = SearchSettings(
-            backend="opensearch", hosts=(wire.host,), index=name, user="veil", password=secret
+            backend="opensearch", hosts=(url,), index=name, user="veil", password=secret
         )
         with served(tmp_path / "w", index, wordnet, "p-linkability", 9, search=search) as world:
             people, rows = world.members(), world.names()
             for user in ("person-2", "person-3"):
                 for path in (*SEARCHES, *PAGES, OWN):
                     world.get(user)(path)
-    seen = [one for sent in wire.sent for one in requests_in(sent)]
     assert len(seen) > 40
     allowed = {*PROTOCOL.split(), "java", "health"}  # the words of these pages' searches
-    for path, headers, lines in seen:
-        assert re.fullmatch(r"/[\w.,*/?&=-]*", path)
-        assert headers.keys() <= {
+    for one in seen:
+        assert re.fullmatch(r"/[\w.,*/?&=-]*", one.path)
+        assert one.headers.keys() <= {
             *("Host", "Accept-Encoding", "Content-Length", "Content-Type", "Authorization")
         }
-        for leaf in leaves(lines):
+        for leaf in leaves([json.loads(line) for line in one.body.splitlines()]):
             if isinstance(leaf, str):
                 known = leaf in allowed or re.fullmatch(r"d?[0-9]+(ms)?", leaf)
                 assert known, leaf
     slow = [line for line in opensearch.slow_log().splitlines() if f"[{name}-" in line]
     assert any("java" in line for line in slow)
-    for text in (*slow, *(path for path, _, _ in seen)):
+    for text in (*slow, *(one.path for one in seen)):
         assert not TERM.search(text)
-        assert not [one for one in (*people, *rows, secret) if one in text]
+        assert not [name for name in (*people, *rows, secret) if name in text]

@@ -20,6 +20,7 @@ class Passing(NamedTuple):
     method: str
     path: str
     body: bytes
+    headers: dict[str, str]
 
 
 See = Callable[[Passing], object]
@@ -35,7 +36,7 @@ def wire(targets: Sequence[str], see: See = lambda _: None) -> Iterator[str]:
 
         def _pass(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            see(Passing(self.command, self.path, body))
+            see(Passing(self.command, self.path, body, dict(self.headers.items())))
             host = hosts[next(turn) % len(hosts)]
             passed = {name: self.headers[name] for name in PASSED if name in self.headers}
             target = http.client.HTTPConnection(host, timeout=120)
