@@ -93,7 +93,10 @@ def examine_shards(
 
     Return None if it must be judged as a whole. `show` gets everybody and each shard once judged.
     """
-    cohort = cohort_in_shards(release, profiles)
+    try:
+        cohort = cohort_in_shards(release, profiles)
+    except Broken:  # who reads all of it will name the breach
+        return None
     if cohort is None:
         return None
     parameters = cohort.manifest["parameters"]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Ints, Marks
+from ..errors import BadInput
 from .case import CohortCase
 from .files import evidence
 from .files.evidence import MEMBERS, ROWS, Numbering, part_of, shard_of
@@ -81,13 +82,18 @@ def cohort_in_shards(release: Path, profiles: Path) -> CohortCase | None:
 
 
 def people_of(profiles: Path, cohort: CohortCase, words: set[str]) -> StreamedProfiles | None:
-    """Return the people of `cohort` and their `profiles`; None if they may be sessions of people.
+    """Return the people of `cohort` and their `profiles`; None if they may be sessions of people,
+    or can't be read in pieces.
 
     Of those who are called as a row may be, or as a text of release.json or one of `words`, it
     keeps the names.
     """
     texts = words | {*evidence.texts_in(cohort.manifest)}
-    people = StreamedProfiles(profiles, lambda user: user in texts or evidence.like_row(user))
+    try:
+        people = StreamedProfiles(profiles, lambda user: user in texts or evidence.like_row(user))
+    # Who reads all of it accepts a packed file, and refuses a damaged one.
+    except BadInput:
+        return None
     sessions = cohort.manifest["profiles"].get("granularity") == "session"
     return None if sessions or people.sessions else people
 
