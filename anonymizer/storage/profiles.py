@@ -150,6 +150,13 @@ class _Members:
         self._starts: dict[str, int] = {}
         self.sizes: dict[str, int] = {}
         self._file = path.open("rb")
+        try:
+            self._find_all(path)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _find_all(self, path: Path) -> None:
         with ZipFile(path) as archive:
             for name, dtype in _TYPES.items():
                 about = archive.getinfo(f"{name}.npy")
