@@ -65,7 +65,7 @@ def count_kept_terms(
 
 
 def terms_kept_of(shards: Sequence[KeptTerms], terms: int) -> list[Measurement]:
-    """Return the counts of all `shards` together; profiles have so many distinct `terms`."""
+    """Return the counts of all `shards` together; profiles have `terms` distinct ones."""
     whole = {
         "distinct terms in profiles": terms,
         "distinct terms released": len(frozenset[str]().union(*(one.terms for one in shards))),
@@ -78,7 +78,7 @@ def terms_kept_of(shards: Sequence[KeptTerms], terms: int) -> list[Measurement]:
     return [Measurement(name, float(value)) for name, value in whole.items()]
 
 
-class KeptShares(NamedTuple):
+class KeptSums(NamedTuple):
     """What is kept of some profiles, and what there is, to be added up."""
 
     terms: Marks  # term -> whether a cell of it is kept
@@ -103,7 +103,7 @@ def _shares(profiles: Profiles, kept: Marks, table: MarketingTable | None) -> li
     return shares_of([kept_shares(profiles, kept, table)], terms)
 
 
-def kept_shares(profiles: Profiles, kept: Marks, table: MarketingTable | None = None) -> KeptShares:
+def kept_shares(profiles: Profiles, kept: Marks, table: MarketingTable | None = None) -> KeptSums:
     """Return what is `kept` of the cells of `profiles`, and of their values by `table`."""
     terms, weights = profiles.weights.indices, profiles.weights.data
     some = np.logical_or.reduceat(kept, profiles.weights.indptr[:-1])
@@ -114,11 +114,11 @@ def kept_shares(profiles: Profiles, kept: Marks, table: MarketingTable | None = 
             worth = weights * values_of(table, profiles.terms, what)[terms]
             sums[f"{what}{label}"] = float(worth[kept].sum()), float(worth.sum())
     marks: Marks = np.bincount(terms[kept], minlength=len(profiles.terms)) > 0
-    return KeptShares(marks, (int(np.count_nonzero(some)), some.size), sums)
+    return KeptSums(marks, (int(np.count_nonzero(some)), some.size), sums)
 
 
-def shares_of(shards: Sequence[KeptShares], terms: int) -> list[Measurement]:
-    """Return the shares that all `shards` keep; profiles have so many distinct `terms`."""
+def shares_of(shards: Sequence[KeptSums], terms: int) -> list[Measurement]:
+    """Return the shares that all `shards` keep; profiles have `terms` distinct ones."""
     kept = np.logical_or.reduce([one.terms for one in shards])
     with_some, users = (sum(one.users[at] for one in shards) for at in (0, 1))
     shares = {"distinct terms": int(np.count_nonzero(kept)) / terms}

@@ -56,7 +56,7 @@ def distribution(profiles: Profiles, release: Release) -> list[Measurement]:
 
 
 def distribution_of(values: Mapping[str, Floats], shares: Floats, cells: Ints) -> list[Measurement]:
-    """Return quantiles of the readings `values`, and of `shares`, each of so many `cells`."""
+    """Return quantiles of the readings `values`, and of `shares`, which `cells` count."""
     ones = np.ones(values["average"].size, dtype=np.int64)
     quantiles = {name: spread(values[name], ones, QUANTILES) for name in READINGS}
     quantiles["share of members, by term"] = spread(shares, cells, QUANTILES)

@@ -20,7 +20,7 @@ from .group_counts import count_groups, released_weights
 from .indices.releases import privacy_index
 from .kept import (
     OWN_TERMS,
-    KeptShares,
+    KeptSums,
     KeptTerms,
     closeness,
     count_kept_terms,
@@ -40,7 +40,7 @@ class ShardMeasures(NamedTuple):
     shares: tuple[Floats, Ints]  # distinct shares of members, and how many cells have each
     belief: BeliefChanges
     terms: KeptTerms
-    kept: KeptShares
+    kept: KeptSums
 
 
 def in_shards(release: Release) -> bool:
@@ -87,7 +87,7 @@ def measures_of(shards: Iterable[ShardMeasures], everybody: Crowd) -> list[Measu
     """Return the summaries of all measures of a release of `everybody` in `shards`."""
     groups: dict[str, list[Floats]] = {}
     users: dict[str, list[Floats]] = {}
-    terms, kept = list[KeptTerms](), list[KeptShares]()
+    terms, kept = list[KeptTerms](), list[KeptSums]()
     shares, changes = _nothing(), _nothing()
     for shard in shards:
         for into, values in ((groups, shard.groups), (users, shard.users)):

@@ -91,7 +91,7 @@ def _is_one(stated: object, like: int | float) -> bool:
     return isinstance(stated, float) and is_real(stated) and repr(stated) == repr(_written(stated))
 
 
-class Figures(NamedTuple):
+class FactFigures(NamedTuple):
     """Of a release, or of a shard of one, what the facts of all shards follow from."""
 
     sizes: Ints
@@ -105,7 +105,7 @@ class Figures(NamedTuple):
     terms_suppressed: int
 
 
-def figures_of(grounds: Grounds) -> Figures:
+def figures_of(grounds: Grounds) -> FactFigures:
     """Return the figures of the groups in `grounds`."""
     tally, rows = grounds.tally, grounds.rows
     sizes = tally.sizes
@@ -118,7 +118,7 @@ def figures_of(grounds: Grounds) -> Figures:
     released = tally.counts[standing] / tally.sizes[tally.group[standing]]
     present = np.abs(tally.counts / tally.sizes[tally.group] - prior[column])
     lacked = np.bincount(column, minlength=tally.span) < tally.sizes.size
-    return Figures(
+    return FactFigures(
         sizes,
         tally.distinct,
         worst,
@@ -137,7 +137,7 @@ def general_facts(grounds: Grounds) -> dict[str, int | float]:
     return facts_of_figures([figures_of(grounds)], tally.profile_terms / tally.users)
 
 
-def facts_of_figures(shards: Sequence[Figures], average: float) -> dict[str, int | float]:
+def facts_of_figures(shards: Sequence[FactFigures], average: float) -> dict[str, int | float]:
     """Return the facts of all `shards`; `average` is the mean number of terms of a profile."""
     sizes, distinct, worst = (np.concatenate([one[at] for one in shards]) for at in range(3))
     served, groups = int(sizes.sum()), sizes.size

@@ -48,13 +48,13 @@ class Verdict:
         return bool(self.findings) and not self.breaches
 
 
-class Counted(str):
+class CountedLine(str):
     """A line with numbers: over shards whole numbers add up, and of others the largest counts."""
 
     form: str
     numbers: tuple[int | float, ...]
 
-    def __new__(cls, form: str, *numbers: int | float) -> Counted:
+    def __new__(cls, form: str, *numbers: int | float) -> CountedLine:
         """Return `form` with `numbers` put in."""
         line = super().__new__(cls, form.format(*numbers))
         line.form, line.numbers = form, numbers
@@ -79,11 +79,11 @@ def over_shards(shards: Sequence[Sequence[Finding]], names: Sequence[str]) -> Fi
             yield from breaches
             continue
         first, lines = findings[0][1], [one.line for _, one in findings]
-        if isinstance(first.line, Counted):
-            counts = [line.numbers for line in lines if isinstance(line, Counted)]
+        if isinstance(first.line, CountedLine):
+            counts = [line.numbers for line in lines if isinstance(line, CountedLine)]
             numbers = zip(*counts, strict=True)
             combined = (sum(of) if isinstance(of[0], int) else max(of) for of in numbers)
-            lines = [Counted(first.line.form, *combined)]
+            lines = [CountedLine(first.line.form, *combined)]
         yield from (first._replace(line=line) for line in dict.fromkeys(lines))
 
 

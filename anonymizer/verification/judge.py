@@ -25,7 +25,7 @@ from ..errors import BadParameter
 from . import choices as judging_choices
 from .case import Case, CohortCase
 from .cohorts import judge_cohorts, judge_empty
-from .facts import FACTS, Figures, facts_of_figures, figures_of, judge_facts
+from .facts import FACTS, FactFigures, facts_of_figures, figures_of, judge_facts
 from .files import evidence
 from .files.foresight import foresee
 from .files.profiles import JudgedProfiles, read_people
@@ -87,11 +87,11 @@ def verify(release: Path, profiles: Path, since: Path | None = None) -> Verdict:
 def examine_shards(
     release: Path,
     profiles: Path,
-    each: Callable[[StreamedProfiles, CohortCase], object] = lambda _people, _shard: None,
+    show: Callable[[StreamedProfiles, CohortCase], object] = lambda _people, _shard: None,
 ) -> Case | None:
     """Return the case of `release`, judged by `profiles` one shard at a time.
 
-    Return None if it must be judged as a whole. `each` shard is given away when it was judged.
+    Return None if it must be judged as a whole. `show` gets everybody and each shard once judged.
     """
     cohort = cohort_in_shards(release, profiles)
     if cohort is None:
@@ -106,7 +106,7 @@ def examine_shards(
     case = Case(people.nobody, [cohort], streamed=people)
     cohort.faults = "; ".join(judge.faults(parameters))
     with _breach_of(cohort):
-        _judge_shards(deal_out(release, cohort, people, judge), judge, each)
+        _judge_shards(deal_out(release, cohort, people, judge), judge, show)
     # Of files that were judged the bytes that were judged have been counted. A breach that ended
     # the judgement leaves others.
     cohort.findings[:0] = judge_hashes(release, cohort)
@@ -114,13 +114,13 @@ def examine_shards(
 
 
 def _judge_shards(
-    shards: ShardsToJudge, judge: Judge, each: Callable[[StreamedProfiles, CohortCase], object]
+    shards: ShardsToJudge, judge: Judge, show: Callable[[StreamedProfiles, CohortCase], object]
 ) -> None:
     """Judge `shards` one by one, and then what they are together."""
     cohort, people, everybody = shards.cohort, shards.people, shards.everybody
     manifest = cohort.manifest
     judged, promised = list[list[Finding]](), list[list[Finding]]()
-    counted, sizes = list[Figures](), list[Ints]()
+    counted, sizes = list[FactFigures](), list[Ints]()
     for shard, profiles, numbering in shards.each():
         promise = list[Finding]()
         with _breach_of(shard):
@@ -129,7 +129,7 @@ def _judge_shards(
             sizes.append(grounds.tally.sizes)
             if not cohort.faults:
                 promise += judge.judge(manifest["parameters"], grounds)
-            each(people, shard)
+            show(people, shard)
         judged.append(shard.findings)
         promised.append(promise)
         for name, count in shard.checked.items():

@@ -12,7 +12,7 @@ SUMS = "private/checksums.sha256"
 
 
 def cut(whole: Path, folder: Path, counts: Sequence[int]) -> Path:
-    """Copy the release `whole` to `folder`, with so many rows in each shard."""
+    """Copy the release `whole` to `folder`, with `counts` of rows in its shards."""
     shutil.copytree(whole, folder)
     rows = (folder / "rows.jsonl").read_bytes().splitlines(keepends=True)
     members = (folder / "private/members.jsonl").read_bytes().splitlines(keepends=True)

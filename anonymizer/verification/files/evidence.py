@@ -17,7 +17,7 @@ import numpy as np
 
 from ...arrays import Ints, Marks
 from ...errors import BadInput
-from ..finding import Broken, Counted, Finding, Findings, row_findings, settled
+from ..finding import Broken, CountedLine, Finding, Findings, row_findings, settled
 from .profiles import JudgedProfiles, keys_of, open_file, sort_columns
 from .strict_lines import CellReader, LineFault, Record, TermCells, read_lines, read_strictly
 
@@ -542,7 +542,7 @@ def judge_partition(group_of: Ints, sizes: Ints, rows: JudgedRows) -> Findings:
         "partition",
         sizes != rows.users,
         "users is not the number of members",
-        Counted(
+        CountedLine(
             "each of {} users is in exactly one of {} rows",
             int(np.count_nonzero(group_of >= 0)),
             int(sizes.size),

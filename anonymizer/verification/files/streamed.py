@@ -28,7 +28,7 @@ _TYPES = {"users": "|u1", "terms": "|u1", "ends": "<i8", "columns": "<i4", "weig
 _NAME = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
-class _Block(NamedTuple):
+class _Users(NamedTuple):
     first: int  # number of the first user
     users: list[str]
     ends: Ints  # from 0
@@ -72,7 +72,7 @@ class StreamedProfiles:
     """Profiles in a file of which a block of users at a time is in memory."""
 
     def __init__(self, path: Path, marks: Callable[[str], bool]):
-        """Read the file at `path` once, and keep the users of whom `marks` is true."""
+        """Read the file at `path` once, and keep those users that `marks` picks."""
         self._path = path
         self.marked = set[str]()
         self.sessions = True  # whether all users are called like sessions
@@ -142,11 +142,11 @@ class StreamedProfiles:
         return JudgedProfiles([], self.terms, none, self.weighed.binary)
 
     def of(self, which: Ints, wanted: Sequence[int]) -> Iterator[JudgedProfiles]:
-        """Yield the profiles of those users for whom `which` is 0, then 1, ..., over all terms.
+        """Yield the profiles of the users whose `which` is each number that is `wanted`.
 
-        `wanted` are the numbers that are yielded. They are in memory together.
+        These are over all terms, and in memory together.
         """
-        pieces: dict[int, list[_Block]] = {number: [] for number in wanted}
+        pieces: dict[int, list[_Users]] = {number: [] for number in wanted}
         low, high = wanted[0], wanted[-1]
         try:
             with open_file(self._path) as file:
@@ -172,7 +172,7 @@ class StreamedProfiles:
         file.seek(start + low * dtype.itemsize)
         return np.fromfile(file, dtype, high - low)
 
-    def _blocks(self, file: BufferedReader) -> Iterator[_Block]:
+    def _blocks(self, file: BufferedReader) -> Iterator[_Users]:
         """Yield the profiles in `file`, block by block."""
         first = 0
         for users in self._names(file):
@@ -182,7 +182,7 @@ class StreamedProfiles:
             sizes = {columns.size, weights.size, cells[1] - cells[0]}
             if ends.size != len(users) + 1 or len(sizes) > 1:
                 raise ValueError("arrays are too short")
-            yield _Block(first, users, ends - ends[0], columns, weights)
+            yield _Users(first, users, ends - ends[0], columns, weights)
             first += len(users)
         if first + 1 != self._where["ends"][1]:
             raise ValueError("there are more profiles than users")
@@ -232,13 +232,13 @@ def _places(file: BufferedReader) -> Iterator[tuple[str, tuple[int, int]]]:
             yield name, (file.tell(), shape[0])
 
 
-def _some(block: _Block, at: Ints) -> _Block:
+def _some(block: _Users, at: Ints) -> _Users:
     """Return the users `at` these places in `block`."""
     sizes = np.diff(block.ends)[at]
     ends = np.append(0, np.cumsum(sizes))
     cells = np.repeat(block.ends[at] - ends[:-1], sizes) + np.arange(ends[-1])
     users = [block.users[place] for place in at.tolist()]
-    return _Block(block.first, users, ends, block.columns[cells], block.weights[cells])
+    return _Users(block.first, users, ends, block.columns[cells], block.weights[cells])
 
 
 def _hashes(users: Iterable[str]) -> Ints:

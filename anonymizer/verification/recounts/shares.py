@@ -15,7 +15,7 @@ from ...arrays import Ints, Marks
 from ..choices import MIN_USERS, MOST
 from ..files.evidence import JudgedRows
 from ..files.strict_lines import is_real, is_whole
-from ..finding import Counted, Findings, row_findings
+from ..finding import CountedLine, Findings, row_findings
 from ..tally import ExpectedShares, Tally
 from .rows import find, marked
 
@@ -49,7 +49,7 @@ def judge_published(shares: ExpectedShares, tally: Tally, rows: JudgedRows, faul
     yield from row_findings("terms", lacking, line, good)
     must = (shares.having / shares.among)[at[known]]
     wrong = rows.keys[known][rows.cells.weights[known] != must]
-    good = Counted("{} shares are exactly what they must be", must.size)
+    good = CountedLine("{} shares are exactly what they must be", must.size)
     off = tally.sure(marked(wrong // rows.span, count))
     yield from row_findings("weights", off, fault, good)
 
@@ -75,7 +75,7 @@ def judge_belief(
     if tally.so_far:
         good += tally.so_far
     else:
-        good = Counted(good + "; the farthest is {:.4f}", farthest)
+        good = CountedLine(good + "; the farthest is {:.4f}", farthest)
     yield from row_findings("p", wrong, line, good)
 
 

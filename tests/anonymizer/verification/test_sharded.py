@@ -13,7 +13,7 @@ from anonymizer.model import Profiles
 from anonymizer.storage.profiles import write_profiles
 from anonymizer.verification import sharded
 from anonymizer.verification.files import streamed
-from anonymizer.verification.finding import Counted, Verdict
+from anonymizer.verification.finding import CountedLine, Verdict
 from anonymizer.verification.judge import examine, examine_shards, verify
 
 from ..cut_release import again, cut, flip, resum, substitute, swap
@@ -99,7 +99,7 @@ def test_some_of_these_releases_hold_and_others_do_not(tmp_path: Path) -> None:
 
 
 def test_numbers_of_lines_add_up_and_of_fractions_the_largest_counts() -> None:
-    line = Counted("{} rows, the farthest is {:.2f}", 3, 0.25)
+    line = CountedLine("{} rows, the farthest is {:.2f}", 3, 0.25)
     assert line == "3 rows, the farthest is 0.25"
     assert (line.form, line.numbers) == ("{} rows, the farthest is {:.2f}", (3, 0.25))
 
