@@ -74,7 +74,8 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
         }
     # The manifest comes last: an index without one is unfinished.
     (folder / MANIFEST).write_text(_text(manifest), encoding="utf-8")
-    for path in (folder / MANIFEST, folder / "lucene", folder / "forward", folder):
+    parts = {folder / Path(name).parent for name in manifest["files"]}
+    for path in (folder / MANIFEST, *sorted(parts - {folder}), folder):
         sync(path)
 
 

@@ -32,17 +32,15 @@ SOLE_IMPORTERS = {
         "search_app/study/design.py",
     ),
     "matplotlib": "search_app/experiments/results/plots.py",
-    "sqlite3": (
-        "search_app/evaluation/log.py",
-        "search_app/accounts/database.py",
-        "search_app/accounts/store.py",
-        "search_app/workspace/tables.py",
-        "search_app/study/store.py",
-    ),
+    "sqlite3": ("search_app/workspace/tables.py", "search_app/study/store.py"),
+    "psycopg": "search_app/workspace/postgresql.py",
+    "http": "index/opensearch/client.py",
+    "ssl": "index/opensearch/client.py",
     "tqdm": "search_app/console.py",
     "ir_datasets": "index/corpora/irds.py",
     "backports": "index/corpora/packing.py",
     "pypdf": "index/corpora/pdf.py",
+    "pyspark": "anonymizer/backends/spark.py",
     "pyarrow": ("anonymizer/querylog/parquet.py", "search_app/study/export/writing.py"),
     "sklearn": (
         "anonymizer/sensitivity/classifier.py",
@@ -56,7 +54,8 @@ LAYERS = {
     " > methods|measures|verification|attacks > backends > rows"
     " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > families > arrays|promise|errors",
-    "index": "inspection > build > opening|sources > lucene|forward|corpora > manifest > model",
+    "index": "inspection > build > opening|sources > backends > opensearch > lucene|forward|corpora"
+    " > manifest|limits > model",
     "search_app": "__main__|wsgi > cli > verbs|api > server > web"
     " > backup|forgetting|experiments|study|lesson > tasks > town|disclosure > evaluation"
     " > accounts > workspace > search > measures > settings|console > errors",
@@ -79,7 +78,7 @@ WALLS = {
 }
 MOST_MODULES = 12
 OUTSIDE = {"os", "time", "subprocess", "socket", "urllib", "tempfile", "shutil", "random"}
-OUTSIDE |= {"ir_datasets"}
+OUTSIDE |= {"ir_datasets", "http", "ssl"}
 
 
 def name_of(path: Path) -> str:

@@ -43,17 +43,23 @@ def serve_live(serving: Serving, live: Live, host: str, port: int) -> None:
 @contextmanager
 def followed_app(serving: Serving, live: Live) -> Iterator[Flask]:
     """Give the application that serves `live`, which follows the workspace of `serving`."""
-    with following(live, serving.workspace, serving.open) as follower:
+    with following(live, serving.workspace, serving.open, serving.fetch) as follower:
         serving.follow = follower.follow_now
         yield create_app(live)
 
 
 @contextmanager
 def following(
-    live: Followed[T], workspace: Workspace, open_state: Callable[[], T]
+    live: Followed[T],
+    workspace: Workspace,
+    open_state: Callable[[], T],
+    fetch: Callable[[], object] = lambda: None,
 ) -> Iterator[Follower[T]]:
-    """Give a thread that keeps `live` at the state of `workspace`, which `open_state` opens."""
-    follower = Follower(live, workspace, open_state, console.say)
+    """Give a thread that keeps `live` at the state of `workspace`, which `open_state` opens.
+
+    `fetch` is called now and then, to change the workspace if something elsewhere has changed.
+    """
+    follower = Follower(live, workspace, open_state, console.say, fetch)
     follower.start()
     try:
         yield follower
@@ -101,8 +107,14 @@ class Follower(Generic[T]):
     """A thread that keeps what is served at the state of its workspace."""
 
     def __init__(
-        self, live: Followed[T], workspace: Workspace, open_state: Callable[[], T], say: Say
+        self,
+        live: Followed[T],
+        workspace: Workspace,
+        open_state: Callable[[], T],
+        say: Say,
+        fetch: Callable[[], object] = lambda: None,
     ):
+        self._fetch = fetch
         self._live = live
         self._workspace = workspace
         self._open = open_state
@@ -129,6 +141,7 @@ class Follower(Generic[T]):
             try:
                 self.look()
                 self._live.settle()
+                self._fetch()
             # If the thread ended, the old index would be served for ever.
             except Exception as fault:
                 kind = type(fault).__name__  # its text may name people

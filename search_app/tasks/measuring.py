@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from math import isnan
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,19 +20,28 @@ from anonymizer.measures.indices.log_pairs import (
     contributions,
     log_indices,
 )
+from anonymizer.measures.indices.log_parts import (
+    HowMeasured,
+    LogFile,
+    indices_on,
+    united_indices,
+)
 from anonymizer.methods import promise_of
 from anonymizer.querylog.files import form_in_pair
 from anonymizer.sensitivity.files import read_probabilities
 from anonymizer.storage.parts import CHANGES, ROWS, cohort_folders, part_files
 from anonymizer.storage.profiles import open_profiles
 from anonymizer.storage.records import csv_text
-from anonymizer.storage.released_log import by_people, log_of
+from anonymizer.storage.released_log import by_people, log_of, people_of_rows
 from anonymizer.storage.releases import read_in_shards, read_input_hash
 from anonymizer.storage.sharded import ShardOfUsers
 
 from ..disclosure.numbers import count
 from ..errors import UsageError
-from .profiling import log_at
+from .profiling import log_at, on_cluster, say_rejected
+
+if TYPE_CHECKING:
+    from anonymizer.backends.spark import SparkEngine
 
 if TYPE_CHECKING:
     from anonymizer.measures.measurement import MeasureSummary
@@ -63,31 +73,62 @@ def measure_logs(
     spi_weights: str = "paper",
     empty: str = "one",
     most: int = 0,
+    engine: SparkEngine | None = None,
 ) -> MeasuredLogs:
     """Return the indices of the log `released`, or of that of a release's folder.
 
     It was made from the log `original`. The CSV file `sensitivity` says how sensitive queries are.
-    `most` queries that add most to the indices are returned, too.
+    `most` queries that add most to the indices are returned, too. An `engine` does the work.
     """
     probabilities = read_probabilities(sensitivity) if sensitivity else None
-    before = log_at([original], form=form_in_pair(original, released=False))
-    if not len(before):
-        raise UsageError(f"{original}: no line is a query; name the log that the other is made of")
+    how = HowMeasured(probabilities, spi_weights, empty, most)
     path = log_of(released)
+    # Rows are pseudonyms, and only the owner knows whose.
+    before = LogFile(original, form_in_pair(original, released=False))
     log = path or released
-    after = log_at([log], form=form_in_pair(log, released=True), folded=False)
-    if path is not None:  # rows are pseudonyms, and only the owner knows whose
-        after = by_people(after, path.parent)
-    pair = LogPair.of(before, after)
-    indices = log_indices(pair, probabilities, spi_weights, empty)
-    how = {
+    user_of = people_of_rows(path.parent) if path else None
+    after = LogFile(log, form_in_pair(log, released=True), user_of)
+    measure = partial(_measured_on, engine) if engine else _measured_here
+    named = {
         "released_log": str(released),
         "original_log": str(original),
         "sensitivity": str(sensitivity) if sensitivity else None,
         "spi_weights": spi_weights,
         "empty": empty,
     }
-    return MeasuredLogs(indices, how, contributions(pair, probabilities, spi_weights, most))
+    indices, largest = measure(before, after, how)
+    return MeasuredLogs(indices, named, largest)
+
+
+Measured = tuple[LogIndices, list[QueryPart]]
+
+
+def _measured_here(before: LogFile, after: LogFile, how: HowMeasured) -> Measured:
+    original = log_at([before.path], form=before.form)
+    if not len(original):
+        raise _no_queries(before.path)
+    released = log_at([after.path], form=after.form, folded=False)
+    if after.user_of is not None:
+        released = by_people(released, after.path.parent)
+    pair = LogPair.of(original, released)
+    indices = log_indices(pair, how.probabilities, how.spi_weights, how.empty)
+    return indices, contributions(pair, how.probabilities, how.spi_weights, how.most)
+
+
+def _measured_on(
+    engine: SparkEngine, before: LogFile, after: LogFile, how: HowMeasured
+) -> Measured:
+    with on_cluster(engine, "measures") as cluster:
+        parts, reports = indices_on(cluster, before, after, how)
+    for report in reports:
+        say_rejected(report)
+    if not reports[0].events:
+        raise _no_queries(before.path)
+    return united_indices(parts, how.most)
+
+
+def _no_queries(path: Path) -> UsageError:
+    return UsageError(f"{path}: no line is a query; name the log that the other is made of")
 
 
 def as_dict(measured: MeasuredLogs) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,9 +51,10 @@ from ..settings import Settings
 from ..workspace.folder import Workspace
 from ..workspace.ledger import note_made
 from ..workspace.profile_choices import ProfilingChoices, analysis, analysis_of, choices_of
-from .profiling import log_at
+from .profiling import log_at, say_rejected
 
 if TYPE_CHECKING:
+    from anonymizer.backends.spark import SparkSession
     from anonymizer.similarity.cooccurrence import Network
     from index.forward.reading import Forward
 
@@ -74,6 +75,9 @@ class MadeOfLog(NamedTuple):
     log: QueryLog
     profiles: Profiles
     choices: dict[str, Any]
+
+
+OfLog = Callable[[Path, Settings, Mapping[str, Any]], MadeOfLog]
 
 
 def release_of(
@@ -172,6 +176,7 @@ class ReleaseRequest:
     logs: Sequence[Path] = ()
     parts: int | None = None  # of the users; None: one, if they are not too many
     deal: Deal = deal  # makes the parts
+    of_log: OfLog | None = None  # reads the log of a method that takes one; None: made_of_log
 
     @cached_property
     def values(self) -> dict[str, Any]:
@@ -229,7 +234,8 @@ def _write_at_once(
     """Write the release of all users at once; return what it says, and how profiles were made."""
     method, log = request.method, None
     if takes_log(method):
-        made = made_of_log(source, settings)
+        read = request.of_log
+        made = read(source, settings, request.values) if read else made_of_log(source, settings)
         log, profiles, choices = made.log, made.profiles, made.choices
         made_from = fingerprint(profiles)
     else:
@@ -381,11 +387,42 @@ def takes_log(method: str) -> bool:
 
 def made_of_log(path: Path, settings: Settings) -> MadeOfLog:
     """Return the log at `path`, and the profiles that a method which takes a log makes of it."""
+    _refuse_profiles(path)
+    if not len(log := log_at([path])):
+        raise _no_queries(path)
+    return whole_log(log, settings)
+
+
+def made_of_log_on(
+    cluster: SparkSession, path: Path, settings: Settings, values: Mapping[str, Any]
+) -> MadeOfLog:
+    """Return the log at `path` and its profiles as `made_of_log` does, made on the `cluster`.
+
+    The log has only those queries that can be released with the parameters `values`.
+    """
+    from anonymizer.backends.log_profiles import PartChoices
+    from anonymizer.backends.spark_profiles import profiles_on
+    from anonymizer.backends.spark_queries import common_log_on
+
+    _refuse_profiles(path)
+    # The parameter of every method that takes a log: the people who entered a query.
+    log, report = common_log_on(cluster, path, whole(values["k"]))
+    say_rejected(report)
+    if not report.events:
+        raise _no_queries(path)
+    choices = ProfilingChoices(terms=OF_LOG, weights="tf")
+    analyse = partial(analysis, OF_LOG, Settings(cache=settings.cache.absolute()))
+    made = profiles_on(cluster, [path], PartChoices(choices, None, analyse, False))
+    return MadeOfLog(log, made.profiles, dict(vars(choices)))
+
+
+def _refuse_profiles(path: Path) -> None:
     if not may_be_log(path):
         raise UsageError(f"{path}: these are profiles; name the query log that they were made from")
-    if not len(log := log_at([path])):
-        raise UsageError(f"{path}: no line of the log is a query")
-    return whole_log(log, settings)
+
+
+def _no_queries(path: Path) -> UsageError:
+    return UsageError(f"{path}: no line of the log is a query")
 
 
 def whole_log(log: QueryLog, settings: Settings) -> MadeOfLog:

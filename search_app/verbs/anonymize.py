@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import console
 from ..errors import UsageError
@@ -12,14 +17,19 @@ from ..settings import DEFAULT_METHOD, Settings
 from ..workspace.folder import Workspace
 from .arguments import (
     PROFILES,
+    add_engine,
     add_json,
     add_second,
     add_seed,
     add_set,
     assignments,
+    engine_of,
     help_with,
     seed_of,
 )
+
+if TYPE_CHECKING:
+    from ..tasks.releasing import ReleaseRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="deal the users into N parts, if memory is short, and group each by itself "
         "(default: 1; more for over 8,388,608 users)",
     )
+    add_engine(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -90,6 +101,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         _parts_of(arguments),
     )
     log = takes_log(arguments.method)
+    _refuse_engine(arguments, log)
     if log and not arguments.profiles:
         raise UsageError(f"{arguments.method} takes a query log; name it in place of PROFILES")
     if not arguments.profiles or (log and not output):
@@ -109,13 +121,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             for line in change_lines(changes(before, release)):
                 console.say(line)
 
-        made = write_release_of(
-            source,
-            place,
-            request,
-            settings,
-            check=None if output else say_changes,
-        )
+        with _on_engine(arguments, request) as on_engine:
+            made = write_release_of(
+                source,
+                place,
+                on_engine,
+                settings,
+                check=None if output else say_changes,
+            )
         if not output:
             serve_release(workspace, place, profiles)
     kind = kind_of(promise_of(made["method"], made["parameters"]))
@@ -135,6 +148,32 @@ def _parts_of(arguments: argparse.Namespace) -> int | None:
         raise UsageError(f"--parts {arguments.parts} must be from 1 to {MOST_PARTS}")
     parts: int | None = arguments.parts
     return parts
+
+
+def _refuse_engine(arguments: argparse.Namespace, log: bool) -> None:
+    """Refuse a cluster for what it can't do; with `log`, the method takes a log."""
+    if not engine_of(arguments, arguments.parts):
+        return
+    if log and not arguments.output:
+        raise UsageError(f"--engine spark with {arguments.method} needs a folder: -o RELEASE/")
+    if not log and (arguments.parts or 1) < 2:
+        raise UsageError("--engine spark works part by part; name 2 or more: --parts 16")
+
+
+@contextmanager
+def _on_engine(arguments: argparse.Namespace, request: ReleaseRequest) -> Iterator[ReleaseRequest]:
+    """Give the `request` for the engine that `arguments` name."""
+    from anonymizer.backends.spark_parts import deal_on
+
+    from ..tasks.profiling import on_cluster
+    from ..tasks.releasing import made_of_log_on
+
+    engine = engine_of(arguments, arguments.parts)
+    if not engine:
+        yield request
+        return
+    with on_cluster(engine, request.method) as cluster:
+        yield replace(request, deal=deal_on(cluster), of_log=partial(made_of_log_on, cluster))
 
 
 def _profiles_of(log: Path, workspace: Workspace, settings: Settings) -> Path:

@@ -13,6 +13,8 @@ from ..settings import ACCESS, Settings, changed
 from ..workspace.folder import Workspace
 
 if TYPE_CHECKING:
+    from anonymizer.backends.spark import SparkEngine
+
     from ..search.modes import Modes
 
 
@@ -205,3 +207,28 @@ def add_lists(parser: argparse.ArgumentParser, about: str) -> None:
             metavar="FILE",
             help=f"{about.format(what)}; may be repeated",
         )
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add to `parser` which engine does the work."""
+    parser.add_argument(
+        "--engine",
+        choices=("local", "spark"),
+        default="local",
+        help="local: this machine; spark: a cluster, with the same result (local)",
+    )
+    parser.add_argument(
+        "--master", metavar="URL", help="with --engine spark: its master, like spark://HOST:7077"
+    )
+
+
+def engine_of(arguments: argparse.Namespace, parts: int | None = None) -> SparkEngine | None:
+    """Return the cluster that `arguments` name, to work in `parts`; None for this machine."""
+    from anonymizer.backends.spark import SparkEngine
+
+    spark = arguments.engine == "spark"
+    if spark != (arguments.master is not None):
+        raise UsageError("--engine spark and --master spark://HOST:7077 belong together")
+    if parts is not None and parts < 1:
+        raise UsageError(f"--parts {parts} must be 1 or more")
+    return SparkEngine(arguments.master, parts) if spark else None

@@ -13,9 +13,17 @@ from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import write_whole
-from .arguments import add_json, add_release, refuse_overwriting, release_and_profiles
+from .arguments import (
+    add_engine,
+    add_json,
+    add_release,
+    engine_of,
+    refuse_overwriting,
+    release_and_profiles,
+)
 
 if TYPE_CHECKING:
+    from anonymizer.backends.spark import SparkEngine
     from anonymizer.marketing.table import MarketingTable
     from anonymizer.measures import Measurement
     from anonymizer.measures.measurement import MeasureSummary
@@ -75,15 +83,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="SPI and JSD of people with an empty release: 1; null: as if it were an empty query; "
         "skip: they are in no mean (one)",
     )
+    add_engine(parser)
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the release or the log in `arguments`, print the measures, and return 0."""
-    return _run_log(arguments) if arguments.log else _run_release(arguments, settings)
+    engine = engine_of(arguments)
+    if arguments.log:
+        return _run_log(arguments, engine)
+    if engine:
+        raise UsageError("--engine spark measures a released log: --log RELEASED")
+    return _run_release(arguments, settings)
 
 
-def _run_log(arguments: argparse.Namespace) -> int:
+def _run_log(arguments: argparse.Namespace, engine: SparkEngine | None) -> int:
     from anonymizer.storage.parts import LOG
     from anonymizer.storage.records import csv_text
     from anonymizer.storage.released_log import log_of
@@ -103,7 +117,7 @@ def _run_log(arguments: argparse.Namespace) -> int:
     _check_place(output, folder)
     _check_worst(arguments.worst, output, folder, original, _MOST_HEAD)
     how = (arguments.sensitivity, arguments.spi_weights, arguments.empty)
-    measured = measure_logs(arguments.log, original, *how, WORST if arguments.worst else 0)
+    measured = measure_logs(arguments.log, original, *how, WORST if arguments.worst else 0, engine)
     if output is not None:
         write_whole(output, as_csv(measured.indices))
     if arguments.worst:

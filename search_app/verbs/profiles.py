@@ -12,7 +12,7 @@ from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Workspace
-from .arguments import add_json, add_second
+from .arguments import add_engine, add_json, add_second, engine_of
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -49,6 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--add",
         action="store_true",
         help="add the people who have no profile yet; all that is there stays",
+    )
+    add_engine(parser)
+    parser.add_argument(
+        "--parts",
+        type=int,
+        metavar="N",
+        help="with --engine spark: parts of the log, each of which fits a worker's memory "
+        "(default: 256 MB of the files each, and 2 a core)",
     )
     add_second(parser)
     add_json(parser)
@@ -114,9 +122,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         robots=arguments.drop_robots,
     )
     reading: dict[str, Any] = {"form": arguments.format, "rejects": arguments.rejects}
+    engine = engine_of(arguments, arguments.parts)
+    if arguments.parts and not engine:
+        raise UsageError("--parts needs --engine spark")
+    if engine and (arguments.searches or arguments.add):
+        raise UsageError("--engine spark makes profiles of a LOG; leave out --searches and --add")
     workspace = Workspace(settings.workspace)
     with workspace.writing("profiles"):
-        settle_growth(workspace)
+        settle_growth(workspace, settings)
         if arguments.searches:
             if (
                 arguments.log
@@ -147,6 +160,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             choices,
             **reading,
             origins=not arguments.no_origins,
+            engine=engine,
         )
     console.answer(made, _lines(made), as_json=arguments.json)
     return 0

@@ -15,10 +15,11 @@ from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release
 from anonymizer.storage.profiles import fingerprint, read_profiles
 from anonymizer.storage.releases import read_in_shards, read_input_hash, read_release
+from index.backends import Backend, FilledIndex, LuceneBackend, OpenSearchBackend
 from index.forward.reading import Forward
-from index.lucene.searching import LuceneIndex
 from index.model import Index, SearchError
 from index.opening import open_index
+from index.opensearch.client import ClusterPlace, OpenSearchCluster
 
 from ..errors import UsageError
 from ..search.engine import Engine
@@ -110,16 +111,25 @@ def open_once(
         others = further_releases(workspace, made_from, further)
         people = people._replace(further=others)
     folder = workspace.index_named(index) if index else workspace.find("index")
-    lucene, forward = open_by(folder, settings)
-    modes, extend = modes_of(lucene, forward, people, settings, rows)
-    return OpenedModes(modes, lucene.close, made_from, extend)
+    opened, forward = open_by(folder, settings)
+    modes, extend = modes_of(opened, forward, people, settings, rows)
+    return OpenedModes(modes, opened.close, made_from, extend)
 
 
-def open_by(folder: Path, settings: Settings) -> tuple[LuceneIndex, Forward]:
+def backend_of(settings: Settings) -> Backend:
+    """Return what searches and fills indexes as `settings` say."""
+    search = settings.search
+    if search.backend == "lucene":
+        return LuceneBackend(settings.heap)
+    place = {name: value for name, value in vars(search).items() if name != "backend"}
+    return OpenSearchBackend(OpenSearchCluster(ClusterPlace(**place)), settings.heap)
+
+
+def open_by(folder: Path, settings: Settings) -> tuple[FilledIndex, Forward]:
     """Return both halves of the index in `folder`, searched as `settings` say."""
     return open_index(
         folder,
-        heap=settings.heap,
+        backend=backend_of(settings),
         k1=settings.k1,
         b=settings.b,
         title_boost=settings.title_boost,
