@@ -218,6 +218,7 @@ def files_in(folder: Path, checksums: bytes) -> list[str]:
             names += [name for name in (part, *shards) if name in listed]
         else:
             names += shards or [part]
+    # A shard that is not listed would be served by nobody, and published by a careless copy.
     for inside in (folder, folder / PRIVATE):
         for place in inside.glob("*-[0-9][0-9][0-9][0-9].*"):
             if place.relative_to(folder).as_posix() not in names:

@@ -142,7 +142,7 @@ _TYPES = {"users": "|u1", "terms": "|u1", "ends": "<i8", "columns": "<i4", "weig
 
 
 class _Members:
-    """The arrays of an .npz file, read piece by piece: memory maps would count as memory, too."""
+    """The arrays of an .npz file, read piece by piece."""
 
     def __init__(self, path: Path):
         with np.load(path, allow_pickle=False) as stored:
@@ -181,6 +181,7 @@ class _Members:
 
     def read(self, name: str, low: int, high: int) -> NDArray[Any]:
         """Return the values `low` to `high` of the array `name`."""
+        # Not by a memory map: its pages would count as memory of the process.
         dtype = np.dtype(_TYPES[name])
         self._file.seek(self._starts[name] + low * dtype.itemsize)
         return np.fromfile(self._file, dtype, high - low)
