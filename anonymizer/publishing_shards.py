@@ -50,6 +50,8 @@ class PublishedShards:
         """Note the next `shard`, as it was judged, of a release of `people`."""
         number = len(self._hashes)
         content = shard.parts[ROWS]
+        # The hash of all rows, as that of the same rows in one file: a ledger and a certificate
+        # can't tell one from the other.
         self._digest.update(content)
         name = shard_name(ROWS, number)
         self._sums[name] = shard.sums[name]
@@ -88,6 +90,7 @@ class PublishedShards:
 
     def rows(self) -> Iterator[bytes]:
         """Yield all rows, block by block; raise BadInput if they are not those that were judged."""
+        # Rows are not kept since they were judged, so they are hashed once more on their way.
         for name in [name for name in self._sums if part_and_shard(name)[0] == ROWS]:
             digest = hashlib.sha256()
             with (self._release / name).open("rb") as file:

@@ -64,6 +64,7 @@ def measure_shard(
 
     `sensitive` says how sensitive terms are.
     """
+    # What is of one row or one user is measured as in a release that is not cut.
     counts = count_groups(profiles, release, everybody)
     changes = belief_changes(*infer(profiles, release, everybody))
     kept = count_kept_terms(profiles, release, everybody)
@@ -88,6 +89,7 @@ def measures_of(shards: Iterable[ShardMeasures], everybody: Crowd) -> list[Measu
     groups: dict[str, list[Floats]] = {}
     users: dict[str, list[Floats]] = {}
     terms, kept = list[KeptTerms](), list[KeptSums]()
+    # Of the values of cells only distinct ones are kept: shares are few, cells are many.
     shares, changes = _nothing(), _nothing()
     for shard in shards:
         for into, values in ((groups, shard.groups), (users, shard.users)):

@@ -29,7 +29,7 @@ from ..model import Profiles, Release, Slot
 from ..terms.taxonomy import Taxonomy, noun_taxonomy, taxonomy_of
 from ..terms.wordnet import WordNet
 from .measurement import Measurement
-from .retrieval import patterns_of, retrieved
+from .patterns import patterns_of, retrieved
 
 LENGTHS = (1, 2)  # least terms of a pattern
 _BY_LENGTH = {1: "", 2: ", 2 terms or more"}

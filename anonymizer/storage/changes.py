@@ -110,6 +110,7 @@ def _without_rows(
         manifest["facts"] = {**facts, **counts_of(facts, sizes, mean_rows)}
         manifest[WITHDRAWN] = {"rows": changes["withdrawn"]}
     lost = stood if known else leaving | stood
+    # File by file: a shard that nobody leaves keeps its bytes, and is linked, not written.
     changed = {
         name: _left_of(part, content, gone, lost, cohort.folder / name)
         for part in CUT

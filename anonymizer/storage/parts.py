@@ -159,8 +159,10 @@ def _read_cohort(folder: Path) -> Cohort:
     checksums = (folder / CHECKSUMS).read_bytes()
     cohort = _read_files(folder, manifest, files_in(folder, checksums), checksums)
     lines = (sum_line(*entry) for entry in cohort.sums.items())
-    if len(checksums) != sum(map(len, lines)) or manifest["sha256"] != _published(cohort.sums):
+    if len(checksums) != sum(map(len, lines)):
         _refuse_changed(folder / CHECKSUMS)
+    if manifest["sha256"] != _published(cohort.sums):
+        _refuse_changed(folder / cohort.of_part(ROWS)[0][0])
     return cohort
 
 
@@ -218,6 +220,7 @@ def files_in(folder: Path, checksums: bytes) -> list[str]:
             names += [name for name in (part, *shards) if name in listed]
         else:
             names += shards or [part]
+    # A shard that is not listed would be served by nobody, and published by a careless copy.
     for inside in (folder, folder / PRIVATE):
         for place in inside.glob("*-[0-9][0-9][0-9][0-9].*"):
             if place.relative_to(folder).as_posix() not in names:

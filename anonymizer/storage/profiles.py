@@ -97,10 +97,11 @@ class StoredProfiles:
     terms: tuple[str, ...]
     users: int
     fingerprint: str
+    whole: bool = False  # must be read at once
 
     def blocks(self) -> Iterator[Profiles]:
         """Yield the profiles, all over `terms`, in blocks of users."""
-        if self.path.suffix != ".npz":
+        if self.whole:
             yield read_profiles(self.path)
             return
         try:
@@ -117,17 +118,23 @@ def open_profiles(path: Path) -> StoredProfiles:
 
     Only an .npz file, with arrays that are not packed, is not read whole.
     """
-    if _suffix(path) != ".npz":
-        profiles = read_profiles(path)
-        return StoredProfiles(path, profiles.terms, len(profiles), fingerprint(profiles))
-    with plain_errors(path, "read"):
-        path.open("rb").close()
-    try:
-        with _Members(path) as members:
-            return _checked(members, path)
-    # A damaged archive fails in countless ways, so no narrower error will do.
-    except Exception as fault:
-        raise BadInput(f"{path}: damaged, or no file of profiles; make it again") from fault
+    if _suffix(path) == ".npz":
+        with plain_errors(path, "read"):
+            path.open("rb").close()
+        try:
+            with _Members(path) as members:
+                return _checked(members, path)
+        except _PackedError:
+            pass
+        # A damaged archive fails in countless ways, so no narrower error will do.
+        except Exception as fault:
+            raise BadInput(f"{path}: damaged, or no file of profiles; make it again") from fault
+    profiles = read_profiles(path)
+    return StoredProfiles(path, profiles.terms, len(profiles), fingerprint(profiles), whole=True)
+
+
+class _PackedError(Exception):
+    """An array is compressed, so it can't be read in pieces."""
 
 
 _BLOCK = 1 << 20  # bytes of names that are read at once: some 100,000 users
@@ -135,7 +142,7 @@ _TYPES = {"users": "|u1", "terms": "|u1", "ends": "<i8", "columns": "<i4", "weig
 
 
 class _Members:
-    """The arrays of an .npz file, read piece by piece: memory maps would count as memory, too."""
+    """The arrays of an .npz file, read piece by piece."""
 
     def __init__(self, path: Path):
         with np.load(path, allow_pickle=False) as stored:
@@ -143,9 +150,18 @@ class _Members:
         self._starts: dict[str, int] = {}
         self.sizes: dict[str, int] = {}
         self._file = path.open("rb")
+        try:
+            self._find_all(path)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _find_all(self, path: Path) -> None:
         with ZipFile(path) as archive:
             for name, dtype in _TYPES.items():
                 about = archive.getinfo(f"{name}.npy")
+                if about.compress_type != ZIP_STORED:
+                    raise _PackedError
                 # Behind a local head of 30 bytes, of which the last four count name and extra.
                 self._file.seek(about.header_offset + 26)
                 more = sum(struct.unpack("<HH", self._file.read(4)))
@@ -153,8 +169,8 @@ class _Members:
                 version = np.lib.format.read_magic(self._file)
                 head = getattr(np.lib.format, f"read_array_header_{version[0]}_{version[1]}")
                 shape, _, kind = head(self._file)
-                if kind.str != dtype or len(shape) != 1 or about.compress_type != ZIP_STORED:
-                    raise ValueError("an array is of another type, or packed")
+                if kind.str != dtype or len(shape) != 1:
+                    raise ValueError("an array is of another type")
                 self.sizes[name], self._starts[name] = shape[0], self._file.tell()
 
     def __enter__(self) -> _Members:
@@ -165,6 +181,7 @@ class _Members:
 
     def read(self, name: str, low: int, high: int) -> NDArray[Any]:
         """Return the values `low` to `high` of the array `name`."""
+        # Not by a memory map: its pages would count as memory of the process.
         dtype = np.dtype(_TYPES[name])
         self._file.seek(self._starts[name] + low * dtype.itemsize)
         return np.fromfile(self._file, dtype, high - low)

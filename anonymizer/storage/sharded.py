@@ -88,6 +88,7 @@ def write_sharded_release(
 
 def _files(head: ReleaseHead, shards: Iterable[Release]) -> Iterator[tuple[str, Iterable[bytes]]]:
     """Yield the name and the lines of each file: those of one shard after the other."""
+    # A generator, so that a shard is made only when the one before it is on the disk.
     names, first, number = row_names(head.rows, head.like_rows), 0, 0
     for number, shard in enumerate(shards):
         if number == MOST_SHARDS:

@@ -70,6 +70,7 @@ def over_shards(shards: Sequence[Sequence[Finding]], names: Sequence[str]) -> Fi
     for place in range(max(map(len, shards), default=0)):
         of_shards = zip(names, shards, strict=True)
         findings = [(name, of[place]) for name, of in of_shards if place < len(of)]
+        # A breach of a shard has its own line and place there, so several are not made one.
         breaches = [
             one._replace(where=one.where.replace("rows.jsonl", name))
             for name, one in findings

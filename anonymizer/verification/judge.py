@@ -93,7 +93,10 @@ def examine_shards(
 
     Return None if it must be judged as a whole. `show` gets everybody and each shard once judged.
     """
-    cohort = cohort_in_shards(release, profiles)
+    try:
+        cohort = cohort_in_shards(release, profiles)
+    except Broken:  # who reads all of it will name the breach
+        return None
     if cohort is None:
         return None
     parameters = cohort.manifest["parameters"]
@@ -134,6 +137,7 @@ def _judge_shards(
         promised.append(promise)
         for name, count in shard.checked.items():
             cohort.checked[name] = cohort.checked.get(name, 0) + count
+    # Two numbers of a row are all that is kept of it.
     cohort.people = np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
     cohort.checked["terms"] = len(people.terms)
     cohort.findings.append(Finding("shards", True, evidence.MEMBERS, evidence.SHARDS_HOLD))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Ints, Marks
+from ..errors import BadInput
 from .case import CohortCase
 from .files import evidence
 from .files.evidence import MEMBERS, ROWS, Numbering, part_of, shard_of
@@ -68,6 +69,7 @@ def cohort_in_shards(release: Path, profiles: Path) -> CohortCase | None:
     """Return the cohort of the folder `release` if it can be judged by `profiles` in shards."""
     names = evidence.file_names(release)
     cut = [name for name in names if part_of(name) != name]
+    # A part that only some shards have, or a note of changes, is about people of several shards.
     plain = {part_of(name) for name in cut} == {ROWS, MEMBERS} and evidence.CHANGES not in names
     if not plain or profiles.suffix != ".npz" or evidence.cohort_places(release) != [""]:
         return None
@@ -81,13 +83,18 @@ def cohort_in_shards(release: Path, profiles: Path) -> CohortCase | None:
 
 
 def people_of(profiles: Path, cohort: CohortCase, words: set[str]) -> StreamedProfiles | None:
-    """Return the people of `cohort` and their `profiles`; None if they may be sessions of people.
+    """Return the people of `cohort` and their `profiles`; None if they may be sessions of people,
+    or can't be read in pieces.
 
     Of those who are called as a row may be, or as a text of release.json or one of `words`, it
     keeps the names.
     """
     texts = words | {*evidence.texts_in(cohort.manifest)}
-    people = StreamedProfiles(profiles, lambda user: user in texts or evidence.like_row(user))
+    try:
+        people = StreamedProfiles(profiles, lambda user: user in texts or evidence.like_row(user))
+    # Who reads all of it accepts a packed file, and refuses a damaged one.
+    except BadInput:
+        return None
     sessions = cohort.manifest["profiles"].get("granularity") == "session"
     return None if sessions or people.sessions else people
 
@@ -110,6 +117,7 @@ def deal_out(
         for name, content in cohort.files.items()
         if name != evidence.CHECKSUMS
     }
+    # All members are read before any row: who stands in two shards is seen only here.
     shard_of_user, rows = np.full(len(people), -1, dtype=np.int64), list[int]()
     for number, name in enumerate(one for one in cohort.names if part_of(one) == MEMBERS):
         content = evidence.read_files(release, [name])[name]
@@ -133,6 +141,7 @@ def deal_out(
 
 def judge_hashes(release: Path, cohort: CohortCase) -> list[Finding]:
     """Return whether each file of `cohort`, of the folder `release`, is as it was written."""
+    # What was judged is not read again, as it may have changed since.
     sums = dict(cohort.sums)
     try:
         for name in cohort.names:

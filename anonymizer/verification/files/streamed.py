@@ -87,6 +87,8 @@ class StreamedProfiles:
             raise BadInput(f"{path}: damaged, or no file of profiles; make it again") from fault
 
     def _read_all(self, file: BufferedReader, marks: Callable[[str], bool]) -> None:
+        # The arrays stand in the file as the fingerprint hashes them, if all is in its one form:
+        # that is what the rest of this pass makes sure of.
         digest = hashlib.sha256()
         for name, (start, count) in self._where.items():
             dtype = np.dtype(_TYPES[name])
@@ -115,6 +117,7 @@ class StreamedProfiles:
             whole &= bool(np.all(block.weights == np.floor(block.weights)))
             sizes.append(int(terms.max()))
             hashes.append(_hashes(block.users))
+            # Most logs number their people, and then one array serves for both.
             folds = [user.casefold() for user in block.users]
             folded.append(hashes[-1] if folds == block.users else _hashes(folds))
             self.marked.update(filter(marks, block.users))
@@ -146,6 +149,8 @@ class StreamedProfiles:
 
         These are over all terms, and in memory together.
         """
+        # The file is read from its begin to its end, and not here and there: disks are fast at
+        # this, and people of a shard stand everywhere.
         pieces: dict[int, list[_Users]] = {number: [] for number in wanted}
         low, high = wanted[0], wanted[-1]
         try:
@@ -189,6 +194,7 @@ class StreamedProfiles:
 
     def _names(self, file: BufferedReader) -> Iterator[list[str]]:
         """Yield the users in `file`, some at a time, which are written as one JSON list."""
+        # The first pass has found these to be in the one form, so they need no strict reader.
         for low, high in self._cuts:
             yield json.loads(b"[" + self._array(file, "users", low, high).tobytes() + b"]")
 

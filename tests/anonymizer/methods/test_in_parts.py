@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import ceil
@@ -20,9 +21,9 @@ from anonymizer.backends.parts import LocalParts, deal, deal_key, key_of_deal
 from anonymizer.backends.shards import keep, write_shards
 from anonymizer.errors import BadParameter, Unsatisfiable
 from anonymizer.measures.facts import fact_sums, facts_of
-from anonymizer.methods import METHODS, anonymize_in_parts, refuse_parts
+from anonymizer.methods import METHODS, anonymize, anonymize_in_parts, refuse_parts
 from anonymizer.methods.method import Inputs
-from anonymizer.model import Profiles, silent
+from anonymizer.model import Profiles, silent, stacked
 from anonymizer.storage.profiles import fingerprint, write_profiles
 from anonymizer.verification.judge import verify
 
@@ -72,6 +73,17 @@ class Shipped(LocalParts):
     def each(self, work: Callable[[Profiles, Any], Any], given: Any) -> Iterator[Any]:
         shipped = pickle.loads(pickle.dumps((work, [*given])))  # noqa: S301
         return (pickle.loads(pickle.dumps(one)) for one in super().each(*shipped))  # noqa: S301
+
+
+class Together:
+    """Parts in memory, dealt as a test wants them."""
+
+    def __init__(self, parts: list[Profiles]) -> None:
+        self.parts, self.terms = parts, parts[0].terms
+        self.part_of = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+
+    def each(self, work: Callable[[Profiles, Any], Any], given: Any) -> Iterator[Any]:
+        return map(work, self.parts, given)
 
 
 Write = Callable[..., Written]
@@ -190,6 +202,47 @@ def test_pools_of_pooled_are_over_the_groups_of_all_parts(write: Write) -> None:
         published = [Fraction(row.get(term, 0)).limit_denominator(10**6) for row in rows]
         assert all(abs(share - prior[term]) <= P for share in published)
         assert sum(published[:-1]) / len(groups) == prior[term] == published[-1]
+
+
+def unlike_parts() -> list[Profiles]:
+    """Return two parts: people with a term more than others have, and with fewer terms."""
+    rng = np.random.default_rng(2)
+    parts = []
+    for part, size in enumerate((2, 11)):
+        rows = {
+            f"u{part}-{user}": dict.fromkeys(
+                [*(f"w{one:02d}" for one in rng.choice(40, size, replace=False)), "own"[part:]], 1.0
+            )
+            for user in range(24)
+        }
+        parts.append(Profiles.from_rows(rows))
+    together = stacked(parts)
+    return [together.some(range(24)), together.some(range(24, 48))]
+
+
+@pytest.mark.parametrize(
+    ("method", "claim"), [("p-linkability", "p"), ("composition", "p"), ("random-k", "")]
+)
+@pytest.mark.parametrize("suffix", [".jsonl", ".npz"])
+def test_a_promise_kept_in_each_part_alone_is_not_enough(
+    method: str, claim: str, suffix: str, tmp_path: Path
+) -> None:
+    """Each part is grouped as if it were everybody, and all hashes and facts are right."""
+    parts = unlike_parts()
+    people = stacked(parts)
+    chosen = {**CHOSEN[method], "t": None} if method == "p-linkability" else CHOSEN[method]
+    alone = Inputs(parts[0], 3, sample=drawn_documents(), key=KEY)
+    sums = with_everybody(Together(parts)).everybody
+    made = [anonymize(method, replace(alone, profiles=part), chosen) for part in parts]
+    pairs = zip(parts, made, strict=True)
+    measured = ((one, fact_sums(sums, part, one)) for part, one in pairs)
+    (tmp_path / "scratch").mkdir()
+    shards = keep(measured, tmp_path / "scratch", silent)
+    stated, about = facts_of(shards.measured), (frozenset[str](), tmp_path / "made")
+    write_shards(shards, stated, *about, seed=3, input_hash=fingerprint(people), profiles={})
+    write_profiles(people, tmp_path / f"people{suffix}")
+    breaches = verify(tmp_path / "made", tmp_path / f"people{suffix}").breaches
+    assert {breach.claim for breach in breaches} == {claim} - {""}
 
 
 def test_km_anonymity_holds_in_each_part_and_so_for_all(write: Write) -> None:

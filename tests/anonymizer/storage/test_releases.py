@@ -186,6 +186,10 @@ def test_a_forged_npz_is_refused(tmp_path: Path) -> None:
         forged[1] = value
         np.savez(path, **{**arrays, name: forged})
         refusal(lambda: read_profiles(path))
+        refusal(lambda: open_profiles(path))
+    np.savez_compressed(path, **arrays)
+    (packed,) = open_profiles(path).blocks()
+    assert rows_of(packed) == rows_of(TWO)
 
 
 # -- releases --------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from anonymizer.model import Profiles
@@ -195,6 +196,19 @@ def test_forged_shards_are_breaches(name: str, tmp_path: Path) -> None:
         assert verdict.breaches
         assert not users.keys() & {word for one in verdict.breaches for word in one.line.split()}
     assert claim in {breach.claim for breach in both_ways(folder, profiles)[0].breaches}
+
+
+def test_what_cannot_be_read_in_pieces_is_read_whole(tmp_path: Path) -> None:
+    _, folder, profiles = placed(world(5, CASES["average"]), tmp_path)
+    with np.load(profiles) as stored:
+        np.savez_compressed(profiles, **stored)
+    assert examine_shards(folder, profiles) is None
+    assert verify(folder, profiles).holds
+    (folder / "release.json").write_text("{")
+    assert {breach.claim for breach in verify(folder, profiles).breaches} == {
+        "files",
+        "release.json",
+    }
 
 
 def test_sessions_and_bounds_on_everybody_s_weights_are_judged_together(tmp_path: Path) -> None:
