@@ -55,6 +55,7 @@ def first_places(log: QueryLog, places: Ints) -> Ints:
 
 def people_by_query(part: PartLog, buckets: int) -> Iterator[tuple[int, Counts]]:
     """Yield how many people of `part` entered each query, in `buckets` by a hash of the query."""
+    # A person counts once for a query, however often it was entered.
     log, span = part.log, max(1, len(part.log.queries))
     pairs = np.unique(log.user.astype(np.int64) * span + log.query)
     having = np.bincount(pairs % span, minlength=span).tolist()

@@ -264,8 +264,10 @@ def _started(master: str, address: str, java: Path) -> SparkContext:
     conf = SparkConf(loadDefaults=False).setMaster(master).setAll([*_CONF.items()])
     if not {"SPARK_LOCAL_IP", "SPARK_PUBLIC_DNS"} & os.environ.keys():
         conf.set("spark.driver.host", address).set("spark.driver.bindAddress", address)
+    # A checkout may be named there; an installed veilsearch needs nothing.
     if path := os.environ.get("PYTHONPATH"):
         conf.setExecutorEnv("PYTHONPATH", path)
+    # Only for Spark's launcher: searches have a Java of their own.
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(java)
     gateway: Any = None

@@ -76,6 +76,7 @@ def profiles_on(
     on_read(report, dropped, sum(part.left for part in summaries))
     chosen = chosen_owners(summaries, how.choices)
     own = [*zip(chosen.owners, chosen.rows, strict=True)]
+    # Each part gets its own people only: all of them would be large on each worker.
     count = cluster.task(partial(_counts, times=chosen.times, how=how))
     counts = owned.zip(cluster.items(own)).map(count)
     return MadeInParts(*united_counts(cluster.stream(counts), chosen, how), report, dropped)

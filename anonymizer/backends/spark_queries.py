@@ -46,6 +46,7 @@ def common_log_on(
     spread = logs.flatMap(cluster.task(partial(people_by_query, buckets=parts)))
     add = cluster.task(partial(_common, k=k))
     queries = sorted(cluster.stream(spread.partitionBy(parts, int).mapPartitions(add)))
+    # All common queries go to each part: of a large log they are few, as most are one person's.
     keep = cluster.task(partial(_kept, queries=queries))
     made: list[tuple[PartRead, CommonEvents]] = [*cluster.stream(logs.map(keep))]
     reads = [read for read, _ in made]

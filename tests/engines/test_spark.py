@@ -10,6 +10,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 from scipy.sparse import csr_matrix
 
+from anonymizer.backends import spark as engine
 from anonymizer.backends.everybody import with_everybody
 from anonymizer.backends.log_profiles import PartChoices
 from anonymizer.backends.parts import deal, deal_key, key_of_deal
@@ -68,6 +70,42 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
             yield cluster
         finally:
             cluster.stop()
+
+
+class OneSession:
+    """The session that most tests share, as a new one costs seconds."""
+
+    def __init__(self, cluster: SparkCluster) -> None:
+        self._cluster, self._ending = cluster, ExitStack()
+        self._open: SparkSession | None = None
+
+    def get(self) -> SparkSession:
+        if self._open is None:
+            session = connected(self._cluster.url, silent_shares)
+            self._open = self._ending.enter_context(session)
+        return self._open
+
+    def end(self) -> None:
+        self._ending.close()
+        self._open = None
+
+
+@pytest.fixture(scope="module")
+def sessions(spark: SparkCluster) -> Iterator[OneSession]:
+    made = OneSession(spark)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def session(sessions: OneSession) -> SparkSession:
+    return sessions.get()
+
+
+@pytest.fixture
+def shared(session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let verbs use the shared session where they would start one."""
+    monkeypatch.setattr(engine, "connected", lambda _master, _progress: nullcontext(session))
 
 
 @pytest.fixture(scope="module")
@@ -164,21 +202,27 @@ def files_of(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_profiles_are_those_of_one_machine(spark: SparkCluster, log: list[Path]) -> None:
+def test_profiles_are_those_of_one_machine(
+    session: SparkSession, log: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown: list[tuple[int, int]] = []
-    with connected(spark.url, lambda done, of: shown.append((done, of))) as cluster:
-        for parts, chosen in (
-            (16, how()),
-            (24, how(weights="tfidf", size=5, users=99)),
-            (16, how(weights="recency", granularity="session", test_share=0.3)),
-        ):
-            assert made_on(cluster, log, chosen, parts) == made_here(log, chosen)
+    monkeypatch.setattr(session, "progress", lambda done, of: shown.append((done, of)))
+    for parts, chosen in (
+        (16, how()),
+        (24, how(weights="tfidf", size=5, users=99)),
+        (16, how(weights="recency", granularity="session", test_share=0.3)),
+    ):
+        assert made_on(session, log, chosen, parts) == made_here(log, chosen)
     assert all(0 <= done <= of for done, of in shown)
     assert {of for _, of in shown} >= {16, 24}
 
 
 def test_a_worker_killed_in_each_stage_changes_nothing(
-    spark: SparkCluster, log: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkCluster,
+    session: SparkSession,
+    log: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shuffled: list[Path] = []
 
@@ -190,8 +234,7 @@ def test_a_worker_killed_in_each_stage_changes_nothing(
 
     chosen = how(weights="recency")
     stages = gate(monkeypatch, tmp_path, kill)
-    with connected(spark.url, silent_shares) as cluster:
-        assert made_on(cluster, log, chosen, 16) == made_here(log, chosen)
+    assert made_on(session, log, chosen, 16) == made_here(log, chosen)
     assert [stage[2:] for stage in stages] == ["deal_lines", "_owners", "_counts"]
     assert len([*tmp_path.glob("*.came")]) == 3
     assert shuffled
@@ -205,17 +248,18 @@ def told_by(paths: Iterable[Path]) -> list[Path]:
     return [path for path in files if re.search(b"kitten|person", path.read_bytes())]
 
 
+@pytest.mark.usefixtures("shared")
 def test_the_verb_writes_the_same_files(
     spark: SparkCluster, log: list[Path], tmp_path: Path
 ) -> None:
     made = {}
-    for engine, more in (("local", []), ("spark", ["--master", spark.url, "--parts", "16"])):
-        workspace = tmp_path / engine
+    for name, more in (("local", []), ("spark", ["--master", spark.url, "--parts", "16"])):
+        workspace = tmp_path / name
         named = ["--workspace", str(workspace), "profiles", *map(str, log), "--terms", "all"]
         named += ["--test-share", "0.2", "--rejects", str(workspace / "rejects.jsonl")]
         workspace.mkdir()
-        assert run([*named, "--engine", engine, *more]) == 0
-        made[engine] = files_of(workspace)
+        assert run([*named, "--engine", name, *more]) == 0
+        made[name] = files_of(workspace)
     assert made["spark"] == made["local"]
     assert made["local"].keys() > {"profiles.held-out.tsv", "profiles.origins.npz"}
     assert b"too few columns" in made["local"]["rejects.jsonl"]
@@ -237,7 +281,7 @@ def released(method: str, folder: Path, deal_parts: Any, **chosen: Any) -> dict[
 
 
 def test_releases_are_those_of_one_machine_by_every_method_that_knows_parts(
-    spark: SparkCluster, tmp_path: Path
+    session: SparkSession, tmp_path: Path
 ) -> None:
     chosen: dict[str, dict[str, Any]] = {
         "p-linkability": {"p": 0.4, "k": 2, "t": 0.9, "augment": "none", "refine": "swap"},
@@ -250,14 +294,14 @@ def test_releases_are_those_of_one_machine_by_every_method_that_knows_parts(
     baselines = {method.name for method in BASELINES} - {"dp-rows"}
     in_parts = {name for name, method in METHODS.own.items() if method.in_parts}
     assert chosen.keys() == in_parts - baselines
-    with connected(spark.url, silent_shares) as cluster:
-        for method, values in chosen.items():
-            here = released(method, tmp_path / "here", deal, **values)
-            there = released(method, tmp_path / "there", deal_on(cluster), **values)
-            assert here == there, method
-            assert ("rows-0003.jsonl" in here) == (method != "dp-rows")
+    for method, values in chosen.items():
+        here = released(method, tmp_path / "here", deal, **values)
+        there = released(method, tmp_path / "there", deal_on(session), **values)
+        assert here == there, method
+        assert ("rows-0003.jsonl" in here) == (method != "dp-rows")
 
 
+@pytest.mark.usefixtures("shared")
 def test_a_worker_killed_while_groups_are_made_changes_no_byte_of_the_release(
     spark: SparkCluster,
     log: list[Path],
@@ -280,6 +324,7 @@ def test_a_worker_killed_while_groups_are_made_changes_no_byte_of_the_release(
     assert files_of(tmp_path / "here") == files_of(tmp_path / "there")
 
 
+@pytest.mark.usefixtures("shared")
 def test_a_log_is_measured_to_the_last_digit_as_on_one_machine(
     spark: SparkCluster, log: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -290,23 +335,24 @@ def test_a_log_is_measured_to_the_last_digit_as_on_one_machine(
     )
     (tmp_path / "released.tsv").write_text(text)
     said = {}
-    for engine, more in (("local", []), ("spark", ["--master", spark.url])):
-        tables = [str(tmp_path / f"{name}-{engine}.csv") for name in ("all", "worst")]
+    for name, more in (("local", []), ("spark", ["--master", spark.url])):
+        tables = [str(tmp_path / f"{table}-{name}.csv") for table in ("all", "worst")]
         named = ["measure", "--log", str(tmp_path / "released.tsv"), "--against", str(log[0])]
-        named += ["-o", tables[0], "--worst", tables[1], "--json", "--engine", engine, *more]
+        named += ["-o", tables[0], "--worst", tables[1], "--json", "--engine", name, *more]
         assert run(named) == 0
         shown = capsys.readouterr()
-        said[engine] = [shown.out, *(Path(table).read_bytes() for table in tables), shown.err]
+        said[name] = [shown.out, *(Path(table).read_bytes() for table in tables), shown.err]
     assert said["spark"] == said["local"]
     assert "1 line was rejected" in said["local"][3]
 
 
+@pytest.mark.usefixtures("shared")
 def test_common_queries_are_released_as_on_one_machine(
     spark: SparkCluster, log: list[Path], tmp_path: Path
 ) -> None:
-    for engine, more in (("local", []), ("spark", ["--master", spark.url])):
+    for name, more in (("local", []), ("spark", ["--master", spark.url])):
         named = ["--workspace", str(tmp_path / "w"), "anonymize", str(log[0]), "-m", "query-k"]
-        named += ["--set", "k=20", "-o", str(tmp_path / engine), "--engine", engine, *more]
+        named += ["--set", "k=20", "-o", str(tmp_path / name), "--engine", name, *more]
         assert run(named) == 0
     here = files_of(tmp_path / "local")
     assert files_of(tmp_path / "spark") == here
@@ -314,14 +360,13 @@ def test_common_queries_are_released_as_on_one_machine(
 
 
 def test_a_refusal_of_a_task_is_said_in_its_words_and_another_error_without_its_text(
-    spark: SparkCluster, log: list[Path]
+    session: SparkSession, log: list[Path], tmp_path: Path
 ) -> None:
-    log[1].write_bytes(log[1].read_bytes()[:-9])
-    with connected(spark.url, silent_shares) as cluster:
-        with pytest.raises(BadInput, match="incomplete, or not packed as its name says"):
-            profiles_on(cluster, log, how(), parts=3)
-        with pytest.raises(EngineFault) as fault:
-            [*cluster.stream(cluster.items(["the query"]).map(cluster.task(partial(_broken, 1))))]
+    (tmp_path / "cut.tsv.gz").write_bytes(log[1].read_bytes()[:-9])
+    with pytest.raises(BadInput, match="incomplete, or not packed as its name says"):
+        profiles_on(session, [tmp_path / "cut.tsv.gz"], how(), parts=3)
+    with pytest.raises(EngineFault) as fault:
+        [*session.stream(session.items(["the query"]).map(session.task(partial(_broken, 1))))]
     assert str(fault.value).startswith("a task failed on the cluster: KeyError (test_spark.py, li")
     assert "query" not in str(fault.value)
 
@@ -330,8 +375,13 @@ def _broken(_number: int, text: str) -> None:
     raise KeyError(text)
 
 
+@pytest.mark.usefixtures("shared")
 def test_a_lost_master_is_one_line_and_nothing_is_written(
-    spark: SparkCluster, log: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkCluster,
+    sessions: OneSession,
+    log: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = {"profiles.jsonl": b"as they were"}
     (tmp_path / "w").mkdir()
@@ -349,4 +399,5 @@ def test_a_lost_master_is_one_line_and_nothing_is_written(
     with pytest.raises(EngineFault, match="is lost, and nothing was written; start it, and run"):
         run([*named, "--engine", "spark", "--master", spark.url])
     assert files_of(tmp_path / "w") == before
+    sessions.end()
     spark.restart()

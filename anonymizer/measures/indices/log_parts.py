@@ -86,6 +86,7 @@ def indices_on(
     pieces, dealt = [], []
     for which, log in enumerate((before, after)):
         own = pieces_of([log.path], log.form, piece_size(paths, cluster.cores))
+        # Both logs are dealt alike, so that all lines of a user meet.
         deal = partial(_dealt, which=which, parts=parts, user_of=log.user_of)
         pieces.append(own)
         dealt.append(cluster.items(own).flatMap(cluster.task(deal)))
