@@ -24,6 +24,7 @@ T = TypeVar("T")
 class Crowd(NamedTuple):
     """Everybody, where some profiles are only a part: sums over all of them."""
 
+    # Also those that are rare or nobody's, so that a number is of the same term in all parts.
     terms: tuple[str, ...]
     users: int
     having: Ints  # number of a term -> users who have it
@@ -82,6 +83,7 @@ def with_everybody(parts: Parts, least: int = 1) -> Dealt:
         sessions = all(are for are, _, _ in counted)
         having = np.sum([people if sessions else users for _, users, people in counted], axis=0)
         common = having >= least
+    # Summed without rare terms: groups are made of these profiles, and bounds must fit them.
     work = _sums if common is None else partial(_on_common, _sums, common, least)
     everybody, like_rows = reduce(_added, parts.each(work, numbers))
     return Dealt(parts, everybody, like_rows, common, least)
@@ -89,6 +91,7 @@ def with_everybody(parts: Parts, least: int = 1) -> Dealt:
 
 def part_seed(seed: int, part: int) -> int:
     """Return the seed of the work on `part`, of those that `seed` decides."""
+    # Not the seed plus the part: then one seed's second part would repeat the next seed's first.
     digest = hashlib.blake2b(f"{seed} {part}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 

@@ -100,6 +100,7 @@ def parts_of(users: Iterable[str], count: int, key: bytes) -> Ints:
         hashlib.blake2b(person_of(user).encode(), digest_size=8, key=key, person=b"veilsearch part")
         for user in users
     ]
+    # A remainder of 64 bits favours no part by more than one user in 10^15.
     numbers = np.frombuffer(b"".join(one.digest() for one in drawn), dtype="<u8")
     return (numbers % np.uint64(count)).astype(np.int64)
 
@@ -125,6 +126,7 @@ def deal_to(
         part_of = part_of_each(block.users)
         # Two bytes a user, as this is all that stays in memory of most users.
         dealt.append(part_of.astype(np.int16))
+        # Appended, so that memory holds no more than a block, however many parts there are.
         for number in np.unique(part_of).tolist():
             _append(folder / f"{number:04d}", block, np.flatnonzero(part_of == number))
     return LocalParts(folder, terms, np.concatenate(dealt))
@@ -158,6 +160,7 @@ def _read_part(path: Path, terms: tuple[str, ...]) -> Profiles:
     def stored(kind: str, dtype: type[np.generic]) -> Any:
         return np.fromfile(path.with_suffix(f".{kind}"), dtype=dtype)
 
+    # Numbers of bytes, as a name may hold any letter, a line end too.
     names, ends = path.with_suffix(".names").read_bytes(), np.cumsum(stored("lengths", np.int64))
     starts = ends - stored("lengths", np.int64)
     cuts = zip(starts.tolist(), ends.tolist(), strict=True)

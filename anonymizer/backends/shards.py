@@ -81,6 +81,7 @@ def write_shards(
 
     `like_rows` are users who are called as rows are.
     """
+    # Method, parameters and key are the same in all shards, so the first one tells them.
     first = shards.first
     if len(shards.measured) == 1:
         release = replace(first, facts=facts)

@@ -43,8 +43,10 @@ class _Reduced(NamedTuple):
     everybody: int
     groups: int
     cells: int
+    # The terms themselves, as several shards may have the same.
     terms: frozenset[str]
     terms_kept: frozenset[str]
+    # As fractions, since the weights of each shard are scaled by a power of their own.
     size: Fraction
     size_kept: Fraction
     queries: int | None  # released, if a log is

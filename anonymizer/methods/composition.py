@@ -118,6 +118,8 @@ def in_parts(
     if not sizes:
         raise Unsatisfiable(f"{fewest} users are too few for groups of {least} or {least + 1}")
 
+    # One size for all parts: groups of a part that needs larger ones would be told by their size.
+    # A trial reads all parts again, as how alike the users of all parts are would fill the memory.
     def annealed(size: int, divisor: int) -> _Reached:
         work = partial(_anneal_part, inputs, options, size, divisor)
         parts = list(dealt.each(work, range(len(dealt.sizes))))

@@ -332,6 +332,7 @@ def _made_of_part(
     part: int,
 ) -> Made[S]:
     """Return the shard of `part`, which has these `profiles`, and what was measured of it."""
+    # Measured where the profiles are: they are not sent back.
     own = replace(inputs, profiles=profiles, seed=part_seed(inputs.seed, part))
     release = run(own, options)
     return release, measure(inputs.everybody, profiles, release)

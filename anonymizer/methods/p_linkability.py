@@ -174,6 +174,7 @@ def _shares(inputs: Inputs) -> Floats:
 
     if inputs.everybody is None:
         return overall(inputs.profiles)
+    # Sums over parts may differ from one sum in the last digits, which the slack of bounds covers.
     weights = inputs.everybody.weights
     if not np.isfinite(total := weights.sum()):
         raise BadInput("weights are too large to be added up; divide them by a large number")

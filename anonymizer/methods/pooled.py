@@ -272,6 +272,8 @@ def in_parts(
 
     people, key = dealt.everybody.users, refuse_no_key(inputs.key)
     size, numbers = _least_size(options, people), range(len(dealt.sizes))
+    # Of everybody, not of each part: so no more people go without a group than without parts, and
+    # the judge draws the same ones without a look at parts.
     drawn = dealt.each(partial(_first_drawn, key, people % size), numbers)
     first = sorted(pair for part in drawn for pair in part)[: people % size]
     left_over = frozenset(user for _, user in first)
@@ -295,6 +297,7 @@ def in_parts(
     settled = replace(options, documents=refuse_no_sample(inputs.sample).vectors.shape[0])
     total = int(having.sum())
     inside = Crowd(dealt.parts.terms, counts.shape[0] * size, having, total, np.zeros(0))
+    # The fallback row comes last of all. A shard of it alone would show no group's size.
     shards = min(len(parts), counts.shape[0])
     cuts = (np.arange(shards + 1) * counts.shape[0] // shards).tolist()
     cuts[-1] = rows.shape[0]

@@ -64,4 +64,5 @@ def in_order_of_content(profiles: Profiles, key: bytes) -> tuple[Profiles, Ints]
 
 def key_of_part(key: bytes, part: int) -> bytes:
     """Return the key of `part`, of those that `key` decides; it tells nothing of other parts."""
+    # With one key for all, users at the same place of two parts would be ordered alike.
     return hashlib.shake_256(key + f"part {part}".encode()).digest(KEY_BYTES)

@@ -95,6 +95,7 @@ def scratch_folder(place: Path, plain: Plain = nullcontext) -> Iterator[Path]:
         holder, lock = _own(place, _new_holder)
     with lock:
         try:
+            # The name of what is unfinished: if this writer is killed, the next one clears it.
             with plain(place):
                 (holder / "new").mkdir()
             yield holder / "new"

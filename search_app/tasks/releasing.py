@@ -299,6 +299,7 @@ def _write_in_parts(
         console.progress(request.method, stored.users) as progress,
         waiting,
     ):
+        # Next to the release, as the folder of temporary files may be in memory or too small.
         parts = request.deal(stored.blocks(), count, key, scratch / "parts")
         dealt = with_everybody(parts, whole(request.values.get("min_users", 1)))
         inputs = Inputs(
@@ -315,6 +316,7 @@ def _write_in_parts(
         made = anonymize_in_parts(request.method, dealt, inputs, request.values, fact_sums)
         shards = keep(made, scratch, progress)
         stated = _Stated(shards.first.parameters, facts_of(shards.measured))
+        # The outline names everybody, so it is made only for a release that will be served.
         if check:
             check(in_outline(shards, stated.facts))
         write_shards(

@@ -142,6 +142,7 @@ def in_parts(
     room = np.diff([places(end, topics) for end in [0, *ends]], axis=0)
     work = partial(_count_part, domain, options.terms, key, base)
     parts = list(dealt.each(work, list(room)))
+    # Noise comes once, after the sum. Noise in each part would be as much for far fewer people.
     counts = np.sum([one.counts for one in parts], axis=0)
     # Users stand in the order of the profiles, not by parts.
     order = np.argsort(np.argsort(dealt.parts.part_of, kind="stable"))
