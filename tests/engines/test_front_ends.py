@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[2]
 PEOPLE, KNOWN, AT_ONCE = 100, 30, 8  # all, those with a profile, and those who ask at a time
 TOKEN = "the-operator-s-token-of-this-workspace"  # noqa: S105
 _SERVING = re.compile(r"Serving http://127\.0\.0\.1:(\d+)/")
-_STARTED = 120  # seconds to wait for a server that is starting
+_STARTED = 600  # seconds to wait for a server that is starting
 
 
 class FrontEnd:
