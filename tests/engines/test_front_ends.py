@@ -154,7 +154,7 @@ def world(request: pytest.FixtureRequest, built: Path, tmp_path: Path) -> Iterat
 
 def worlds(root: Path, database: Cluster | None) -> Iterator[World]:
     kind = "postgresql" if database else "sqlite"
-    text = f'access = "private"\nrate = 0\nstore = "{kind}"\nranking = "cosine"\n'
+    text = f'access = "private"\nrate = 0\ndeadline = 60\nstore = "{kind}"\nranking = "cosine"\n'
     (root / "veilsearch.toml").write_text(text)
     own = {"VEILSEARCH_ADMIN_TOKEN": TOKEN}
     own |= {"VEILSEARCH_POSTGRESQL": database.address} if database else {}
