@@ -38,6 +38,8 @@ _ALL = (
     _GROWN,
     _LEFT,
 )
+# In the order in which tables are wiped: else who reads and who wipes might wait for one another.
+_GATHERED = "FROM choices JOIN growing USING (user) JOIN grown USING (user) WHERE paused = 0"
 # A person may have searched on while it moved, so the rest stays.
 _MOVED = (
     "UPDATE grown SET count = count - (SELECT count FROM moving WHERE id = ?1) WHERE id = ?1",
@@ -415,20 +417,15 @@ class PeopleStore:
     def all_grown(self) -> dict[str, dict[str, int]]:
         """Return what grew of each person who still wants that, by user, the first term first."""
         everybody: dict[str, dict[str, int]] = {}
-        question = (
-            "SELECT user, term, count FROM grown JOIN growing USING (user) "
-            "JOIN choices USING (user) WHERE paused = 0 ORDER BY user, id"
-        )
-        for user, term, count in self._ask(question):
+        for user, term, count in self._ask(
+            f"SELECT user, term, count {_GATHERED} ORDER BY user, id"
+        ):
             everybody.setdefault(user, {})[term] = count
         return everybody
 
     def rich(self, count: int) -> set[str]:
         """Return those whose profile grew to `count` terms or more, and who still want that."""
-        question = (
-            "SELECT user FROM grown JOIN growing USING (user) JOIN choices USING (user) "
-            "WHERE paused = 0 GROUP BY user HAVING count(*) >= ?"
-        )
+        question = f"SELECT user {_GATHERED} GROUP BY user HAVING count(*) >= ?"
         return {user for (user,) in self._ask(question, count)}
 
     def pausing(self) -> set[str]:

@@ -77,7 +77,7 @@ WITH people AS (
 )
 SELECT mode, pool, rule, corpus, release, sum(at_10) / sum(n),
        sum(ap_c) / nullif(sum(with_c), 0), 1.0 * sum(plain) / nullif(sum(ordered), 0), count(*),
-       sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
+       CAST(sum(n) AS INTEGER), sum(s), sum(s * s), sum(s * n), sum(n * n)
 FROM people GROUP BY mode, pool, rule, corpus, release
 ORDER BY corpus, release, pool, rule,
          CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode

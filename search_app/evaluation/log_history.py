@@ -52,7 +52,7 @@ WITH chosen AS (
     GROUP BY point, mode, coalesce(person_of(search), id)
 )
 SELECT mode, point, min(since), max(until),
-       count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
+       count(*), CAST(sum(n) AS INTEGER), sum(s), sum(s * s), sum(s * n), sum(n * n)
 FROM people GROUP BY point, mode
 ORDER BY CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode, point
 """
@@ -75,7 +75,8 @@ WITH grouped AS (
     SELECT costs, mode, count(*) AS n, sum(more) AS s
     FROM pairs GROUP BY costs, mode, coalesce(person_of(search), search)
 )
-SELECT costs, mode, NULL AS step, count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
+SELECT costs, mode, NULL AS step, count(*),
+       CAST(sum(n) AS INTEGER), sum(s), sum(s * s), sum(s * n), sum(n * n)
 FROM people GROUP BY costs, mode
 UNION ALL
 SELECT costs, mode, CAST(round(more * :steps * 1.000000001) AS INTEGER) AS step, count(*),

@@ -119,8 +119,7 @@ class Follower(Generic[T]):
         self._workspace = workspace
         self._open = open_state
         self._say = say
-        self._served = live.state
-        self._failed: object = self._served
+        self._failed: object = ()  # the state that could not be opened; no state is ()
         self._pause = self._again = 0.0
         self._faults: set[str] = set()
         self._looking = threading.RLock()  # reentrant, as `follow_now` calls `look`
@@ -153,7 +152,8 @@ class Follower(Generic[T]):
         """Serve the current state if it is new, and close sites that no request uses any more."""
         with self._looking:
             state = self._workspace.stamp()
-            if state != self._served and (state != self._failed or time.monotonic() >= self._again):
+            served, waits = self._live.state, time.monotonic() < self._again
+            if state != served and not (state == self._failed and waits):
                 self._follow(state)
             self._live.close_unused()
 
@@ -162,7 +162,7 @@ class Follower(Generic[T]):
         with self._looking:
             self._again = 0.0
             self.look()
-            if self._failed != self._served:
+            if self._failed != ():
                 raise UsageError(
                     "the workspace has changed, but the server can't open its new state and until "
                     "then searches in plain order only; see: veilsearch doctor"
@@ -190,5 +190,5 @@ class Follower(Generic[T]):
         if self._ended.is_set():
             return
         self._live.switch(site)
-        self._served = self._failed = site.state
+        self._failed = ()
         self._try_to_say(f"The workspace was updated; served from now on: {site.parts}")

@@ -180,8 +180,9 @@ class Live:
 
     @property
     def state(self) -> object:
-        """Return the stamp of the workspace when the site that is served was opened."""
-        return self.now.state
+        """Return the stamp of the workspace when the site was opened; None if it is stopped."""
+        # So a stopped site is opened again, although the workspace may be as it was.
+        return None if self.now.stopped else self.now.state
 
     def fail(self) -> str:
         """Serve plain order as long as a new state can't be opened; return a sentence on that."""
@@ -229,8 +230,7 @@ class Live:
         self.now.modes.clear()
         try:
             self.now.refuse_copy()
-        except UsageError:
-            _logger.warning("the workspace missed a change; see: veilsearch doctor")
+        except UsageError:  # or it can't be known just now
             self.fail()
         else:
             self.switch(self.now)

@@ -223,7 +223,7 @@ class Workspace:
         # Another host may write between two looks; twice is no chance.
         for _ in range(2):
             last, own = turns(), self.root / TURN
-            if not last or (own.exists() and own.read_text(encoding="utf-8") in map(str, last)):
+            if not last or (own.exists() and own.read_bytes() in {b"%d" % one for one in last}):
                 return
         raise UsageError(
             f"{self.root} is not the folder that the hosts of its people share, or a copy that "

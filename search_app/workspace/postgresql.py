@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import UsageError
 
@@ -27,6 +27,7 @@ _EXTRA = (
     "store = \"postgresql\" needs psycopg; install it with: pip install 'veilsearch[postgresql]'"
 )
 Connection = Any  # psycopg's, which may not be installed
+T = TypeVar("T")
 _LOCKS = 0x7665696C  # "veil": the first number of each of our locks
 _NUMBERS = {"people": 1, "log": 2, "workspace": 3}  # and the second one
 _OLDEST = 12  # version of PostgreSQL
@@ -70,16 +71,10 @@ class Server:
     @contextmanager
     def locked(self) -> Iterator[HeldLock | None]:
         """Hold the lock of who writes to the workspace, on every host; None if another has it."""
-        with plainly():
-            connection = _connect(self.address)
-        try:
-            with plainly():
-                question = "SELECT pg_try_advisory_lock(%s, %s)"
-                named = connection.execute(question, (_LOCKS, _NUMBERS["workspace"]))
-                ((free,),) = named.fetchall()
+        with plainly(), closing(_connect(self.address)) as connection:
+            question = f"SELECT pg_try_advisory_lock({_LOCKS}, {_NUMBERS['workspace']})"
+            ((free,),) = connection.execute(question).fetchall()
             yield HeldLock(connection) if free else None
-        finally:
-            connection.close()
 
     def turns(self) -> set[int]:
         """Return the numbers of the last turn of writing; none if nobody has written yet."""
@@ -104,24 +99,21 @@ class HeldLock:
 
     def turns(self) -> set[int]:
         """Return the numbers of the last turn: two if a kill came between."""
-        with plainly():
-            there = self._connection.execute("SELECT to_regclass('veilsearch_folder.turns')")
-            if there.fetchone() == (None,):
-                return set()
-            rows = self._connection.execute("SELECT number FROM veilsearch_folder.turns")
-            return {number for (number,) in rows.fetchall()}
+        there = self._connection.execute("SELECT to_regclass('veilsearch_folder.turns')")
+        if there.fetchone() == (None,):
+            return set()
+        rows = self._connection.execute("SELECT number FROM veilsearch_folder.turns")
+        return {number for (number,) in rows.fetchall()}
 
     def begin(self, turn: int) -> None:
         """Let the folder have the number `turn` from now on."""
-        with plainly():
-            self._connection.execute(_TURNS)
-            self._connection.execute("INSERT INTO veilsearch_folder.turns VALUES (%s)", (turn,))
+        self._connection.execute(_TURNS)
+        self._connection.execute("INSERT INTO veilsearch_folder.turns VALUES (%s)", (turn,))
 
     def settle(self, turn: int) -> None:
         """Let the folder have no other number than `turn`."""
-        with plainly():
-            removal = "DELETE FROM veilsearch_folder.turns WHERE number <> %s"
-            self._connection.execute(removal, (turn,))
+        removal = "DELETE FROM veilsearch_folder.turns WHERE number <> %s"
+        self._connection.execute(removal, (turn,))
 
 
 class PostgresqlTables:
@@ -146,19 +138,14 @@ class PostgresqlTables:
     def ask(self, question: str, values: Values = ()) -> list[Any]:
         """Return the rows of `question`, a SELECT with `values`."""
         with self._lock, plainly():
-            try:
-                return _Change(self._connected()).execute(question, values).fetchall()
-            except _lost():
-                # Nobody has got an answer yet, so a question may be put again.
-                self._drop()
-            return _Change(self._connected()).execute(question, values).fetchall()
+            return self._tried(lambda lives: _Change(lives).execute(question, values).fetchall())
 
     @contextmanager
     def changing(self, *, wiped: bool = False) -> Iterator[_Change]:
         """Give a transaction; `wiped`: see `Database`."""
         # Reading and writing share a connection, so this process waits for itself only.
         with self._lock, plainly():
-            connection = self._begun()
+            connection = self._tried(lambda lives: lives.execute(self._begin).connection)
             try:
                 change = _Change(connection)
                 yield change
@@ -166,26 +153,32 @@ class PostgresqlTables:
                     _wipe(change)
                 connection.execute("COMMIT")
             except BaseException:
-                # If the connection is lost, the server has taken everything back by itself.
-                with suppress(_lost()):
-                    connection.execute("ROLLBACK")
+                # What a connection has begun, the server takes back when it is closed or lost.
+                self._drop()
                 raise
 
-    def _begun(self) -> Connection:
-        """Return a connection in a transaction; nothing is lost if it has to be made again."""
+    def _tried(self, task: Callable[[Connection], T], *, again: bool = True) -> T:
+        """Return what `task` brings, a question or the beginning of a transaction.
+
+        It is done `again` if the connection was lost: nobody has got an answer yet.
+        """
         try:
-            self._connected().execute(self._begin)
-        except _lost():
+            return task(self._connected())
+        except BaseException:
+            # A server that can't be reached, or a lock that is not free, is not waited for twice.
+            lost = self._connection is not None and self._connection.closed
+            # A transaction that has failed to begin refuses all that comes after.
             self._drop()
-            self._connected().execute(self._begin)
-        return self._connected()
+            if not (lost and again):
+                raise
+        return self._tried(task, again=False)
 
     def check(self) -> None:
         """Raise if a row can't be read."""
         # Whether a row is as it was written is for PostgreSQL's own checksums to say.
-        with self.changing() as change:
-            for table, *_ in change.execute(_LAST_COLUMNS).fetchall():
-                change.execute(f'SELECT * FROM "{table}"').fetchall()  # noqa: S608 our own names
+        # The rows stay there, as a log may be larger than this machine's memory.
+        for table, *_ in self.ask(_LAST_COLUMNS):
+            self.ask(f'SELECT count(one::text) FROM "{table}" AS one')  # noqa: S608 our own names
 
     def use(self) -> None:
         """Raise unless the server answers; a server that took its place is the server."""
@@ -318,17 +311,20 @@ def _connect(address: str) -> Connection:
     try:
         import psycopg
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
+        from psycopg.types.numeric import FloatLoader
     except ImportError as fault:
         raise UsageError(_EXTRA) from fault
     try:
         given = conninfo_to_dict(address)
-    except psycopg.Error:  # its text holds the address, and the error before it would, too
+    # Its text holds the address, and the error before it would, too. Broken UTF-8 is a ValueError.
+    except (psycopg.Error, ValueError):
         raise UsageError(f"{VARIABLE} is no address of a PostgreSQL server; check it") from None
     known = {**_PATIENCE, "application_name": f"veilsearch {os.getpid()}", **given}
     # Prepared statements would keep a plan, and so the known people of a question to the log.
     connection = psycopg.connect(make_conninfo(**known), autocommit=True, prepare_threshold=None)
     _refuse(connection)
-    connection.adapters.register_loader("numeric", _number_loader())
+    # A sum of whole numbers is a Decimal otherwise, which is no number in JSON.
+    connection.adapters.register_loader("numeric", FloatLoader)
     connection.execute(_SESSION)
     return connection
 
@@ -343,28 +339,6 @@ def _refuse(connection: Connection) -> None:
             f"the database has the encoding {encoding}; make one with: createdb -E UTF8 -T "
             "template0 NAME"
         )
-
-
-@lru_cache
-def _number_loader() -> Any:
-    from psycopg.adapt import Loader
-
-    class SumLoader(Loader):  # type: ignore[misc]
-        """Read a sum of whole numbers as a whole number, and any other as a float."""
-
-        def load(self, data: Any) -> int | float:
-            text = bytes(data).decode()
-            return int(text) if text.isdigit() else float(text)
-
-    return SumLoader
-
-
-@lru_cache
-def _lost() -> Any:
-    """Return the error of a connection that was lost."""
-    import psycopg
-
-    return psycopg.OperationalError
 
 
 @contextmanager

@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[2]
 PEOPLE, KNOWN, AT_ONCE = 100, 30, 8  # all, those with a profile, and those who ask at a time
 TOKEN = "the-operator-s-token-of-this-workspace"  # noqa: S105
 _SERVING = re.compile(r"Serving http://127\.0\.0\.1:(\d+)/")
-_STARTED = 120  # seconds to wait for a server that is starting
+_STARTED = 600  # seconds to wait for a server that is starting
 
 
 class FrontEnd:
@@ -154,7 +154,7 @@ def world(request: pytest.FixtureRequest, built: Path, tmp_path: Path) -> Iterat
 
 def worlds(root: Path, database: Cluster | None) -> Iterator[World]:
     kind = "postgresql" if database else "sqlite"
-    text = f'access = "private"\nrate = 0\nstore = "{kind}"\nranking = "cosine"\n'
+    text = f'access = "private"\nrate = 0\ndeadline = 60\nstore = "{kind}"\nranking = "cosine"\n'
     (root / "veilsearch.toml").write_text(text)
     own = {"VEILSEARCH_ADMIN_TOKEN": TOKEN}
     own |= {"VEILSEARCH_POSTGRESQL": database.address} if database else {}

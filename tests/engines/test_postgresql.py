@@ -18,6 +18,7 @@ from search_app.errors import UsageError
 from search_app.evaluation.log import PrecisionLog
 from search_app.evaluation.log_history import course, differences, latest
 from search_app.server import checkup
+from search_app.workspace import postgresql
 from search_app.workspace.folder import TURN, Workspace
 from search_app.workspace.postgresql import VARIABLE, HeldLock, Server
 
@@ -209,6 +210,7 @@ def test_a_lost_server_is_one_plain_line_and_then_all_is_right(
     [
         ("", r'store = "postgresql" needs VEILSEARCH_POSTGRESQL; set it to .*PASSWORD@'),
         (f"postgres:{SECRET}", r"VEILSEARCH_POSTGRESQL is no address of a PostgreSQL server"),
+        (f"postgresql://u:{SECRET}\udcff@h/none", r"VEILSEARCH_POSTGRESQL is no address"),
         (f"postgresql://u:{SECRET}@127.0.0.1:1/none", PLAIN),
     ],
 )
@@ -217,6 +219,24 @@ def test_an_address_that_does_not_serve_is_one_line(address: str, line: str) -> 
         PeopleStore(Server(address))
     assert refused.value.__cause__ is None  # a traceback would hold the address
     assert SECRET not in f"{refused.value}{Server(address)!r}{Server(address)}"
+
+
+def test_who_waited_in_vain_for_another_writer_writes_once_it_is_gone(
+    server: Server, database: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that vanished holds its locks longer than anybody waits."""
+    import psycopg
+
+    monkeypatch.setattr(postgresql, "_SESSION", "SET lock_timeout = '100ms'")
+    store = PeopleStore(server)
+    with psycopg.connect(database.address, autocommit=True) as other:
+        other.execute(f"SELECT pg_advisory_lock({postgresql._LOCKS}, 1)")
+        for _ in range(2):
+            with pytest.raises(UsageError, match=r"can't be used \(LockNotAvailable\)"):
+                store.choose("u1", remember=True)
+        assert not store.choices("u1").remember  # it reads on
+    store.choose("u1", remember=True)
+    assert store.choices("u1").remember
 
 
 def test_another_version_is_refused(server: Server, database: Cluster) -> None:
@@ -275,6 +295,10 @@ def test_a_copy_of_the_folder_that_missed_a_change_is_refused(
         pass
     turn = folder.root / TURN
     before = turn.read_text()
+    turn.write_bytes(b"\xff")  # damaged
+    with pytest.raises(UsageError, match=missed):
+        folder.refuse_copy()
+    turn.write_text(before)
     monkeypatch.setattr(HeldLock, "settle", lambda *_: 1 / 0)  # killed after the file was written
     with pytest.raises(ZeroDivisionError), folder.writing("admit"):
         pass
