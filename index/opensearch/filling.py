@@ -105,6 +105,7 @@ def create_index(
 
 def _clone(cluster: OpenSearchCluster, old: str, new: str) -> None:
     """Make the index `new` of the files of `old`, which takes no documents from then on."""
+    # Only what takes no documents can be cloned.
     cluster.ask("PUT", f"/{old}/_settings", {"index.blocks.write": True})
     settings = {"index.number_of_replicas": 0, "index.blocks.write": None, **_STAYING}
     body = {"settings": settings}
@@ -175,6 +176,7 @@ class OpenSearchWriter:
             part = self._dropped[low : low + 10_000]
             self._bulk([{"delete": {"_id": str(number)}} for number in part])
         self._ask("POST", "_flush?force=true&wait_if_ongoing=true")
+        # What was deleted where it was added counts in scores for half a minute; not in a clone.
         filled, self._name = self._name, self._name.removesuffix(FILLING)
         _clone(self._cluster, filled, self._name)
         remove(self._cluster, filled)

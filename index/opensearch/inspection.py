@@ -25,6 +25,7 @@ _SECONDS = 5.0  # for a host to answer
 
 def answering(place: ClusterPlace) -> str:
     """Return how many hosts of `place` answer; raise for those that do not."""
+    # Each host by itself: a search would go to another one, and nobody would notice.
     silent = {}
     for host in place.hosts:
         with closing(OpenSearchCluster(replace(place, hosts=(host,)))) as alone:
@@ -58,6 +59,7 @@ def versions(cluster: OpenSearchCluster) -> str:
 def health(cluster: OpenSearchCluster, index: str) -> str:
     """Return that every copy of every shard of `index` is there; raise where one is missing."""
     state = cluster.ask("GET", f"/_cluster/health/{index}")
+    # A copy that is being made does not help yet if a node dies.
     missing = state["unassigned_shards"] + state["initializing_shards"]
     if state["status"] == "red":
         raise SearchError(
@@ -101,6 +103,7 @@ def current(cluster: OpenSearchCluster, alias: str, index: str) -> str:
 
 def mapping(cluster: OpenSearchCluster, index: str, bm25: tuple[float, float]) -> str:
     """Return that `index` has the mapping and the `bm25` it was made with, and refuses writes."""
+    # How many shards there are changes no score, so any number serves for the comparison.
     plan, settings = plan_of(1, bm25), _settings(cluster, index)
     there = cluster.ask("GET", f"/{index}/_mapping")[index]["mappings"]
     differing = {*_differing(there.get("properties"), plan["mappings"]["properties"])}
@@ -135,6 +138,7 @@ def partial_results(cluster: OpenSearchCluster) -> str:
     """Return that no search here takes a part for the whole, and the default of `cluster`."""
     name = "search.default_allow_partial_results"
     answer = cluster.ask("GET", "/_cluster/settings?include_defaults=true&flat_settings=true")
+    # What is set for now goes before what is set for good, and that before the default.
     layers = (answer.get(layer, {}) for layer in ("transient", "persistent", "defaults"))
     given = next((layer[name] for layer in layers if name in layer), "true")
     return "partial results refused by every search of veilsearch; " + (
@@ -160,6 +164,7 @@ def _differing(there: Any, made: Any, name: str = "fields") -> Iterator[str]:
 def _numbers(cluster: OpenSearchCluster, index: str) -> Iterator[int]:
     """Yield the numbers of all documents of `index`, in order."""
     after: list[int] = []
+    # By pages after the last number: a cluster counts no further than 10,000 from the start.
     while True:
         page = cluster.ask(
             "POST",

@@ -158,6 +158,7 @@ def _cluster(workspace: Workspace, settings: Settings) -> Iterator[Check]:
     with suppress(UsageError):  # there is none yet, or the check of the index reports it
         folder = workspace.find("index")
     with closing(backend.cluster):
+        # Many lines of one kind: what they say names its subject.
         for _, look in cluster_checks(folder, backend):
             yield guarded("cluster", look, "see the cluster's log")
 

@@ -107,6 +107,7 @@ class Serving:
         if self.settings.search.backend != "lucene" and time.monotonic() >= self._fetch_at:
             from ..tasks.indexing import copy_later_index
 
+            # Before the look: a cluster that does not answer is not asked again at once.
             self._fetch_at = time.monotonic() + FETCH_EVERY
             copy_later_index(self.settings)
 
