@@ -142,6 +142,7 @@ def _judge_shards(
     cohort.checked["terms"] = len(people.terms)
     cohort.findings.append(Finding("shards", True, evidence.MEMBERS, evidence.SHARDS_HOLD))
     cohort.findings += evidence.judge_manifest(manifest, cohort.sums, people.fingerprint(), 1)
+    cohort.findings += evidence.judge_parts(cohort.parts, judge.keeps)
     cohort.findings += judging_choices.judge_choices(manifest["profiles"], people.weighed)
     cohort.findings += over_shards(judged)
     if len(counted) == len(judged):

@@ -155,6 +155,15 @@ FORGED: dict[str, tuple[str, Tamper]] = {
         "weights",
         lambda folder: substitute(folder, "rows-0002.jsonl", "0.3", "0.4"),
     ),
+    # Publishing would put it next to the published file.
+    "a log": ("files", lambda folder: (folder / "log.tsv").write_text("g0001\tcat\n")),
+    "a key": (
+        "files",
+        lambda folder: (
+            (folder / "private/key.json").write_text('{"key": "aa"}'),
+            (folder / "private/key.json").chmod(0o600),
+        ),
+    ),
     "other facts": (
         "facts",
         lambda folder: substitute(
@@ -232,6 +241,11 @@ def test_shards_that_find_other_things_at_a_place_are_not_added_up() -> None:
     one = [Finding("a", True, "f", CountedLine("{} of {}", 1, 2))]
     other = [Finding("b", True, "f", CountedLine("{}", 3))]
     assert [str(finding.line) for finding in over_shards([one, other, one])] == ["2 of 4"]
+
+
+def test_what_is_wrong_with_release_json_is_said_once() -> None:
+    wrong = [Finding("identity", False, "release.json", "it holds a time")]
+    assert [*over_shards([wrong, wrong])] == wrong
 
 
 def test_cells_of_nobody_are_no_profiles(tmp_path: Path) -> None:
