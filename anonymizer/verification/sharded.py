@@ -7,7 +7,6 @@ of the other shards, or the release has changed since it was made, all shards ar
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -73,7 +72,8 @@ def cohort_in_shards(release: Path, profiles: Path) -> CohortCase | None:
     # A part that only some shards have, or a note of changes, is about people of several shards.
     plain = {part_of(name) for name in cut} == {ROWS, MEMBERS} and evidence.CHANGES not in names
     # A shard of nobody has no profiles to be judged by.
-    plain = plain and all(map(os.path.getsize, filter(os.path.exists, map(release.joinpath, cut))))
+    files = map(release.joinpath, cut)
+    plain = plain and not any(path.is_file() and path.stat().st_size == 0 for path in files)
     if not plain or profiles.suffix != ".npz" or evidence.cohort_places(release) != [""]:
         return None
     cohort = CohortCase("")
