@@ -91,7 +91,7 @@ def write_shards(
         first.method,
         first.parameters,
         shards.rows,
-        lambda: facts,
+        facts,
         like_rows,
         first.key,
         first.taxonomy,

@@ -6,7 +6,7 @@ which. Everything else, and what all parts say together, is as in a release of o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,7 @@ class ReleaseHead:
     method: str
     parameters: Mapping[str, object]
     rows: int
-    # What is true of all shards. It is asked for when the last shard is written.
-    facts: Callable[[], Mapping[str, object]]
+    facts: Mapping[str, object]  # what is true of all shards
     # Users who are called like a row, as `called_like_rows` finds them.
     like_rows: frozenset[str] = frozenset()
     key: bytes | None = field(default=None, repr=False)
@@ -79,10 +78,7 @@ def write_sharded_release(
             (new / PRIVATE).mkdir(mode=0o700)
             files = _files(head, shards)
             sums = write_files(new, files, {})
-            facts = dict(head.facts())
-            if any(fact in head.like_rows for fact in facts.values() if isinstance(fact, str)):
-                raise BadInput("a fact holds a user's id, which no release may; leave it out")
-            about = (head.method, head.parameters, profiles or {}, facts)
+            about = (head.method, head.parameters, profiles or {}, head.facts)
             write_manifest(new, manifest_of(*about, seed, input_hash), sums)
 
 
@@ -95,7 +91,7 @@ def _files(head: ReleaseHead, shards: Iterable[Release]) -> Iterator[tuple[str, 
             raise BadInput(f"a release has at most {MOST_SHARDS} shards; take fewer --parts")
         end = first + len(shard.rows)
         named = replace(shard, rows=replace(shard.rows, users=names[first:end]))
-        named = replace(named, method=head.method, parameters=head.parameters, facts={})
+        named = replace(named, method=head.method, parameters=head.parameters, facts=head.facts)
         refuse_named_users(named)
         for part, lines in shard_parts(named).items():
             yield shard_name(part, number), lines

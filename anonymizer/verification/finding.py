@@ -61,30 +61,32 @@ class CountedLine(str):
         return line
 
 
-def over_shards(shards: Sequence[Sequence[Finding]], names: Sequence[str]) -> Findings:
+def over_shards(shards: Sequence[Sequence[Finding]]) -> Findings:
     """Yield the findings on a release from those on its `shards`, which judge alike one by one.
 
-    What holds in all shards is said once. A breach is said of its shard, whose rows are in the
-    file `names` it.
+    What holds in all shards is said once. A breach is said of its shard.
     """
     for place in range(max(map(len, shards), default=0)):
-        of_shards = zip(names, shards, strict=True)
-        findings = [(name, of[place]) for name, of in of_shards if place < len(of)]
+        findings = [(number, of[place]) for number, of in enumerate(shards) if place < len(of)]
         # A breach of a shard has its own line and place there, so several are not made one.
         breaches = [
-            one._replace(where=one.where.replace("rows.jsonl", name))
-            for name, one in findings
+            one._replace(where=one.where.replace(".jsonl", f"-{number:04d}.jsonl"))
+            for number, one in findings
             if not one.holds
         ]
         if breaches:
-            yield from breaches
+            # What is wrong with release.json is wrong for all shards.
+            yield from dict.fromkeys(breaches)
             continue
         first, lines = findings[0][1], [one.line for _, one in findings]
         if isinstance(first.line, CountedLine):
-            counts = [line.numbers for line in lines if isinstance(line, CountedLine)]
+            # Behind a breach a shard has other findings at a place than the rest.
+            form = first.line.form
+            alike = [one for one in lines if isinstance(one, CountedLine) and one.form == form]
+            counts = [line.numbers for line in alike]
             numbers = zip(*counts, strict=True)
             combined = (sum(of) if isinstance(of[0], int) else max(of) for of in numbers)
-            lines = [CountedLine(first.line.form, *combined)]
+            lines = [CountedLine(form, *combined)]
         yield from (first._replace(line=line) for line in dict.fromkeys(lines))
 
 

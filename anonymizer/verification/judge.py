@@ -142,15 +142,15 @@ def _judge_shards(
     cohort.checked["terms"] = len(people.terms)
     cohort.findings.append(Finding("shards", True, evidence.MEMBERS, evidence.SHARDS_HOLD))
     cohort.findings += evidence.judge_manifest(manifest, cohort.sums, people.fingerprint(), 1)
+    cohort.findings += evidence.judge_parts(cohort.parts, judge.keeps)
     cohort.findings += judging_choices.judge_choices(manifest["profiles"], people.weighed)
-    names = [name for name in cohort.names if evidence.part_of(name) == evidence.ROWS]
-    cohort.findings += over_shards(judged, names)
-    if len(counted) == len(names):
+    cohort.findings += over_shards(judged)
+    if len(counted) == len(judged):
         average = everybody.profile_terms / everybody.users
         true = facts_of_figures(counted, average)
         cohort.findings += judge_facts(manifest["facts"], true, changed=False)
     _judge_parameters(cohort)
-    cohort.findings += over_shards(promised, names)
+    cohort.findings += over_shards(promised)
 
 
 def _judge_shard(

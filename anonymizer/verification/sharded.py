@@ -71,6 +71,9 @@ def cohort_in_shards(release: Path, profiles: Path) -> CohortCase | None:
     cut = [name for name in names if part_of(name) != name]
     # A part that only some shards have, or a note of changes, is about people of several shards.
     plain = {part_of(name) for name in cut} == {ROWS, MEMBERS} and evidence.CHANGES not in names
+    # A shard of nobody has no profiles to be judged by.
+    files = map(release.joinpath, cut)
+    plain = plain and not any(path.is_file() and path.stat().st_size == 0 for path in files)
     if not plain or profiles.suffix != ".npz" or evidence.cohort_places(release) != [""]:
         return None
     cohort = CohortCase("")

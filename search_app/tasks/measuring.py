@@ -42,8 +42,6 @@ from .profiling import log_at, on_cluster, say_rejected
 
 if TYPE_CHECKING:
     from anonymizer.backends.spark import SparkEngine
-
-if TYPE_CHECKING:
     from anonymizer.measures.measurement import MeasureSummary
 
 _HEADINGS = {"mean": "mean", "by_queries": "by queries"}

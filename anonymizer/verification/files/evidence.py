@@ -173,7 +173,9 @@ def file_names(release: Path) -> list[str]:
     )
     must = [shard_of(part, number) for part in (ROWS, MEMBERS) for number in range(shards)]
     there = [name for name in (*_OF_SOME, CHANGES) if os.path.lexists(release / name)]
-    there += [name for name in (ROWS, MEMBERS) if shards and os.path.lexists(release / name)]
+    # Nobody would be served by the rows of such a file, and all could be in it.
+    if both := [name for name in (ROWS, MEMBERS) if shards and os.path.lexists(release / name)]:
+        raise Broken("files", both[0], "there are shards of it, too; remove it")
     return [MANIFEST, *(must or (ROWS, MEMBERS)), CHECKSUMS, *there, *sorted({*cut} - {*must})]
 
 

@@ -128,7 +128,8 @@ class StreamedProfiles:
         self.folded = self.names if alike else HashedNames(np.concatenate(folded))
         if not self.names.distinct or not np.all(self.having):
             raise ValueError("a user occurs twice, or nobody has a term")
-        if self._where["columns"][1] != self._where["weights"][1] != int(self.having.sum()):
+        cells = {self._where[name][1] for name in ("columns", "weights")}
+        if cells != {int(self.having.sum())}:
             raise ValueError("there are more cells than terms of users")
 
     def __len__(self) -> int:
@@ -219,10 +220,7 @@ class StreamedProfiles:
 
 
 def _places(file: BufferedReader) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield where each array begins in `file`, and how many values it has; check its hash's form.
-
-    The hash itself is compared with the release's.
-    """
+    """Yield where each array begins in `file`, and how many values it has."""
     with zipfile.ZipFile(file) as archive:
         names = {about.filename: about for about in archive.infolist()}
         for name, dtype in _TYPES.items():

@@ -43,7 +43,7 @@ def shards() -> Iterator[Release]:
 
 
 def write(folder: Path) -> Path:
-    head = ReleaseHead("m", {"k": 1}, 5, lambda: {"users": 8})
+    head = ReleaseHead("m", {"k": 1}, 5, {"users": 8})
     write_sharded_release(head, shards(), folder, seed=7, input_hash="0a1b", profiles={"size": 2})
     return folder
 
@@ -111,13 +111,20 @@ def test_nothing_is_left_of_a_release_whose_shards_fail(tmp_path: Path) -> None:
         yield next(shards())
         raise BadInput("a part failed")
 
-    head = ReleaseHead("m", {}, 5, dict)
+    head = ReleaseHead("m", {}, 5, {})
     with pytest.raises(BadInput, match="a part failed"):
         write_sharded_release(head, broken(), tmp_path / "release", seed=7, input_hash="0a1b")
     with pytest.raises(BadInput, match="2 rows, and 5 were stated"):
         write_sharded_release(
             head, [next(shards())], tmp_path / "release", seed=7, input_hash="0a1b"
         )
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_fact_is_no_user_of_any_shard(tmp_path: Path) -> None:
+    head = ReleaseHead("m", {}, 5, {"opened by": "hal"})
+    with pytest.raises(BadInput, match="a fact holds a user's id"):
+        write_sharded_release(head, shards(), tmp_path / "release", seed=7, input_hash="0a1b")
     assert not [*tmp_path.iterdir()]
 
 
@@ -128,7 +135,7 @@ def test_rows_are_never_called_like_users(tmp_path: Path) -> None:
     ]
     users = called_like_rows(user for shard in named for user in shard.users)
     assert users == {"g0002"}
-    head = ReleaseHead("m", {}, 5, dict, users)
+    head = ReleaseHead("m", {}, 5, {}, users)
     write_sharded_release(head, named, tmp_path / "release", seed=7, input_hash="0a1b")
     assert read(tmp_path / "release").rows.users == tuple(f"gg000{n}" for n in range(1, 6))
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anonymizer.errors import BadInput
 from anonymizer.model import Profiles
 from anonymizer.storage.profiles import write_profiles
 from anonymizer.verification import sharded
 from anonymizer.verification.files import streamed
-from anonymizer.verification.finding import CountedLine, Verdict
+from anonymizer.verification.finding import CountedLine, Finding, Verdict, over_shards
 from anonymizer.verification.judge import examine, examine_shards, verify
 
 from ..cut_release import again, cut, flip, resum, substitute, swap
@@ -154,6 +155,15 @@ FORGED: dict[str, tuple[str, Tamper]] = {
         "weights",
         lambda folder: substitute(folder, "rows-0002.jsonl", "0.3", "0.4"),
     ),
+    # Publishing would put it next to the published file.
+    "a log": ("files", lambda folder: (folder / "log.tsv").write_text("g0001\tcat\n")),
+    "a key": (
+        "files",
+        lambda folder: (
+            (folder / "private/key.json").write_text('{"key": "aa"}'),
+            (folder / "private/key.json").chmod(0o600),
+        ),
+    ),
     "other facts": (
         "facts",
         lambda folder: substitute(
@@ -196,6 +206,58 @@ def test_forged_shards_are_breaches(name: str, tmp_path: Path) -> None:
         assert verdict.breaches
         assert not users.keys() & {word for one in verdict.breaches for word in one.line.split()}
     assert claim in {breach.claim for breach in both_ways(folder, profiles)[0].breaches}
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", f"{MEMBERS}.jsonl"])
+def test_a_part_beside_its_shards_is_a_breach(name: str, tmp_path: Path) -> None:
+    _, folder, profiles = placed(world(5, CASES["average"]), tmp_path)
+    (folder / name).write_text('{"row": "g0009", "users": 3, "terms": {"u01": 1.0}}\n')
+    (folder / name).chmod(0o600)
+    resum(folder)
+    breaches = [(one.claim, one.where, one.line) for one in verify(folder, profiles).breaches]
+    assert ("files", name, "there are shards of it, too; remove it") in breaches
+
+
+def test_a_shard_of_nobody_is_judged_with_the_others(tmp_path: Path) -> None:
+    _, folder, profiles = placed(world(5, CASES["average"]), tmp_path)
+    for name in ("rows-0003.jsonl", f"{MEMBERS}-0003.jsonl"):
+        (folder / name).touch(mode=0o600)
+    resum(folder)
+    assert verify(folder, profiles).holds
+    (folder / "rows-0003.jsonl").write_text((folder / "rows-0002.jsonl").read_text())
+    resum(folder)
+    assert not verify(folder, profiles).holds
+
+
+def test_a_breach_is_said_of_the_file_of_its_shard(tmp_path: Path) -> None:
+    _, folder, profiles = placed(world(5, CASES["average"]), tmp_path)
+    substitute(folder, f"{MEMBERS}-0002.jsonl", '"g0005"', '"g0001"')
+    resum(folder)
+    wheres = [one.where for one in verify(folder, profiles).breaches]
+    assert any(where.startswith(f"{MEMBERS}-0002.jsonl, line ") for where in wheres)
+
+
+def test_shards_that_find_other_things_at_a_place_are_not_added_up() -> None:
+    one = [Finding("a", True, "f", CountedLine("{} of {}", 1, 2))]
+    other = [Finding("b", True, "f", CountedLine("{}", 3))]
+    assert [str(finding.line) for finding in over_shards([one, other, one])] == ["2 of 4"]
+
+
+def test_what_is_wrong_with_release_json_is_said_once() -> None:
+    wrong = [Finding("identity", False, "release.json", "it holds a time")]
+    assert [*over_shards([wrong, wrong])] == wrong
+
+
+def test_cells_of_nobody_are_no_profiles(tmp_path: Path) -> None:
+    _, folder, profiles = placed(world(5, CASES["average"]), tmp_path)
+    with np.load(profiles) as file:
+        stored = dict(file)
+    stored["columns"] = np.append(stored["columns"], stored["columns"][:1])
+    stored["weights"] = np.append(stored["weights"], 1.0)
+    np.savez(profiles, **stored)
+    assert examine_shards(folder, profiles) is None
+    with pytest.raises(BadInput, match="damaged"):
+        verify(folder, profiles)
 
 
 def test_what_cannot_be_read_in_pieces_is_read_whole(tmp_path: Path) -> None:
