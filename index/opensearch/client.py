@@ -328,7 +328,8 @@ def _tls(place: ClusterPlace) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=place.ca or None)
         if place.certificate:
-            context.load_cert_chain(place.certificate, place.key or None)
+            # With a password, though none: else OpenSSL would wait for one to be typed.
+            context.load_cert_chain(place.certificate, place.key or None, password="")
     except (OSError, ssl.SSLError) as error:
         raise SearchError(
             f"a certificate for OpenSearch can't be read ({error.strerror or type(error).__name__})"

@@ -193,7 +193,6 @@ class Cluster:
             "transport.port": transport[n],
             "discovery.seed_hosts": seeds,
             "cluster.initial_cluster_manager_nodes": [f"n{n}" for n in NODES],
-            "action.auto_create_index": False,
             "cluster.routing.allocation.disk.threshold_enabled": False,
             "node.processors": 2,
             # A copy that begins while its node comes back may wait for an answer that was lost.
