@@ -82,7 +82,7 @@ class _Incoming(RawIOBase):
     """What a node answers on `sock` until `ends`, at most MOST_BYTES, however slowly it comes."""
 
     def __init__(self, sock: socket, ends: float) -> None:
-        # A socket's own timeout begins anew with every byte, so it would bound no answer.
+        # A socket's own timeout starts again with every byte, so it would bound no answer.
         self._sock, self._ends, self._left = sock, ends, MOST_BYTES
         self._bytes = sock.makefile("rb", buffering=0)
 
@@ -179,6 +179,7 @@ class OpenSearchCluster:
         finalize(self, _forget_all, self._nodes)  # who forgets to close leaves no connection
         self._headers: dict[str, str] = {}
         if place.user:
+            # With the first request: a node that must refuse it first would cost another.
             pair = base64.b64encode(f"{place.user}:{place.password}".encode()).decode()
             self._headers["Authorization"] = f"Basic {pair}"
 
@@ -229,6 +230,7 @@ class OpenSearchCluster:
 
     def _order(self) -> list[_Node]:
         """Return the nodes in the order in which they are tried: by turns, failed ones last."""
+        # By turns, so that no node has the work of all front ends.
         with self._lock:
             first = next(self._turns) % len(self._nodes)
         nodes, now = self._nodes[first:] + self._nodes[:first], monotonic()

@@ -127,6 +127,7 @@ def plan_of(shards: int, bm25: tuple[float, float]) -> dict[str, Any]:
             "number_of_shards": shards,
             # Copies are made of the finished index, file by file, so they are equal.
             "number_of_replicas": 0,
+            # Nobody searches it before it is whole, so no segment is made for that.
             "refresh_interval": "-1",
             **_STAYING,
             # Statistics count deleted documents until a merge drops them, whatever their share.
@@ -136,7 +137,9 @@ def plan_of(shards: int, bm25: tuple[float, float]) -> dict[str, Any]:
         },
         "mappings": {
             "dynamic": "strict",
+            # By this a fill knows its own indexes, and removes no others.
             "_meta": {"veilsearch": 1},
+            # The words are in the index already; only the record is given back.
             "_source": {"includes": ["record"]},
             "properties": {
                 "number": {"type": "long"},
@@ -301,6 +304,7 @@ def make_current(cluster: OpenSearchCluster, alias: str, name: str) -> None:
     if before and before != name:
         actions.append({"remove": {"index": before, "alias": alias}})
     cluster.ask("POST", "/_aliases", {"actions": actions})
+    # Also what is whole: a fill that ended before its own switch left that.
     for other in indexes_of(cluster, alias):
         if other not in (name, before):
             remove(cluster, other)
