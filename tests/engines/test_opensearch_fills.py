@@ -171,7 +171,8 @@ def test_nothing_deleted_comes_back_with_a_shard_that_moved_meanwhile(
 
     slow = {"indices.recovery.max_bytes_per_sec": "50kb"}
     with wire(opensearch.hosts, see) as url:
-        place = on_cluster(tmp_path / "o", opensearch, name, hosts=[url])
+        # Without a second copy, which a fill would wait for while the shard arrives.
+        place = on_cluster(tmp_path / "o", opensearch, name, hosts=[url], replicas=0)
         for one in (lucene, place):
             assert one.index(drawn(600)) == 0
         moved.append("move")
@@ -183,6 +184,8 @@ def test_nothing_deleted_comes_back_with_a_shard_that_moved_meanwhile(
             reset = dict.fromkeys(slow)
             opensearch.call("PUT", "/_cluster/settings", {"transient": reset})
         assert not moved
+        path = f"/_cluster/health/{name}*?wait_for_no_relocating_shards=true&timeout=60s"
+        assert not opensearch.call("GET", path)["timed_out"]
         assert of_now(place) == of_now(lucene)
     stats = opensearch.call("GET", f"/{name}-corpus-0002/_stats/docs")
     assert stats["_all"]["total"]["docs"]["deleted"] == 0
