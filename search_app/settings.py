@@ -166,7 +166,7 @@ def check(settings: Settings) -> Settings:
 
 def _shown(value: object) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return re.sub(r"[^/, ]*@", "…@", text)  # what stands there may be a password
+    return re.sub(r".*@", "…@", text)  # what stands there may be a password
 
 
 def _is_host(name: Any) -> bool:
@@ -245,4 +245,4 @@ def _type_fault(name: str, setting: Field[Any], value: Any) -> str:
     if isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds):
         return ""
     wanted = "list" if kinds == (tuple,) else str(setting.type).split(" | ")[0]  # as TOML calls it
-    return f"{name}={value} must be of type {wanted}"
+    return f"{name}={_shown(value)} must be of type {wanted}"

@@ -8,11 +8,15 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import re
 import ssl
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from io import BufferedReader, RawIOBase
+from socket import socket
 from time import monotonic
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -27,6 +31,7 @@ CONNECT, MOST_TRIES, MOST_SENT = 0.3, 3, 2
 READING = 10.0  # seconds for what a page shows of documents that were found
 PATIENCE = 60.0  # seconds for any other answer where nobody set a deadline
 AGAIN = 5.0  # seconds for which a node that failed is the last to be tried
+MOST_BYTES = 2 << 30  # of an answer; any of ours is far smaller
 LATE = "time_exceeded_exception"  # a search whose `timeout` was over in a shard
 MANY = "too_many_nested_clauses"  # a query with more terms than the cluster takes
 TOO_MUCH = (LATE, MANY)
@@ -46,6 +51,14 @@ class ClusterError(SearchError):
         self.status, self.kind = status, kind
 
 
+class _Answer(dict[str, Any]):
+    """An object of an answer; who looks for what it lacks raises an error in one line."""
+
+    def __missing__(self, key: str) -> Any:
+        # What answers may be no OpenSearch at all, but a proxy, or some other program.
+        raise ClusterError(f"the answer of OpenSearch lacks {key}; {_GONE}")
+
+
 class NoTimeLeft(ClusterError):
     """A request that no node answered in the time it had."""
 
@@ -63,6 +76,45 @@ class ClusterPlace:
     key: str = ""  # path of its key
     user: str = ""
     password: str = field(default="", repr=False)
+
+
+class _Incoming(RawIOBase):
+    """What a node answers on `sock` until `ends`, at most MOST_BYTES, however slowly it comes."""
+
+    def __init__(self, sock: socket, ends: float) -> None:
+        # A socket's own timeout starts again with every byte, so it would bound no answer.
+        self._sock, self._ends, self._left = sock, ends, MOST_BYTES
+        self._bytes = sock.makefile("rb", buffering=0)
+
+    def makefile(self, *_: object) -> BufferedReader:
+        """Return this, to be read as http.client reads a socket."""
+        return BufferedReader(self)
+
+    def readable(self) -> bool:
+        """Return that this can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Read what has come into `buffer`; return how many bytes."""
+        self._sock.settimeout(_left(self._ends))
+        count = self._bytes.readinto(buffer)
+        self._left -= count or 0
+        if self._left < 0:
+            raise HTTPException
+        return count
+
+    def close(self) -> None:
+        """Close this; the socket stays open if its connection is kept."""
+        self._bytes.close()
+        super().close()
+
+
+def _left(ends: float) -> float:
+    """Return the seconds until `ends`; raise TimeoutError if there are none."""
+    left = ends - monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
 
 
 class _Node:
@@ -127,6 +179,7 @@ class OpenSearchCluster:
         finalize(self, _forget_all, self._nodes)  # who forgets to close leaves no connection
         self._headers: dict[str, str] = {}
         if place.user:
+            # With the first request: a node that must refuse it first would cost another.
             pair = base64.b64encode(f"{place.user}:{place.password}".encode()).decode()
             self._headers["Authorization"] = f"Basic {pair}"
 
@@ -149,22 +202,25 @@ class OpenSearchCluster:
         message = _Message(method, path, _written(body), headers)
         status, data = self._answer(message, monotonic() + seconds, MOST_SENT if safely else 1)
         try:
-            answer = json.loads(data) if data else {}
-        except ValueError as error:
-            raise ClusterError(f"OpenSearch answers no JSON (HTTP {status})", status) from error
-        if status >= 400:
+            answer = json.loads(data, object_hook=_Answer)
+        except (ValueError, RecursionError):
+            answer = None
+        # Also what leads elsewhere is refused: nobody named that host.
+        if not 200 <= status < 300:
             raise _refusal(status, answer)
+        if not isinstance(answer, dict):
+            raise ClusterError(f"OpenSearch answers no JSON (HTTP {status}); {_GONE}", status)
         return answer
 
     def check_version(self) -> str:
         """Return the cluster's version; refuse one whose scores are others than Lucene's."""
         version = self.ask("GET", "/").get("version", {})
-        number = str(version.get("number"))
+        number, kind = _name(version.get("number")), _name(version.get("distribution"))
         digits = tuple(int(part) for part in number.split(".")[:2] if part.isdecimal())
-        if version.get("distribution") != "opensearch" or digits < LEAST:
+        if kind != "opensearch" or digits < LEAST:
             raise SearchError(
-                f"the cluster is {version.get('distribution') or 'no OpenSearch'} {number}; its "
-                "scores differ from Lucene's here, so veilsearch takes OpenSearch 3.0 and newer"
+                f"the cluster is {kind or 'no OpenSearch'} {number}; its scores differ from "
+                "Lucene's here, so veilsearch takes OpenSearch 3.0 and newer"
             )
         return number
 
@@ -174,6 +230,7 @@ class OpenSearchCluster:
 
     def _order(self) -> list[_Node]:
         """Return the nodes in the order in which they are tried: by turns, failed ones last."""
+        # By turns, so that no node has the work of all front ends.
         with self._lock:
             first = next(self._turns) % len(self._nodes)
         nodes, now = self._nodes[first:] + self._nodes[:first], monotonic()
@@ -183,6 +240,9 @@ class OpenSearchCluster:
         """Return status and data of the first node that answers, or of the last refusal."""
         sent, why, refusal = 0, "", None
         for node in self._order():
+            if most == 1:
+                # One that was used may break after the node got the request, or before.
+                node.forget()
             try:
                 refusal, sent = _exchange(node, message, ends), sent + 1
                 # What is too much for one node is so for another.
@@ -214,12 +274,12 @@ def _exchange(node: _Node, message: _Message, ends: float) -> tuple[int, bytes]:
         except (OSError, HTTPException) as error:
             raise _Unconnected(type(error).__name__) from error
         try:
-            left = ends - monotonic()
-            if left <= 0:
-                raise TimeoutError
-            connection.sock.settimeout(left)
+            connection.sock.settimeout(_left(ends))
             connection.request(*message)
+            connection.response_class = partial(_response, ends)  # type: ignore[assignment]
             answer = connection.getresponse()
+            if (answer.length or 0) > MOST_BYTES:
+                raise HTTPException  # before memory is taken for it
             data = answer.read()
         except BaseException as error:
             connection.close()
@@ -233,6 +293,11 @@ def _exchange(node: _Node, message: _Message, ends: float) -> tuple[int, bytes]:
         return answer.status, data
 
 
+def _response(ends: float, sock: socket, **more: Any) -> HTTPResponse:
+    """Return what comes on `sock` until `ends`; http.client calls this for each request."""
+    return HTTPResponse(_Incoming(sock, ends), **more)  # type: ignore[arg-type]
+
+
 def _written(body: object) -> bytes | None:
     if body is None:
         return None
@@ -244,8 +309,10 @@ def _refusal(status: int, answer: Any) -> ClusterError:
     """Return the error for a refused request, by its kind and without its text."""
     fault = answer.get("error") if isinstance(answer, dict) else None
     fault = fault if isinstance(fault, dict) else {}
-    causes = [fault, *fault.get("root_cause", [])]
-    kind = str(next((one["type"] for one in reversed(causes) if one.get("type")), ""))
+    roots = fault.get("root_cause")
+    causes = [fault, *(roots if isinstance(roots, list) else [])]
+    kinds = (_name(one.get("type")) for one in reversed(causes) if isinstance(one, dict))
+    kind = next(filter(None, kinds), "")
     if status in (401, 403):
         text = f"OpenSearch refuses this user (HTTP {status}); {_REFUSED}"
     else:
@@ -254,11 +321,17 @@ def _refusal(status: int, answer: Any) -> ClusterError:
     return ClusterError(text, status, kind)
 
 
+def _name(value: object) -> str:
+    """Return `value` if it can be the name or number of something; else nothing."""
+    return value if isinstance(value, str) and re.fullmatch(r"[\w.-]{1,60}", value) else ""
+
+
 def _tls(place: ClusterPlace) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=place.ca or None)
         if place.certificate:
-            context.load_cert_chain(place.certificate, place.key or None)
+            # With a password, though none: else OpenSSL would wait for one to be typed.
+            context.load_cert_chain(place.certificate, place.key or None, password="")
     except (OSError, ssl.SSLError) as error:
         raise SearchError(
             f"a certificate for OpenSearch can't be read ({error.strerror or type(error).__name__})"

@@ -33,6 +33,7 @@ def send_files(
     place = f"{name}{FILES}"
     settings = {**_PLAN["settings"], "number_of_replicas": cluster.place.replicas}
     cluster.ask("PUT", f"/{place}", {**_PLAN, "settings": settings}, safely=False)
+    # The manifest is the last, so where it is, the files that it lists are there.
     for file in [*manifest["files"], MANIFEST]:
         with (folder / file).open("rb") as opened:
             for at, piece in enumerate(iter(partial(opened.read, PIECE), b"")):

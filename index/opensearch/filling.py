@@ -4,6 +4,9 @@ The alias NAME stands for one of the indexes NAME-0001, NAME-0002, ... A fill ma
 writes to NAME-0002-filling: an empty index, or a clone of the index that it extends. NAME-0002 is a
 clone of that. A clone links files, and leaves out what was deleted, which counts in statistics. An
 index without the mark `whole` is an unfinished fill, and the next fill removes it.
+
+Every copy of a shard counts its own deleted documents in scores. So none has any before the index
+serves, and copies that come later are made of those. See `_merge`.
 """
 
 from __future__ import annotations
@@ -17,17 +20,19 @@ from typing import Any
 from ..lucene.java import ENGLISH
 from ..lucene.tokens import places_of
 from ..model import Document, SearchError
-from .client import ClusterError, OpenSearchCluster
+from .client import PATIENCE, ClusterError, OpenSearchCluster
 from .terms import ANALYZER, text_of
 
 BLOCK = 2 << 20  # characters of text that one request takes
 LEAST = 500  # characters that are added for each document, also an empty one
+_FLUSH = "_flush?force=true&wait_if_ongoing=true"
 EXPUNGE = "only_expunge_deletes=true"
 TRIES = 60  # a second apart, to be rid of deleted documents: a cluster lets go of all in half that
 WAITING = 2  # requests, at most, that wait for the cluster, so that memory stays flat
 LONG = 3600.0  # seconds for what a cluster does to a whole index
 FILES = "-files"  # ends the name of the index that holds the folder's files
 FILLING = "-filling"  # ends the name of an index that takes documents
+WRITING = "-writing"  # ends the alias by which it takes them
 _NAMES = re.compile(r"[a-z0-9][a-z0-9._-]{0,120}")
 _FOREIGN = "not made by veilsearch; remove that, or set another index in [search]"
 # While documents go no shard moves: a copy on its way would miss a merge and keep what is deleted.
@@ -100,6 +105,7 @@ def create_index(
         cluster.ask("PUT", f"/{name}{FILLING}/_mapping", {"_meta": plan["mappings"]["_meta"]})
     else:
         cluster.ask("PUT", f"/{name}{FILLING}", plan, safely=False)
+    cluster.ask("PUT", f"/{name}{FILLING}/_alias/{name}{WRITING}")
     return name
 
 
@@ -110,8 +116,7 @@ def _clone(cluster: OpenSearchCluster, old: str, new: str) -> None:
     settings = {"index.number_of_replicas": 0, "index.blocks.write": None, **_STAYING}
     body = {"settings": settings}
     cluster.ask("POST", f"/{old}/_clone/{new}", body, seconds=LONG, safely=False)
-    wait = f"wait_for_status=green&timeout={LONG:.0f}s"
-    cluster.ask("GET", f"/_cluster/health/{new}?{wait}", seconds=LONG)
+    _wait(cluster, new, "wait_for_status=green")
 
 
 def plan_of(shards: int, bm25: tuple[float, float]) -> dict[str, Any]:
@@ -122,6 +127,7 @@ def plan_of(shards: int, bm25: tuple[float, float]) -> dict[str, Any]:
             "number_of_shards": shards,
             # Copies are made of the finished index, file by file, so they are equal.
             "number_of_replicas": 0,
+            # Nobody searches it before it is whole, so no segment is made for that.
             "refresh_interval": "-1",
             **_STAYING,
             # Statistics count deleted documents until a merge drops them, whatever their share.
@@ -131,7 +137,9 @@ def plan_of(shards: int, bm25: tuple[float, float]) -> dict[str, Any]:
         },
         "mappings": {
             "dynamic": "strict",
+            # By this a fill knows its own indexes, and removes no others.
             "_meta": {"veilsearch": 1},
+            # The words are in the index already; only the record is given back.
             "_source": {"includes": ["record"]},
             "properties": {
                 "number": {"type": "long"},
@@ -150,7 +158,7 @@ class OpenSearchWriter:
     def __init__(
         self, cluster: OpenSearchCluster, name: str, first: int = 0, language: str = ENGLISH
     ) -> None:
-        self._cluster, self._name, self._language = cluster, name + FILLING, language
+        self._cluster, self._name, self._language = cluster, name, language
         self._next, self._characters = first, 0
         self._block: list[Document] = []
         self._dropped: list[int] = []
@@ -175,9 +183,9 @@ class OpenSearchWriter:
         for low in range(0, len(self._dropped), 10_000):
             part = self._dropped[low : low + 10_000]
             self._bulk([{"delete": {"_id": str(number)}} for number in part])
-        self._ask("POST", "_flush?force=true&wait_if_ongoing=true")
+        filled = f"{self._name}{FILLING}"
+        _ask_shards(self._cluster, "POST", f"/{filled}/{_FLUSH}")
         # What was deleted where it was added counts in scores for half a minute; not in a clone.
-        filled, self._name = self._name, self._name.removesuffix(FILLING)
         _clone(self._cluster, filled, self._name)
         remove(self._cluster, filled)
         merge = "max_num_segments=1" if one_segment else EXPUNGE
@@ -211,16 +219,17 @@ class OpenSearchWriter:
             self._sent.popleft().result()
 
     def _bulk(self, lines: list[Any]) -> None:
-        answer = self._ask("POST", "_bulk?filter_path=errors,items.*.error.type", lines)
+        # To an alias, which goes with its index. By an index's own name a cluster would make up
+        # another index, with scores of its own, if a fill on another host removed this one.
+        path = f"/{self._name}{WRITING}/_bulk?require_alias=true"
+        what = "filter_path=errors,items.*.error.type"
+        answer = self._cluster.ask("POST", f"{path}&{what}", lines, seconds=LONG)
         if answer["errors"]:
             kinds = {one["error"]["type"] for item in answer["items"] for one in item.values()}
             raise SearchError(
-                f"{self._name}: the cluster refuses documents ({', '.join(sorted(kinds))}); see "
-                "its log"
+                f"{self._name}: the cluster refuses documents ({', '.join(sorted(kinds))}); fill "
+                "from one host at a time, and see the cluster's log"
             )
-
-    def _ask(self, method: str, path: str, body: object = None) -> Any:
-        return self._cluster.ask(method, f"/{self._name}/{path}", body, seconds=LONG)
 
 
 def finish(cluster: OpenSearchCluster, name: str, facts: dict[str, Any]) -> None:
@@ -228,15 +237,14 @@ def finish(cluster: OpenSearchCluster, name: str, facts: dict[str, Any]) -> None
     last = {"index.number_of_replicas": cluster.place.replicas, "index.blocks.write": True}
     cluster.ask("PUT", f"/{name}/_settings", last)
     if cluster.place.replicas:
-        wait = "wait_for_status=green&timeout=60s&filter_path=status"
         try:
-            cluster.ask("GET", f"/_cluster/health/{name}?{wait}", seconds=LONG)
+            _wait(cluster, name, "wait_for_status=green", seconds=60)
         except ClusterError as error:
             # 408: nodes for the copies are missing, or slow; the index itself is whole.
             if error.status != 408:
                 raise
-    # A copy may have been made of files from before the last merge.
-    if _deleted(cluster, name):
+    # By construction there are none: see `_merge`. But scores depend on it, so look.
+    if deleted_in(cluster, name):
         _merge(cluster, name, EXPUNGE)
     # Front ends that are started later compare these facts with their folder.
     cluster.ask("PUT", f"/{name}/_mapping", {"_meta": {"veilsearch": 1, "whole": True, **facts}})
@@ -246,9 +254,17 @@ def finish(cluster: OpenSearchCluster, name: str, facts: dict[str, Any]) -> None
 def _merge(cluster: OpenSearchCluster, name: str, how: str) -> None:
     """Merge the index `name`, until no copy of it has a deleted document."""
     for _ in range(TRIES):
-        for step in ("_flush?force=true&wait_if_ongoing=true", f"_forcemerge?{how}", "_refresh"):
-            cluster.ask("POST", f"/{name}/{step}", seconds=LONG)
-        if not (left := _deleted(cluster, name)):
+        for step in (_FLUSH, f"_forcemerge?{how}", "_refresh"):
+            _ask_shards(cluster, "POST", f"/{name}/{step}")
+        # A copy on its way holds what was there before the merge, and no count has it until it has
+        # arrived. Whatever leaves after this wait is made of merged files.
+        _wait(
+            cluster,
+            name,
+            "wait_for_status=yellow&wait_for_no_relocating_shards=true"
+            "&wait_for_no_initializing_shards=true",
+        )
+        if not (left := deleted_in(cluster, name)):
             return
         time.sleep(1)
     raise SearchError(
@@ -256,12 +272,26 @@ def _merge(cluster: OpenSearchCluster, name: str, how: str) -> None:
     )
 
 
-def _deleted(cluster: OpenSearchCluster, name: str) -> int:
-    """Return how many deleted documents all copies of the index `name` still have."""
-    answer = cluster.ask("GET", f"/{name}/_stats/docs?filter_path=_shards.failed,_all.total.docs")
-    if answer["_shards"]["failed"]:
-        raise SearchError(f"{name}: a part of this index does not answer in the cluster")
+def deleted_in(cluster: OpenSearchCluster, name: str) -> int:
+    """Return how many deleted documents all copies of the index `name` that are there have."""
+    answer = _ask_shards(cluster, "GET", f"/{name}/_stats/docs?filter_path=_shards,_all.total.docs")
     return int(answer["_all"]["total"]["docs"]["deleted"])
+
+
+def _wait(cluster: OpenSearchCluster, name: str, until: str, seconds: float = LONG) -> None:
+    """Return when the index `name` is as `until` says; raise ClusterError, 408, after `seconds`."""
+    path = f"/_cluster/health/{name}?{until}&timeout={seconds:.0f}s&filter_path=status"
+    cluster.ask("GET", path, seconds=LONG + PATIENCE)
+
+
+def _ask_shards(cluster: OpenSearchCluster, method: str, path: str) -> Any:
+    """Return the answer to a request; raise if a shard failed, which is HTTP 200 all the same."""
+    answer = cluster.ask(method, path, seconds=LONG)
+    if answer["_shards"]["failed"]:
+        raise SearchError(
+            "a part of the index does not answer in the cluster; see the cluster's log"
+        )
+    return answer
 
 
 def make_current(cluster: OpenSearchCluster, alias: str, name: str) -> None:
@@ -274,6 +304,7 @@ def make_current(cluster: OpenSearchCluster, alias: str, name: str) -> None:
     if before and before != name:
         actions.append({"remove": {"index": before, "alias": alias}})
     cluster.ask("POST", "/_aliases", {"actions": actions})
+    # Also what is whole: a fill that ended before its own switch left that.
     for other in indexes_of(cluster, alias):
         if other not in (name, before):
             remove(cluster, other)

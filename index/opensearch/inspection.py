@@ -16,7 +16,7 @@ import numpy as np
 from ..manifest import REMEDY
 from ..model import Ints, SearchError
 from .client import LEAST, ClusterError, ClusterPlace, OpenSearchCluster
-from .filling import current_of, number_of, plan_of
+from .filling import current_of, deleted_in, number_of, plan_of
 
 PAGE = 10_000  # documents whose numbers come in one answer, as many as a cluster gives
 _WAIT = "start the nodes that are missing, then wait until veilsearch doctor says green"
@@ -123,9 +123,13 @@ def mapping(cluster: OpenSearchCluster, index: str, bm25: tuple[float, float]) -
 
 
 def documents(cluster: OpenSearchCluster, index: str, numbers: Ints) -> str:
-    """Return that `index` has the documents of `numbers` and no others."""
+    """Return that `index` has the documents of `numbers`, and of no others even a trace."""
     there = np.fromiter(_numbers(cluster, index), np.int64)
     if there.shape == numbers.shape and (there == numbers).all():
+        if left := deleted_in(cluster, index):
+            raise SearchError(
+                f"{index} has {left:,} deleted documents, which count in scores; {REMEDY}"
+            )
         return f"{there.size:,} documents, the same in {index} and in the forward index"
     lost, more = np.setdiff1d(numbers, there).size, np.setdiff1d(there, numbers).size
     raise SearchError(

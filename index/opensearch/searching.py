@@ -125,6 +125,7 @@ class OpenSearchIndex:
         if not len(rows):
             return []
         ids = [str(number) for number in self._numbers_of(np.asarray(rows, dtype=np.int64))]
+        # Not in real time: nothing is written any more, so the log of writes need not be looked at.
         path = f"/{self._name}/_mget?realtime=false&filter_path=docs.found,docs._source"
         answers = self._ask("POST", path, {"ids": ids}, seconds=READING)["docs"]
         if not all(answer.get("found") for answer in answers):
@@ -179,6 +180,7 @@ class OpenSearchIndex:
     def _rows(self, numbers: Sequence[int]) -> Ints:
         """Return the rows of the documents with these `numbers`."""
         wanted = np.array(numbers, dtype=np.int64)
+        # A number that is not there has a place all the same, so what stands there is compared.
         rows = np.searchsorted(self._numbers, wanted)
         if rows.size and not np.array_equal(
             self._numbers[np.minimum(rows, self._numbers.size - 1)], wanted
@@ -221,6 +223,7 @@ class OpenSearchIndex:
         """Return the hits of a search, all that there are, within the time of `clock`."""
         seconds, timed = PATIENCE if clock else READING, clock and clock.deadline is not None
         if clock and timed:
+            # The cluster stops by itself, too: else it would go on for a client that has left.
             seconds = clock.left()
             body = {**body, "timeout": f"{math.ceil(1000 * seconds)}ms"}
         try:

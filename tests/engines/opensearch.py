@@ -13,7 +13,6 @@ import itertools
 import json
 import os
 import random
-import re
 import select
 import shutil
 import signal
@@ -193,7 +192,6 @@ class Cluster:
             "transport.port": transport[n],
             "discovery.seed_hosts": seeds,
             "cluster.initial_cluster_manager_nodes": [f"n{n}" for n in NODES],
-            "action.auto_create_index": False,
             "cluster.routing.allocation.disk.threshold_enabled": False,
             "node.processors": 2,
             # A copy that begins while its node comes back may wait for an answer that was lost.
@@ -315,10 +313,6 @@ class Cluster:
         files = (self._place(n) / "logs" / "slow.log" for n in NODES)
         return "".join(file.read_text() for file in files if file.exists())
 
-    def memory(self) -> dict[int, int]:
-        """Return the resident bytes of each node that runs."""
-        return {n: _resident(int(self._pid(n).read_text())) for n in self.alive()}
-
     @contextmanager
     def together(self) -> Iterator[None]:
         """Share the nodes with other tests; none of them kills one meanwhile."""
@@ -342,11 +336,6 @@ def _wanted(name: str) -> bool:
     if parts[:2] == ["lib", "tools"]:
         return False
     return parts[:1] != ["modules"] or parts[1:2] == [] or parts[1] in MODULES
-
-
-def _resident(pid: int) -> int:
-    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) * 1024 if found else 0
 
 
 def free_ports(count: int) -> list[int]:

@@ -64,6 +64,11 @@ def test_a_whole_cluster_is_described_and_each_fault_is_named(
         ("mapping", partial(put, f"/{index}/_settings", {"blocks.write": None}), "takes writes"),
         (
             "documents",
+            partial(put, f"/{index}/_doc/7?refresh=true", {"number": 7}),
+            "1 deleted documents, which count in scores",
+        ),
+        (
+            "documents",
             partial(opensearch.call, "DELETE", f"/{index}/_doc/7?refresh=true"),
             "1 only in the forward index, 0 only in the cluster",
         ),

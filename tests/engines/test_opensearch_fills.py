@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from index.model import Index, SearchError
-from search_app.workspace.opening import as_of_one_moment
+from index.backends import NewBuild
+from index.lucene.java import ANALYZERS, ENGLISH
+from index.model import Document, Index, SearchError
+from search_app.workspace.opening import as_of_one_moment, backend_of
 
-from .opensearch import Cluster
+from .opensearch import NODES, Cluster
 from .twins import Place, answer, drawn, on_cluster, queries
 from .wire import Passing, wire
 
@@ -105,8 +107,7 @@ def test_every_change_gives_what_it_gives_on_lucene_and_a_reader_sees_it_whole(
 # What a process asks for when SIGKILL ends it: the cluster does it all the same.
 MOMENTS = {
     "the base is cloned": ("POST", "-filling"),
-    "documents go": ("POST", "-filling/_bulk"),
-    "what was deleted goes": ("POST", "/_forcemerge"),
+    "documents go": ("POST", "-writing/_bulk"),
     "files go": ("POST", "-files/_bulk"),
     "it is marked as whole": ("PUT", "/_mapping"),
     "the alias is switched": ("POST", "/_aliases"),
@@ -153,6 +154,62 @@ def test_a_fill_that_is_killed_leaves_the_old_and_the_next_one_is_as_if_it_was_n
     fills = {index.removesuffix("-files") for index in there}
     assert len(fills) == 2, "the current one, and the one before, for other hosts"
     assert there == fills | {f"{fill}-files" for fill in fills}
+
+
+def test_nothing_deleted_comes_back_with_a_shard_that_moved_meanwhile(
+    opensearch: Cluster, name: str, tmp_path: Path
+) -> None:
+    lucene, moved = Place(tmp_path / "l"), list[str]()
+
+    def see(request: Passing) -> None:
+        if moved and request.path.endswith("0002/_forcemerge?only_expunge_deletes=true"):
+            index, was = request.path.split("/")[1], moved.pop()
+            [row] = opensearch.call("GET", f"/_cat/shards/{index}?format=json")
+            to = f"n{next(n for n in NODES if row['node'] != f'n{n}')}"
+            move = {"index": index, "shard": 0, "from_node": row["node"], "to_node": to}
+            opensearch.call("POST", "/_cluster/reroute", {"commands": [{was: move}]})
+
+    slow = {"indices.recovery.max_bytes_per_sec": "50kb"}
+    with wire(opensearch.hosts, see) as url:
+        # Without a second copy, which a fill would wait for while the shard arrives.
+        place = on_cluster(tmp_path / "o", opensearch, name, hosts=[url], replicas=0)
+        for one in (lucene, place):
+            assert one.index(drawn(600)) == 0
+        moved.append("move")
+        opensearch.call("PUT", "/_cluster/settings", {"transient": slow})
+        try:
+            for one in (lucene, place):
+                assert one.index(drawn(100, seed=6, first=50), "--add") == 0
+        finally:
+            reset = dict.fromkeys(slow)
+            opensearch.call("PUT", "/_cluster/settings", {"transient": reset})
+        assert not moved
+        path = f"/_cluster/health/{name}*?wait_for_no_relocating_shards=true&timeout=60s"
+        assert not opensearch.call("GET", path)["timed_out"]
+        assert of_now(place) == of_now(lucene)
+    stats = opensearch.call("GET", f"/{name}-corpus-0002/_stats/docs")
+    assert stats["_all"]["total"]["docs"]["deleted"] == 0
+
+
+def test_a_fill_that_another_removes_makes_up_no_index(
+    opensearch: Cluster, name: str, tmp_path: Path
+) -> None:
+    one, other = (on_cluster(tmp_path / f"{n}", opensearch, name) for n in range(2))
+    backend = backend_of(one.settings)
+    facts = {"k1": 0.9, "b": 0.4, "analyzer": ANALYZERS[ENGLISH]}
+    new = NewBuild(tmp_path / "corpus.0001", "corpus", facts, 0, None)
+    writer, _ = backend.writer(new)
+    assert other.index(drawn(50)) == 0
+    writer.add(Document("d1", "", "one"))
+    with (
+        closing(writer),
+        pytest.raises(
+            SearchError, match=r"\(index_not_found_exception\); fill from one host at a t"
+        ),
+    ):
+        writer.commit(one_segment=True)
+    there = {row["index"] for row in opensearch.call("GET", f"/_cat/indices/{name}-*?format=json")}
+    assert there == {f"{name}-corpus-0002", f"{name}-corpus-0002-files"}
 
 
 def test_an_index_that_is_gone_or_is_not_ours_is_refused(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
+import socketserver
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from unittest import mock
 
+import numpy as np
 import pytest
 
 from index.model import SearchError
@@ -20,6 +25,7 @@ from index.opensearch.client import (
     NoTimeLeft,
     OpenSearchCluster,
 )
+from index.opensearch.searching import OpenSearchIndex
 
 Answer = tuple[int, object] | None  # None: hang up
 
@@ -149,6 +155,12 @@ def test_what_may_not_be_repeated_is_sent_once(cluster: Any, nodes: Any) -> None
     with pytest.raises(ClusterError, match="no node of OpenSearch answers"):
         cluster(*(node.host for node in two)).ask("PUT", "/x", {}, safely=False)
     assert sum(len(node.got) for node in two) == 1
+    (kept,) = nodes([FINE, None])
+    asking = cluster(kept.host)
+    asking.ask("GET", "/x")
+    with pytest.raises(ClusterError, match="no node of OpenSearch answers"):
+        asking.ask("PUT", "/x", {}, safely=False)  # not on the old connection, nor a second time
+    assert len(kept.got) == 2
 
 
 def test_nodes_that_refuse_cost_nothing(cluster: Any, nodes: Any) -> None:
@@ -181,6 +193,74 @@ def test_a_silent_node_ends_with_the_deadline(cluster: Any) -> None:
         silent.listen()
         with pytest.raises(NoTimeLeft):
             cluster(f"127.0.0.1:{silent.getsockname()[1]}").ask("GET", "/x", seconds=0.05)
+
+
+@contextmanager
+def endless(head: bytes, piece: bytes) -> Iterator[str]:
+    """Give the host of a node that answers `head`, and then `piece` again and again."""
+
+    class Endless(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError):
+                self.request.sendall(head)
+                while True:
+                    self.request.sendall(piece)
+                    time.sleep(0 if len(piece) > 9 else 0.005)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Endless) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize("head", [OK, OK + b"Content-Length: 9999\r\n\r\n", OK + b"\r\n"])
+def test_a_node_that_drips_ends_with_the_deadline(cluster: Any, head: bytes) -> None:
+    with endless(head, b"x") as host, pytest.raises(NoTimeLeft):
+        cluster(host).ask("GET", "/x", seconds=0.3)
+
+
+@pytest.mark.parametrize("head", [b"", b"Content-Length: 999999999999999\r\n"])
+def test_an_answer_without_an_end_is_refused(cluster: Any, head: bytes) -> None:
+    with (
+        mock.patch("index.opensearch.client.MOST_BYTES", 1 << 20),
+        endless(OK + head + b"\r\n", b"x" * 4096) as host,
+        pytest.raises(ClusterError, match="no node of OpenSearch answers"),
+    ):
+        cluster(host).ask("GET", "/x")
+
+
+GARBAGE = {
+    "half": (200, b'{"fine": '),
+    "empty": (200, b""),
+    "packed": (200, gzip.compress(b"{}")),
+    "no object": (200, [1]),
+    "too deep": (200, b"[" * 100_000),
+    "elsewhere": (302, b""),
+    "elsewhere, with JSON": (307, {"fine": True}),
+    "a fault of another form": (400, {"error": {"type": "a b", "root_cause": "secret"}}),
+    "a fault in text": (400, {"error": "secret"}),
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE.values(), ids=GARBAGE)
+def test_garbage_is_refused_in_one_line(cluster: Any, nodes: Any, garbage: Answer) -> None:
+    (node,) = nodes([garbage])
+    with pytest.raises(ClusterError, match=r"^[^\n]*\(HTTP \d+\); [^\n]*$") as caught:
+        cluster(node.host).ask("GET", "/x")
+    assert "secret" not in str(caught.value)
+    assert len(node.got) == 1
+
+
+def test_an_answer_to_something_else_is_refused(cluster: Any, nodes: Any) -> None:
+    (node,) = nodes([(200, {"_shards": {"failed": 0}})])
+    with pytest.raises(ClusterError, match="the answer of OpenSearch lacks count; see"):
+        OpenSearchIndex(cluster(node.host), "x", np.arange(3))
+    with pytest.raises(SearchError, match="no OpenSearch"):
+        cluster(node.host).check_version()
 
 
 def test_an_error_has_no_text_of_the_cluster_and_no_password(cluster: Any, nodes: Any) -> None:
