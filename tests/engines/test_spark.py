@@ -25,8 +25,8 @@ from anonymizer.backends.log_profiles import PartChoices
 from anonymizer.backends.parts import deal, deal_key, key_of_deal
 from anonymizer.backends.shards import keep, write_shards
 from anonymizer.backends.spark import EngineFault, SparkSession, SparkTask, connected
+from anonymizer.backends.spark_logs import profiles_on
 from anonymizer.backends.spark_parts import deal_on
-from anonymizer.backends.spark_profiles import profiles_on
 from anonymizer.errors import BadInput
 from anonymizer.measures.facts import fact_sums, facts_of
 from anonymizer.methods import METHODS, anonymize_in_parts
@@ -80,6 +80,8 @@ class OneSession:
         self._open: SparkSession | None = None
 
     def get(self) -> SparkSession:
+        if not self._cluster.is_up("master"):
+            self._cluster.restart()
         if self._open is None:
             session = connected(self._cluster.url, silent_shares)
             self._open = self._ending.enter_context(session)
@@ -172,7 +174,8 @@ def gate(patch: pytest.MonkeyPatch, folder: Path, act: Callable[[str], object]) 
     plain, show = SparkSession.task, SparkSession._show
 
     def task(self: SparkSession, function: Any) -> Any:
-        stages.append(f"{len(stages)}-{function.func.__name__}")
+        work = function.keywords.get("function", function)
+        stages.append(f"{len(stages)}-{getattr(work, 'func', work).__name__}")
         return Gated(plain(self, function), folder, stages[-1])
 
     def look(self: SparkSession) -> None:
@@ -235,7 +238,7 @@ def test_a_worker_killed_in_each_stage_changes_nothing(
     chosen = how(weights="recency")
     stages = gate(monkeypatch, tmp_path, kill)
     assert made_on(session, log, chosen, 16) == made_here(log, chosen)
-    assert [stage[2:] for stage in stages] == ["deal_lines", "_owners", "_counts"]
+    assert [stage[2:] for stage in stages] == ["deal_lines", "owners_in_part", "_counts"]
     assert len([*tmp_path.glob("*.came")]) == 3
     assert shuffled
     assert [*spark.folder.rglob("w?/app-*/*/stderr")]
@@ -400,4 +403,3 @@ def test_a_lost_master_is_one_line_and_nothing_is_written(
         run([*named, "--engine", "spark", "--master", spark.url])
     assert files_of(tmp_path / "w") == before
     sessions.end()
-    spark.restart()
