@@ -15,17 +15,15 @@ import numpy as np
 
 from ..arrays import Ints
 from ..model import QueryLog, Texts
-from .log_pieces import DealtLines, PieceRead, part_of_log
+from .log_pieces import Content, PartRead, part_of_log
 
 Counts = list[tuple[str, int]]  # query, people who entered it
 
 
 class PartLog(NamedTuple):
-    """The events of a part, and what became of its pieces' lines."""
+    """The events of a part, and what was read of it."""
 
-    reads: list[PieceRead]
-    events: int
-    repeats: int
+    read: PartRead
     log: QueryLog
     first: Ints  # place of each user's first event
 
@@ -39,11 +37,11 @@ class CommonEvents(NamedTuple):
     query: Ints
 
 
-def log_of_part(dealt: Iterable[DealtLines | PieceRead]) -> PartLog:
+def log_of_part(dealt: Iterable[Content]) -> PartLog:
     """Return the events of the part whose lines were `dealt`."""
-    folding, reads = part_of_log(dealt)
-    sizes, log = folding.sizes, folding.log()
-    return PartLog(reads, sizes.events, sizes.repeats, log, first_places(log, folding.places))
+    folding, read = part_of_log(dealt)
+    log = folding.log()
+    return PartLog(read, log, first_places(log, folding.places))
 
 
 def first_places(log: QueryLog, places: Ints) -> Ints:

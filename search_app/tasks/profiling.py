@@ -106,7 +106,7 @@ def build_on(
 ) -> Built:
     """Return the profiles of the people in `logs`, which the `engine` makes."""
     from anonymizer.backends.log_profiles import PartChoices
-    from anonymizer.backends.spark_profiles import profiles_on
+    from anonymizer.backends.spark_logs import profiles_on
 
     # Compiles WordNet here, if need be. Workers get the cache's place, and no other setting.
     analysis(choices.terms, settings, phrases=choices.phrases)

@@ -403,8 +403,7 @@ def made_of_log_on(
     The log has only those queries that can be released with the parameters `values`.
     """
     from anonymizer.backends.log_profiles import PartChoices
-    from anonymizer.backends.spark_profiles import profiles_on
-    from anonymizer.backends.spark_queries import common_log_on
+    from anonymizer.backends.spark_logs import common_log_on, profiles_on
 
     _refuse_profiles(path)
     # The parameter of every method that takes a log: the people who entered a query.
@@ -415,6 +414,9 @@ def made_of_log_on(
     choices = ProfilingChoices(terms=OF_LOG, weights="tf")
     analyse = partial(analysis, OF_LOG, Settings(cache=settings.cache.absolute()))
     made = profiles_on(cluster, [path], PartChoices(choices, None, analyse, False))
+    # The log is read twice: its people and queries must be those of one log.
+    if made.report != report:
+        raise UsageError(f"{path}: it changed while it was read")
     return MadeOfLog(log, made.profiles, dict(vars(choices)))
 
 

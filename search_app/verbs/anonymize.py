@@ -25,6 +25,7 @@ from .arguments import (
     assignments,
     engine_of,
     help_with,
+    parts_of,
     seed_of,
 )
 
@@ -98,7 +99,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         assignments(arguments.set),
         seed_of(arguments),
         arguments.log or (),
-        _parts_of(arguments),
+        parts_of(arguments),
     )
     log = takes_log(arguments.method)
     _refuse_engine(arguments, log)
@@ -140,19 +141,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _parts_of(arguments: argparse.Namespace) -> int | None:
-    """Return the number of parts in `arguments`; None if it is left to the number of users."""
-    from anonymizer.backends.parts import MOST_PARTS
-
-    if arguments.parts is not None and not 1 <= arguments.parts <= MOST_PARTS:
-        raise UsageError(f"--parts {arguments.parts} must be from 1 to {MOST_PARTS}")
-    parts: int | None = arguments.parts
-    return parts
-
-
 def _refuse_engine(arguments: argparse.Namespace, log: bool) -> None:
     """Refuse a cluster for what it can't do; with `log`, the method takes a log."""
-    if not engine_of(arguments, arguments.parts):
+    if not engine_of(arguments):
         return
     if log and not arguments.output:
         raise UsageError(f"--engine spark with {arguments.method} needs a folder: -o RELEASE/")
@@ -163,15 +154,20 @@ def _refuse_engine(arguments: argparse.Namespace, log: bool) -> None:
 @contextmanager
 def _on_engine(arguments: argparse.Namespace, request: ReleaseRequest) -> Iterator[ReleaseRequest]:
     """Give the `request` for the engine that `arguments` name."""
+    engine = engine_of(arguments)
+    if not engine:
+        yield request
+        return
+
     from anonymizer.backends.spark_parts import deal_on
+    from anonymizer.methods import refuse_parts
 
     from ..tasks.profiling import on_cluster
     from ..tasks.releasing import made_of_log_on
 
-    engine = engine_of(arguments, arguments.parts)
-    if not engine:
-        yield request
-        return
+    # Before a session starts, which takes seconds.
+    if request.parts:
+        refuse_parts(request.method, request.values)
     with on_cluster(engine, request.method) as cluster:
         yield replace(request, deal=deal_on(cluster), of_log=partial(made_of_log_on, cluster))
 

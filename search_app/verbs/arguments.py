@@ -222,13 +222,21 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def engine_of(arguments: argparse.Namespace, parts: int | None = None) -> SparkEngine | None:
-    """Return the cluster that `arguments` name, to work in `parts`; None for this machine."""
+def parts_of(arguments: argparse.Namespace) -> int | None:
+    """Return the number of parts in `arguments`, if they have one."""
+    from anonymizer.backends.parts import MOST_PARTS
+
+    parts: int | None = getattr(arguments, "parts", None)
+    if parts is not None and not 1 <= parts <= MOST_PARTS:
+        raise UsageError(f"--parts {parts} must be from 1 to {MOST_PARTS}")
+    return parts
+
+
+def engine_of(arguments: argparse.Namespace) -> SparkEngine | None:
+    """Return the cluster that `arguments` name; None for this machine."""
     from anonymizer.backends.spark import SparkEngine
 
     spark = arguments.engine == "spark"
     if spark != (arguments.master is not None):
         raise UsageError("--engine spark and --master spark://HOST:7077 belong together")
-    if parts is not None and parts < 1:
-        raise UsageError(f"--parts {parts} must be 1 or more")
-    return SparkEngine(arguments.master, parts) if spark else None
+    return SparkEngine(arguments.master, parts_of(arguments)) if spark else None

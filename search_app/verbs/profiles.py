@@ -122,8 +122,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         robots=arguments.drop_robots,
     )
     reading: dict[str, Any] = {"form": arguments.format, "rejects": arguments.rejects}
-    engine = engine_of(arguments, arguments.parts)
-    if arguments.parts and not engine:
+    engine = engine_of(arguments)
+    if arguments.parts is not None and not engine:
         raise UsageError("--parts needs --engine spark")
     if engine and (arguments.searches or arguments.add):
         raise UsageError("--engine spark makes profiles of a LOG; leave out --searches and --add")

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 _MASTER = ("org.apache.spark.deploy.master.Master",)
 _WORKER = ("org.apache.spark.deploy.worker.Worker", "--cores", "1", "--memory", "1g")
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # in a run this short the rest costs time
-_LONGEST = 300.0  # seconds until a process of the cluster must be ready
+LONGEST = 300.0  # seconds until a process of the cluster must be ready
 
 
 def missing() -> str:
@@ -107,7 +107,7 @@ class SparkCluster:
     def _said(self, name: str, pattern: str) -> str:
         """Return what process `name` says in its log, once it says it."""
         began = time.monotonic()
-        while time.monotonic() - began < _LONGEST:
+        while time.monotonic() - began < LONGEST:
             text = (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
             if found := re.search(pattern, text):
                 return found[1]

@@ -8,6 +8,10 @@ import json
 import os
 import random
 import re
+import signal
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, nullcontext
@@ -25,8 +29,8 @@ from anonymizer.backends.log_profiles import PartChoices
 from anonymizer.backends.parts import deal, deal_key, key_of_deal
 from anonymizer.backends.shards import keep, write_shards
 from anonymizer.backends.spark import EngineFault, SparkSession, SparkTask, connected
+from anonymizer.backends.spark_logs import profiles_on
 from anonymizer.backends.spark_parts import deal_on
-from anonymizer.backends.spark_profiles import profiles_on
 from anonymizer.errors import BadInput
 from anonymizer.measures.facts import fact_sums, facts_of
 from anonymizer.methods import METHODS, anonymize_in_parts
@@ -42,7 +46,7 @@ from anonymizer.terms.counting import TermCounter
 from search_app.cli import run
 
 from ..anonymizer.small_world import KEY, drawn_documents, drawn_people
-from .spark_cluster import SparkCluster, missing
+from .spark_cluster import LONGEST, SparkCluster, missing
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
@@ -80,6 +84,8 @@ class OneSession:
         self._open: SparkSession | None = None
 
     def get(self) -> SparkSession:
+        if not self._cluster.is_up("master"):
+            self._cluster.restart()
         if self._open is None:
             session = connected(self._cluster.url, silent_shares)
             self._open = self._ending.enter_context(session)
@@ -172,7 +178,8 @@ def gate(patch: pytest.MonkeyPatch, folder: Path, act: Callable[[str], object]) 
     plain, show = SparkSession.task, SparkSession._show
 
     def task(self: SparkSession, function: Any) -> Any:
-        stages.append(f"{len(stages)}-{function.func.__name__}")
+        work = function.keywords.get("function", function)
+        stages.append(f"{len(stages)}-{getattr(work, 'func', work).__name__}")
         return Gated(plain(self, function), folder, stages[-1])
 
     def look(self: SparkSession) -> None:
@@ -187,6 +194,12 @@ def gate(patch: pytest.MonkeyPatch, folder: Path, act: Callable[[str], object]) 
 
 
 SHUT = object()
+CONNECT = """
+import sys
+from anonymizer.backends.spark import connected
+with connected(sys.argv[1], print):
+    pass
+"""
 
 
 def silent_shares(_done: int, _of: int) -> None: ...
@@ -208,7 +221,6 @@ def test_profiles_are_those_of_one_machine(
     shown: list[tuple[int, int]] = []
     monkeypatch.setattr(session, "progress", lambda done, of: shown.append((done, of)))
     for parts, chosen in (
-        (16, how()),
         (24, how(weights="tfidf", size=5, users=99)),
         (16, how(weights="recency", granularity="session", test_share=0.3)),
     ):
@@ -235,7 +247,7 @@ def test_a_worker_killed_in_each_stage_changes_nothing(
     chosen = how(weights="recency")
     stages = gate(monkeypatch, tmp_path, kill)
     assert made_on(session, log, chosen, 16) == made_here(log, chosen)
-    assert [stage[2:] for stage in stages] == ["deal_lines", "_owners", "_counts"]
+    assert [stage[2:] for stage in stages] == ["deal_lines", "owners_in_part", "_counts"]
     assert len([*tmp_path.glob("*.came")]) == 3
     assert shuffled
     assert [*spark.folder.rglob("w?/app-*/*/stderr")]
@@ -375,6 +387,26 @@ def _broken(_number: int, text: str) -> None:
     raise KeyError(text)
 
 
+def test_ctrl_c_while_java_starts_leaves_no_java() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"spark://127.0.0.1:{silent.getsockname()[1]}"
+        process = subprocess.Popen(
+            [sys.executable, "-c", CONNECT, url], start_new_session=True, stderr=subprocess.DEVNULL
+        )
+        tasks = Path(f"/proc/{process.pid}/task")
+        while process.poll() is None and not any(
+            children.read_text() for children in tasks.glob("*/children")
+        ):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LONGEST) != 0
+    with pytest.raises(ProcessLookupError):
+        # Java was its child; nobody of the group is left, once the system has swept it.
+        for _ in range(int(LONGEST)):
+            os.killpg(process.pid, 0)
+            time.sleep(1)
+
+
 @pytest.mark.usefixtures("shared")
 def test_a_lost_master_is_one_line_and_nothing_is_written(
     spark: SparkCluster,
@@ -400,4 +432,3 @@ def test_a_lost_master_is_one_line_and_nothing_is_written(
         run([*named, "--engine", "spark", "--master", spark.url])
     assert files_of(tmp_path / "w") == before
     sessions.end()
-    spark.restart()

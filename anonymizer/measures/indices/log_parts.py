@@ -16,17 +16,17 @@ import numpy as np
 from ...arrays import Ints
 from ...backends.common_queries import first_places
 from ...backends.log_pieces import (
-    DealtLines,
+    Content,
+    PartRead,
     Piece,
-    PieceRead,
     deal_lines,
-    files_read,
     part_of_log,
     piece_size,
     pieces_of,
+    report_of_parts,
     usual_parts,
 )
-from ...querylog.reading import FIRST_REJECTS, ReadReport, report_of
+from ...querylog.reading import FIRST_REJECTS, ReadReport
 from .log_pairs import (
     LogIndices,
     LogPair,
@@ -40,7 +40,6 @@ from .log_pairs import (
 if TYPE_CHECKING:
     from ...backends.spark import SparkSession
 
-_SUMS = ("events", "repeats")
 BEFORE, AFTER = 0, 1  # which log of the pair
 
 
@@ -64,9 +63,7 @@ class HowMeasured(NamedTuple):
 class PartIndices(NamedTuple):
     """What one part gives."""
 
-    reads: tuple[list[PieceRead], list[PieceRead]]  # of each log
-    events: tuple[int, int]
-    repeats: tuple[int, int]
+    reads: tuple[PartRead, PartRead]  # of each log
     unknown: tuple[int, int]  # users of the released log: those unknown to the other, and all
     first: Ints  # place of each user's first line
     indices: LogIndices | None  # None without users, or with unknown ones
@@ -90,53 +87,34 @@ def indices_on(
         deal = partial(_dealt, which=which, parts=parts, user_of=log.user_of)
         pieces.append(own)
         dealt.append(cluster.items(own).flatMap(cluster.task(deal)))
-    work = cluster.task(partial(_measured, how=how))
-    made = cluster.stream(dealt[0].union(dealt[1]).partitionBy(parts, int).mapPartitions(work))
-    results: list[PartIndices] = [*made]
+    measure = partial(indices_of_part, how=how)
+    results = [*cluster.stream(cluster.by_part(dealt[0].union(dealt[1]), parts, measure))]
 
     def report(which: int) -> ReadReport:
-        reads = (read for part in results for read in part.reads[which])
-        files = files_read(pieces[which], reads, [paths[which]])
-        return report_of(files, *(sum(getattr(p, of)[which] for p in results) for of in _SUMS))
+        reads = [part.reads[which] for part in results]
+        return report_of_parts(pieces[which], reads, [paths[which]])
 
     return results, (report(BEFORE), report(AFTER))
 
 
 def _dealt(
     piece: Piece, which: int, parts: int, user_of: Mapping[str, str] | None
-) -> Iterator[tuple[int, tuple[int, DealtLines | PieceRead]]]:
+) -> Iterator[tuple[int, tuple[int, Content]]]:
     for part, content in deal_lines(piece, parts, FIRST_REJECTS, user_of):
         yield part, (which, content)
 
 
-def _measured(
-    dealt: Iterator[tuple[int, tuple[int, DealtLines | PieceRead]]], how: HowMeasured
-) -> list[PartIndices]:
-    return [indices_of_part((content for _, content in dealt), how)]
-
-
-def indices_of_part(
-    dealt: Iterable[tuple[int, DealtLines | PieceRead]], how: HowMeasured
-) -> PartIndices:
+def indices_of_part(dealt: Iterable[tuple[int, Content]], how: HowMeasured) -> PartIndices:
     """Return the indices of the users whose lines of both logs were `dealt`."""
-    both: tuple[list[DealtLines | PieceRead], list[DealtLines | PieceRead]] = ([], [])
+    both: tuple[list[Content], list[Content]] = ([], [])
     for which, content in dealt:
         both[which].append(content)
-    (before, reads), (after, more) = (
+    (before, read), (after, more) = (
         part_of_log(some, folded=which == BEFORE) for which, some in enumerate(both)
     )
-    sizes = before.sizes, after.sizes
     logs = before.log(), after.log()
     first, unknown = first_places(logs[BEFORE], before.places), unknown_users(*logs)
-    made = PartIndices(
-        (reads, more),
-        (sizes[BEFORE].events, sizes[AFTER].events),
-        (sizes[BEFORE].repeats, sizes[AFTER].repeats),
-        (unknown, len(logs[AFTER].users)),
-        first,
-        None,
-        [],
-    )
+    made = PartIndices((read, more), (unknown, len(logs[AFTER].users)), first, None, [])
     # All parts together say how many are unknown.
     if unknown or not first.size:
         return made

@@ -14,7 +14,13 @@ from typing import Any
 
 import pytest
 
-from anonymizer.backends.log_pieces import deal_lines, files_read, part_of_log, pieces_of
+from anonymizer.backends.log_pieces import (
+    deal_lines,
+    files_read,
+    part_of_log,
+    pieces_of,
+    report_of_parts,
+)
 from anonymizer.backends.log_profiles import (
     PartChoices,
     chosen_owners,
@@ -27,7 +33,7 @@ from anonymizer.model import Profiles, QueryLog
 from anonymizer.profiles.building import ProfileChoices, build_profiles, without_robots
 from anonymizer.profiles.origins import Origins
 from anonymizer.querylog.files import lines_between
-from anonymizer.querylog.reading import FIRST_REJECTS, ReadReport, read_log, report_of
+from anonymizer.querylog.reading import FIRST_REJECTS, ReadReport, read_log
 from anonymizer.storage.profiles import fingerprint
 
 WORDS = ["java", "coffee", "kitten", "Ä b", "tea", "x y", "zoo", "pup", "-", "", "ride"]
@@ -99,10 +105,9 @@ def in_parts(paths: list[Path], how: PartChoices, parts: int, size: int) -> Made
         counts_in_part(part, owners, rows, chosen.times, how)
         for part, owners, rows in zip(made, chosen.owners, chosen.rows, strict=True)
     )
-    files = files_read(pieces, (read for part in summaries for read in part.reads), paths)
-    events, repeats = sum(p.events for p in summaries), sum(p.repeats for p in summaries)
+    report = report_of_parts(pieces, [part.read for part in summaries], paths)
     dropped = None if how.robots is None else sum(p.dropped or 0 for p in summaries)
-    return *united_counts(counts, chosen, how), report_of(files, events, repeats), dropped
+    return *united_counts(counts, chosen, how), report, dropped
 
 
 def at_once(paths: list[Path], how: PartChoices) -> Made:
@@ -194,11 +199,20 @@ def test_all_rejects_are_kept_if_they_are_wanted(tmp_path: Path) -> None:
     seen: list[tuple[str, int, str]] = []
     read_log(paths, on_reject=seen.append)
     pieces, parts = dealt(paths, 3, 10_000, None)
-    _, reads = map(list, zip(*(part_of_log(some) for some in parts), strict=True))
-    files = files_read(pieces, [read for some in reads for read in some], paths)
+    files = files_read(pieces, [part_of_log(some)[1] for some in parts], paths)
     kept = [(str(path), *reject) for path, _, read in files for reject in read.rejects]
     assert kept == seen
     assert len(seen) > FIRST_REJECTS
+
+
+@pytest.mark.parametrize("name", ["log.tsv", "log.tsv.gz"])
+def test_a_log_that_changes_while_it_is_read_is_refused(tmp_path: Path, name: str) -> None:
+    path, pack = tmp_path / name, gzip.compress if name.endswith("gz") else bytes
+    path.write_bytes(pack(tsv([("a", "tea", 5)] * 40)))
+    pieces = pieces_of([path], None, 200)
+    path.write_bytes(pack(tsv([("a", "tea", 5)] * 40 + [("b", "zoo", 6)])))
+    with pytest.raises(BadInput, match="changed while it was read"):
+        list(deal_lines(pieces[-1], 2, 0))
 
 
 def test_what_one_machine_refuses_parts_refuse_in_the_same_words(tmp_path: Path) -> None:

@@ -65,8 +65,9 @@ def test_a_master_that_does_not_answer_is_refused_before_java_starts(
     monkeypatch.setenv("JAVA_HOME", str(jvm(tmp_path / "mine", 17)))
     with socket.socket() as free:  # bound, but it does not listen
         free.bind(("127.0.0.1", 0))
-        url = f"spark://127.0.0.1:{free.getsockname()[1]}"
-        assert refusal(url) == f"no Spark master answers at {url}; start it, or name another"
+        for place in (f"127.0.0.1:{free.getsockname()[1]}", "a..b:7077"):
+            url = f"spark://{place}"
+            assert refusal(url) == f"no Spark master answers at {url}; start it, or name another"
 
 
 def test_errors_come_from_tasks_in_our_words_or_without_their_text() -> None:
@@ -89,6 +90,15 @@ def test_errors_come_from_tasks_in_our_words_or_without_their_text() -> None:
     assert isinstance(made, EngineFault)
     assert str(made).startswith("a task failed on the cluster: KeyError (test_spark_refusals.py, ")
     assert "query" not in f"{failed.value}{made}"
+    for fault, line in (
+        (PermissionError(13, "Permission denied", "/part"), "can't use /part: Permission denied; "),
+        (MemoryError("the query"), "the memory of a worker is too small for a part: take more --"),
+    ):
+        with pytest.raises(TaskRefused) as refused:
+            task(fault)
+        made = spark._plain(Exception(f"{TaskRefused.__name__}: {refused.value}"), "spark://m:1")
+        assert isinstance(made, EngineFault)
+        assert line in str(made)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +106,8 @@ def test_errors_come_from_tasks_in_our_words_or_without_their_text() -> None:
     [
         ("x\nModuleNotFoundError: No module named 'anonymizer'", "a worker can't run veilsearch"),
         ('java.io.IOException: Cannot run program "/x/python"', "a worker can't run veilsearch"),
+        ("x: java.lang.OutOfMemoryError: Java heap", "the memory of a worker is too small"),
+        ("x: Python worker exited unexpectedly (crashed)", "the memory of a worker is too small"),
         ("a: java.lang.IllegalStateException: the query", "failed (IllegalStateException); see"),
     ],
 )
