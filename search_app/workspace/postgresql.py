@@ -359,11 +359,12 @@ def _number_loader() -> Any:
     return SumLoader
 
 
-@lru_cache
 def _lost() -> Any:
-    """Return the error of a connection that was lost."""
-    import psycopg
-
+    """Return the error of a connection that was lost, or none without psycopg."""
+    try:
+        import psycopg
+    except ImportError:
+        return ()  # _connect has refused already, and its line is the one to show
     return psycopg.OperationalError
 
 
@@ -377,5 +378,6 @@ def plainly() -> Iterator[None]:
             raise
         kind = type(fault).__name__
         raise UsageError(
-            f"PostgreSQL can't be used ({kind}); check the server and {VARIABLE}, and try again"
+            f"PostgreSQL can't be used ({kind}); check the server, its log and {VARIABLE}, and try "
+            "again"
         ) from None
