@@ -351,5 +351,6 @@ def plainly() -> Iterator[None]:
             raise
         kind = type(fault).__name__
         raise UsageError(
-            f"PostgreSQL can't be used ({kind}); check the server and {VARIABLE}, and try again"
+            f"PostgreSQL can't be used ({kind}); check the server, its log and {VARIABLE}, and try "
+            "again"
         ) from None
