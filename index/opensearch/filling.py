@@ -102,17 +102,18 @@ def create_index(
     plan = plan_of(cluster.place.shards, bm25)
     if base:
         _clone(cluster, base, name + FILLING)
-        cluster.ask("PUT", f"/{name}{FILLING}/_mapping", {"_meta": plan["mappings"]["_meta"]})
+        meta = {"_meta": plan["mappings"]["_meta"]}
+        cluster.ask("PUT", f"/{name}{FILLING}/_mapping", meta, seconds=LONG)
     else:
-        cluster.ask("PUT", f"/{name}{FILLING}", plan, safely=False)
-    cluster.ask("PUT", f"/{name}{FILLING}/_alias/{name}{WRITING}")
+        cluster.ask("PUT", f"/{name}{FILLING}", plan, seconds=LONG, safely=False)
+    cluster.ask("PUT", f"/{name}{FILLING}/_alias/{name}{WRITING}", seconds=LONG)
     return name
 
 
 def _clone(cluster: OpenSearchCluster, old: str, new: str) -> None:
     """Make the index `new` of the files of `old`, which takes no documents from then on."""
     # Only what takes no documents can be cloned.
-    cluster.ask("PUT", f"/{old}/_settings", {"index.blocks.write": True})
+    cluster.ask("PUT", f"/{old}/_settings", {"index.blocks.write": True}, seconds=LONG)
     settings = {"index.number_of_replicas": 0, "index.blocks.write": None, **_STAYING}
     body = {"settings": settings}
     cluster.ask("POST", f"/{old}/_clone/{new}", body, seconds=LONG, safely=False)
@@ -235,7 +236,7 @@ class OpenSearchWriter:
 def finish(cluster: OpenSearchCluster, name: str, facts: dict[str, Any]) -> None:
     """Mark the index `name` as whole, with `facts` about it; nothing is written to it any more."""
     last = {"index.number_of_replicas": cluster.place.replicas, "index.blocks.write": True}
-    cluster.ask("PUT", f"/{name}/_settings", last)
+    cluster.ask("PUT", f"/{name}/_settings", last, seconds=LONG)
     if cluster.place.replicas:
         try:
             _wait(cluster, name, "wait_for_status=green", seconds=60)
@@ -247,8 +248,9 @@ def finish(cluster: OpenSearchCluster, name: str, facts: dict[str, Any]) -> None
     if deleted_in(cluster, name):
         _merge(cluster, name, EXPUNGE)
     # Front ends that are started later compare these facts with their folder.
-    cluster.ask("PUT", f"/{name}/_mapping", {"_meta": {"veilsearch": 1, "whole": True, **facts}})
-    cluster.ask("PUT", f"/{name}/_settings", dict.fromkeys(_STAYING))
+    meta = {"_meta": {"veilsearch": 1, "whole": True, **facts}}
+    cluster.ask("PUT", f"/{name}/_mapping", meta, seconds=LONG)
+    cluster.ask("PUT", f"/{name}/_settings", dict.fromkeys(_STAYING), seconds=LONG)
 
 
 def _merge(cluster: OpenSearchCluster, name: str, how: str) -> None:
