@@ -30,7 +30,7 @@ from .postgres import SECRET, Cluster, cluster, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 NOW = test_store.NOW
-PLAIN = r"^PostgreSQL can't be used \(\w+\); check the server and VEILSEARCH_POSTGRESQL, and try"
+PLAIN = r"^PostgreSQL can't be used \(\w+\); check the server, its log and VEILSEARCH_POSTGRESQL, "
 
 
 @pytest.fixture(scope="module")
