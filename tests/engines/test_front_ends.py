@@ -236,6 +236,6 @@ def test_nothing_acknowledged_is_lost_when_either_is_killed(world: World) -> Non
         log.check()
     assert needles.files_with(root, frozenset(forgotten)) == ()
     if world.database:
-        kept = world.database.table_bytes()
+        kept = world.database.table_bytes(crashed=True)
         assert [user for user in forgotten if user.encode() in kept] == []
         assert [user for user in world.codes if user.encode() not in kept] == sorted(forgotten)

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -339,3 +340,22 @@ def test_verbs_use_the_server_and_say_what_a_backup_lacks(
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.setenv(VARIABLE, server.address)
     assert "install it with: pip install 'veilsearch[postgresql]'" in run.refused("codes", "--list")
+
+
+def test_the_page_finds_what_a_crash_leaves(database: Cluster) -> None:
+    import psycopg
+
+    with closing(psycopg.connect(database.address)) as busy:
+        busy.execute("CREATE TABLE crashing (name text)")
+        busy.execute("INSERT INTO crashing VALUES ('needle-of-a-crash')")
+        busy.commit()
+        busy.execute("ALTER TABLE crashing ALTER name TYPE text USING coalesce(name, '')")
+        database.run("CHECKPOINT")
+        database.stop()
+    database.start()
+    database.run("DROP TABLE crashing")
+    assert b"needle-of-a-crash" in database.table_bytes()
+    assert b"needle-of-a-crash" not in database.table_bytes(crashed=True)
+    for path in database.left_by_crashes():
+        path.unlink()
+    assert b"needle-of-a-crash" not in database.table_bytes()
