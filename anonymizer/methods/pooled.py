@@ -325,7 +325,7 @@ def _deal_part(
     profiles: Profiles,
     part: int,
 ) -> _DealtPart:
-    """Deal the users of `part` to groups of `size`, without those who are `left_over`."""
+    """Deal the users of `part` to groups of `size`; those in `left_over` get none."""
     numbers = secret_numbers_of(refuse_no_key(inputs.key), "left over", profiles.users)
     group_of = np.full(len(profiles), _UNASSIGNED, dtype=np.int64)
     order = [u for u in np.argsort(numbers).tolist() if profiles.users[u] not in left_over]

@@ -91,7 +91,7 @@ DEFAULTS = ProfileChoices()
 
 
 class LogOwners(NamedTuple):
-    """Those who may get a profile: users of a log or their sessions, in the order of spans."""
+    """Users of a log, or their sessions, who may get a profile; in the order of spans."""
 
     owned: OwnedEvents
     terms: list[str]

@@ -89,8 +89,8 @@ def people_of(profiles: Path, cohort: CohortCase, words: set[str]) -> StreamedPr
     """Return the people of `cohort` and their `profiles`; None if they may be sessions of people,
     or can't be read in pieces.
 
-    Of those who are called as a row may be, or as a text of release.json or one of `words`, it
-    keeps the names.
+    It keeps only names that must not be published: those that look like a row's, and those that
+    are also a text of release.json or one of `words`.
     """
     texts = words | {*evidence.texts_in(cohort.manifest)}
     try:

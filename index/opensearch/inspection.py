@@ -18,7 +18,7 @@ from ..model import Ints, SearchError
 from .client import LEAST, ClusterError, ClusterPlace, OpenSearchCluster
 from .filling import current_of, deleted_in, number_of, plan_of
 
-PAGE = 10_000  # documents whose numbers come in one answer, as many as a cluster gives
+PAGE = 10_000  # documents whose numbers come in one answer; a cluster gives no more
 _WAIT = "start the nodes that are missing, then wait until veilsearch doctor says green"
 _SECONDS = 5.0  # for a host to answer
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import console
 from ..errors import UsageError
@@ -79,10 +79,8 @@ def _parameters() -> str:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Write the release that `arguments` name; without -o serve it; return the exit code."""
-    from anonymizer.methods import promise_of
     from anonymizer.model import Release
 
-    from ..disclosure.kinds import kind_of
     from ..tasks.releasing import ReleaseRequest, takes_log, write_release_of
     from ..tasks.serving import (
         change_lines,
@@ -132,13 +130,22 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             )
         if not output:
             serve_release(workspace, place, profiles)
-    kind = kind_of(promise_of(made["method"], made["parameters"]))
-    console.answer(made, kind.lines(made), as_json=arguments.json)
-    if not arguments.json and (warning := kind.warning(made)):
-        console.say(warning)
-    if output and not arguments.json:
-        console.say(f"It is not served. To serve it: veilsearch use {shlex.quote(str(output))}")
+    _answer(made, output, as_json=arguments.json)
     return 0
+
+
+def _answer(made: dict[str, Any], output: Path | None, *, as_json: bool) -> None:
+    """Say what was `made`, and that a release in the folder `output` is not served."""
+    from anonymizer.methods import promise_of
+
+    from ..disclosure.kinds import kind_of
+
+    kind = kind_of(promise_of(made["method"], made["parameters"]))
+    console.answer(made, kind.lines(made), as_json=as_json)
+    if not as_json and (warning := kind.warning(made)):
+        console.say(warning)
+    if output and not as_json:
+        console.say(f"It is not served. To serve it: veilsearch use {shlex.quote(str(output))}")
 
 
 def _refuse_engine(arguments: argparse.Namespace, log: bool) -> None:

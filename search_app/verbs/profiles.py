@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import console
 from ..disclosure.numbers import count
@@ -13,6 +13,9 @@ from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Workspace
 from .arguments import add_engine, add_json, add_second, engine_of
+
+if TYPE_CHECKING:
+    from anonymizer.backends.spark import SparkEngine
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -122,11 +125,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         robots=arguments.drop_robots,
     )
     reading: dict[str, Any] = {"form": arguments.format, "rejects": arguments.rejects}
-    engine = engine_of(arguments)
-    if arguments.parts is not None and not engine:
-        raise UsageError("--parts needs --engine spark")
-    if engine and (arguments.searches or arguments.add):
-        raise UsageError("--engine spark makes profiles of a LOG; leave out --searches and --add")
+    engine = _engine_of(arguments)
     workspace = Workspace(settings.workspace)
     with workspace.writing("profiles"):
         settle_growth(workspace, settings)
@@ -164,6 +163,16 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         )
     console.answer(made, _lines(made), as_json=arguments.json)
     return 0
+
+
+def _engine_of(arguments: argparse.Namespace) -> SparkEngine | None:
+    """Return the cluster that `arguments` name, and refuse it for what it can't do."""
+    engine = engine_of(arguments)
+    if arguments.parts is not None and not engine:
+        raise UsageError("--parts needs --engine spark")
+    if engine and (arguments.searches or arguments.add):
+        raise UsageError("--engine spark makes profiles of a LOG; leave out --searches and --add")
+    return engine
 
 
 def seconds(text: str) -> int:

@@ -285,7 +285,7 @@ def _estimated(noisy: Sequence[int], base: Profiles, options: DpRows, people: in
 
 
 def _served(base: Profiles, profiles: Profiles, room: Ints) -> Ints:
-    """Return a close topic of `base` for each user; each topic gets as many as it has `room`."""
+    """Return a close topic of `base` for each user; each topic gets at most its `room`."""
     column = {term: at for at, term in enumerate(base.terms)}
     columns = np.array([column.get(term, -1) for term in profiles.terms], dtype=np.int64)
     known = np.flatnonzero(columns >= 0)
