@@ -14,7 +14,7 @@ import numpy as np
 {early}
 
 def loops():
-    from anonymizer.compiled import compiled
+    from loops.kept import compiled
 
     @compiled
     def by_value(values):
@@ -46,7 +46,7 @@ for first in (0, 1):
 """
 
 
-@pytest.mark.parametrize("early", ["", "import anonymizer.compiled"])
+@pytest.mark.parametrize("early", ["", "import loops.kept"])
 def test_loops_kept_by_two_processes_work_together(
     early: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
