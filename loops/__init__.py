@@ -1,1 +1,1 @@
-"""Hot loops of the anonymizer and of the index, compiled by numba; their machine code is kept."""
+"""Loops compiled by numba, for the anonymizer and the index; and where such code is kept."""

@@ -12,10 +12,9 @@ import itertools
 import os
 import secrets
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from types import CodeType, ModuleType, NoneType
 from typing import Any, TypeVar, cast
@@ -24,6 +23,8 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core.event import Listener, install_listener
+
+from .place import folder
 
 try:  # names that numba keeps to itself
     from numba.core.bytecode import FunctionIdentity
@@ -68,10 +69,10 @@ class _KeptCode:
         self._name = f"{made.__module__}.{made.__qualname__}".replace(".<locals>", "")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        folder = _folder()
-        if folder is None:
+        place = folder()
+        if place is None:
             return None
-        files = self._files(folder, sig, target_context.codegen())
+        files = self._files(place, sig, target_context.codegen())
         # Where nothing is kept, or a file is broken, the loop is compiled again.
         with suppress(Exception):
             kept = files.load(None)
@@ -84,28 +85,28 @@ class _KeptCode:
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        folder = _folder()
+        place = folder()
         # As in numba's own cache: lifted loops and dynamic globals can't be loaded again.
-        if folder is None or data.lifted or data.library.has_dynamic_globals:
+        if place is None or data.lifted or data.library.has_dynamic_globals:
             return
-        files = self._files(folder, sig, data.codegen)
+        files = self._files(place, sig, data.codegen)
         # The disk may be full, or another process may be removing files, too.
         with suppress(OSError):
             files.flush()  # begins with an empty index, as the old one may be broken
             files.save(None, data._reduce())
             # Remove the machine code of all but the newest versions of the loop.
-            kept = folder.glob(f"{self._name}-*-*.nb?")
+            kept = place.glob(f"{self._name}-*-*.nb?")
             paths = sorted(kept, key=lambda path: -path.stat().st_mtime_ns)
             versions = dict.fromkeys(path.name.removeprefix(self._name)[:17] for path in paths)
             for version in list(versions)[_VERSIONS:]:
-                for path in folder.glob(f"{self._name}{version}-*"):
+                for path in place.glob(f"{self._name}{version}-*"):
                     path.unlink()
 
-    def _files(self, folder: Path, sig: Any, codegen: Any) -> Any:
+    def _files(self, place: Path, sig: Any, codegen: Any) -> Any:
         """Return the files of one signature on one kind of processor: an index of one entry."""
         parts = "\n".join((repr(codegen.magic_tuple()), *_type_parts(sig)))
         kind = hashlib.sha256(parts.encode()).hexdigest()
-        return _OWN[0](str(folder), f"{self._name}-{self._digest[:16]}-{kind[:16]}", self._digest)
+        return _OWN[0](str(place), f"{self._name}-{self._digest[:16]}-{kind[:16]}", self._digest)
 
     @cached_property
     def _digest(self) -> str:
@@ -128,25 +129,6 @@ _number_functions_anew()
 # A forked process would go on from its parent's number.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_number_functions_anew)
-
-
-@cache
-def _folder() -> Path | None:
-    """Return where machine code is kept: the user's cache, or next to this file, or None."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    own = Path(chosen, "veilsearch", "compiled")
-    for place in (own, Path(__file__).parent / "__pycache__"):
-        with suppress(OSError, RuntimeError):  # OSError: read-only; RuntimeError: no home folder
-            folder = place.expanduser()
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            facts = folder.stat()
-            # Code from here is executed, so nobody else may own the folder or write to it.
-            if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o022):
-                continue
-            # Only writing shows whether a file can be written here.
-            tempfile.TemporaryFile(dir=folder).close()
-            return folder
-    return None
 
 
 def _parts(made: Any, met: set[object]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
 
 from loops import kept as machine
+from loops import place
 from loops.kept import compiled, when_compiling
 
 INNER = """
@@ -39,12 +40,12 @@ def doubled(number):
 
 
 ROOT = Path(__file__).parents[2]
-FOLDER = machine._folder.__wrapped__
+FOLDER = place.folder.__wrapped__
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(machine, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(machine, "folder", lambda: tmp_path)
     return tmp_path
 
 
@@ -181,7 +182,7 @@ def test_of_each_loop_the_newest_versions_are_kept(
 def test_where_nothing_can_be_written_loops_are_compiled_each_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch, gone: str | None
 ) -> None:
-    monkeypatch.setattr(machine, "_folder", lambda: gone and folder / gone)
+    monkeypatch.setattr(machine, "folder", lambda: gone and folder / gone)
     assert call() == call() == (32, True)
     assert not list(folder.iterdir())
 
