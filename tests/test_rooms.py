@@ -56,7 +56,7 @@ LAYERS = {
     " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > families > arrays|promise|errors",
     "index": "inspection|archive > build > opening|sources > lucene|forward|corpora > manifest"
-    " > model",
+    " > brief|model",
     "search_app": "__main__|wsgi > cli > verbs|api > server > web"
     " > backup|forgetting|experiments|study|lesson > tasks > town|disclosure > evaluation"
     " > accounts > workspace > search > measures > settings|console > errors",

@@ -25,6 +25,7 @@ from typing import Any
 
 from loops.place import folder
 
+from ..brief import is_one_search
 from ..model import SearchError
 
 OPTIONS: tuple[str, ...] = (
@@ -45,7 +46,10 @@ talking = RLock()  # held by the thread that uses Java
 
 
 def start(heap: str = "2g") -> None:
-    """Start the JVM, with a memory of `heap`, unless it runs already."""
+    """Start the JVM, with a memory of `heap`, unless it runs already.
+
+    For one search it runs without the second compiler, which would pay only later.
+    """
     with talking:
         try:
             if not runs():
@@ -127,7 +131,8 @@ def _launch(heap: str) -> None:
         if _TERRIER in sys.modules:
             sys.modules[_TERRIER].java.init()
         else:
-            jnius_config.add_options(ALONE, *_from_archive())
+            quickly = ["-XX:TieredStopAtLevel=1"] if is_one_search() else []
+            jnius_config.add_options(ALONE, *_from_archive(), *quickly)
             prepare(jnius_config)
         import jnius
     quiet(jnius)
