@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,3 +24,21 @@ def one_search() -> Iterator[None]:
 def is_one_search() -> bool:
     """Return whether what is opened now serves one search only."""
     return _ONE.get()
+
+
+def spare_modules() -> None:
+    """Let parts of numpy load only when something uses them."""
+    # SciPy touches all of numpy's names. Of these two nobody uses anything, and to load them takes
+    # a twentieth of a search.
+    import numpy as np
+
+    for part in ("f2py", "testing"):
+        name = f"numpy.{part}"
+        spec = None if name in sys.modules else importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            continue
+        loader = importlib.util.LazyLoader(spec.loader)
+        spec.loader = loader
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+        setattr(np, part, module)

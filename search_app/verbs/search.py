@@ -144,8 +144,9 @@ def _open(arguments: argparse.Namespace, settings: Settings, personal: bool) -> 
 
 
 def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
-    from index.brief import one_search
+    from index.brief import one_search, spare_modules
 
+    spare_modules()
     from ..search.request import rule_of
 
     user = _user(arguments)
