@@ -104,9 +104,7 @@ def test_what_the_disk_changed_by_itself_is_found_by_what_reads_all_bytes(folder
     assert faults(folder, brief=False) == ["forward/part has changed since it was built"]
 
 
-def test_another_build_in_the_same_files_is_read_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_build_in_the_same_files_is_read_again(folder: Path) -> None:
     assert faults(folder) == []
     manifest = read_manifest(folder)
     manifest["files"]["forward/part"]["sha256"] = "0" * 64
