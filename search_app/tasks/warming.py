@@ -82,4 +82,7 @@ _LOG = "".join(
 )
 
 if __name__ == "__main__":
+    from index.archive import make
+
     compile_loops()
+    make()  # unless the set-up did
