@@ -67,7 +67,7 @@ def compile_loops() -> None:
         rows = represent(profiles, grouping, "centroid")
         release = Release(rows, profiles.users, grouping.group_of, "none", {}, promise=UNKNOWN)
         facts(profiles, release)
-        # Terms of WordNet are numbered anew, so their columns are sorted.
+        # Terms of WordNet get other numbers, so their columns are sorted.
         one = np.zeros(1, np.uint32)
         by_column(np.arange(2), np.zeros(1, np.int32), Events(one, one, one))
         write_release(release, folder / "release", seed=0, input_hash="")

@@ -29,7 +29,7 @@ def test_a_whole_archive_is_mapped_and_a_damaged_one_ignored_in_silence(
     made = archive.make()
     assert made
     assert list(tmp_path.iterdir()) == [made]
-    assert says() == plain.replace("mixed mode", "mixed mode, sharing")
+    assert says().replace(", sharing", "") == plain != says()
     assert archive.make() == made
     good = made.read_bytes()
     middle = len(good) // 2
