@@ -60,9 +60,9 @@ def list_classes(listed: Path) -> None:
         documents = [Document(str(at), f"title {at}", "some text") for at in range(3)]
         build_index(documents, _OneTerm(), folder, account=Account(), heap=_HEAP)
         lucene, _ = open_index(folder, heap=_HEAP)
-        found = lucene.pool("some text", 2, deadline=60)
-        lucene.documents(found.rows.tolist())
-        lucene.ids(found.rows)
+        pool = lucene.pool("some text", 2, deadline=60)
+        lucene.documents(pool.rows.tolist())
+        lucene.ids(pool.rows)
         lucene.pool('"some text" +title -none', 2, operators=True)
         lucene.close()
 
