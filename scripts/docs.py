@@ -33,7 +33,7 @@ from typing import Any, NamedTuple, cast, get_args, get_type_hints
 from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("anonymizer", "index", "search_app")
+PACKAGES = ("anonymizer", "index", "loops", "search_app")
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 _PART = re.compile(r"(<!-- scripts/docs\.py: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 

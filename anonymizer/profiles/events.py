@@ -196,6 +196,15 @@ def _by_user(user: Any, free: Any, order: Any) -> None:
 
 
 @compiled
+def _reorder(values: Any, order: Any) -> None:
+    """Put `values` in `order`, in place."""
+    # To assign one slice to another would compile for a second: numba words an error of its own.
+    before = values.copy()
+    for i in range(order.size):
+        values[i] = before[order[i]]
+
+
+@compiled
 def _by_time(order: Any, at: Any, time: Any) -> None:
     """Sort each user's events by time; equal times stay in log order."""
     for span in range(at.size - 1):
@@ -205,7 +214,7 @@ def _by_time(order: Any, at: Any, time: Any) -> None:
         for i in range(1, own.size):
             sorted_already = sorted_already and time[own[i - 1]] <= time[own[i]]
         if not sorted_already:
-            own[:] = own[np.argsort(time[own], kind="mergesort")]
+            _reorder(own, np.argsort(time[own], kind="mergesort"))
 
 
 @compiled
@@ -324,7 +333,7 @@ def _sort(rows: Any, at: Any, columns: Any, events: Any) -> None:
     for row in rows:
         low, high = at[row], at[row + 1]
         order = np.argsort(columns[low:high], kind="mergesort")
-        columns[low:high] = columns[low:high][order]
-        events.times[low:high] = events.times[low:high][order]
-        events.first[low:high] = events.first[low:high][order]
-        events.last[low:high] = events.last[low:high][order]
+        _reorder(columns[low:high], order)
+        _reorder(events.times[low:high], order)
+        _reorder(events.first[low:high], order)
+        _reorder(events.last[low:high], order)
