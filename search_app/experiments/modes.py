@@ -34,6 +34,9 @@ from .facts import Facts
 DRAWS = 8  # random orders of each pool
 # The first of two stages picks one document in PICKED: 200 of 1,000, as the device's page does.
 PICKED = 5
+_AT_ONCE = 256  # questions whose documents are sorted together
+_BITS = 12  # of a place in a pool
+_MOST = 1000  # larger scores have no key of 63 bits in steps of 1e-12
 EVIDENCE = "group-evidence"  # the mode whose questions have a standing
 
 
@@ -80,10 +83,19 @@ class Mode(NamedTuple):
 
 def best_first(scores: Floats, hits: Ints) -> Ints:
     """Return the order of each row of `scores`, best first; places from `hits` on stay last."""
-    # Rounded as search rounds. The sort is stable, so ties keep Lucene's order.
-    keys = -np.round(scores, DECIMALS)
-    keys[np.arange(scores.shape[1])[None, :] >= hits[:, None]] = np.inf
-    return np.argsort(keys, axis=1, kind="stable").astype(np.int64)
+    # Rounded as search rounds; ties keep Lucene's order. Whole numbers are sorted several times
+    # faster than scores. Their last bits are the place, so no two are equal.
+    places, orders = np.arange(scores.shape[1]), np.empty(scores.shape, dtype=np.int64)
+    for at in range(0, len(scores), _AT_ONCE):
+        some, beyond = scores[at : at + _AT_ONCE], places >= hits[at : at + _AT_ONCE, None]
+        if places.size <= 1 << _BITS and np.abs(some).max(initial=0) < _MOST:
+            keys = np.rint(some * -(10.0**DECIMALS)).astype(np.int64) << _BITS
+            keys[beyond] = np.iinfo(np.int64).max >> _BITS << _BITS
+            orders[at : at + _AT_ONCE] = np.sort(keys | places) & ((1 << _BITS) - 1)
+        else:
+            keys = np.where(beyond, np.inf, -np.round(some, DECIMALS))
+            orders[at : at + _AT_ONCE] = np.argsort(keys, kind="stable")
+    return orders
 
 
 def places_in(order: Ints) -> Ints:
