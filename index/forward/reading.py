@@ -141,11 +141,13 @@ class Forward:
 
     def cosines(self, rows: Ints, target: Target) -> Floats:
         """Return the cosines of the documents of `rows` with `target`, rounded to 12 decimals."""
-        profile = np.zeros(len(self.terms))
-        profile[target.columns] = target.factors
-        rows = self.checked(rows)
+        rows, profile = self.checked(rows), self.blank
         lengths: Floats = self._norms[target.vectors][rows] * target.length
-        products = row_products(rows, *self._parts, profile)
+        profile[target.columns] = target.factors
+        try:
+            products = row_products(rows, *self._parts, profile)
+        finally:
+            profile[target.columns] = 0.0
         cosines = np.zeros(len(rows))
         np.divide(products, lengths, out=cosines, where=lengths > 0)
         # Rounded, so that documents tie if only rounding differs.

@@ -79,6 +79,7 @@ class Mode(NamedTuple):
     scores: Callable[[Situation], Iterator[Floats]]
     needs_release: bool = False
     by_pool: bool = False  # scores of a small pool are not the first ones of a larger pool
+    of_all: bool = False  # scores depend on neither release nor seed
 
 
 def best_first(scores: Floats, hits: Ints) -> Ints:
@@ -257,11 +258,11 @@ def _row_of(situation: Situation) -> Ints:
 
 
 _OURS: dict[str, Mode] = {
-    "none": Mode(_plain),
+    "none": Mode(_plain, of_all=True),
     "random": Mode(_shuffled),
-    "own": Mode(_by(_own)),
-    "average": Mode(_by(_everybodys("centroid"))),
-    "union": Mode(_by(_everybodys("union"))),
+    "own": Mode(_by(_own), of_all=True),
+    "average": Mode(_by(_everybodys("centroid")), of_all=True),
+    "union": Mode(_by(_everybodys("union")), of_all=True),
     "random-groups": Mode(_by(random_groups), needs_release=True),
     "group": Mode(_by(_group), needs_release=True),
     "left-out": Mode(_by(_left_out), needs_release=True),

@@ -83,8 +83,10 @@ def test_cosines_equal_the_naive_twins(
 ) -> None:
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=10))
     with TemporaryDirectory() as folder:
-        found = cosines(forward_of(texts, Path(folder)), rows, profile, vectors)
+        forward = forward_of(texts, Path(folder))
+        found = cosines(forward, rows, profile, vectors)
     assert found == pytest.approx(naive(texts, rows, profile, vectors), abs=1.1e-12)
+    assert not forward.blank.any()  # the next profile begins with zeros
 
 
 def shares(
