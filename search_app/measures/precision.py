@@ -131,8 +131,11 @@ def kendall_tau(orders: Ints) -> Floats:
     size = orders.shape[-1]
     if size < 2:
         return _none(orders)
-    wrong = inversions(orders.reshape(-1, size)).reshape(orders.shape[:-1])
-    return 1 - 4 * wrong / (size * (size - 1))
+    wrong: Ints = inversions(np.ascontiguousarray(orders.reshape(-1, size))).reshape(
+        orders.shape[:-1]
+    )
+    tau: Floats = 1 - 4 * wrong / (size * (size - 1))
+    return tau
 
 
 def rank_biased_overlap(orders: Ints, p: float = PERSISTENCE) -> Floats:
