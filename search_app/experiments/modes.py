@@ -16,7 +16,8 @@ from anonymizer.arrays import Floats, Ints
 from anonymizer.families import Addition, Family, function
 from anonymizer.model import Grouping, Profiles, Release
 from anonymizer.rows.representative import REPRESENTATIVES, represent
-from index.forward.reading import Forward
+from index.forward.products import LANES
+from index.forward.reading import Forward, Target
 
 from ..search.rerank import DECIMALS
 from ..search.smoothing import (
@@ -133,16 +134,24 @@ def cosines(situation: Situation, interests: Interests) -> Floats:
     columns = forward.columns(interests.terms)
     scores = np.zeros((len(questions), situation.depth))
     rows = interests.row_of[questions.user]
-    # By row and not by question, as the target vector of a row serves all its questions.
-    for row in np.unique(rows[rows >= 0]).tolist():
-        low, high = interests.weights.indptr[row : row + 2]
-        own = columns[interests.weights.indices[low:high]]
-        target = forward.target(own, interests.weights.data[low:high], situation.vectors)
-        served = np.flatnonzero(rows == row)
-        pools, part = questions.pools[served, : situation.depth], scores[served]
-        inside = pools >= 0
-        part[inside] = forward.cosines(pools[inside], target)
-        scores[served] = part
+    # By row and not by question, as the target vector of a row serves all its questions. Several
+    # rows at once, as their questions find many of the same documents.
+    used = np.unique(rows[rows >= 0]).tolist()
+    for at in range(0, len(used), LANES):
+        some = used[at : at + LANES]
+        served = [np.flatnonzero(rows == row) for row in some]
+        pools = [questions.pools[few, : situation.depth] for few in served]
+        targets = list[Target]()
+        for row in some:
+            low, high = interests.weights.indptr[row : row + 2]
+            own = columns[interests.weights.indices[low:high]]
+            weights = interests.weights.data[low:high]
+            targets.append(forward.target(own, weights, situation.vectors))
+        made = forward.cosines_with_each([pool[pool >= 0] for pool in pools], targets)
+        for few, pool, of_row in zip(served, pools, made, strict=True):
+            part = np.zeros(pool.shape)
+            part[pool >= 0] = of_row
+            scores[few] = part
     return scores
 
 
