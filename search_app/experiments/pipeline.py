@@ -93,7 +93,8 @@ def block_of(unit: str, mode: str, pool: int, scores: Sequence[Floats], gold: Go
     hits = np.minimum(gold.questions.hits, depth)
     own = gold.places(depth)
     best = [best_first(some[:, :depth], hits) for some in scores]
-    orders = [np.take_along_axis(own, order, axis=1) for order in best]
+    begins = np.arange(0, own.size, max(depth, 1))[:, None]  # of pools, one after the other
+    orders = [own.take(order + begins) for order in best]
     measured = [measured_by_size(some.__getitem__, hits) for some in orders]
     relevant, kind = gold.questions.relevant, gold.questions.kind
     if relevant is not None and kind is not None:
