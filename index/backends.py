@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from .lucene import jvm
+from .lucene.blocks import BlockWriter
 from .lucene.java import ANALYZERS
 from .lucene.searching import LuceneIndex
 from .manifest import REMEDY, read_manifest
-from .model import Document, Index, SearchError, Whole
+from .model import Index, SearchError, Whole
 from .opensearch.client import ClusterError, OpenSearchCluster
 from .opensearch.copying import copy_files, send_files
 from .opensearch.filling import (
@@ -51,22 +52,6 @@ class FilledIndex(Index, Protocol):
         """Return the numbers under which the documents of `rows`, which ascend, were added."""
 
 
-class IndexWriter(Protocol):
-    """What adds to an index that nobody searches yet."""
-
-    def add(self, document: Document) -> None:
-        """Add `document` under the next number."""
-
-    def drop(self, number: int) -> None:
-        """Drop the document that was added under `number`, now or before."""
-
-    def commit(self, *, one_segment: bool) -> None:
-        """Write all that waits, without what was dropped; `one_segment` merges."""
-
-    def close(self) -> None:
-        """Close the index; what was not committed does not stay."""
-
-
 class NewBuild(NamedTuple):
     """A build of the index `name` that is to be made in `folder`."""
 
@@ -92,7 +77,7 @@ class LuceneBackend:
     heap: str = "2g"
     name: ClassVar = "Lucene"
 
-    def writer(self, new: NewBuild) -> tuple[IndexWriter, dict[str, Any]]:
+    def writer(self, new: NewBuild) -> tuple[BlockWriter, dict[str, Any]]:
         """Return a writer of `new`, after linking what its base has, and more for its manifest."""
         from .lucene.writing import LuceneWriter  # who only searches needs none of it
 
@@ -130,7 +115,7 @@ class OpenSearchBackend:
     heap: str = "2g"
     name: ClassVar = "OpenSearch"
 
-    def writer(self, new: NewBuild) -> tuple[IndexWriter, dict[str, Any]]:
+    def writer(self, new: NewBuild) -> tuple[BlockWriter, dict[str, Any]]:
         """Return a writer of `new` in the cluster, and more for its manifest."""
         alias, facts = alias_of(self.cluster, new.name), new.facts
         base = read_manifest(new.base)[_PLACE]["index"] if new.base else None

@@ -103,13 +103,19 @@ def _power(series: Floats, exponent: int, length: int) -> Floats:
 
 def _times(one: Floats, other: Floats, length: int) -> Floats:
     """Return the product of two polynomials, cut or filled up with zeros to `length`."""
-    if one.size * other.size <= _DIRECT:
-        product = np.convolve(one, other)[:length]
+    longer, shorter = (one, other) if one.size >= other.size else (other, one)
+    if shorter.size == 1:
+        product = longer * shorter[0]
+    elif one.size * other.size <= _DIRECT:
+        # What np.convolve does after checks that take as long as this.
+        product = np.correlate(longer, shorter[::-1], "full")
     else:
         size = one.size + other.size - 1
         product = np.fft.irfft(np.fft.rfft(one, size) * np.fft.rfft(other, size), size)[:length]
         # Rounding in the transform can make a 0 negative.
         product = np.maximum(product, 0.0)
+    if product.size >= length:
+        return product[:length]
     filled = np.zeros(length)
     filled[: product.size] = product
     return filled
@@ -117,7 +123,10 @@ def _times(one: Floats, other: Floats, length: int) -> Floats:
 
 def _running(factors: Sequence[Floats], length: int) -> list[Floats]:
     """Return the products of the first 0, 1, 2, ... of `factors`."""
-    products = [_times(np.ones(1), np.ones(1), length)]
+    products = [np.ones(1)]
+    # A 1 of this length is transformed, too, and its rounding is in figures that were published.
+    if length * length > _DIRECT:
+        products = [_times(np.ones(1), np.ones(1), length)]
     for factor in factors:
         products.append(_times(products[-1], factor, length))
     return products

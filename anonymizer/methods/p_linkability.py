@@ -188,7 +188,17 @@ def _vectors(inputs: Inputs, options: PLinkability) -> csr_matrix | Floats:
 
     profiles, sample = inputs.profiles, inputs.sample
     if options.similarity == "profiles":
-        return unit_rows(_augmented(inputs, options))
+        if inputs.kept is None:
+            return unit_rows(_augmented(inputs, options))
+        # The same for each seed and p, so an experiment makes them once for all of these.
+        how = options.augment, options.a, options.combine, options.sense, options.neighbours
+        of = inputs.kept.get("vectors", (None, None, None))[:3]
+        if of[0] is not profiles or of[1] is not inputs.links or of[2] != how:
+            inputs.kept.clear()  # no two are in memory
+            vectors = unit_rows(_augmented(inputs, options))
+            inputs.kept["vectors"] = profiles, inputs.links, how, vectors
+        kept: csr_matrix = inputs.kept["vectors"][3]
+        return kept
     if sample is None:
         raise BadParameter("similarity=documents needs a sample of an index's documents")
     size = sample.vectors.shape[0]

@@ -13,6 +13,7 @@ from loops.kept import compiled
 from ..model import Floats, Ints, Whole
 
 _BLOCK = 8  # rows
+LANES = 8  # vectors that are multiplied together
 STEPS = 1 << 16  # from -1 to 1
 SURELY = 0.01  # steps
 HELD = 12  # of a vector's steps with a pool, the largest ones
@@ -51,6 +52,41 @@ def row_products(
     # A result that nobody needs, or the compiler would drop the touching.
     products[rows.size] = touched
     return products[:-1]
+
+
+@compiled
+def lane_products(
+    rows: Ints, starts: Whole, columns: Whole, values: Whole, places: Whole, vectors: Floats
+) -> Floats:
+    """Return the products of `rows` with LANES vectors, to the bit those of `row_products`.
+
+    A row of `vectors` is what all have in one column; `places` says which row is that of a column.
+    """
+    # Most columns are in no vector. These share a row of zeros, so what is read stays in the cache.
+    # The four partial sums are made one after the other, each for all vectors at once.
+    products, sums = np.empty((rows.size, LANES)), np.empty((4, LANES))
+    for at in range(rows.size):
+        low, high = starts[rows[at]], starts[rows[at] + 1]
+        fours = low + (high - low) // 4 * 4
+        for first in range(4):
+            a = b = c = d = e = f = g = h = 0.0
+            i, end = low + first, high if first == 0 else fours
+            while i < end:
+                value, vector = values[i], vectors[places[columns[i]]]
+                a += value * vector[0]
+                b += value * vector[1]
+                c += value * vector[2]
+                d += value * vector[3]
+                e += value * vector[4]
+                f += value * vector[5]
+                g += value * vector[6]
+                h += value * vector[7]
+                i += 4 if i < fours else 1
+            own = sums[first]
+            own[0], own[1], own[2], own[3], own[4], own[5], own[6], own[7] = a, b, c, d, e, f, g, h
+        for lane in range(LANES):
+            products[at, lane] = (sums[0, lane] + sums[1, lane]) + (sums[2, lane] + sums[3, lane])
+    return products
 
 
 @compiled

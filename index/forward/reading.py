@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Floats, Ints, SearchError, Whole
-from .products import alike, products_away, row_parts, row_products
+from .products import LANES, alike, lane_products, products_away, row_parts, row_products
 from .spelling import Spelling
 
 ARRAYS = ("numbers", "indptr", "indices", "tf", "df", "norms_tf", "norms_tfidf")
@@ -141,11 +141,37 @@ class Forward:
 
     def cosines(self, rows: Ints, target: Target) -> Floats:
         """Return the cosines of the documents of `rows` with `target`, rounded to 12 decimals."""
-        profile = np.zeros(len(self.terms))
+        rows, profile = self.checked(rows), self.blank
         profile[target.columns] = target.factors
-        rows = self.checked(rows)
+        try:
+            products = row_products(rows, *self._parts, profile)
+        finally:
+            profile[target.columns] = 0.0
+        return self._cosines(products, rows, target)
+
+    def cosines_with_each(self, rows: Sequence[Ints], targets: Sequence[Target]) -> list[Floats]:
+        """Return for each of `targets`, at most LANES, its cosines with its own `rows`.
+
+        They are those of `cosines`, to the bit, but take less time: a document is read only once.
+        """
+        rows, there = [*map(self.checked, rows)], np.zeros(self.documents, dtype=np.bool_)
+        for own in rows:
+            there[own] = True
+        columns = np.unique(np.concatenate([target.columns for target in targets]))
+        places = np.zeros(len(self.terms), dtype=np.int32)
+        places[columns] = np.arange(1, columns.size + 1)
+        profiles = np.zeros((columns.size + 1, LANES))
+        for lane, target in enumerate(targets):
+            profiles[places[target.columns], lane] = target.factors
+        products = lane_products(np.flatnonzero(there), *self._parts, places, profiles)
+        row_at = np.cumsum(there) - 1
+        return [
+            self._cosines(products[row_at[own], lane], own, target)
+            for lane, (own, target) in enumerate(zip(rows, targets, strict=True))
+        ]
+
+    def _cosines(self, products: Floats, rows: Ints, target: Target) -> Floats:
         lengths: Floats = self._norms[target.vectors][rows] * target.length
-        products = row_products(rows, *self._parts, profile)
         cosines = np.zeros(len(rows))
         np.divide(products, lengths, out=cosines, where=lengths > 0)
         # Rounded, so that documents tie if only rounding differs.

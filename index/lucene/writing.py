@@ -8,13 +8,14 @@ call for each field of each document takes longer than indexing it.
 from __future__ import annotations
 
 import json
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..model import Document
 from . import jvm
+from .blocks import BlockWriter
 from .java import (
     ENGLISH,
     analyzer,
@@ -30,10 +31,6 @@ from .java import (
 )
 
 BUFFER_SHARE = 8  # one part in 8 of Java's memory holds documents that are not written yet
-BLOCK = 1 << 20  # characters that cross to Java together
-LEAST = 100  # characters that are added for each document, also an empty one
-WAITING = 2  # blocks, at most, that wait for Java, so that memory stays flat
-
 WRITING = "the index can't be written"
 REMEDY = "; check space and rights"
 FIELD = "org.apache.lucene.document.Field"
@@ -43,17 +40,12 @@ STRING = "Ljava/lang/String;"
 STEP = f"(I[{STRING}[{STRING}[{STRING}[{STRING}I)V"  # place, four columns, first number
 
 
-class LuceneWriter:
+class LuceneWriter(BlockWriter):
     """Adds to a new or old index in a folder; files are added and removed, never changed."""
 
     def __init__(self, folder: Path, first: int = 0, language: str = ENGLISH) -> None:
+        super().__init__(first)
         self._folder = folder
-        self._next = first
-        self._block: list[Document] = []
-        self._characters = 0
-        self._dropped: list[int] = []
-        self._thread = ThreadPoolExecutor(1)
-        self._sent: deque[Future[None]] = deque()
         with talking(WRITING, REMEDY):
             config = java("org.apache.lucene.index.IndexWriterConfig")(analyzer(language))
             # This policy merges only neighbours, so documents keep their order.
@@ -67,22 +59,8 @@ class LuceneWriter:
             self._writer = java("org.apache.lucene.index.IndexWriter")(directory(folder), config)
             self._add_block = _block_adder(self._writer)
 
-    def add(self, document: Document) -> None:
-        """Add `document` under the next number."""
-        self._block.append(document)
-        shown = len(document.id) + len(document.title) + len(document.text) + len(document.url)
-        self._characters += LEAST + shown
-        if self._characters >= BLOCK:
-            self._send()
-
-    def drop(self, number: int) -> None:
-        """Drop the document that was added under `number`, now or before."""
-        self._dropped.append(number)
-
-    def commit(self, *, one_segment: bool) -> None:
-        """Commit without dropped documents, so that statistics are right; `one_segment` merges."""
-        self._send()
-        self._wait(0)
+    def _finish(self, one_segment: bool) -> None:
+        # Without dropped documents, so that statistics are right.
         with talking(WRITING, REMEDY):
             if self._dropped:
                 values = java("org.apache.lucene.document.NumericDocValuesField")
@@ -96,27 +74,16 @@ class LuceneWriter:
     def close(self) -> None:
         """Close the index; what was not committed is rolled back."""
         try:
-            for block in self._sent:
-                block.cancel()
             self._thread.submit(jvm.detach)
         finally:
             # A thread whose start was interrupted would wait forever.
-            self._thread.shutdown()
+            super().close()
         with talking(WRITING, REMEDY):
             self._writer.rollback()
         (self._folder / "write.lock").unlink(missing_ok=True)
 
-    def _send(self) -> None:
-        """Hand a block to the thread that uses Java; documents are read meanwhile."""
-        block, self._block, self._characters = self._block, [], 0
-        if block:
-            self._wait(WAITING)
-            self._sent.append(self._thread.submit(self._add, block, self._next))
-            self._next += len(block)
-
-    def _wait(self, left: int) -> None:
-        while len(self._sent) > left:
-            self._sent.popleft().result()
+    def _prepared(self, block: list[Document], first: int) -> Callable[[], None]:
+        return partial(self._add, block, first)
 
     def _add(self, block: list[Document], first: int) -> None:
         columns = (

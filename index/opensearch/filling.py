@@ -13,22 +13,20 @@ from __future__ import annotations
 
 import re
 import time
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from ..lucene.blocks import BlockWriter
 from ..lucene.java import ENGLISH
 from ..lucene.tokens import places_of
 from ..model import Document, SearchError
 from .client import PATIENCE, ClusterError, OpenSearchCluster
 from .terms import ANALYZER, text_of
 
-BLOCK = 2 << 20  # characters of text that one request takes
-LEAST = 500  # characters that are added for each document, also an empty one
 _FLUSH = "_flush?force=true&wait_if_ongoing=true"
 EXPUNGE = "only_expunge_deletes=true"
 TRIES = 60  # a second apart, to be rid of deleted documents: a cluster lets go of all in half that
-WAITING = 2  # requests, at most, that wait for the cluster, so that memory stays flat
 LONG = 3600.0  # seconds for what a cluster does to a whole index
 FILES = "-files"  # ends the name of the index that holds the folder's files
 FILLING = "-filling"  # ends the name of an index that takes documents
@@ -153,34 +151,18 @@ def plan_of(shards: int, bm25: tuple[float, float]) -> dict[str, Any]:
     }
 
 
-class OpenSearchWriter:
+class OpenSearchWriter(BlockWriter):
     """Adds to an index in a cluster that nobody searches yet."""
+
+    most, least = 2 << 20, 500
 
     def __init__(
         self, cluster: OpenSearchCluster, name: str, first: int = 0, language: str = ENGLISH
     ) -> None:
+        super().__init__(first)
         self._cluster, self._name, self._language = cluster, name, language
-        self._next, self._characters = first, 0
-        self._block: list[Document] = []
-        self._dropped: list[int] = []
-        self._thread = ThreadPoolExecutor(1)
-        self._sent: deque[Future[None]] = deque()
 
-    def add(self, document: Document) -> None:
-        """Add `document` under the next number."""
-        self._block.append(document)
-        self._characters += LEAST + len(document.title) + len(document.text)
-        if self._characters >= BLOCK:
-            self._send()
-
-    def drop(self, number: int) -> None:
-        """Drop the document that was added under `number`, now or before."""
-        self._dropped.append(number)
-
-    def commit(self, *, one_segment: bool) -> None:
-        """Make all that was added searchable, without what was dropped; `one_segment` merges."""
-        self._send()
-        self._wait(0)
+    def _finish(self, one_segment: bool) -> None:
         for low in range(0, len(self._dropped), 10_000):
             part = self._dropped[low : low + 10_000]
             self._bulk([{"delete": {"_id": str(number)}} for number in part])
@@ -192,32 +174,16 @@ class OpenSearchWriter:
         merge = "max_num_segments=1" if one_segment else EXPUNGE
         _merge(self._cluster, self._name, merge)
 
-    def close(self) -> None:
-        """Send nothing more; an index that was not finished is removed by the next fill."""
-        for block in self._sent:
-            block.cancel()
-        self._thread.shutdown()
-
-    def _send(self) -> None:
-        """Analyze a block, and hand it to the thread that waits for the cluster."""
-        block, self._block, self._characters = self._block, [], 0
-        if not block:
-            return
+    def _prepared(self, block: list[Document], first: int) -> Callable[[], None]:
         texts = [text for one in block for text in (f"{one.title} {one.text}", one.title)]
         written = [text_of(places) for places in places_of(texts, self._language)]
         lines: list[Any] = []
         for at, one in enumerate(block):
-            number, record = self._next + at, vars(one)
+            number, record = first + at, vars(one)
             named = {"number": number, "docid": one.id, "record": record}
             fields = {"contents": written[2 * at], "title": written[2 * at + 1]}
             lines += [{"index": {"_id": str(number)}}, {**named, **fields}]
-        self._next += len(block)
-        self._wait(WAITING)
-        self._sent.append(self._thread.submit(self._bulk, lines))
-
-    def _wait(self, left: int) -> None:
-        while len(self._sent) > left:
-            self._sent.popleft().result()
+        return partial(self._bulk, lines)
 
     def _bulk(self, lines: list[Any]) -> None:
         # To an alias, which goes with its index. By an index's own name a cluster would make up

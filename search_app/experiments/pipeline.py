@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -93,7 +93,8 @@ def block_of(unit: str, mode: str, pool: int, scores: Sequence[Floats], gold: Go
     hits = np.minimum(gold.questions.hits, depth)
     own = gold.places(depth)
     best = [best_first(some[:, :depth], hits) for some in scores]
-    orders = [np.take_along_axis(own, order, axis=1) for order in best]
+    begins = np.arange(0, own.size, max(depth, 1))[:, None]  # of pools, one after the other
+    orders = [own.take(order + begins) for order in best]
     measured = [measured_by_size(some.__getitem__, hits) for some in orders]
     relevant, kind = gold.questions.relevant, gold.questions.kind
     if relevant is not None and kind is not None:
@@ -117,6 +118,8 @@ class World:
     wordnet: WordNet
     # In seconds. No row depends on it.
     clock: Callable[[], float] = lambda: 0.0
+    blocks: dict[tuple[object, ...], list[Block]] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)  # by methods, from release to release
     _golds: dict[tuple[str, str], Gold] = field(default_factory=dict)
     _patterns: dict[tuple[str, int], list[TermSet]] = field(default_factory=dict)
 
@@ -202,15 +205,27 @@ def measure(world: World, unit: Unit) -> Measured:
         return Measured(facts_of_nothing(profiles, world.data.table), [])
     seconds = world.clock() - began
     pass_seconds = tuple(end - start for start, end in pairwise([began, *passed]))
-    gold = world.gold(unit)
     blocks = []
     for mode in dict.fromkeys(mode for mode, _ in unit.asked):
         pools = [pool for name, pool in unit.asked if name == mode]
         # Other modes score a smaller pool as the beginning of the largest: once is enough.
         for together in [[pool] for pool in pools] if MODES[mode].by_pool else [pools]:
-            scores = list(scored(world, unit, release, mode, max(together)))
-            blocks += [block_of(unit.name, mode, pool, scores, gold) for pool in together]
+            blocks += blocks_of(world, unit, release, mode, together)
     return Measured(facts_of(world, unit, release), blocks, seconds, pass_seconds)
+
+
+def blocks_of(
+    world: World, unit: Unit, release: Release | None, mode: str, pools: Sequence[int]
+) -> list[Block]:
+    """Return the values of `mode` over each of `pools`; units share those that are of all."""
+    key = mode, unit.weights, unit.vectors, *pools
+    blocks = world.blocks.get(key)
+    if blocks is None:
+        scores, gold = list(scored(world, unit, release, mode, max(pools))), world.gold(unit)
+        blocks = [block_of(unit.name, mode, pool, scores, gold) for pool in pools]
+        if MODES[mode].of_all:
+            world.blocks[key] = blocks
+    return [replace(block, unit=unit.name) for block in blocks]
 
 
 def facts_of(world: World, unit: Unit, release: Release | None) -> dict[str, float]:
@@ -288,6 +303,7 @@ def release_for(world: World, unit: Unit, on_pass: OnPass = unheard) -> Release 
     inputs = Inputs(
         world.data.profiles[unit.weights],
         unit.seed,
+        kept=world.kept,
         wordnet=world.wordnet,
         table=world.data.table,
         key=measuring_key(unit.seed),

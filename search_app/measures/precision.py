@@ -12,7 +12,6 @@ A measure takes one order or many: integers whose last axis lists, best first, t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -27,11 +26,6 @@ DEPTH = 30
 # RBO imagines a reader who goes on to the next rank with this probability.
 PERSISTENCE = 0.9
 FIRST = 10
-# Inversions of this many numbers are counted together, because they fit the processor's cache.
-_AT_ONCE = 1 << 16
-# In groups of this size, it is faster to compare all numbers with each other.
-_GROUP = 128
-_EARLIER = np.triu(np.ones((_GROUP, _GROUP), dtype=np.bool_), 1)
 
 
 @dataclass(frozen=True)
@@ -132,8 +126,16 @@ def shared(orders: Ints, first: int) -> Ints:
 
 def kendall_tau(orders: Ints) -> Floats:
     """Return tau = 1 - 4 · inversions / (n · (n - 1)) of each of `orders`."""
+    from .inversions import inversions  # here, so that --help loads no compiler
+
     size = orders.shape[-1]
-    return 1 - 4 * inversions(orders) / (size * (size - 1)) if size > 1 else _none(orders)
+    if size < 2:
+        return _none(orders)
+    wrong: Ints = inversions(np.ascontiguousarray(orders.reshape(-1, size))).reshape(
+        orders.shape[:-1]
+    )
+    tau: Floats = 1 - 4 * wrong / (size * (size - 1))
+    return tau
 
 
 def rank_biased_overlap(orders: Ints, p: float = PERSISTENCE) -> Floats:
@@ -224,42 +226,3 @@ def _rbo_shares(size: int, p: float) -> Floats:
     """Return p^m/m + ... + p^n/n for each depth m = 1, 2, ... n."""
     depths = np.arange(1, size + 1)
     return np.cumsum((p**depths / depths)[::-1])[::-1].copy()
-
-
-def inversions(orders: Ints) -> Ints:
-    """Return how many pairs of numbers stand the wrong way round in each of `orders`."""
-    size = orders.shape[-1]
-    rows = orders.reshape(math.prod(orders.shape[:-1]), size)
-    step = max(_AT_ONCE // max(size, 1), 1)
-    counts = [_inversions(rows[at : at + step]) for at in range(0, max(len(rows), 1), step)]
-    return np.concatenate(counts).reshape(orders.shape[:-1])
-
-
-def _inversions(rows: Ints) -> Ints:
-    """Count bit by bit, highest first, in all orders at once; compare small groups pair by pair.
-
-    Two numbers first differ in one bit. Take the numbers that are equal in all higher bits, in
-    their old order. For each place that one with a 0 stands too far back, one with a 1 stands
-    before it. Then zeros and ones are separated, and the next bit follows.
-    """
-    count, size = rows.shape
-    width = 1 << max(size - 1, 0).bit_length()
-    left = np.empty((count, width), dtype=np.int32)
-    left[:, :size] = rows
-    left[:, size:] = np.arange(size, width)  # filled up with numbers that are in order
-    total, half = np.zeros(count, dtype=np.int64), width >> 1
-    while half >= _GROUP:
-        bits = (left & half).ravel()
-        parted = np.empty((bits.size // half // 2, 2, half), dtype=np.int64)
-        low, high = np.flatnonzero(bits == 0), np.flatnonzero(bits)
-        parted[:, 0], parted[:, 1] = low.reshape(-1, half), high.reshape(-1, half)
-        total += (low & (width - 1)).reshape(count, width >> 1).sum(1)
-        # Subtract the sum of the places that the zeros would have if no pair were wrong.
-        total -= width * (width - half - 1) // 4
-        left, half = left.ravel()[parted].reshape(count, width), half >> 1
-    group = min(width, _GROUP)
-    compared = (left & (group - 1)).astype(np.int8).reshape(count, width // group, group)
-    wrong = (compared[..., :, None] > compared[..., None, :]) & _EARLIER[:group, :group]
-    packed = np.packbits(wrong.reshape(count, width * group), axis=1)
-    total += np.bitwise_count(packed).sum(1, dtype=np.int64)
-    return total

@@ -1,4 +1,4 @@
-"""Compiling the anonymizer's loops ahead of time, in a process of its own [I/O].
+"""Compiling loops ahead of time, in a process of its own [I/O].
 
 anonymizer/compiled.py keeps the machine code, so this happens once for each version. It takes half
 a minute, in which the demo's first build makes its index.
@@ -55,6 +55,8 @@ def compile_loops() -> None:
     from anonymizer.terms.analysis import WordAnalysis
     from anonymizer.terms.counting import TermCounter
 
+    from ..measures.inversions import inversions
+
     with TemporaryDirectory(prefix="veilsearch.") as name:
         folder = Path(name)
         (folder / "log.tsv").write_text(_LOG, encoding="utf-8")
@@ -72,6 +74,7 @@ def compile_loops() -> None:
         by_column(np.arange(2), np.zeros(1, np.int32), Events(one, one, one))
         write_release(release, folder / "release", seed=0, input_hash="")
         read_release(folder / "release", lambda *_: UNKNOWN)
+    inversions(np.zeros((1, 1), np.int64))  # of the first page that compares orders
 
 
 _TIME = "2006-03-01 07:17:12"

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from index.forward.products import LANES
 from index.forward.reading import ARRAYS, Forward, length_of
 from index.forward.writing import ForwardWriter
 from index.model import SearchError
@@ -83,8 +84,32 @@ def test_cosines_equal_the_naive_twins(
 ) -> None:
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=10))
     with TemporaryDirectory() as folder:
-        found = cosines(forward_of(texts, Path(folder)), rows, profile, vectors)
+        forward = forward_of(texts, Path(folder))
+        found = cosines(forward, rows, profile, vectors)
     assert found == pytest.approx(naive(texts, rows, profile, vectors), abs=1.1e-12)
+    assert not forward.blank.any()  # the next profile begins with zeros
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(text, min_size=1, max_size=8),
+    st.lists(st.tuples(profiles, st.sets(st.integers(0, 7))), min_size=1, max_size=LANES),
+    st.sampled_from(["tf", "tfidf"]),
+)
+def test_cosines_of_several_profiles_are_those_of_each_to_the_bit(
+    texts: list[str], asked: list[tuple[dict[str, float], set[int]]], vectors: str
+) -> None:
+    """Each profile has its own documents; some have none, and some have others' documents too."""
+    with TemporaryDirectory() as folder:
+        forward = forward_of(texts, Path(folder))
+        rows = [np.array([row for row in own if row < len(texts)], np.int64) for _, own in asked]
+        targets = [
+            forward.target(forward.columns(list(one)), np.array(list(one.values())), vectors)
+            for one, _ in asked
+        ]
+        found = forward.cosines_with_each(rows, targets)
+        expected = [*map(forward.cosines, rows, targets)]
+    assert [one.tobytes() for one in found] == [one.tobytes() for one in expected]
 
 
 def shares(

@@ -195,6 +195,43 @@ def test_every_mode_equals_the_naive_twin(toy: Toy, given: dict[str, Any]) -> No
     assert np.all(block(measured, "own", 60).values["AP"] == 1)
 
 
+def test_what_units_share_changes_no_bit(toy: Toy) -> None:
+    """Vectors and blocks are kept for units of other seeds, and for no other units."""
+    kinds = [
+        {"parameters": {"p": p, "augment": augment}, "weights": weights, "seeds": (0, 1)}
+        for p, augment in ((0.6, "wordnet"), (0.8, "wordnet"), (0.6, "none"))
+        for weights in ("binary", "tf")
+    ]
+    units = units_of([variant(**kind) for kind in kinds])
+    together = toy.world(units)
+    for unit in units:
+        shared, alone = (
+            measure(together, unit),
+            measure(replace(together, blocks={}, kept={}), unit),
+        )
+        assert shared.facts == alone.facts
+        for one, other in zip(shared.blocks, alone.blocks, strict=True):
+            assert (one.unit, one.mode, one.pool) == (other.unit, other.mode, other.pool)
+            assert one.values.keys() == other.values.keys()
+            for name, values in one.values.items():
+                assert values.tobytes() == other.values[name].tobytes()
+    assert len(together.blocks) == 2 * 4  # of two weights: none, own, average, union
+
+
+@pytest.mark.parametrize("documents", [1, 60, 4097])
+@pytest.mark.parametrize("most", [1.0, 999.0, 2000.0])
+def test_orders_are_those_of_a_stable_sort(documents: int, most: float) -> None:
+    """Scores tie when they are rounded, and places beyond a pool stay last, in their order."""
+    rng = np.random.default_rng(documents)
+    near = rng.integers(-2, 3, (300, documents)) * 0.4e-12
+    scores = rng.choice([-0.5, 0.0, 0.25, most], (300, documents)) + near
+    hits = rng.integers(documents + 1, size=300)
+    for order, values, size in zip(best_first(scores, hits), scores, hits.tolist(), strict=True):
+        rounded = np.round(values, 12).tolist()
+        expected = sorted(range(size), key=lambda place: -rounded[place])
+        assert order.tolist() == [*expected, *range(size, documents)]
+
+
 def test_two_stages_equal_the_naive_twin(toy: Toy) -> None:
     """A fifth of each pool, by the row or by Lucene, is ordered by the own profile."""
     (unit,) = units_of([variant(modes=("two-stages", "two-stages-plain", "group", "none"))])
