@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..model import Floats, Ints, SearchError, Whole
 from .products import alike, products_away, row_parts, row_products
 from .spelling import Spelling
+from .texts import TEXTS, Openings
 
 ARRAYS = ("numbers", "indptr", "indices", "tf", "df", "norms_tf", "norms_tfidf")
 TERMS = "terms.json"
@@ -65,8 +66,10 @@ class DocumentVectors(NamedTuple):
 class Forward:
     """A forward index, opened; safe to share between threads."""
 
-    def __init__(self, arrays: dict[str, NDArray[Any]], terms: list[str]) -> None:
-        self.terms = terms
+    def __init__(
+        self, arrays: dict[str, NDArray[Any]], terms: list[str], openings: Openings | None = None
+    ) -> None:
+        self.terms, self.openings = terms, openings
         self.numbers = arrays["numbers"]
         self.documents = int(self.numbers.size)
         indptr, indices, tf = self._parts = (arrays["indptr"], arrays["indices"], arrays["tf"])
@@ -89,7 +92,9 @@ class Forward:
         try:
             arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
             plain = {name: mapped.view(np.ndarray) for name, mapped in arrays.items()}
-            return cls(plain, json.loads((folder / TERMS).read_text()))
+            # Indexes that were built before version 0.12 have no openings.
+            openings = Openings(folder) if (folder / TEXTS).is_file() else None
+            return cls(plain, json.loads((folder / TERMS).read_text()), openings)
         except (FileNotFoundError, ValueError, EOFError) as error:
             raise SearchError(f"{folder}: broken forward index; build the index again") from error
         except OSError as error:

@@ -10,7 +10,7 @@ from anonymizer.terms.analysis import STOP_WORDS
 
 SIZE = 200  # characters of a snippet
 LEAD = 3  # at most a third of the window stands before the first query word
-READ = 50  # only the first READ * size characters of a text are read
+READ = 50  # only the first READ * size characters of a document are read
 MATCHES = 400
 LONGEST_WORD = 40
 _WORD = re.compile(r"[^\W_]+")
@@ -31,8 +31,10 @@ class _Match(NamedTuple):
 
 
 def snippet(text: str, query: str, size: int = SIZE) -> list[SnippetPart]:
-    """Return the opening of `text` and its best window for `query`, about `size` characters."""
-    text = " ".join(text[: READ * size].split())
+    """Return how `text` begins and its best window for `query`, about `size` characters.
+
+    White space in `text` is single blanks.
+    """
     matches = _matches(text, query)
     parts: list[SnippetPart] = []
     at = 0

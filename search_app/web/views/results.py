@@ -11,12 +11,13 @@ from urllib.parse import quote, urlsplit
 import numpy as np
 from markupsafe import Markup, escape
 
+from index.forward.texts import Opening
 from index.model import Document
 
 from ...search.engine import Engine, Ranking
 from ...search.explanation import reasons
 from ...search.modes import Answer
-from ...search.snippet import SIZE, SnippetPart, snippet
+from ...search.snippet import READ, SIZE, SnippetPart, snippet
 from ..question import Question, address, link
 from ..site import Site
 from ..wording import Move, move, moved_because
@@ -124,29 +125,27 @@ def cards(
     """
     page = own_pages() if opens else ""
     rows = np.unique(np.concatenate([r.rows[first : first + count] for r in rankings]))
-    pairs = zip(rows.tolist(), engine.documents(rows), strict=True)
-    return {row: card(row, document, query, size, page) for row, document in pairs}
+    pairs = zip(rows.tolist(), engine.openings(rows), strict=True)
+    return {row: card(row, opening, query, size, page) for row, opening in pairs}
 
 
-def card(
-    row: int, document: Document, query: str, size: int = SIZE, page: str = ""
-) -> DocumentCard:
-    """Return what is shown of `document` at `row` for `query`, with a snippet of about `size`.
+def card(row: int, opening: Opening, query: str, size: int = SIZE, page: str = "") -> DocumentCard:
+    """Return what is shown of a document at `row` for `query`, with a snippet of about `size`.
 
     Where it has no web address, its title leads to `page` and its id, if there is a page.
     """
-    url = web_address(document.url)
-    title = title_of(document)
-    source = f"{urlsplit(url).hostname} · {document.id}" if url else document.id
-    parts = snippet(document.text, query, size)
+    url = web_address(opening.url)
+    title = title_of(opening)
+    source = f"{urlsplit(url).hostname} · {opening.id}" if url else opening.id
+    parts = snippet(opening.text(READ * size), query, size)
     return DocumentCard(
         key=row,
         title=title,
         link=url,
         source=source,
         snippet=parts,
-        id=document.id,
-        heading=_LINKED % (url, title) if url else _opened(page, document.id, escape(title)),
+        id=opening.id,
+        heading=_LINKED % (url, title) if url else _opened(page, opening.id, escape(title)),
         shown=_SHOWN % _NOTHING.join(_MARKED % text if marked else text for text, marked in parts),
         where=escape(source),
     )
@@ -177,7 +176,7 @@ def own_page(page: str, name: str) -> str:
     return f"{page}{quote(name)}" if _LINKABLE.fullmatch(name) else ""
 
 
-def title_of(document: Document) -> str:
+def title_of(document: Document | Opening) -> str:
     """Return what to call `document`: its title, or else its id."""
     return document.title.strip() or document.id.strip() or "Untitled"
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from index.forward.texts import Opening
 from index.model import Document
 
 from ....study.analysis import ANSWER, CLICK, GRADE, PREFER, QUERY, SAME, VOTE
@@ -100,7 +101,7 @@ def lists_of(place: ServedStudy, shown: Shown) -> list[list[PlacedCard]]:
         return _blank_lists(shown.trial)
     names = list(dict.fromkeys(name for names in shown.trial.lists for name in names))
     cards = {
-        name: None if document is None else card(0, document, shown.query)
+        name: None if document is None else card(0, Opening.of(document), shown.query)
         for name, document in zip(names, place.rankings.documents(names), strict=True)
     }
     return [
