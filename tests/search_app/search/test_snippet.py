@@ -19,7 +19,7 @@ unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow]
 
 
 def snippet(text: str, query: str, size: int = SIZE) -> list[SnippetPart]:
-    return snippets.snippet(" ".join(text.split()), query, size)
+    return snippets.snippet(" ".join(text.split()), snippets.stems(query), size)
 
 
 def shown(parts: list[SnippetPart]) -> str:
