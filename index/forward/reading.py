@@ -46,10 +46,12 @@ class Neighbours(NamedTuple):
 
 
 class _Blanks(threading.local):
-    """A vector of zeros for each thread, over the columns of an index."""
+    """Vectors of each thread over the columns of an index: of zeros, and of no place (-1)."""
 
+    # To make them anew for each pool would take about as long as the products with it.
     def __init__(self, size: int) -> None:
         self.zeros = np.zeros(size)
+        self.nowhere = np.full(size, -1)
 
 
 class DocumentVectors(NamedTuple):
@@ -146,11 +148,13 @@ class Forward:
 
     def cosines(self, rows: Ints, target: Target) -> Floats:
         """Return the cosines of the documents of `rows` with `target`, rounded to 12 decimals."""
-        profile = np.zeros(len(self.terms))
-        profile[target.columns] = target.factors
-        rows = self.checked(rows)
+        rows, profile = self.checked(rows), self.blank
         lengths: Floats = self._norms[target.vectors][rows] * target.length
-        products = row_products(rows, *self._parts, profile)
+        try:
+            profile[target.columns] = target.factors
+            products = row_products(rows, *self._parts, profile)
+        finally:
+            profile[target.columns] = 0
         cosines = np.zeros(len(rows))
         np.divide(products, lengths, out=cosines, where=lengths > 0)
         # Rounded, so that documents tie if only rounding differs.
@@ -158,13 +162,15 @@ class Forward:
 
     def contributions(self, rows: Ints, target: Target) -> Floats:
         """Return each term's share of the cosines of `rows` with `target`: rows x terms."""
-        places = np.full(len(self.terms), -1)
-        places[target.columns] = target.places
+        rows, places = self.checked(rows), self._blanks.nowhere
         factors = np.zeros(target.size)
         factors[target.places] = target.factors
-        rows = self.checked(rows)
         lengths = self._norms[target.vectors][rows] * target.length
-        parts = row_parts(rows, *self._parts, places, factors)
+        try:
+            places[target.columns] = target.places
+            parts = row_parts(rows, *self._parts, places, factors)
+        finally:
+            places[target.columns] = -1
         parts /= np.where(lengths > 0, lengths, 1)[:, None]
         return parts
 

@@ -18,7 +18,7 @@ from ...search.engine import Engine, Ranking
 from ...search.explanation import reasons
 from ...search.modes import Answer
 from ...search.snippet import READ, SIZE, SnippetPart, snippet, stems
-from ..escaping import filled
+from ..escaping import escaped, filled
 from ..question import Question, address, link
 from ..site import Site
 from ..wording import Move, move, moved_because
@@ -36,10 +36,7 @@ _REASON = '<span dir="auto">{}</span> '
 _BECAUSE = (
     '<p class="reason">{}<a class="why" href="{}">Why here?<span class="unseen"> {}</span></a></p>'
 )
-_MOVED = Markup(
-    '<span class="move {0.kind}" role="img" aria-label="{0.label}" title="{0.label}">'
-    "{0.text}</span>"
-)
+_MOVED = '<span class="move {}" role="img" aria-label="{}" title="{}">{}</span>'
 
 
 class DocumentCard(NamedTuple):
@@ -152,7 +149,7 @@ def card(
         snippet=parts,
         id=opening.id,
         heading=filled(_LINKED, url, title) if url else _opened(page, opening.id, title),
-        shown=filled(_SHOWN, filled("{}" * len(parts), *map(_shown_part, parts))),
+        shown=filled(_SHOWN, _marked(parts)),
         where=filled("{}", source),
     )
 
@@ -164,8 +161,10 @@ def stored(document: Document) -> StoredText:
     return StoredText(document.id, title_of(document), url, text[:LONGEST_TEXT], len(text))
 
 
-def _shown_part(part: SnippetPart) -> str:
-    return filled(_MARKED, part.text) if part.marked else part.text
+def _marked(parts: list[SnippetPart]) -> Markup:
+    """Return the text of a snippet with the query's words marked."""
+    texts = (_MARKED.format(escaped(text)) if marked else escaped(text) for text, marked in parts)
+    return Markup("".join(texts))  # noqa: S704
 
 
 def _opened(page: str, name: str, title: str) -> Markup:
@@ -192,7 +191,7 @@ def title_of(document: Document | Opening) -> str:
 
 @lru_cache(maxsize=10_000)
 def _chip(move: Move) -> Markup:
-    return _MOVED.format(move)
+    return filled(_MOVED, move.kind, move.label, move.label, move.text)
 
 
 def web_address(url: str) -> str:
