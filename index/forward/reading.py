@@ -48,7 +48,7 @@ class Neighbours(NamedTuple):
 class _Blanks(threading.local):
     """Vectors of each thread over the columns of an index: of zeros, and of no place (-1)."""
 
-    # To make them anew for each pool would take about as long as the products with it.
+    # To make such a vector for each pool would take about as long as the products with it.
     def __init__(self, size: int) -> None:
         self.zeros = np.zeros(size)
         self.nowhere = np.full(size, -1)
