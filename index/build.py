@@ -190,7 +190,7 @@ class _Halves:
             self._number[document.id] = self._next
             self._next += 1
             self._parts += self._fingerprint.add(document)
-            self._forward.add(f"{document.title} {document.text}")
+            self._forward.add(document)
             self._writer.add(document)
             progress(done)
         self.change["added"] = self._next - self._first - account.duplicates

@@ -60,7 +60,7 @@ LAYERS = {
     " > backup|forgetting|experiments|study|lesson > tasks > town|disclosure > evaluation"
     " > accounts > workspace > search > measures > settings|console > errors",
     "search_app.web": "api > pages > runs|charts > views > layout > question > visitors"
-    " > parameters > site > faults|headers|wording",
+    " > parameters > site > escaping|faults|headers|wording",
 }
 _MAKERS = ("methods", "grouping", "deletion", "rows", "similarity", "profiles", "storage")
 _MAKERS += ("vocabularies", "marketing", "querylog", "terms", "backends")

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..model import Floats, Ints, SearchError, Whole
 from .products import LANES, alike, lane_products, products_away, row_parts, row_products
 from .spelling import Spelling
+from .texts import TEXTS, Openings
 
 ARRAYS = ("numbers", "indptr", "indices", "tf", "df", "norms_tf", "norms_tfidf")
 TERMS = "terms.json"
@@ -45,10 +46,12 @@ class Neighbours(NamedTuple):
 
 
 class _Blanks(threading.local):
-    """A vector of zeros for each thread, over the columns of an index."""
+    """Vectors of each thread over the columns of an index: of zeros, and of no place (-1)."""
 
+    # To make such a vector for each pool would take about as long as the products with it.
     def __init__(self, size: int) -> None:
         self.zeros = np.zeros(size)
+        self.nowhere = np.full(size, -1)
 
 
 class DocumentVectors(NamedTuple):
@@ -65,8 +68,10 @@ class DocumentVectors(NamedTuple):
 class Forward:
     """A forward index, opened; safe to share between threads."""
 
-    def __init__(self, arrays: dict[str, NDArray[Any]], terms: list[str]) -> None:
-        self.terms = terms
+    def __init__(
+        self, arrays: dict[str, NDArray[Any]], terms: list[str], openings: Openings | None = None
+    ) -> None:
+        self.terms, self.openings = terms, openings
         self.numbers = arrays["numbers"]
         self.documents = int(self.numbers.size)
         indptr, indices, tf = self._parts = (arrays["indptr"], arrays["indices"], arrays["tf"])
@@ -89,7 +94,9 @@ class Forward:
         try:
             arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS}
             plain = {name: mapped.view(np.ndarray) for name, mapped in arrays.items()}
-            return cls(plain, json.loads((folder / TERMS).read_text()))
+            # Indexes that were built before version 0.12 have no openings.
+            openings = Openings(folder) if (folder / TEXTS).is_file() else None
+            return cls(plain, json.loads((folder / TERMS).read_text()), openings)
         except (FileNotFoundError, ValueError, EOFError) as error:
             raise SearchError(f"{folder}: broken forward index; build the index again") from error
         except OSError as error:
@@ -142,8 +149,8 @@ class Forward:
     def cosines(self, rows: Ints, target: Target) -> Floats:
         """Return the cosines of the documents of `rows` with `target`, rounded to 12 decimals."""
         rows, profile = self.checked(rows), self.blank
-        profile[target.columns] = target.factors
         try:
+            profile[target.columns] = target.factors
             products = row_products(rows, *self._parts, profile)
         finally:
             profile[target.columns] = 0.0
@@ -179,13 +186,15 @@ class Forward:
 
     def contributions(self, rows: Ints, target: Target) -> Floats:
         """Return each term's share of the cosines of `rows` with `target`: rows x terms."""
-        places = np.full(len(self.terms), -1)
-        places[target.columns] = target.places
+        rows, places = self.checked(rows), self._blanks.nowhere
         factors = np.zeros(target.size)
         factors[target.places] = target.factors
-        rows = self.checked(rows)
         lengths = self._norms[target.vectors][rows] * target.length
-        parts = row_parts(rows, *self._parts, places, factors)
+        try:
+            places[target.columns] = target.places
+            parts = row_parts(rows, *self._parts, places, factors)
+        finally:
+            places[target.columns] = -1
         parts /= np.where(lengths > 0, lengths, 1)[:, None]
         return parts
 

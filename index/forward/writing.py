@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Floats, Ints, Whole
+from ..model import Document, Floats, Ints, Whole
 from .reading import TERMS, Forward, idf
+from .texts import OpeningsWriter
 
 BLOCK = 1 << 18  # characters that are counted together
 ROWS = 1 << 13  # rows that are written together,
@@ -59,7 +60,7 @@ class _Block(NamedTuple):
 
 
 class ForwardWriter:
-    """Collects documents' term counts in order, in a folder that it makes."""
+    """Collects documents' term counts and openings in order, in a folder that it makes."""
 
     def __init__(
         self, folder: Path, counter: TextCounter, first: int = 0, extends: Forward | None = None
@@ -73,10 +74,17 @@ class ForwardWriter:
         with ExitStack() as stack:
             opened = [stack.enter_context((folder / name).open("wb")) for name in WAITING]
             self._files: list[BinaryIO] = [*opened]
+            # What extends an index without openings has none either.
+            self._openings = None
+            if extends is None or extends.openings:
+                self._openings = stack.enter_context(closing(OpeningsWriter(folder)))
             self._open = stack.pop_all()
 
-    def add(self, text: str) -> None:
-        """Count the terms of `text`, the document with the next number."""
+    def add(self, document: Document) -> None:
+        """Count the terms of `document`, the one with the next number, and keep its opening."""
+        if self._openings:
+            self._openings.add(document)
+        text = f"{document.title} {document.text}"
         self._texts.append(text)
         self._characters += len(text)
         if self._characters >= BLOCK:
@@ -87,7 +95,7 @@ class ForwardWriter:
         self._dropped.append(number)
 
     def write(self) -> int:
-        """Write the arrays and the terms; return the number of terms."""
+        """Write the arrays, the openings and the terms; return the number of terms."""
         self._count()
         self.close()
         lengths = np.asarray(self._lengths, dtype=np.int64)
@@ -95,11 +103,14 @@ class ForwardWriter:
         columns, tf = (_mapped(self._folder / name) for name in WAITING)
         starts = np.concatenate([[0], np.cumsum(lengths)])
         new = _Rows(self._counter.terms, starts, columns, tf, numbers, self._kept(numbers))
-        sources, old = [new], self._extends
+        sources, old, base = [new], self._extends, None
         if old is not None:
             kept = self._kept(old.numbers)
             sources = [_Rows(old.terms, *old.counts, old.numbers, kept), new]
+            base = (old.openings, kept) if old.openings else None
         terms = _write(self._folder, sources)
+        if self._openings:
+            self._openings.write(new.kept, base)
         for name in WAITING:
             (self._folder / name).unlink()
         return terms

@@ -105,7 +105,7 @@ class SearchIndex:
             engine.ids(rows),
             ranking.scores,
             ranking.plain_ranks,
-            engine.documents(rows),
+            engine.openings(rows),
             strict=False,
         )
         return Hits(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anonymizer.arrays import Floats, Ints
 from anonymizer.model import ReleasedRow
 from index.forward.reading import DocumentVectors, Forward, Target
+from index.forward.texts import Opening
 from index.model import Document, Index, Pool, ScorePart
 
 from . import rerank
@@ -167,11 +168,17 @@ class Engine:
         for term in self._forward.terms[:1]:
             ranking = self.by_profile(self.pool(term, 10), {term: 1.0}, rule, among)
             self.contributions(ranking.rows, {term: 1.0})
-            self.documents(ranking.rows[:1])
+            self.openings(ranking.rows[:1])
 
     def documents(self, rows: Ints) -> list[Document]:
         """Return the documents `rows`, in their order."""
         return self._index.documents(rows.tolist())
+
+    def openings(self, rows: Ints) -> list[Opening]:
+        """Return what a list of results shows of the documents `rows`, in their order."""
+        if self._forward.openings:
+            return self._forward.openings.of(rows.tolist())
+        return [Opening.of(document) for document in self.documents(rows)]
 
     def _by(
         self,

@@ -91,7 +91,7 @@ def explain_places(
     made = _score_parts(engine, request, pool, ranking)
     shares, scored = made.pulls, ranking.evidence
     lucene = engine.explain(request.query, rows.tolist(), operators=request.operators)
-    documents = engine.documents(rows)
+    documents = engine.openings(rows)
     kind = "group" if request.row else "none" if request.profile is None else "own"
     row, explanations = request.row, []
     foreign = row is not None and row.foreign

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from anonymizer.terms.analysis import STOP_WORDS
 
 SIZE = 200  # characters of a snippet
 LEAD = 3  # at most a third of the window stands before the first query word
-READ = 50  # only the first READ * size characters of a text are read
+READ = 50  # only the first READ * size characters of a document are read
 MATCHES = 400
 LONGEST_WORD = 40
 _WORD = re.compile(r"[^\W_]+")
@@ -30,10 +31,17 @@ class _Match(NamedTuple):
     stem: str
 
 
-def snippet(text: str, query: str, size: int = SIZE) -> list[SnippetPart]:
-    """Return the opening of `text` and its best window for `query`, about `size` characters."""
-    text = " ".join(text[: READ * size].split())
-    matches = _matches(text, query)
+def stems(query: str) -> Set[str]:
+    """Return the stems of the words of `query` that snippets show."""
+    return {_stem(word) for word in _WORD.findall(query.lower()) if word not in STOP_WORDS}
+
+
+def snippet(text: str, wanted: Set[str], size: int = SIZE) -> list[SnippetPart]:
+    """Return how `text` begins and its best window for the `wanted` stems, about `size` characters.
+
+    White space in `text` is single blanks.
+    """
+    matches = _matches(text, wanted)
     parts: list[SnippetPart] = []
     at = 0
     for start, end in _spans(text, matches, size):
@@ -55,8 +63,7 @@ def _spans(text: str, matches: list[_Match], size: int) -> list[tuple[int, int]]
     return [(0, end)] if start <= opening + 1 else [(0, opening), (start, end)]
 
 
-def _matches(text: str, query: str) -> list[_Match]:
-    wanted = {_stem(word) for word in _WORD.findall(query.lower()) if word not in STOP_WORDS}
+def _matches(text: str, wanted: Set[str]) -> list[_Match]:
     if not wanted:
         return []
     matches: list[_Match] = []
@@ -71,12 +78,12 @@ def _matches(text: str, query: str) -> list[_Match]:
     return matches
 
 
-def _places(text: str, stems: set[str]) -> list[int]:
-    """Return where words begin with one of `stems`: only these few words are stemmed then."""
+def _places(text: str, wanted: Set[str]) -> list[int]:
+    """Return where words begin with one of `wanted`: only these few words are stemmed then."""
     # The small form of İ is longer than itself, which would shift all places behind it.
     low = text.replace("İ", "I").lower()
     places = set()
-    for stem in stems:
+    for stem in wanted:
         # The i may have been a y.
         sure = stem[:-1] if len(stem) > 2 and stem.endswith("i") else stem
         at = low.find(sure)

@@ -213,7 +213,7 @@ def _served(modes: Modes, mode: str | None) -> Newcomer | None:
 def hits_of(answer: Answer, modes: Modes, top: int) -> list[dict[str, Any]]:
     """Return the first `top` documents of `answer`, with their places."""
     ranking = answer.ranking
-    documents = modes.engine.documents(ranking.rows[:top])
+    documents = modes.engine.openings(ranking.rows[:top])
     return [
         {
             "rank": at + 1,

@@ -21,6 +21,7 @@ from .api import profile as api_profile
 from .api import search as api
 from .api import study as api_study
 from .api.described import docs
+from .escaping import escape_quickly
 from .faults import API, show_faults
 from .headers import guard
 from .pages import (
@@ -102,6 +103,7 @@ def _bare(frame: str, start: tuple[str, str]) -> Flask:
     # Merging slashes would answer //about with a redirect made from the request's own path.
     app.url_map.merge_slashes = False
     app.jinja_env.undefined = StrictUndefined
+    escape_quickly(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals.update(
         version=__version__, url_for=link, longest=LONGEST, frame=frame, start=start

@@ -311,7 +311,7 @@ def peak(folder: Path, documents: int) -> int:
     try:
         writer = ForwardWriter(folder, Many())  # type: ignore[arg-type]
         for _ in range(documents):
-            writer.add(text)
+            writer.add(Document("", "", text))
         assert writer.write() == Many.TERMS
         return tracemalloc.get_traced_memory()[1]
     finally:

@@ -133,7 +133,11 @@ def columns(
     rankings = [answer.ranking for answer in (*answers, outcome.answers["none"])]
     known = cards(site.modes.engine, rankings, question.query, count=count, size=size, opens=True)
     explain = why and not look.hidden
-    made = [_column(site, question, answer, known, count, explain) for answer in answers]
+    marks = None
+    if not look.hidden:
+        # All columns order one pool, so its documents are looked up once.
+        marks = liked(site, question.user, outcome.answers["none"].ranking.rows)
+    made = [_column(site, question, answer, known, count, explain, marks) for answer in answers]
     if look.blind:
         made = [one._replace(letter=letter) for one, letter in zip(made, LETTERS, strict=False)]
     if not look.hidden:
@@ -169,15 +173,16 @@ def liked(site: Site, user: str, rows: Ints) -> Marks | None:
     return np.array(marks) if any(marks) else None
 
 
-def _by_truth(site: Site, user: str, answer: Answer) -> float | None:
-    """Return AP of `answer` where documents of what `user` likes are relevant, if any are."""
-    marks = liked(site, user, answer.ranking.rows)
-    return None if marks is None else float(relevant_precision(marks))
-
-
 def _column(
-    site: Site, question: Question, answer: Answer, known: Cards, count: int, why: bool
+    site: Site,
+    question: Question,
+    answer: Answer,
+    known: Cards,
+    count: int,
+    why: bool,
+    marks: Marks | None,  # which documents in plain order are on what the person likes
 ) -> ComparedRanking:
+    plain = answer.ranking.plain_ranks - 1
     reasons = because(site, question, answer, count=count) if why else None
     whole = address("search.show", question.but(mode=answer.mode), site)
     return ComparedRanking(
@@ -188,7 +193,7 @@ def _column(
         sees=site.sees(answer),
         precision=answer.precision,
         agreement=answer.agreement,
-        truth=_by_truth(site, question.user, answer),
+        truth=None if marks is None else float(relevant_precision(marks[plain])),
         results=results(answer.ranking, known, count=count, shown=count, because=reasons),
         gone=gone(answer.ranking, known, count),
         fit=fitting(answer, site.words_of(answer.mode, question.user).whose),

@@ -3,41 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from index.forward.texts import Opening
 from index.model import Document
 
 from ...search.engine import Engine, Ranking
 from ...search.explanation import reasons
 from ...search.modes import Answer
-from ...search.snippet import SIZE, SnippetPart, snippet
+from ...search.snippet import READ, SIZE, SnippetPart, snippet, stems
+from ..escaping import escaped, filled
 from ..question import Question, address, link
 from ..site import Site
 from ..wording import Move, move, moved_because
 
 # noreferrer: a page's address has the query, which other sites must not learn.
-_LINKED = Markup('<a href="%s" rel="noreferrer noopener">%s</a>')
+_LINKED = '<a href="{}" rel="noreferrer noopener">{}</a>'
 LONGEST_TEXT = 100_000  # characters of a document that its page shows
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")  # the same in an address
 # Browsers resolve the steps . and .. before they send an address, so these ids have none.
 _LINKABLE = re.compile(r"(?!/)(?!(.*/)?\.\.?(/|$)).+")
-# Markup escapes what % or join puts into it, so the texts of documents are harmless here.
-_MARKED, _NOTHING = Markup("<mark>%s</mark>"), Markup()
-_SHOWN = Markup('<p class="snippet" dir="auto">%s</p>')
-_REASON = Markup('<span dir="auto">%s</span> ')
-_BECAUSE = Markup(
-    '<p class="reason">%s<a class="why" href="%s">Why here?<span class="unseen"> %s</span></a></p>'
+# Texts of documents are put into these by `filled`, which escapes them.
+_MARKED, _NOTHING = "<mark>{}</mark>", Markup()
+_SHOWN = '<p class="snippet" dir="auto">{}</p>'
+_REASON = '<span dir="auto">{}</span> '
+_BECAUSE = (
+    '<p class="reason">{}<a class="why" href="{}">Why here?<span class="unseen"> {}</span></a></p>'
 )
-_MOVED = Markup(
-    '<span class="move {0.kind}" role="img" aria-label="{0.label}" title="{0.label}">'
-    "{0.text}</span>"
-)
+_MOVED = '<span class="move {}" role="img" aria-label="{}" title="{}">{}</span>'
 
 
 class DocumentCard(NamedTuple):
@@ -81,8 +80,8 @@ class Result(NamedTuple):
         if not self.why:
             return _NOTHING
         text = moved_because(self.rank, self.plain_rank, self.reason)
-        reason = _REASON % text if text else _NOTHING
-        return _BECAUSE % (reason, self.why, self.card.title)
+        reason = filled(_REASON, text) if text else _NOTHING
+        return filled(_BECAUSE, reason, self.why, self.card.title)
 
     @property
     def chip(self) -> Markup:
@@ -124,31 +123,34 @@ def cards(
     """
     page = own_pages() if opens else ""
     rows = np.unique(np.concatenate([r.rows[first : first + count] for r in rankings]))
-    pairs = zip(rows.tolist(), engine.documents(rows), strict=True)
-    return {row: card(row, document, query, size, page) for row, document in pairs}
+    pairs = zip(rows.tolist(), engine.openings(rows), strict=True)
+    wanted = stems(query)
+    return {row: card(row, opening, wanted, size, page) for row, opening in pairs}
 
 
 def card(
-    row: int, document: Document, query: str, size: int = SIZE, page: str = ""
+    row: int, opening: Opening, wanted: Set[str], size: int = SIZE, page: str = ""
 ) -> DocumentCard:
-    """Return what is shown of `document` at `row` for `query`, with a snippet of about `size`.
+    """Return what is shown of a document at `row`, with a snippet of about `size` characters.
+
+    It shows words with one of the `wanted` stems.
 
     Where it has no web address, its title leads to `page` and its id, if there is a page.
     """
-    url = web_address(document.url)
-    title = title_of(document)
-    source = f"{urlsplit(url).hostname} · {document.id}" if url else document.id
-    parts = snippet(document.text, query, size)
+    url = web_address(opening.url)
+    title = title_of(opening)
+    source = f"{urlsplit(url).hostname} · {opening.id}" if url else opening.id
+    parts = snippet(opening.text(READ * size), wanted, size)
     return DocumentCard(
         key=row,
         title=title,
         link=url,
         source=source,
         snippet=parts,
-        id=document.id,
-        heading=_LINKED % (url, title) if url else _opened(page, document.id, escape(title)),
-        shown=_SHOWN % _NOTHING.join(_MARKED % text if marked else text for text, marked in parts),
-        where=escape(source),
+        id=opening.id,
+        heading=filled(_LINKED, url, title) if url else _opened(page, opening.id, title),
+        shown=filled(_SHOWN, _marked(parts)),
+        where=filled("{}", source),
     )
 
 
@@ -159,10 +161,15 @@ def stored(document: Document) -> StoredText:
     return StoredText(document.id, title_of(document), url, text[:LONGEST_TEXT], len(text))
 
 
-def _opened(page: str, name: str, title: Markup) -> Markup:
+def _marked(parts: list[SnippetPart]) -> Markup:
+    """Return the text of a snippet with the query's words marked."""
+    texts = (_MARKED.format(escaped(text)) if marked else escaped(text) for text, marked in parts)
+    return Markup("".join(texts))  # noqa: S704
+
+
+def _opened(page: str, name: str, title: str) -> Markup:
     there = own_page(page, name) if page else ""
-    # Formatting would escape each part once more, on every hit of a page.
-    return Markup(f'<a href="{there}">{title}</a>') if there else title  # noqa: S704
+    return filled('<a href="{}">{}</a>', there, title) if there else filled("{}", title)
 
 
 def own_pages() -> str:
@@ -177,14 +184,14 @@ def own_page(page: str, name: str) -> str:
     return f"{page}{quote(name)}" if _LINKABLE.fullmatch(name) else ""
 
 
-def title_of(document: Document) -> str:
+def title_of(document: Document | Opening) -> str:
     """Return what to call `document`: its title, or else its id."""
     return document.title.strip() or document.id.strip() or "Untitled"
 
 
 @lru_cache(maxsize=10_000)
 def _chip(move: Move) -> Markup:
-    return _MOVED.format(move)
+    return filled(_MOVED, move.kind, move.label, move.label, move.text)
 
 
 def web_address(url: str) -> str:

@@ -27,7 +27,7 @@ def suggestions(site: Site, text: str) -> list[str]:
     terms = [before + term for term in ends]
     # An index finds whole words, so the beginning of a word is searched as its likeliest end.
     pool = engine.pool(" ".join((text, *terms[:1])), READ)
-    documents = engine.documents(pool.rows)
+    documents = engine.openings(pool.rows)
     titles = dict.fromkeys(title_of(document)[:LONGEST] for document in documents)
     alike = [title for title in titles if title.lower().startswith(text.lower())]
     # A search reads no capitals, so "Java" after "java" would be the same suggestion twice.

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from index.forward.products import LANES
 from index.forward.reading import ARRAYS, Forward, length_of
 from index.forward.writing import ForwardWriter
-from index.model import SearchError
+from index.model import Document, SearchError
 
 from ..conftest import Counter as TermCounts
 
@@ -25,7 +25,7 @@ from ..conftest import Counter as TermCounts
 def forward_of(texts: Sequence[str], folder: Path, dropped: Sequence[int] = ()) -> Forward:
     writer = ForwardWriter(folder / "forward", TermCounts(str.split))
     for text in texts:
-        writer.add(text)
+        writer.add(Document("", "", text))
     for number in dropped:
         writer.drop(number)
     writer.write()

@@ -50,6 +50,6 @@ def forward_of(made: Sequence[str], folder: Path) -> Forward:
     """Build a forward index of texts."""
     writer = ForwardWriter(folder, TermCounter(WordAnalysis()))
     for text in made:
-        writer.add(text)
+        writer.add(Document("", "", text))
     writer.write()
     return Forward.open(folder)

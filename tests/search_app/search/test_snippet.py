@@ -9,12 +9,17 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from anonymizer.terms.analysis import STOP_WORDS
-from search_app.search.snippet import _WORD, LONGEST_WORD, SnippetPart, _stem, snippet
+from search_app.search import snippet as snippets
+from search_app.search.snippet import _WORD, LONGEST_WORD, SIZE, SnippetPart, _stem
 
 FILLER = "word " * 100
 # In a fresh clone the first draw of a text waits for Hypothesis' table of characters; and a busy
 # machine is no fault of a snippet.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def snippet(text: str, query: str, size: int = SIZE) -> list[SnippetPart]:
+    return snippets.snippet(" ".join(text.split()), snippets.stems(query), size)
 
 
 def shown(parts: list[SnippetPart]) -> str:

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from index.forward.texts import Opening
 from index.model import Document
 
+from ....search.snippet import stems
 from ....study.analysis import ANSWER, CLICK, GRADE, PREFER, QUERY, SAME, VOTE
 from ....study.design import CHOOSE, INTERLEAVED, KEEP_QUERIES, RATE, SIDE_BY_SIDE, Task
 from ....study.flow import PRACTICE, StudyStep
@@ -99,8 +101,9 @@ def lists_of(place: ServedStudy, shown: Shown) -> list[list[PlacedCard]]:
     if shown.trial.blank:
         return _blank_lists(shown.trial)
     names = list(dict.fromkeys(name for names in shown.trial.lists for name in names))
+    wanted = stems(shown.query)
     cards = {
-        name: None if document is None else card(0, document, shown.query)
+        name: None if document is None else card(0, Opening.of(document), wanted)
         for name, document in zip(names, place.rankings.documents(names), strict=True)
     }
     return [

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 
+from index.forward.texts import Opening
 from index.model import Document
+from search_app.search.snippet import stems
 from search_app.web import Site
 from search_app.web.views.ignored import NOTHING, ignored
 from search_app.web.views.results import card
@@ -42,7 +44,7 @@ def test_a_phrase_is_no_bag_and_what_must_not_be_there_is_not_missed(site: Site)
 
 
 def test_words_that_a_document_shows_are_not_counted(site: Site) -> None:
-    shown = card(0, Document("d", "", "It says Cofee."), "cofee")
+    shown = card(0, Opening.of(Document("d", "", "It says Cofee.")), stems("cofee"))
     assert ignored(site, "cofee cdoe", False, {0: shown}).absent == ["cdoe"]
     assert ignored(site, "cofee", False, {0: shown}) == NOTHING
 

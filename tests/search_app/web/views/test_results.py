@@ -7,6 +7,7 @@ from typing import cast
 
 import numpy as np
 
+from index.forward.texts import Opening
 from index.model import Document
 from search_app.search.engine import Engine, Ranking
 from search_app.web.views.results import DocumentCard, Result, cards, gone, results
@@ -43,9 +44,8 @@ def test_gone_is_what_falls_just_below_and_further_in_plain_order() -> None:
 
 def test_markup_escapes_what_it_takes_in() -> None:
     hostile = "<b>&\"'"
-    engine = SimpleNamespace(
-        documents=lambda *_: [Document("d", hostile, f"java {hostile}", "https://x.example/?a&b")]
-    )
+    document = Document("d", hostile, f"java {hostile}", "https://x.example/?a&b")
+    engine = SimpleNamespace(openings=lambda *_: [Opening.of(document)])
     card = cards(cast(Engine, engine), [RANKING], f"java {hostile}", count=1)[12]
     assert card.heading == (
         '<a href="https://x.example/?a&amp;b" rel="noreferrer noopener">'

@@ -1,0 +1,122 @@
+"""What lists of results show of documents: ids, titles, addresses and how texts begin. [I/O]
+
+To take ten whole documents out of Lucene takes longer than to search. So the beginnings stand in a
+file of their own, one after the other, with white space as it is shown: a single blank.
+"""
+
+from __future__ import annotations
+
+import mmap
+from array import array
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import Document, Ints, SearchError
+
+Kept = NDArray[np.bool_]  # of documents, by number
+TEXTS, STARTS = "texts.bin", "texts.npy"
+WAITING = "texts.waiting"
+# Characters of a text that lists may read, each a snippet's own number; to change one changes the
+# files, so it needs another format of the index.
+LENGTHS = (5_000, 6_000, 8_000, 10_000)
+
+
+class Opening(NamedTuple):
+    """What a list of results shows of a document."""
+
+    id: str
+    title: str
+    url: str
+    pieces: Sequence[str]  # of the text, for each of LENGTHS what it adds to the one before
+
+    @classmethod
+    def of(cls, document: Document) -> Opening:
+        """Return the opening of `document`."""
+        return cls(document.id, document.title, document.url, _pieces(document.text))
+
+    def text(self, length: int) -> str:
+        """Return the first `length` characters of the text, one of LENGTHS, with single blanks."""
+        return "".join(self.pieces[: 1 + LENGTHS.index(length)])
+
+
+class Openings:
+    """The openings of all documents of an index, mapped into memory; threads can share them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.starts: Ints = np.load(folder / STARTS, mmap_mode="r").view(np.ndarray)
+        with (folder / TEXTS).open("rb") as file:
+            self.texts = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        # Few of the pages next to one that is read are read soon.
+        with suppress(OSError):
+            self.texts.madvise(mmap.MADV_RANDOM)
+
+    def of(self, rows: Sequence[int]) -> list[Opening]:
+        """Return the openings of `rows`."""
+        documents, read = self.starts.size - 1, []
+        for row in rows:
+            if not 0 <= row < documents:
+                raise SearchError(f"rows must be from 0 to {documents - 1}")
+            text = self.texts[self.starts[row] : self.starts[row + 1]].decode()
+            name, title, url, *pieces = text.split("\0")
+            read.append(Opening(name, title, url, pieces))
+        return read
+
+
+class OpeningsWriter:
+    """Collects the openings of new documents in a file of `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._starts = array("q", [0])
+        self._file = (folder / WAITING).open("wb")
+
+    def add(self, document: Document) -> None:
+        """Add the opening of `document`, the one with the next number."""
+        name, title, url, pieces = Opening.of(document)
+        # NULs can separate texts, as documents are cleaned of them.
+        text = "\0".join((name, title, url, *pieces)).encode()
+        self._file.write(text)
+        self._starts.append(self._starts[-1] + len(text))
+
+    def write(self, kept: Kept, base: tuple[Openings, Kept] | None) -> None:
+        """Write the openings that are `kept`, after those of the `base` that are kept there."""
+        self.close()
+        starts = np.asarray(self._starts)
+        path = self._folder / WAITING
+        new = np.memmap(path, mode="r") if starts[-1] else np.empty(0, dtype=np.uint8)
+        sources = [(new, starts, kept)]
+        if base:
+            old = np.frombuffer(base[0].texts, dtype=np.uint8)
+            sources.insert(0, (old, base[0].starts, base[1]))
+        lengths = [np.zeros(1, dtype=np.int64)]
+        with (self._folder / TEXTS).open("wb") as file:
+            for texts, begins, chosen in sources:
+                lengths.append(np.diff(begins)[chosen])
+                # What is next to each other is written in one piece.
+                edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
+                for low, high in begins[edges].reshape(-1, 2).tolist():
+                    file.write(texts[low:high].data)
+        np.save(self._folder / STARTS, np.cumsum(np.concatenate(lengths)))
+        path.unlink()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _pieces(text: str) -> list[str]:
+    """Return the pieces of an opening of `text`."""
+    pieces, start, begun = [], 0, False
+    for end in LENGTHS:
+        piece = " ".join(text[start:end].split())
+        if piece and begun and (text[start - 1].isspace() or text[start].isspace()):
+            piece = f" {piece}"
+        begun = begun or bool(piece)
+        pieces.append(piece)
+        start = end
+    return pieces
