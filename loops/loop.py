@@ -1,0 +1,45 @@
+"""Loops that are compiled or loaded when they are first called; until then nothing loads numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import cached_property, update_wrapper
+from typing import Any, TypeVar, cast
+
+R = TypeVar("R")
+
+
+def compiled(function: Callable[..., R]) -> Callable[..., R]:
+    """Return `function` compiled; its machine code is kept where a folder can be written."""
+    return cast(Callable[..., R], Loop(function))
+
+
+def when_compiling(notice: Callable[[], object]) -> AbstractContextManager[None]:
+    """Call `notice` once if a loop is compiled meanwhile, because no machine code was kept."""
+    from .kept import noticed
+
+    return noticed(notice)
+
+
+class Loop:
+    """A loop, for Python and for other loops."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        update_wrapper(self, function)
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        return self.made(*values, **named)
+
+    @cached_property
+    def made(self) -> Any:
+        """Return what numba made of the function."""
+        from .kept import made
+
+        return made(self._function)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Return how numba sees it when it compiles a loop that calls it."""
+        return self.made._numba_type_
