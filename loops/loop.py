@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from functools import cached_property, update_wrapper
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 R = TypeVar("R")
 
 
@@ -22,11 +24,17 @@ def when_compiling(notice: Callable[[], object]) -> AbstractContextManager[None]
     return noticed(notice)
 
 
+def uncompiled(loop: Callable[..., R]) -> Callable[..., R]:
+    """Return `loop` as Python runs it: the same result to the bit, if it calls no other loop."""
+    # Here whole numbers that grow too large say so, where machine code is silent.
+    return np.errstate(over="ignore")(cast(Loop, loop).function)
+
+
 class Loop:
     """A loop, for Python and for other loops."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+        self.function = function
         update_wrapper(self, function)
 
     def __call__(self, *values: Any, **named: Any) -> Any:
@@ -37,7 +45,7 @@ class Loop:
         """Return what numba made of the function."""
         from .kept import made
 
-        return made(self._function)
+        return made(self.function)
 
     @property
     def _numba_type_(self) -> Any:

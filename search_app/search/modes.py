@@ -145,8 +145,8 @@ class Modes:
         made.populations = self.populations | {*populations}
         return made
 
-    def warm_up(self, rule: RankingRule = COSINES) -> None:
-        """Load what the first search by `rule` would wait for."""
+    def warm_up(self, rule: RankingRule | None = COSINES) -> None:
+        """Load what the first search by `rule`, or without one, would wait for."""
         self.engine.warm_up(rule, self.among("group"))
 
     def settle(self) -> None:

@@ -155,7 +155,7 @@ def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
     modes.refuse((mode,), user)
     modes.refuse_unknown(mode, user)
     # The first use of the engine does not count as search time.
-    modes.warm_up(rule_of(settings))
+    modes.warm_up(None if mode == "none" else rule_of(settings))
     began = time.perf_counter()
     answer = modes.answer(
         arguments.query,
