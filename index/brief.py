@@ -15,15 +15,23 @@ _ONE = ContextVar("one search", default=False)
 @contextmanager
 def one_search() -> Iterator[None]:
     """Answer meanwhile one search: see who asks `is_one_search`."""
-    before, collecting = _ONE.set(True), gc.isenabled()
-    # Loading modules makes many objects and little garbage: to look for it takes longer than all
-    # that the search itself does.
+    before = _ONE.set(True)
+    try:
+        with loading():
+            yield
+    finally:
+        _ONE.reset(before)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Look for no garbage meanwhile: loading modules makes many objects, and hardly any garbage."""
+    collecting = gc.isenabled()
     gc.disable()
     try:
         _spare_modules()
         yield
     finally:
-        _ONE.reset(before)
         if collecting:
             gc.enable()
 

@@ -116,6 +116,7 @@ class Modes:
         # No `lru_cache` of a method: it would hold these modes, and the files of a replaced index.
         row_of = _nobody if profiles is None else lru_cache(KEPT)(profiles.row)
         self._past: Callable[[str], Terms] = row_of
+        self._loaded = False  # whether a person's search finds all that it needs
         # The row that was closest to a profile, as long as the profile is the same.
         self._closest: dict[tuple[str, str], tuple[Terms, ReleasedRow | None]] = {}
 
@@ -150,7 +151,10 @@ class Modes:
         self.engine.warm_up(rule, self.among("group"))
 
     def settle(self) -> None:
-        """Prepare what searches by the rule `evidence` share; searches need not wait for it."""
+        """Prepare what people's searches by any rule share; searches need not wait for it."""
+        if not self._loaded:
+            self.engine.warm_up()
+            self._loaded = True
         made = self.engine.evidence(self.among("group"))
         made.settle()
         if self.release:
