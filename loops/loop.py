@@ -18,7 +18,7 @@ def compiled(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def when_compiling(notice: Callable[[], object]) -> AbstractContextManager[None]:
-    """Call `notice` once if a loop is compiled meanwhile, because no machine code was kept."""
+    """Return a context in which `notice` is called once if a loop is compiled, as none was kept."""
     from .kept import noticed
 
     return noticed(notice)
@@ -38,6 +38,7 @@ class Loop:
         update_wrapper(self, function)
 
     def __call__(self, *values: Any, **named: Any) -> Any:
+        """Return what the function returns for `values` and `named`."""
         return self.made(*values, **named)
 
     @cached_property

@@ -61,9 +61,7 @@ def counting(reader: Any, field: str) -> Any:
 def ids_of(values: Any, rows: Sequence[int]) -> list[str]:
     """Return the id of each of `rows`, which must ascend, from the binary `values` of the index."""
     if is_one_search():
-        return [
-            (values.advanceExact(row), values.binaryValue().utf8ToString())[1] for row in rows
-        ]
+        return [(values.advanceExact(row), values.binaryValue().utf8ToString())[1] for row in rows]
     do = handles()
     there = method(BINARY, "advanceExact", "(I)Z")
     read = method(BINARY, "binaryValue", f"()L{_path(BYTES)};")
