@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-from loops.kept import compiled, when_compiling
+from loops.loop import compiled, when_compiling
 
 __all__ = ["compiled", "cores", "in_parallel", "same", "when_compiling"]
 

@@ -31,7 +31,12 @@ def make() -> Path | None:
     with TemporaryDirectory(dir=made.parent, prefix="java") as name:
         listed, dumped = Path(name, "classes"), Path(name, "archive")
         child = [sys.executable, "-m", f"{__package__}.archive", str(listed)]
-        java = [str(jvm.java_home() / "bin" / "java"), "-Xshare:dump", jvm.ALONE, f"-Xmx{_HEAP}"]
+        java = [
+            str(jvm.java_home() / "bin" / "java"),
+            "-Xshare:dump",
+            "-XX:+UseG1GC",
+            f"-Xmx{_HEAP}",
+        ]
         java += [f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={dumped}"]
         for command in (child, [*java, "-cp", str(jvm.jar())]):
             subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603

@@ -1,7 +1,8 @@
-"""What is spared where one search is answered: checks made before, and a second compiler."""
+"""What is spared where one search is answered, and what would pay only for many."""
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -13,20 +14,34 @@ _ONE = ContextVar("one search", default=False)
 
 @contextmanager
 def one_search() -> Iterator[None]:
-    """Open meanwhile what one search needs: see `faults_of` and `jvm.start`."""
+    """Answer meanwhile one search: see who asks `is_one_search`."""
     before = _ONE.set(True)
     try:
-        yield
+        with loading():
+            yield
     finally:
         _ONE.reset(before)
 
 
+@contextmanager
+def loading() -> Iterator[None]:
+    """Look for no garbage meanwhile: loading modules makes many objects, and hardly any garbage."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        _spare_modules()
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
 def is_one_search() -> bool:
-    """Return whether what is opened now serves one search only."""
+    """Return whether this is for one search only."""
     return _ONE.get()
 
 
-def spare_modules() -> None:
+def _spare_modules() -> None:
     """Let parts of numpy load only when something uses them."""
     # SciPy touches all of numpy's names. Of these two nobody uses anything, and to load them takes
     # a twentieth of a search.

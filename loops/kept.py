@@ -17,13 +17,14 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import CodeType, ModuleType, NoneType
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import llvmlite
 import numba
 import numpy as np
 from numba.core.event import Listener, install_listener
 
+from loops.loop import Loop
 from loops.place import folder
 
 try:  # names that numba keeps to itself
@@ -31,7 +32,6 @@ try:  # names that numba keeps to itself
     from numba.core.caching import IndexDataCacheFile
     from numba.core.codegen import JITCPUCodegen
     from numba.core.compiler import CompileResult
-    from numba.core.dispatcher import Dispatcher
     from numba.core.runtime.nrt import rtsys
 
     _OWN: Any = (
@@ -43,20 +43,18 @@ try:  # names that numba keeps to itself
 except (ImportError, AttributeError):  # another numba: no machine code is kept
     _OWN = ()
 
-R = TypeVar("R")
-
 _FORMAT = "names from a random number"  # of kept code; older code is not loaded
 _HASHES = b"_numba_hashsecret_"  # what machine code that hashes texts names
 _VERSIONS = 8  # of each loop: the newest whose machine code is kept
 
 
-def compiled(function: Callable[..., R]) -> Callable[..., R]:
-    """Return `function` compiled; its machine code is kept where a folder can be written."""
+def made(function: Callable[..., Any]) -> Any:
+    """Return what compiles `function`, and keeps its machine code."""
     # Without the GIL, so that threads can run loops at the same time.
-    made: Any = numba.njit(nogil=True)(function)
+    loop: Any = numba.njit(nogil=True)(function)
     if _OWN:
-        made._cache = _KeptCode(made)
-    return cast(Callable[..., R], made)
+        loop._cache = _KeptCode(loop)
+    return loop
 
 
 class _KeptCode:
@@ -160,8 +158,8 @@ def _code_parts(code: CodeType, names: set[str]) -> Iterator[str]:
 
 def _read_parts(value: Any, names: set[str], met: set[object]) -> Iterator[str]:
     """Yield what machine code takes over from `value`, which a loop reads; loops in full."""
-    if isinstance(value, Dispatcher):
-        yield from _parts(value, met)
+    if isinstance(value, Loop):
+        yield from _parts(value.made, met)
     elif isinstance(value, ModuleType):
         for name in sorted(names & vars(value).keys()):
             if (id(value), name) not in met:
@@ -191,8 +189,8 @@ def _type_parts(kind: Any) -> Iterator[str]:
 
 
 @contextmanager
-def when_compiling(notice: Callable[[], object]) -> Iterator[None]:
-    """Call `notice` once if a loop is compiled meanwhile, because no machine code was kept."""
+def noticed(notice: Callable[[], object]) -> Iterator[None]:
+    """Call `notice` once if a loop is compiled meanwhile."""
     with install_listener("numba:compile", _Once(notice)):
         yield
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import gc
 import importlib
 import io
 import os
@@ -56,6 +57,8 @@ def finish(work: Callable[[], int]) -> NoReturn:
             raise
         say(f"veilsearch: {line}")
         code = 2
+    # Python would look for garbage among all that is loaded, just before it ends.
+    gc.freeze()
     # From here on Ctrl-C would only make Python print a traceback: the work is done.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     raise SystemExit(code)

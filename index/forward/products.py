@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from loops.kept import compiled
+from loops.loop import compiled
 
 from ..model import Floats, Ints, Whole
 

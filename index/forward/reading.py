@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from loops.loop import uncompiled
+
+from ..brief import is_one_search
 from ..model import Floats, Ints, SearchError, Whole
 from .products import LANES, alike, lane_products, products_away, row_parts, row_products
 from .spelling import Spelling
@@ -25,6 +28,7 @@ ARRAYS = ("numbers", "indptr", "indices", "tf", "df", "norms_tf", "norms_tfidf")
 TERMS = "terms.json"
 VECTORS = ("tfidf", "tf")
 DIGITS = 12
+FEW_COUNTS = 100_000  # Python takes a tenth of a second for them
 
 
 class Target(NamedTuple):
@@ -151,7 +155,7 @@ class Forward:
         rows, profile = self.checked(rows), self.blank
         try:
             profile[target.columns] = target.factors
-            products = row_products(rows, *self._parts, profile)
+            products = self._fitting(row_products, rows)(rows, *self._parts, profile)
         finally:
             profile[target.columns] = 0.0
         return self._cosines(products, rows, target)
@@ -192,11 +196,18 @@ class Forward:
         lengths = self._norms[target.vectors][rows] * target.length
         try:
             places[target.columns] = target.places
-            parts = row_parts(rows, *self._parts, places, factors)
+            parts = self._fitting(row_parts, rows)(rows, *self._parts, places, factors)
         finally:
             places[target.columns] = -1
         parts /= np.where(lengths > 0, lengths, 1)[:, None]
         return parts
+
+    def _fitting(self, loop: Callable[..., Floats], rows: Ints) -> Callable[..., Floats]:
+        """Return `loop` over `rows`, or a twin of it if to load its machine code takes longer."""
+        starts = self._parts[0]
+        if is_one_search() and int(np.sum(starts[rows + 1] - starts[rows])) <= FEW_COUNTS:
+            return uncompiled(loop)
+        return loop
 
     def vectors(self, rows: Ints, vectors: str = "tfidf") -> DocumentVectors:
         """Return the vectors of `rows`, from which anybody can compute the same cosines."""

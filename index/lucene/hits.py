@@ -1,13 +1,15 @@
 """Loops in Java, composed of its method handles: hits to numpy, ids of rows, many queries. [I/O]
 
-Each is one call from Python to Java for any number of hits, rows or queries.
+Each is one call from Python to Java for any number of hits, rows or queries. To compose them takes
+longer than one search, which asks for its hits one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
+from ..brief import is_one_search
 from . import jvm
 from .java import class_of, handles, java, lookup, method, signature
 
@@ -27,8 +29,16 @@ FUNCTION = "java.util.function.Function"
 CALLABLE = "java.util.concurrent.Callable"
 
 
+class _OneByOne(NamedTuple):
+    """What stands for a Java function."""
+
+    apply: Callable[[Any], Any]
+
+
 def column(field: str, box: str) -> Any:
     """Return the Java function `top -> [hit.field for hit in top.scoreDocs]`; `box` is its type."""
+    if is_one_search():
+        return _OneByOne(lambda top: [getattr(hit, field) for hit in top.scoreDocs])
     do, hits = handles(), class_of(f"[L{SCORE_DOC};")
     getter = lookup().findGetter(class_of(SCORE_DOC), field, java(f"java.lang.{box}").TYPE)
     value = do.filterReturnValue(do.arrayElementGetter(hits), getter)
@@ -50,6 +60,8 @@ def counting(reader: Any, field: str) -> Any:
 
 def ids_of(values: Any, rows: Sequence[int]) -> list[str]:
     """Return the id of each of `rows`, which must ascend, from the binary `values` of the index."""
+    if is_one_search():
+        return [(values.advanceExact(row), values.binaryValue().utf8ToString())[1] for row in rows]
     do = handles()
     there = method(BINARY, "advanceExact", "(I)Z")
     read = method(BINARY, "binaryValue", f"()L{_path(BYTES)};")
@@ -69,6 +81,13 @@ class Records:
     """The stored texts of one field, read for any number of rows in one call."""
 
     def __init__(self, searcher: Any, field: str) -> None:
+        self._rows = java(ROWS)
+        if is_one_search():
+            texts = searcher.storedFields()
+            self._read = _OneByOne(
+                lambda rows: [texts.document(row).get(field) for row in rows.array()]
+            )
+            return
         do = handles()
         stored = method(SEARCHER, "storedFields", f"()L{_path(STORED)};")
         read = method(STORED, "document", f"(I)L{_path(DOCUMENT)};")
@@ -79,7 +98,7 @@ class Records:
         row = method(ROWS, "get", "(I)I")
         count = method(ROWS, "limit", "()I")
         loop = _loop(do.filterReturnValue(row, value), count, ROWS, "[Ljava.lang.String;")
-        self._read, self._rows = as_function(loop), java(ROWS)
+        self._read = as_function(loop)
 
     def of(self, rows: Sequence[int]) -> list[str]:
         """Return the texts of `rows`."""

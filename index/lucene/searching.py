@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,16 @@ class LuceneIndex:
             java("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(MOST_CLAUSES)
             self._searcher = self._new_searcher()
             self._rows, self._scores = column("doc", "Integer"), column("score", "Float")
-            self._count = counting(self._reader, "contents")
-            self._records = Records(self._searcher, "record")
             self.size = int(self._reader.maxDoc())
         self._closed = False
+
+    @cached_property
+    def _counting(self) -> Any:
+        return counting(self._reader, "contents")
+
+    @cached_property
+    def _records(self) -> Records:
+        return Records(self._searcher, "record")
 
     def _parsed(self, query: str, operators: bool) -> ParsedQuery:
         return parse_query(query, operators=operators, language=self._language)
@@ -129,7 +136,7 @@ class LuceneIndex:
         """Return how many documents have each of `words`; None for a stop word."""
         with self._open():
             counts = [
-                [int(self._count.apply(term)) for term in terms_of(word, self._language)]
+                [int(self._counting.apply(term)) for term in terms_of(word, self._language)]
                 for word in words
             ]
         return [max(own, default=None) for own in counts]

@@ -161,14 +161,19 @@ class Engine:
         """Return the vectors of the documents `rows`, for a device that compares them itself."""
         return self._forward.vectors(rows, self._vectors)
 
-    def warm_up(self, rule: RankingRule = COSINES, among: str = "") -> None:
-        """Load what the first search by `rule` would wait for: Lucene's classes and the loops."""
-        if rule.ranking == EVIDENCE:
+    def warm_up(self, rule: RankingRule | None = COSINES, among: str = "") -> None:
+        """Load what the first search by `rule` would wait for: Lucene's classes and the loops.
+
+        Without a rule: what the first plain search would wait for.
+        """
+        if rule and rule.ranking == EVIDENCE:
             self.evidence(among).settle()
         for term in self._forward.terms[:1]:
-            ranking = self.by_profile(self.pool(term, 10), {term: 1.0}, rule, among)
-            self.contributions(ranking.rows, {term: 1.0})
-            self.openings(ranking.rows[:1])
+            pool = self.pool(term, 10)
+            if rule:
+                ranking = self.by_profile(pool, {term: 1.0}, rule, among)
+                self.contributions(ranking.rows, {term: 1.0})
+            self.openings(pool.rows[:1])
 
     def documents(self, rows: Ints) -> list[Document]:
         """Return the documents `rows`, in their order."""

@@ -116,6 +116,7 @@ class Modes:
         # No `lru_cache` of a method: it would hold these modes, and the files of a replaced index.
         row_of = _nobody if profiles is None else lru_cache(KEPT)(profiles.row)
         self._past: Callable[[str], Terms] = row_of
+        self._loaded = False  # whether a person's search finds all that it needs
         # The row that was closest to a profile, as long as the profile is the same.
         self._closest: dict[tuple[str, str], tuple[Terms, ReleasedRow | None]] = {}
 
@@ -145,12 +146,15 @@ class Modes:
         made.populations = self.populations | {*populations}
         return made
 
-    def warm_up(self, rule: RankingRule = COSINES) -> None:
-        """Load what the first search by `rule` would wait for."""
+    def warm_up(self, rule: RankingRule | None = COSINES) -> None:
+        """Load what the first search by `rule`, or without one, would wait for."""
         self.engine.warm_up(rule, self.among("group"))
 
     def settle(self) -> None:
-        """Prepare what searches by the rule `evidence` share; searches need not wait for it."""
+        """Prepare what people's searches by any rule share; searches need not wait for it."""
+        if not self._loaded:
+            self.engine.warm_up()
+            self._loaded = True
         made = self.engine.evidence(self.among("group"))
         made.settle()
         if self.release:

@@ -162,7 +162,8 @@ class Serving:
         if not settings.ranking:
             # Real people get no order that harms half of their searches.
             settings = replace(settings, ranking=EVIDENCE if access == PRIVATE else COSINE)
-        modes.warm_up(rule_of(settings))
+        # What others need is loaded once the site is served: see `Modes.settle`.
+        modes.warm_up(rule_of(settings) if settings.ranking == EVIDENCE else None)
         release, store = modes.release, self._store(access)
         growth = growth_of(self.workspace, opened.made_from, self.settings)
         if modes.profiles is not None:

@@ -90,7 +90,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     )
     if arguments.topics:
         return _answer_topics(arguments, settings)
-    return _answer_query(arguments, settings)
+    from index.brief import one_search
+
+    with one_search():
+        return _answer_query(arguments, settings)
 
 
 def _pool(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -144,19 +147,15 @@ def _open(arguments: argparse.Namespace, settings: Settings, personal: bool) -> 
 
 
 def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
-    from index.brief import one_search, spare_modules
-
-    spare_modules()
     from ..search.request import rule_of
 
     user = _user(arguments)
-    with one_search():
-        modes = _open(arguments, settings, bool(user))
+    modes = _open(arguments, settings, bool(user))
     mode = arguments.mode or modes.usual_mode(user)
     modes.refuse((mode,), user)
     modes.refuse_unknown(mode, user)
     # The first use of the engine does not count as search time.
-    modes.warm_up(rule_of(settings))
+    modes.warm_up(None if mode == "none" else rule_of(settings))
     began = time.perf_counter()
     answer = modes.answer(
         arguments.query,

@@ -35,21 +35,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Serve the workspace in `settings` as `arguments` say, until stopped; return 0."""
+    from index.brief import loading
+
     from ..accounts.admission import is_loopback
-    from ..server.following import serve_live
-    from ..server.opening import Serving
-    from ..web import Live
 
     if (arguments.mode == STUDY) != (arguments.folder is not None):
         raise UsageError("to serve a study: veilsearch serve --mode study FOLDER")
     if arguments.mode == STUDY:
         return _serve_study(arguments, settings)
     settings, loopback = with_admission(settings, arguments), is_loopback(arguments.host)
-    serving = Serving(settings, console.say, loopback=loopback)
-    if serving.check() == PRIVATE and not (loopback or settings.https):
-        console.say(UNPROTECTED)
     with _leaving_on_sigterm():
-        serve_live(serving, Live(serving.open()), arguments.host, arguments.port)
+        with loading():
+            from ..server.following import serve_live
+            from ..server.opening import Serving
+            from ..web import Live
+
+            serving = Serving(settings, console.say, loopback=loopback)
+            if serving.check() == PRIVATE and not (loopback or settings.https):
+                console.say(UNPROTECTED)
+            live = Live(serving.open())
+        serve_live(serving, live, arguments.host, arguments.port)
     return 0
 
 

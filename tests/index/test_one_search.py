@@ -8,10 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from index import manifest as checks
 from index.brief import one_search
+from index.forward import reading
+from index.forward.reading import ARRAYS, Forward
+from loops.loop import uncompiled
 from index.manifest import faults_of, read_manifest, write_manifest
 
 STAMPS = ".checked.json"
@@ -140,3 +144,36 @@ def test_where_nobody_may_write_all_is_read_each_time(
     read = reads(monkeypatch)
     assert faults(folder) == faults(folder) == []
     assert len(read) == 4
+
+
+@pytest.mark.filterwarnings("error")
+def test_without_machine_code_one_search_has_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    ends = np.cumsum(rng.integers(0, 40, 300))
+    columns = [rng.permutation(500)[:size] for size in np.diff(ends)]
+    parts: dict[str, Any] = dict.fromkeys(ARRAYS, np.arange(299))
+    parts |= {"indptr": ends - ends[0], "indices": np.concatenate(columns).astype(np.uint32)}
+    parts |= {"tf": rng.integers(1, 256, parts["indices"].size).astype(np.uint8)}
+    parts |= {"df": rng.integers(1, 299, 500)}
+    forward = Forward(parts, [f"term{at}" for at in range(500)])
+    rows = rng.integers(0, 299, 100)
+    target = forward.target(rng.permutation(600)[:150] - 100, rng.random(150))
+
+    def answers() -> list[bytes]:
+        made = forward.cosines(rows, target), forward.contributions(rows, target)
+        return [part.tobytes() for part in made]
+
+    usual = answers()
+    run: list[object] = []
+
+    def noted(loop: Any) -> Any:
+        run.append(loop)
+        return uncompiled(loop)
+
+    monkeypatch.setattr(reading, "uncompiled", noted)
+    with one_search():
+        assert answers() == usual
+        assert len(run) == 2
+        monkeypatch.setattr(reading, "FEW_COUNTS", 0)
+        assert answers() == usual
+    assert len(run) == 2

@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 from numba.core.codegen import JITCPUCodegen
 from numba.core.cpu import CPUContext
-from numba.core.dispatcher import Dispatcher
 
 from loops import kept as machine
 from loops import place
-from loops.kept import compiled, when_compiling
+from loops.loop import Loop, compiled, when_compiling
 
 INNER = """
 STEP = 2
@@ -131,7 +130,7 @@ def test_the_digest_tells_all_that_a_loop_reads(text: str, reads: tuple[object, 
     for read in (*reads, *reads):
         world: dict[str, Any] = {"compiled": compiled, "READ": read, "__name__": "reading"}
         exec(f"{first}@compiled\ndef loop(*, by={by}):\n    {text}\n", world)  # noqa: S102
-        digests.add(world["loop"]._cache._digest)
+        digests.add(world["loop"].made._cache._digest)
     assert len(digests) == len(reads)
 
 
@@ -197,7 +196,7 @@ def test_another_numba_without_its_private_names_compiles_each_time(
     another = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(another)
     assert not another._OWN
-    assert another.compiled(lambda number: number + 1)(2) == 3
+    assert another.made(lambda number: number + 1)(2) == 3
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o702, 0o700])
@@ -241,6 +240,6 @@ def test_every_loop_s_machine_code_is_kept() -> None:
     assert {"products.py", "greedy.py", "needles.py"} <= {path.name for path in names}
     modules = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in names]
     for module in map(importlib.import_module, modules):
-        loops = [each for each in vars(module).values() if isinstance(each, Dispatcher)]
+        loops = [each for each in vars(module).values() if isinstance(each, Loop)]
         assert loops
-        assert len({loop._cache._digest for loop in loops}) == len(loops)
+        assert len({loop.made._cache._digest for loop in loops}) == len(loops)

@@ -14,7 +14,7 @@ import numpy as np
 {early}
 
 def loops():
-    from loops.kept import compiled
+    from loops.loop import compiled
 
     @compiled
     def by_value(values):
@@ -61,7 +61,7 @@ def test_loops_kept_by_two_processes_work_together(
 
 _AT_ONCE = """
 import sys
-from loops.kept import compiled, when_compiling
+from loops.loop import compiled, when_compiling
 
 @compiled
 def thrice(number):
