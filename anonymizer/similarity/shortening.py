@@ -1,0 +1,144 @@
+"""Short vectors: document vectors over the few directions in which users differ most.
+
+No result depends on a machine's cores or on its library for matrices. Products of matrices have
+whole numbers as factors, and their sums stay below 2 ** 53, so floats hold them exactly in any
+order. All else is added up one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from ..arrays import Floats
+from ..compiled import compiled
+
+_ROUNDS = 4  # products that turn random directions towards those in which users differ most
+_FINE, _FINER = 2.0**19, 2.0**25  # of vectors of at most 2 ** 14 users; of squares and directions
+# What is left of a direction once others are taken from it is noise below this share, squared.
+_NOISE = 1e-12
+
+
+def axes_of(vectors: Floats, most: int, rng: np.random.Generator) -> Floats:
+    """Return documents x axes: at most `most` orthonormal directions in which `vectors` differ."""
+    fine = _FINE * vectors
+    np.round(fine, out=fine)
+    # Of few users, directions are combinations of users; these are then turned into documents'.
+    few = fine.shape[0] < fine.shape[1]
+    squares = fine @ fine.T if few else fine.T @ fine
+    longest = np.sqrt(np.square(squares).sum(axis=1).max())
+    squares = np.round(squares * (_FINER / max(longest, 1.0)))
+    size = squares.shape[0]
+    axes = np.eye(size)
+    if size > most:
+        axes = rng.integers(-999, 1000, size=(size, most)) / (999 * np.sqrt(size))
+    for _ in range(_ROUNDS):
+        axes = _orthonormal(squares @ np.round(_FINER * axes))
+    return _orthonormal(fine.T @ np.round(_FINER * axes)) if few else axes
+
+
+def _orthonormal(directions: Floats) -> Floats:
+    """Return `directions`, columns, made orthogonal one after another and 1 long; 0 where noise."""
+    lengths = np.sqrt(np.square(directions).sum(axis=0))
+    fine = np.round(directions * (_FINER / np.where(lengths > 0.0, lengths, 1.0)))
+    _make_orthonormal(fine, fine.T @ fine)
+    return fine
+
+
+def shortened(
+    interests: csr_matrix, sampled: csr_matrix, axes: Floats, unit: int
+) -> NDArray[np.int16]:
+    """Return users x axes: the vectors, `unit` long, of users with a term where `interests` has it.
+
+    `sampled` is terms x documents, `axes` documents x axes.
+    """
+    # A user's vector over the axes is the sum of those of the terms. So no user's 2,000 scores
+    # have to be multiplied by the axes. Their mean is taken from the axes, once for all.
+    centred = axes - axes.mean(axis=0)
+    of_terms = np.zeros((sampled.shape[0], axes.shape[1]))
+    _add_up(sampled.indptr, sampled.indices, sampled.data, centred, of_terms)
+    vectors = np.empty((interests.shape[0], axes.shape[1]), dtype=np.int16)
+    users, documents = (
+        (interests.indptr, interests.indices),
+        (
+            sampled.indptr,
+            sampled.indices,
+            sampled.data,
+        ),
+    )
+    _shorten(users, documents, np.zeros(axes.shape[0]), of_terms, float(unit), vectors)
+    return vectors
+
+
+@compiled
+def _make_orthonormal(columns: Any, products: Any) -> None:
+    """Make `columns` orthonormal, given their products with one another (Cholesky's way)."""
+    size = products.shape[0]
+    inverses = np.zeros(size)
+    for first in range(size):
+        own = products[first, first:]
+        before = own[0]
+        for other in range(first):
+            before += products[other, first] ** 2  # what the earlier columns have taken away
+        if own[0] > _NOISE * before:
+            inverses[first] = 1.0 / np.sqrt(own[0])
+        for other in range(own.size):
+            own[other] *= inverses[first]
+        for second in range(1, own.size):
+            _take(products[first + second, first + second :], own[second], own[second:])
+    for row in range(columns.shape[0]):
+        values = columns[row]
+        for first in range(size):
+            values[first] *= inverses[first]
+            _take(values[first + 1 :], values[first], products[first, first + 1 :])
+
+
+@compiled
+def _take(total: Any, factor: float, values: Any) -> None:
+    for i in range(total.size):
+        total[i] -= factor * values[i]
+
+
+@compiled
+def _add_up(starts: Any, columns: Any, values: Any, rows: Any, sums: Any) -> None:
+    """Add to each line of `sums` the rows that its cells name, times their values."""
+    for line in range(starts.size - 1):
+        total = sums[line]
+        for i in range(starts[line], starts[line + 1]):
+            row, value = rows[columns[i]], values[i]
+            for axis in range(total.size):
+                total[axis] += value * row[axis]
+
+
+@compiled
+def _shorten(
+    interests: Any, sampled: Any, scores: Any, of_terms: Any, unit: float, vectors: Any
+) -> None:
+    ends, terms = interests
+    starts, documents, weights = sampled
+    total = np.empty(of_terms.shape[1])
+    for user in range(vectors.shape[0]):
+        scores[:] = 0.0
+        total[:] = 0.0
+        for i in range(ends[user], ends[user + 1]):
+            term = terms[i]
+            for j in range(starts[term], starts[term + 1]):
+                scores[documents[j]] += weights[j]
+            of_term = of_terms[term]
+            for axis in range(total.size):
+                total[axis] += of_term[axis]
+        whole, mean = 0.0, 0.0
+        for score in scores:
+            whole += score * score
+            mean += score
+        mean /= scores.size
+        length = 0.0
+        for score in scores:
+            length += (score - mean) * (score - mean)
+        # Equal scores minus their mean are 0 but for rounding.
+        inverse = unit / np.sqrt(length) if length > 1e-24 * whole else 0.0
+        for axis in range(total.size):
+            vectors[user, axis] = int(np.rint(total[axis] * inverse))
