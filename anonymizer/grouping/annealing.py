@@ -74,8 +74,8 @@ class _State(NamedTuple):
 
 
 def steps_for(users: int) -> int:
-    """Return how many exchanges to try: 300 for each of `users`, at least 2 million."""
-    return max(2_000_000, 300 * users)
+    """Return how many exchanges to try: 200 for each of `users`, at least 2 million."""
+    return max(2_000_000, 200 * users)
 
 
 def anneal(
@@ -119,7 +119,7 @@ def _worth(annealed: Annealed) -> tuple[int, float]:
 
 
 def _draws(tried: int, users: int, near: int, rng: np.random.Generator) -> Numbers:
-    """Return a line for each exchange: a user, who of the nearest or -1, and whom to exchange.
+    """Return a line for each exchange: a user, who of the nearest or -1, and the one to exchange.
 
     The last is a place, or the share of the way through a group times 2 ** 31.
     """

@@ -8,7 +8,8 @@ Take an attacker with all profiles without their names, the algorithm, its draws
 victim's group. This attacker believes with probability c_gt / m that the victim has t: at most p
 away from N_t / n. That is so because groups are made of profiles in the order of their content, so
 any names could be theirs. Users with equal terms are ordered by a secret key, not by the seed; no
-row depends on the key, and it is not kept.
+row depends on the key, and it is not kept. The attacker may know each exchange that was tried, so
+these need not be drawn evenly.
 
 If no size is given, sizes grow until a short annealing finds groups without a cell beyond p. They
 grow on while that makes groups closer: room to keep the promise is worth more members, up to a
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
 
 _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
 _TRIAL = 12  # the trial of a size takes one step in 12
-# Unless an option asks for more: p limits how close groups can be.
-_MOST_STEPS = 24_000_000
+# Unless an option asks for more or fewer: groups that keep p take longer to find, and p limits how
+# close they can be.
+_LEAST_STEPS, _MOST_STEPS = 4_000_000, 12_000_000
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Composition(Options):
     )
     documents: int = sampled()
     steps: int | None = exchanges(
-        " (the trial of a size takes a twelfth); off: 8,000 a person, at most 24 million"
+        " (the trial of a size takes a twelfth); off: 200 a person, 4 to 12 million"
     )
     min_users: int = rare()
 
@@ -92,7 +94,7 @@ def run(inputs: Inputs, options: Composition) -> Release:
         )
     people, order = in_order_of_content(profiles, refuse_no_key(inputs.key))
     alike = likeness(people, sample, inputs.rng)
-    swaps = options.steps or min(steps_for(len(profiles)), _MOST_STEPS)
+    swaps = options.steps or min(max(_LEAST_STEPS, steps_for(len(profiles))), _MOST_STEPS)
     task = _Task(people, alike, share, swaps, inputs.rng, inputs.progress)
     if size:
         annealed = _annealed(task, size, task.steps)

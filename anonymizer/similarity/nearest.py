@@ -19,7 +19,7 @@ from ..compiled import compiled
 
 NEAREST = 20
 MOST = 30_000  # users who are compared with all others
-_LOOKED_AT = 6_000  # members of near cells with whom a user is compared
+_LOOKED_AT = 6_000  # members of near cells, with which a user is compared
 _MEMBERS = 500  # of a cell, on average
 _BLOCK = 512  # users
 

@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 from ..arrays import Floats
 from ..compiled import compiled
 
-_ROUNDS = 4  # products that turn random directions towards those in which users differ most
+_ROUNDS = 3  # products that turn random directions towards those in which users differ most
 _FINE, _FINER = 2.0**19, 2.0**25  # of vectors of at most 2 ** 14 users; of squares and directions
 # What is left of a direction once others are taken from it is noise below this share, squared.
 _NOISE = 1e-12
