@@ -132,7 +132,7 @@ def _draws(tried: int, users: int, near: int, rng: np.random.Generator) -> Numbe
 
 
 def _state(likeness: Likeness, sizes: Ints, dealt: Ints, limits: Limits | None) -> _State:
-    groups, users = sizes.size, likeness.vectors.shape[0]
+    groups, (users, axes) = sizes.size, likeness.vectors.shape
     if limits is None:
         none = np.zeros((2, 0), dtype=np.int32)
         limits = Limits(csr_matrix((users, 0)), none, none)
@@ -149,10 +149,8 @@ def _state(likeness: Likeness, sizes: Ints, dealt: Ints, limits: Limits | None) 
         insides=np.zeros(groups, dtype=np.int64),
         vectors=likeness.vectors,
         nearest=likeness.nearest,
-        # A sum times the difference of two users must fit.
-        sums=np.zeros(
-            (groups, likeness.vectors.shape[1]), dtype=np.int32 if largest < 200 else np.int64
-        ),
+        # Each member adds UNIT at most, so these fit, too.
+        sums=np.zeros((groups, axes), dtype=np.int32 if largest < 2**19 else np.int64),
         ends=limits.has.indptr.astype(np.int64),
         columns=limits.has.indices.astype(np.int32),
         limits=np.stack([limits.least, limits.most], axis=2).astype(np.int32),
@@ -222,8 +220,7 @@ def _insides_after(state: Any, u: int, v: int, g: int, h: int) -> Any:
     # With V the sum of g and d = v - u, |V + d|² = |V|² + 2 V·d + |d|².
     first, second = state.vectors[u], state.vectors[v]
     here, there = state.sums[g], state.sums[h]
-    zero = here[0] * 0
-    own, across, back = zero, zero, zero
+    own, across, back = np.int64(0), np.int64(0), np.int64(0)
     for axis in range(first.size):
         apart = second[axis] - first[axis]
         own += apart * apart
