@@ -43,7 +43,7 @@ _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
 _TRIAL = 12  # the trial of a size takes one step in 12
 # Unless an option asks for more or fewer: groups that keep p take longer to find, and p limits how
 # close they can be.
-_LEAST_STEPS, _MOST_STEPS = 4_000_000, 12_000_000
+_LEAST_STEPS, _MOST_STEPS = 3_000_000, 12_000_000
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Composition(Options):
     )
     documents: int = sampled()
     steps: int | None = exchanges(
-        " (the trial of a size takes a twelfth); off: 200 a person, 4 to 12 million"
+        " (the trial of a size takes a twelfth); off: 200 a person, 3 to 12 million"
     )
     min_users: int = rare()
 
