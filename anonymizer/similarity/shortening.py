@@ -25,12 +25,14 @@ _NOISE = 1e-12
 def axes_of(vectors: Floats, most: int, rng: np.random.Generator) -> Floats:
     """Return documents x axes: at most `most` orthonormal directions in which `vectors` differ."""
     fine = _FINE * vectors
+    del vectors  # the largest array here, if nobody else has it
     np.round(fine, out=fine)
     # Of few users, directions are combinations of users; these are then turned into documents'.
     few = fine.shape[0] < fine.shape[1]
     squares = fine @ fine.T if few else fine.T @ fine
     longest = np.sqrt(np.square(squares).sum(axis=1).max())
-    squares = np.round(squares * (_FINER / max(longest, 1.0)))
+    squares *= _FINER / max(longest, 1.0)
+    np.round(squares, out=squares)
     size = squares.shape[0]
     axes = np.eye(size)
     if size > most:
@@ -41,11 +43,12 @@ def axes_of(vectors: Floats, most: int, rng: np.random.Generator) -> Floats:
 
 
 def _orthonormal(directions: Floats) -> Floats:
-    """Return `directions`, columns, made orthogonal one after another and 1 long; 0 where noise."""
+    """Make `directions`, columns, orthogonal one after another and 1 long or, if noise, 0 long."""
     lengths = np.sqrt(np.square(directions).sum(axis=0))
-    fine = np.round(directions * (_FINER / np.where(lengths > 0.0, lengths, 1.0)))
-    _make_orthonormal(fine, fine.T @ fine)
-    return fine
+    directions *= _FINER / np.where(lengths > 0.0, lengths, 1.0)
+    np.round(directions, out=directions)
+    _make_orthonormal(directions, directions.T @ directions)
+    return directions
 
 
 def shortened(
