@@ -38,10 +38,20 @@ from .arrays import Ints
 from .certificate import CERTIFICATE, certificate_faults
 from .errors import BadInput
 from .model import ROW_NAME, Profiles, is_short
+from .publishing_shards import NAMED, NOT_NAMED, PublishedShards, Stood
 from .storage.changes import counts_of
 from .storage.files import replaced_whole, sync, write_file
 from .storage.json_lines import read_rows
-from .storage.parts import COHORTS, FIRST_ROW, LOG, ROWS, WITHDRAWN, Cohort, read_cohorts, row_hash
+from .storage.parts import (
+    COHORTS,
+    FIRST_ROW,
+    LOG,
+    ROWS,
+    WITHDRAWN,
+    Cohort,
+    read_cohorts,
+    row_hash,
+)
 from .storage.records import Record, as_json, check_record, plain_errors, read_object
 from .storage.releases import release_of
 from .verification.choices import choice_faults, person_of, persons_of
@@ -49,6 +59,7 @@ from .verification.finding import Finding, Verdict, row_findings
 
 if TYPE_CHECKING:
     from .verification.case import Case, CohortCase
+    from .verification.files.streamed import HashedNames
     from .verification.promises.record import Judge
 
 _FORMATS = "veilsearch published release "
@@ -67,6 +78,8 @@ _ROW: Record = {"row": "g0001", "users": 4, "terms": {"kitten": 1.0}}
 _HEAD = f'{{"format": "{_FORMATS}'.encode()  # of any version: what holds rows is to be found
 # People behind a row: readers of JSON that use floats confuse larger numbers.
 _MOST = 2**53
+# Users at most of a release in shards. Of a million people, attacks took over 8 GiB.
+ATTACKED = 1 << 18
 _TELLING = 3  # digits of an id: shorter ones are in too many numbers to be meant
 
 
@@ -106,7 +119,7 @@ class PublishedRows(NamedTuple):
 class Candidate(NamedTuple):
     """What a ledger must know about a release that is about to be published."""
 
-    stood: Set[tuple[bytes, str]]  # the hash of a row's line, and a person in it
+    stood: Stood  # may be gone through more than once
     sha256: str  # of the rows
     once: bool  # the promise holds for only one release of the same people
     users: int
@@ -136,32 +149,40 @@ def publish(
     The certificate that `earlier` gives for the hash of its rows stays, or is empty. Then the
     release is attacked, with the `profiles`.
     """
-    from .verification.judge import examine
+    from .verification.judge import examine, examine_shards
 
     _refuse_foreign(output, release)
-    case = examine(release, profiles)
+    shards = PublishedShards(release)
+    case = examine_shards(release, profiles, shards.add) or examine(release, profiles)
+    in_shards = case.streamed is not None
     ids = _ids(case)
     for cohort in case.cohorts:
-        cohort.findings += [*_unpromised(cohort), *_alone(cohort), *_named(cohort, ids)]
+        cohort.findings += [*_unpromised(cohort), *_alone(cohort)]
+        cohort.findings += shards.named() if in_shards else _named(cohort, ids)
+        cohort.findings += _numbers_named(cohort, ids)
     certificate: Record = {}
     if case.verdict.holds:
-        sha256 = hashlib.sha256(b"".join(one.parts[ROWS] for one in case.cohorts)).hexdigest()
+        sha256 = shards.sha256
+        if not in_shards:
+            sha256 = hashlib.sha256(b"".join(one.parts[ROWS] for one in case.cohorts)).hexdigest()
         certificate = earlier(sha256) or _certified(case, release, profiles, sha256)
     if case.verdict.holds:
         first = case.cohorts[0]
         # The bytes that were verified: the files may have changed since.
         cohorts = [(cohort.manifest, cohort.parts) for cohort in case.cohorts]
-        content, sha256 = _content(cohorts, certificate)
+        rows = shards.rows() if in_shards else (parts[ROWS] for _, parts in cohorts)
         log = first.parts.get(LOG)
         with plain_errors(output, "written"), suppress(_Refused), replaced_whole(output) as file:
             os.fchmod(file.fileno(), 0o644)  # it is public
-            file.write(content)
+            file.write(_first_of(cohorts, certificate, sha256))
+            file.writelines(rows)
             # On the disk before `others` notes in the ledger that it is published.
             sync(file)
             once = first.judge is not None and first.judge.promise.once
             counts = case.checked["users"], case.checked["rows"]
             given = first.manifest["method"], first.manifest["parameters"]
-            candidate = Candidate(_stood(case), sha256, once, *counts, *given, certificate)
+            stood = shards if in_shards else _stood(case)
+            candidate = Candidate(stood, sha256, once, *counts, *given, certificate)
             case.findings += others(candidate)
             # Raised in here, so that the unfinished file is removed and the old one stays.
             if not case.verdict.holds:
@@ -173,28 +194,38 @@ def publish(
 def _certified(case: Case, release: Path, profiles: Path, sha256: str) -> Record:
     """Return the certificate of `case`, a folder `release`; add to it what beats the promise.
 
-    Return nothing where rows are gone or stand for people by whole queries. With differential
+    Return nothing where rows are gone or stand for people by whole queries, or where shards are of
+    more people than attacks can hold. With differential
     privacy there is none either: figures counted from profiles would break it.
     """
     from .certificate import certified
     from .methods import promise_of
     from .storage.profiles import fingerprint, read_profiles
 
-    judge = case.cohorts[0].judge
+    judge, streamed = case.cohorts[0].judge, case.streamed
+    if streamed is not None and len(streamed) > ATTACKED:
+        return {}
     private = judge is not None and judge.promise.bounds == "differential"
     if private or case.everybody.queries is not None or case.checked.get("rows_withdrawn"):
         return {}
     people = read_profiles(profiles)
-    if fingerprint(people) != case.everybody.fingerprint():
+    everybody = streamed or case.everybody
+    if fingerprint(people) != everybody.fingerprint():
         raise BadInput(f"{profiles}: changed while it was read; publish again")
     # Who came later, and waits, is in nothing that is promised.
-    people = people.some(np.flatnonzero([user in case.users for user in people.users]))
-    cohorts = [Cohort(release / one.place, {**one.manifest}, one.parts) for one in case.cohorts]
+    cohorts = [Cohort(release / one.place, {**one.manifest}, one.files) for one in case.cohorts]
+    if streamed is None:
+        people = people.some(np.flatnonzero([user in case.users for user in people.users]))
+    else:
+        cohorts = read_cohorts(release)
+        if cohorts[0].sums != case.cohorts[0].sums:
+            raise BadInput(f"{release}: changed while it was read; publish again")
     made = release_of(cohorts, promise_of)
     if len({*made.users} & {*people.users}) < 2:
         return {}
     compare = not any(cohort.changes.happened for cohort in case.cohorts)
     count = sum(int(one.rows.users.sum()) for one in case.cohorts if one.rows is not None)
+    count = count if streamed is None else len(streamed)
     certificate, beaten = certified(made, people, sha256, people=count, compare=compare)
     remedy = "don't use this release, and report the fault"
     case.findings += [Finding("attack", False, ROWS, f"{line}; {remedy}") for line in beaten]
@@ -234,6 +265,13 @@ def _judge_of(about: Mapping[str, Any]) -> Judge:
 
 def _content(cohorts: Sequence[_Cohort], certificate: Record) -> tuple[bytes, str]:
     """Return the published file of `cohorts` with its `certificate`, and the hash of its rows."""
+    rows = b"".join(parts[ROWS] for _, parts in cohorts)
+    sha256 = hashlib.sha256(rows).hexdigest()
+    return _first_of(cohorts, certificate, sha256) + rows, sha256
+
+
+def _first_of(cohorts: Sequence[_Cohort], certificate: Record, sha256: str) -> bytes:
+    """Return the first line of the published file of `cohorts`, whose rows have this hash."""
     (first, _), *later = cohorts
     given, quoted = first["parameters"], _judge_of(first).quoted
     about = {
@@ -255,9 +293,7 @@ def _content(cohorts: Sequence[_Cohort], certificate: Record) -> tuple[bytes, st
             | _of_cohort(manifest)
             for manifest, parts in later
         ]
-    rows = b"".join(parts[ROWS] for _, parts in cohorts)
-    about["sha256"] = hashlib.sha256(rows).hexdigest()
-    return _first_line(about) + rows, about["sha256"]
+    return _first_line({**about, "sha256": sha256})
 
 
 def _first_line(about: Mapping[str, Any]) -> bytes:
@@ -377,18 +413,18 @@ def _has_fallback(users: Ints) -> bool:
 class _Ids(NamedTuple):
     """The ids of people and their sessions."""
 
-    ids: Set[str]
+    ids: Set[str] | HashedNames
     folded: Set[str]  # Carol's term may be carol
-    long: Set[str]  # people may be numbered from 1, and a group must be allowed five members
 
 
 def _ids(case: Case) -> _Ids:
     """Return the ids of everybody in `case`."""
+    if case.streamed is not None:
+        return _Ids(case.streamed.names, set())
     ids = {*case.everybody.users}
     if "people" in case.checked:  # users are their sessions
         ids.update([person_of(user) for user in ids])
-    folded = {user.casefold() for user in ids}
-    return _Ids(ids, folded, {user for user in ids if len(user) >= _TELLING})
+    return _Ids(ids, {user.casefold() for user in ids})
 
 
 def _named(cohort: CohortCase, ids: _Ids) -> list[Finding]:
@@ -416,53 +452,56 @@ def _named(cohort: CohortCase, ids: _Ids) -> list[Finding]:
         terms = set(map(str.casefold, read_object(lines[at])["terms"]))
         terms |= {term for bag in terms for term in bag.split("|")}
         wrong[at] |= not (own_only | (ids.folded - there)).isdisjoint(terms)
-    line = (
-        "has a term that is a user's id, and nobody else has it; give the people other ids and "
-        "make the profiles again"
-    )
-    good = "no term is a user's id, or others have it, too"
-    findings = [*row_findings("identity", wrong, line, good)]
+    findings = [*row_findings("identity", wrong, NAMED, NOT_NAMED)]
     events = cohort.parts.get(LOG, b"").decode().splitlines()
     if any(event.partition("\t")[2].casefold() in ids.folded for event in events):
         line = "a query is a user's id; give the people other ids and make the release again"
         findings.append(Finding("identity", False, LOG, line))
-    if numbers := _numbers_named(cohort.manifest, ids):
-        line = (
-            f"{', '.join(numbers)}: a number that is a user's id, or holds one in its digits; give "
-            "the people other ids, or choose another number, and make the release again"
-        )
-        findings.append(Finding("identity", False, "release.json", line))
     return findings
 
 
-def _numbers_named(manifest: Mapping[str, Any], ids: _Ids) -> list[str]:
-    """Return the names of the numbers in `manifest` that somebody set and that show one of `ids`.
+def _numbers_named(cohort: CohortCase, ids: _Ids) -> list[Finding]:
+    """Find the numbers of `cohort` that somebody set and that show one of `ids`.
 
     Facts are no such numbers, as the judge recounts them, nor are defaults.
     """
     from .methods import METHODS, parameters_of
 
+    manifest = cast(Mapping[str, Any], cohort.manifest)
+    if cohort.people is None:  # its rows could not be judged
+        return []
     method, given = manifest["method"], manifest["parameters"]
     # A package's method is not loaded to publish its releases: all its numbers count as set.
     usual = parameters_of(method) if method in METHODS.own else {}
     quoted = _judge_of(manifest).quoted
     named = [name for name, value in manifest["profiles"].items() if _shows(value, ids.ids)]
     for name, value in {**given, WITHDRAWN: manifest.get(WITHDRAWN, {}).get("rows")}.items():
-        if value != usual.get(name) and _shows(value, ids.ids if name in quoted else ids.long):
+        # People may be numbered from 1, and a group must be allowed five members.
+        if value != usual.get(name) and _shows(value, ids.ids, 1 if name in quoted else _TELLING):
             named.append(name)
-    return sorted(named)
+    if not named:
+        return []
+    line = (
+        f"{', '.join(sorted(named))}: a number that is a user's id, or holds one in its digits; "
+        "give the people other ids, or choose another number, and make the release again"
+    )
+    return [Finding("identity", False, "release.json", line)]
 
 
-def _shows(value: object, ids: Set[str]) -> bool:
-    """Return whether the number `value` equals one of `ids`; a fraction may hold one, too."""
+def _shows(value: object, ids: Set[str] | HashedNames, least: int = 1) -> bool:
+    """Return whether the number `value` equals one of `ids`; a fraction may hold one, too.
+
+    Only ids of `least` characters or more count.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     if float(value).is_integer():
-        return not ids.isdisjoint({str(value), str(int(value))})
+        texts = {str(value), str(int(value))}
+        return not ids.isdisjoint({text for text in texts if len(text) >= least})
     digits = f"{Decimal(repr(value)):f}".replace(".", "")
     ends = combinations(range(len(digits) + 1), 2)
     inside = {digits[low:high] for low, high in ends if high - low >= _TELLING}
-    return not ids.isdisjoint({str(value), *inside})
+    return not ids.isdisjoint({text for text in {str(value), *inside} if len(text) >= least})
 
 
 def read_published(path: Path) -> PublishedFile:

@@ -1,13 +1,13 @@
 """An index on disk: built or updated, completely or not at all. [I/O]
 
-A folder holds `lucene/`, `forward/` and `manifest.json`. It never changes: an update makes a new
-folder, which shares those files of Lucene that stay the same.
+A folder holds `lucene/`, `forward/` and `manifest.json`; without `lucene/` the index is in a
+cluster. It never changes: an update makes a new folder, which shares those files of Lucene that
+stay the same.
 """
 
 from __future__ import annotations
 
 import fcntl
-import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -18,15 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from .backends import LUCENE, Backend, FilledIndex, NewBuild, OpenSearchBackend, start_java
 from .forward.reading import Forward
 from .forward.writing import ForwardWriter, TextCounter
-from .lucene import jvm
 from .lucene.java import ANALYZERS, ENGLISH
-from .lucene.searching import K1, B, LuceneIndex
-from .lucene.writing import LuceneWriter
+from .lucene.searching import K1, B
 from .manifest import FORMAT, Fingerprint, read_manifest, sync, write_manifest
 from .model import Account, Document, NothingChanged, Progress, SearchError, silent
-from .opening import aligned, language_of, open_index
+from .opening import aligned, open_index
 from .sources import read_sources, write_sources
 
 READ = 1000  # documents that are read together
@@ -41,19 +40,19 @@ def build_index(
     account: Account,
     bm25: tuple[float, float] = (K1, B),
     language: str = ENGLISH,
-    heap: str = "2g",
+    backend: Backend = LUCENE,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Build an index of the last of `documents` with each id in `folder`; return its manifest.
 
     Its words are analyzed as words of `language`, and `bm25` are k1 and b.
     """
-    jvm.start(heap)
-    with _whole(folder) as made, _Halves(made, counter, language) as halves:
+    start_java(backend)
+    facts = {"format": FORMAT, "analyzer": ANALYZERS[language], "k1": bm25[0], "b": bm25[1]}
+    with _whole(folder) as made, _Halves(made, folder, counter, facts, backend) as halves:
         halves.add(documents, account, progress)
-        settings = {"analyzer": ANALYZERS[language], "k1": bm25[0], "b": bm25[1]}
         write_sources(made, account.sources)
-        return halves.finish({"format": FORMAT, **settings, "account": _stated(account)})
+        return halves.finish({"account": _stated(account)})
 
 
 def update_index(
@@ -64,16 +63,18 @@ def update_index(
     *,
     delete: Collection[str] = (),
     account: Account,
-    heap: str = "2g",
+    backend: Backend = LUCENE,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Build `old` again in `folder`, less `delete`, plus `documents`; return its manifest."""
     # Opening checks every file, so no damage is passed on.
-    lucene, forward = open_index(old, heap=heap)
+    index, forward = open_index(old, backend=backend)
     try:
-        manifest = read_manifest(old)
-        base, spoken = _Base(old, lucene, forward), language_of(manifest)
-        with _whole(folder) as made, _Halves(made, counter, spoken, base) as halves:
+        manifest, base = read_manifest(old), _Base(old, index, forward)
+        with (
+            _whole(folder) as made,
+            _Halves(made, folder, counter, manifest, backend, base) as halves,
+        ):
             missing = halves.delete(delete)
             halves.add(documents, account, progress)
             if not any(halves.change.values()):
@@ -84,9 +85,20 @@ def update_index(
             write_sources(made, {**read_sources(old), **account.sources})
             change = {**halves.change, "missing": missing, "account": _stated(account)}
             changes = [*manifest.get("changes", []), change][-LAST_CHANGES:]
-            return halves.finish({**manifest, "changes": changes})
+            return halves.finish({"changes": changes})
     finally:
-        lucene.close()
+        index.close()
+
+
+def copy_index(folder: Path, backend: OpenSearchBackend) -> dict[str, Any]:
+    """Copy the files of the index that is current in the cluster to `folder`; return its manifest.
+
+    The index is the one of the name that `folder` is a build of.
+    """
+    with _whole(folder) as made:
+        backend.copy(_name_of(folder), made)
+        open_index(made, backend=backend)[0].close()
+    return read_manifest(folder)
 
 
 @contextmanager
@@ -121,19 +133,19 @@ def _whole(folder: Path) -> Iterator[Path]:
 class _Base:
     """An index that is extended."""
 
-    def __init__(self, folder: Path, lucene: LuceneIndex, forward: Forward) -> None:
+    def __init__(self, folder: Path, index: FilledIndex, forward: Forward) -> None:
         manifest = read_manifest(folder)
-        self.folder, self.lucene, self.forward = folder, lucene, forward
+        self.folder, self.index, self.forward = folder, index, forward
         self.next: int = manifest["next"]
         self.fingerprint: str = manifest["fingerprint"]
-        ids = lucene.ids(np.arange(lucene.size)).tolist()
+        ids = index.ids(np.arange(index.size)).tolist()
         self.number = dict(zip(ids, forward.numbers.tolist(), strict=True))
 
     def parts(self, numbers: Sequence[int]) -> Iterator[bytes]:
         """Yield what the documents of `numbers` added to the fingerprint."""
         rows = np.searchsorted(self.forward.numbers, sorted(numbers))
         for low in range(0, rows.size, READ):
-            for document in self.lucene.documents(rows[low : low + READ].tolist()):
+            for document in self.index.documents(rows[low : low + READ].tolist()):
                 yield Fingerprint().add(document)
 
 
@@ -141,25 +153,31 @@ class _Halves:
     """Both halves of an unfinished index, written in step."""
 
     def __init__(
-        self, folder: Path, counter: TextCounter, language: str, base: _Base | None = None
+        self,
+        folder: Path,
+        final: Path,
+        counter: TextCounter,
+        facts: dict[str, Any],
+        backend: Backend,
+        base: _Base | None = None,
     ) -> None:
-        self._folder, self._base = folder, base
+        self._folder, self._backend, self._base = folder, backend, base
         self._first = self._next = base.next if base else 0
         self._number = base.number if base else {}  # id -> number
         self._fingerprint = Fingerprint(base.fingerprint if base else "0")
         self._parts = bytearray()  # what each new document added to the fingerprint
         self._gone: list[int] = []  # numbers of documents of the base that are dropped
         self.change = {"added": 0, "replaced": 0, "deleted": 0}
-        if base:
-            _link(base.folder / "lucene", folder / "lucene")
         extended = base.forward if base else None
+        new = NewBuild(folder, _name_of(final), facts, self._first, base.folder if base else None)
         # If the second writer can't be opened, the first is closed.
         with ExitStack() as stack:
             forward = ForwardWriter(folder / "forward", counter, self._first, extended)
             self._forward = stack.enter_context(closing(forward))
-            lucene = LuceneWriter(folder / "lucene", self._first, language)
-            self._lucene = stack.enter_context(closing(lucene))
+            writer, more = backend.writer(new)
+            self._writer = stack.enter_context(closing(writer))
             self._open = stack.pop_all()
+        self._facts = {**facts, **more}
 
     def add(self, documents: Iterable[Document], account: Account, progress: Progress) -> None:
         """Add `documents`; of those with one id the last is kept."""
@@ -173,7 +191,7 @@ class _Halves:
             self._next += 1
             self._parts += self._fingerprint.add(document)
             self._forward.add(f"{document.title} {document.text}")
-            self._lucene.add(document)
+            self._writer.add(document)
             progress(done)
         self.change["added"] = self._next - self._first - account.duplicates
         if not self._number:
@@ -193,7 +211,7 @@ class _Halves:
 
     def _drop(self, number: int) -> None:
         self._forward.drop(number)
-        self._lucene.drop(number)
+        self._writer.drop(number)
         # Each new document has 32 bytes, a SHA-256, in `_parts`.
         new = 32 * (number - self._first)
         if new < 0:
@@ -201,24 +219,31 @@ class _Halves:
         else:
             self._fingerprint.remove(bytes(self._parts[new : new + 32]))
 
-    def finish(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """Write all that waits, check it, and write the manifest with `facts`; return it."""
+    def finish(self, more: dict[str, Any]) -> dict[str, Any]:
+        """Write all that waits, check it, and write the manifest, which says `more`; return it."""
         for part in self._base.parts(self._gone) if self._base else ():
             self._fingerprint.remove(part)
-        self._lucene.commit(one_segment=self._base is None)
+        self._writer.commit(one_segment=self._base is None)
         documents = len(self._number)
         counts = {"documents": documents, "terms": self._forward.write()}
         self._open.close()
-        aligned(self._folder, documents)[0].close()
+        aligned(self._folder, documents, self._facts, self._backend)[0].close()
         rest = {"counts": counts, "fingerprint": str(self._fingerprint), "next": self._next}
-        write_manifest(self._folder, {**facts, **rest})
-        return read_manifest(self._folder)
+        write_manifest(self._folder, {**self._facts, **more, **rest})
+        manifest = read_manifest(self._folder)
+        self._backend.keep(self._folder, manifest)
+        return manifest
 
     def __enter__(self) -> _Halves:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
+
+
+def _name_of(folder: Path) -> str:
+    """Return the name of the index of which `folder` is a build."""
+    return folder.name.rpartition(".")[0] or folder.name
 
 
 def _stated(account: Account) -> dict[str, Any]:
@@ -230,14 +255,3 @@ def _stated(account: Account) -> dict[str, Any]:
 
 def _skipped(account: Account) -> str:
     return ", ".join(f"{reason}: {count}" for reason, count in account.skipped.items()) or "none"
-
-
-def _link(old: Path, new: Path) -> None:
-    """Link the files of `old` into `new`, or copy them if the disk has no links."""
-    # Lucene never changes a file, so two indexes may share one.
-    new.mkdir()
-    for path in old.iterdir():
-        try:
-            os.link(path, new / path.name)
-        except OSError:
-            shutil.copyfile(path, new / path.name)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from .brief import is_one_search
 from .model import Document, SearchError
 
 FORMAT = 2
 MANIFEST = "manifest.json"
 REMEDY = "build it again with: veilsearch index CORPUS"
 _FINGERPRINTS = 1 << 256
+_STAMPS = ".checked.json"  # a name with a dot belongs to no index
+_STEADY = 2  # seconds; a change soon after another may have the same time
 
 
 class Fingerprint:
@@ -74,13 +79,19 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
         }
     # The manifest comes last: an index without one is unfinished.
     (folder / MANIFEST).write_text(_text(manifest), encoding="utf-8")
-    for path in (folder / MANIFEST, folder / "lucene", folder / "forward", folder):
+    parts = {folder / Path(name).parent for name in manifest["files"]}
+    for path in (folder / MANIFEST, *sorted(parts - {folder}), folder):
         sync(path)
 
 
 def faults_of(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
-    """Yield how the files in `folder` differ from `manifest`; raise if only extra files do."""
+    """Yield how the files in `folder` differ from `manifest`; raise if only extra files do.
+
+    All bytes are read, but for one search: files that nobody touched since are not read again.
+    """
     files, there = manifest["files"], set(_names(folder))
+    stamps = _stamps(folder, files) if is_one_search() else None
+    untouched = stamps is not None and stamps == _kept_stamps(folder)
     foreign = sorted(there - set(files))
     damaged = []
     for name, built in files.items():
@@ -89,7 +100,7 @@ def faults_of(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
             damaged.append(f"{name} is missing")
         elif path.stat().st_size != built["bytes"]:
             damaged.append(f"{name} has {path.stat().st_size} bytes instead of {built['bytes']}")
-        elif _digest(path) != built["sha256"]:
+        elif not untouched and _digest(path) != built["sha256"]:
             damaged.append(f"{name} has changed since it was built")
     # A whole index needs no new build: to delete the extra file is enough.
     if foreign and not damaged:
@@ -99,6 +110,37 @@ def faults_of(folder: Path, manifest: dict[str, Any]) -> Iterator[str]:
         )
     yield from (f"{name} does not belong to the index" for name in foreign)
     yield from damaged
+    if stamps and not (untouched or foreign or damaged):
+        _keep_stamps(folder, stamps)
+
+
+def _stamps(folder: Path, files: dict[str, Any]) -> dict[str, list[Any]] | None:
+    """Return what changes if one of `files` is written or replaced; None if one is missing."""
+    stamps = {}
+    with suppress(OSError):
+        for name, built in files.items():
+            facts = (folder / name).stat()
+            # Anybody may set the time of a change back, but not the last of these.
+            times = [facts.st_mtime_ns, facts.st_ctime_ns]
+            stamps[name] = [built["sha256"], facts.st_size, facts.st_ino, *times]
+    return stamps if len(stamps) == len(files) else None
+
+
+def _kept_stamps(folder: Path) -> object:
+    """Return the stamps of the files that were last read whole and were right, if they are kept."""
+    try:
+        return json.loads((folder / _STAMPS).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _keep_stamps(folder: Path, stamps: dict[str, list[Any]]) -> None:
+    if max(stamp[-1] for stamp in stamps.values()) / 1e9 > time.time() - _STEADY:
+        return
+    path = folder / f"{_STAMPS}.{os.getpid()}"
+    with suppress(OSError):  # where nobody may write, all is read each time
+        path.write_text(json.dumps(stamps), encoding="utf-8")
+        path.replace(folder / _STAMPS)
 
 
 def _names(folder: Path) -> list[str]:

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .backends import AS_BUILT, LUCENE, Backend, FilledIndex, MadeBuild, Scoring, start_java
 from .forward.reading import Forward
-from .lucene import jvm
-from .lucene.java import ANALYZERS, ENGLISH
-from .lucene.searching import K1, B, LuceneIndex
 from .manifest import REMEDY, faults_of, read_manifest
 from .model import SearchError
 
@@ -21,27 +19,17 @@ SAMPLE = 50  # rows whose numbers are compared when an index is opened
 def open_index(
     folder: Path,
     *,
-    heap: str = "2g",
+    backend: Backend = LUCENE,
     k1: float | None = None,
     b: float | None = None,
     title_boost: float = 0.0,
-) -> tuple[LuceneIndex, Forward]:
+) -> tuple[FilledIndex, Forward]:
     """Return both halves of the checked index in `folder`, by its own `k1` and `b` unless given."""
     manifest = _checked(folder)
-    jvm.start(heap)
-    chosen = {"k1": manifest["k1"] if k1 is None else k1, "b": manifest["b"] if b is None else b}
-    spoken = language_of(manifest)
-    return aligned(
-        folder, manifest["counts"]["documents"], **chosen, title_boost=title_boost, language=spoken
-    )
-
-
-def language_of(manifest: Mapping[str, Any]) -> str:
-    """Return the language by which the index of `manifest` is analyzed."""
-    for language, name in ANALYZERS.items():
-        if manifest["analyzer"] == name:
-            return language
-    raise SearchError(f"the index has the analyzer {manifest['analyzer']}, unknown here; {REMEDY}")
+    backend.check(folder, manifest)
+    start_java(backend)
+    scoring = Scoring(k1, b, title_boost)
+    return aligned(folder, manifest["counts"]["documents"], manifest, backend, scoring)
 
 
 def open_forward(folder: Path) -> Forward:
@@ -50,13 +38,14 @@ def open_forward(folder: Path) -> Forward:
     return Forward.open(folder / "forward")
 
 
-def check_index(folder: Path) -> list[str]:
+def check_index(folder: Path, backend: Backend = LUCENE) -> list[str]:
     """Return what is wrong with the index in `folder`, one plain line each."""
     try:
         manifest = read_manifest(folder)
         faults = list(faults_of(folder, manifest))
         if not faults:
-            aligned(folder, manifest["counts"]["documents"])[0].close()
+            backend.check(folder, manifest)
+            aligned(folder, manifest["counts"]["documents"], manifest, backend)[0].close()
     except SearchError as error:
         return [str(error)]
     return faults
@@ -73,18 +62,22 @@ def _checked(folder: Path) -> dict[str, Any]:
 def aligned(
     folder: Path,
     documents: int,
-    k1: float = K1,
-    b: float = B,
-    title_boost: float = 0.0,
-    language: str = ENGLISH,
-) -> tuple[LuceneIndex, Forward]:
-    """Return both halves of the index in `folder`, if both have the same `documents`."""
+    facts: Mapping[str, Any],
+    backend: Backend,
+    scoring: Scoring = AS_BUILT,
+) -> tuple[FilledIndex, Forward]:
+    """Return both halves of the index in `folder`, if both have the same `documents`.
+
+    `facts` are its manifest's.
+    """
     # Of these a sample is compared; `veilsearch doctor` compares them all.
     forward = Forward.open(folder / "forward")
-    lucene = LuceneIndex(folder / "lucene", k1, b, title_boost, language)
-    same = documents == lucene.size == forward.documents
+    index = backend.opened(MadeBuild(folder, facts, forward.numbers), scoring)
+    same = documents == index.size == forward.documents
     rows = np.unique(np.linspace(0, documents - 1, SAMPLE, dtype=np.int64))
-    if same and lucene.numbers(rows.tolist()) == forward.numbers[rows].tolist():
-        return lucene, forward
-    lucene.close()
-    raise SearchError(f"{folder}: Lucene and the forward index have different documents; {REMEDY}")
+    if same and index.numbers(rows.tolist()) == forward.numbers[rows].tolist():
+        return index, forward
+    index.close()
+    raise SearchError(
+        f"{folder}: {backend.name} and the forward index have different documents; {REMEDY}"
+    )

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import inspect
 import io
 import json
 import os
@@ -32,7 +33,7 @@ from typing import Any, NamedTuple, cast, get_args, get_type_hints
 from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("anonymizer", "index", "search_app")
+PACKAGES = ("anonymizer", "index", "loops", "search_app")
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 _PART = re.compile(r"(<!-- scripts/docs\.py: (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -139,20 +140,18 @@ def method(name: str) -> str:
 
 def settings() -> str:
     """Return the settings of `veilsearch.toml` as a table; comments in the code give meanings."""
-    from search_app.settings import _RULES, Settings
+    from search_app.settings import _RULES, SearchSettings, Settings, every_setting
 
-    source = (ROOT / "search_app" / "settings.py").read_text(encoding="utf-8")
     rows = []
-    for each in fields(Settings):
-        if each.name in {"workspace", "cache", "admin_token"}:
-            continue
+    for name, each in every_setting():
+        source = inspect.getsource(SearchSettings if name.startswith("search.") else Settings)
         comment = re.search(rf"^    {each.name}: .*?  # (.*)$", source, re.MULTILINE)
         default = each.default
         allowed = {"bool": "true or false"}.get(str(each.type), "")
-        allowed = _RULES[each.name][0] if each.name in _RULES else allowed
+        allowed = _RULES[name][0] if name in _RULES else allowed
         rows.append(
             [
-                code(each.name),
+                code(name),
                 "" if default is None else code(json.dumps(default)),
                 plain(allowed),
                 plain(comment[1]) if comment else "",

@@ -36,10 +36,10 @@ IMPORT = re.compile(r"from |    \w+,$")  # or a name in the brackets of one
 # Runs verbs one after another in the copy: what is imported must lie there.
 DRIVER = """
 import contextlib, io, json, sys
-import anonymizer, index, search_app
+import anonymizer, index, loops, search_app
 from search_app.cli import run
 asked = json.load(sys.stdin)
-for package in (anonymizer, index, search_app):
+for package in (anonymizer, index, loops, search_app):
     assert package.__file__.startswith(asked["copy"]), package.__file__
 said = []
 for arguments in asked["commands"]:
@@ -89,7 +89,7 @@ def added(diff: str) -> dict[str, list[str]]:
 
 def patched(folder: Path, diffs: Sequence[str]) -> Path:
     """Copy the program and apply diffs to it, exactly as they stand."""
-    for package in ("anonymizer", "index", "search_app", "templates"):
+    for package in ("anonymizer", "index", "loops", "search_app", "templates"):
         shutil.copytree(ROOT / package, folder / package)
     for diff in diffs:
         apply = ["git", "apply", "-"]

@@ -14,7 +14,7 @@ from anonymizer.methods import METHODS
 from anonymizer.methods.baselines import BASELINES
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("anonymizer", "index", "search_app")
+PACKAGES = ("anonymizer", "index", "loops", "search_app")
 DEFAULT = "search_app/settings.py"  # has the constant that defaults and remedies name
 
 

@@ -145,7 +145,7 @@ def test_a_wheel_asks_for_what_the_lock_has_and_not_for_what_the_jar_declares() 
 
 
 def test_the_top_level_is_the_agreed_one() -> None:
-    allowed = {"search_app", "anonymizer", "index", "templates", "tests", "scripts"}
+    allowed = {"search_app", "anonymizer", "index", "loops", "templates", "tests", "scripts"}
     allowed |= {"docs", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"}
     allowed |= {"CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"}
     tracked = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split()

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("anonymizer", "index", "search_app")
+ROOMS = ("anonymizer", "index", "loops", "search_app")
 MODULES = sorted(chain.from_iterable((ROOT / room).rglob("*.py") for room in ROOMS))
 TEXTS = [
     *MODULES,

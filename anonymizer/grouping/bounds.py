@@ -46,8 +46,12 @@ def bounds_of(
     k: int | None = None,
     l: float | None = None,  # noqa: E741 the paper's letter
     t: float | None = None,
+    average: Fraction | None = None,
 ) -> Bounds:
-    """Return the bounds that `p`, `k`, `l` and `t` set for groups of `profiles`; None sets none."""
+    """Return the bounds that `p`, `k`, `l` and `t` set for groups of `profiles`; None sets none.
+
+    Their `average` number of terms is given if they are some of all profiles.
+    """
     faults = {
         f"p={p} must be above 0 and at most 1": p is None or 0 < p <= 1,
         f"k={k} must be at least 1": k is None or k >= 1,
@@ -58,16 +62,16 @@ def bounds_of(
     if not all(faults.values()):
         raise BadParameter("; ".join(fault for fault, holds in faults.items() if not holds))
     return Bounds(
-        terms=terms_needed(profiles, p) if p is not None else 0,
+        terms=terms_needed(profiles, p, average) if p is not None else 0,
         members=k or 1,
         entropy=math.log(l) if l is not None else -1.0,
         distance=t if t is not None else 2.0,
     )
 
 
-def terms_needed(profiles: Profiles, p: float) -> int:
-    """Return ceil(|U|avg / p) in exact arithmetic."""
-    average = Fraction(int(profiles.sizes.sum()), len(profiles))
+def terms_needed(profiles: Profiles, p: float, average: Fraction | None = None) -> int:
+    """Return ceil(|U|avg / p) in exact arithmetic; |U|avg is that of `profiles` or is given."""
+    average = average or Fraction(int(profiles.sizes.sum()), len(profiles))
     # As it is written: the float 0.1 is not exactly a tenth.
     return math.ceil(average / Fraction(str(p)))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..arrays import Ints, Marks, Numbers
+from ..arrays import Floats, Ints, Marks, Numbers
 from ..compiled import compiled, cores, in_parallel
 from ..errors import BadInput
 from ..model import Grouping, Profiles, Progress, silent
@@ -64,21 +64,34 @@ def cluster(
     bounds: Bounds,
     first_seed: int,
     *,
+    everybody: Floats | None = None,
     progress: Progress = silent,
 ) -> Grouping:
-    """Return algorithm 1's groups of `profiles`; the rows of `unit` have no negative weights."""
+    """Return algorithm 1's groups of `profiles`; the rows of `unit` have no negative weights.
+
+    `everybody` has the share of each term in the weight of all users, if these are some of them.
+    """
     if len(profiles) > MOST_ROWS:
-        raise BadInput(f"{len(profiles)} users are too many; at most {MOST_ROWS} can be grouped")
-    return _Run(profiles, unit, bounds, progress).grouping(first_seed)
+        raise BadInput(
+            f"{len(profiles)} users are too many to be grouped at once, which {MOST_ROWS} can be; "
+            "take more --parts"
+        )
+    return _Run(profiles, unit, bounds, everybody, progress).grouping(first_seed)
 
 
 class _Run:
     """One run of the algorithm."""
 
     def __init__(
-        self, profiles: Profiles, unit: csr_matrix, bounds: Bounds, progress: Progress
+        self,
+        profiles: Profiles,
+        unit: csr_matrix,
+        bounds: Bounds,
+        everybody: Floats | None,
+        progress: Progress,
     ) -> None:
-        self._bounds, self._overall, self._progress = bounds, overall(profiles), progress
+        self._bounds, self._progress = bounds, progress
+        self._overall = overall(profiles) if everybody is None else everybody
         self._unit = cells_of(unit)
         self._terms = scaled_weights(profiles)
         self._fixed = self._unit, self._terms, bounds, self._overall

@@ -29,10 +29,14 @@ def scan(
     first_seed: int,
     *,
     linkage: str = "seed",
+    everybody: Floats | None = None,
     progress: Progress = silent,
 ) -> Grouping:
-    """Return algorithm 1's groups of `profiles`, by their `unit` rows, with either `linkage`."""
-    return _Scan(profiles, unit, bounds, linkage, progress).grouping(first_seed)
+    """Return algorithm 1's groups of `profiles`, by their `unit` rows, with either `linkage`.
+
+    `everybody` has the share of each term in the weight of all users, if these are some of them.
+    """
+    return _Scan(profiles, unit, bounds, linkage, everybody, progress).grouping(first_seed)
 
 
 class _Scan:
@@ -44,11 +48,13 @@ class _Scan:
         unit: csr_matrix | Floats,
         bounds: Bounds,
         linkage: str,
+        everybody: Floats | None,
         progress: Progress,
     ) -> None:
         self._rows, self._width = rows_of(unit), unit.shape[1]
         self._bounds, self._linkage = bounds, linkage
-        self._terms, self._overall = scaled_weights(profiles), overall(profiles)
+        self._terms = scaled_weights(profiles)
+        self._overall = overall(profiles) if everybody is None else everybody
         self._state = new_state(len(profiles), len(profiles.terms), 0)
         self._lengths: list[float] = []  # of the groups' summed vectors
         self._complete_of = self._state.group_of  # at the end without an incomplete last group

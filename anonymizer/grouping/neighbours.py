@@ -355,5 +355,6 @@ def _keep_first(entries: Any, count: int, kept: Any) -> Any:
     """Sort `count` entries and keep the first ones; return how many these are."""
     entries[:count].sort()
     size = min(count, kept.size)
-    kept[:size] = entries[:size]
+    for i in range(size):  # not slices: see `_reorder` of profiles/events.py
+        kept[i] = entries[i]
     return size

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -48,13 +49,28 @@ def users_having(profiles: Profiles) -> Ints:
     return np.bincount(profiles.weights.indices, minlength=len(profiles.terms)).astype(np.int64)
 
 
-def limits_of(profiles: Profiles, p: Fraction, size: int) -> Limits:
-    """Return how many members may have each term, in groups of `size` and of one more."""
-    users = users_having(profiles)
-    least = np.stack([least_counts(users, len(profiles), p, s) for s in (size, size + 1)])
-    most = np.stack([most_counts(users, len(profiles), p, s) for s in (size, size + 1)])
+class Prior(NamedTuple):
+    """How common terms are among all users."""
+
+    having: Ints  # term -> users who have it
+    users: int
+
+
+def prior_of(profiles: Profiles) -> Prior:
+    """Return how common terms are if `profiles` are those of all users."""
+    return Prior(users_having(profiles), len(profiles))
+
+
+def limits_of(profiles: Profiles, p: Fraction, size: int, prior: Prior | None = None) -> Limits:
+    """Return how many members may have each term, in groups of `size` and of one more.
+
+    The `prior` is given if the profiles are not those of all users.
+    """
+    users, n = prior or prior_of(profiles)
+    least = np.stack([least_counts(users, n, p, s) for s in (size, size + 1)])
+    most = np.stack([most_counts(users, n, p, s) for s in (size, size + 1)])
     # Only terms that can break a limit at all are kept: the annealing counts no others.
-    reach = np.minimum(users, np.array([[size], [size + 1]]))
+    reach = np.minimum(users_having(profiles), np.array([[size], [size + 1]]))
     binding = np.flatnonzero(np.any((reach > most) | (least > 0), axis=0))
     has = csr_matrix(having(profiles).tocsc()[:, binding])
     has.sort_indices()
@@ -73,14 +89,18 @@ def most_counts(users: Ints, n: int, p: Fraction, size: int) -> Ints:
     return _for_each(users, lambda having: min(size, size * (a * n + having * b) // (n * b)))
 
 
-def cells_beyond(profiles: Profiles, grouping: Grouping, p: Fraction) -> int:
-    """Return how many pairs of a group and a term, absent ones too, have a share over `p` off."""
-    counts, users = counts_of(profiles, grouping), users_having(profiles)
+def cells_beyond(
+    profiles: Profiles, grouping: Grouping, p: Fraction, prior: Prior | None = None
+) -> int:
+    """Return how many pairs of a group and a term, absent ones too, have a share over `p` off.
+
+    The `prior` is given if the profiles are not those of all users.
+    """
+    counts, (users, n) = counts_of(profiles, grouping), prior or prior_of(profiles)
     beyond = 0
     for size in np.unique(grouping.sizes).tolist():
         groups = np.flatnonzero(grouping.sizes == size)
-        least = least_counts(users, len(profiles), p, size)
-        most = most_counts(users, len(profiles), p, size)
+        least, most = least_counts(users, n, p, size), most_counts(users, n, p, size)
         some = counts[groups]
         wrong = (some.data > most[some.indices]) | (some.data < least[some.indices])
         needing = least > 0

@@ -15,15 +15,18 @@ of these cells. Rows of any other method are read as shares of members.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Floats, Ints
 from ..model import Profiles, Release
 from .inference import Columns, Posteriors, posteriors_of
 from .linkability import QUANTILES
-from .measurement import Measurement, by_group
+from .measurement import Measurement, by_group, spread
+
+if TYPE_CHECKING:
+    from ..backends.everybody import Crowd
 
 NAME = "change of belief"
 
@@ -37,18 +40,41 @@ class WorstCell(NamedTuple):
     prior: float
 
 
+class BeliefChanges(NamedTuple):
+    """Changes of belief: the largest of each row, and all values with their numbers of cells."""
+
+    largest: Floats
+    values: Floats
+    cells: Ints
+
+
 def belief(profiles: Profiles, release: Release) -> list[Measurement]:
     """Return the largest change of belief of each row of `release`, and quantiles of all cells."""
-    columns, posteriors = infer(profiles, release)
+    changes = belief_changes(*infer(profiles, release))
+    return [*by_group(NAME, changes.largest, release.rows.users), *belief_of(changes)]
+
+
+def belief_of(changes: BeliefChanges) -> list[Measurement]:
+    """Return what all cells of `changes` say together."""
+    values, cells = changes.values, changes.cells
+    of_cells = spread(values, cells, QUANTILES)
+    return [
+        Measurement(f"{NAME}, largest", of_cells[-1]),
+        Measurement(f"{NAME}, mean", float(values @ cells / cells.sum())),
+        *(
+            Measurement(f"{NAME}, {quantile:.0%}", value)
+            for quantile, value in zip(QUANTILES, of_cells, strict=True)
+        ),
+    ]
+
+
+def belief_changes(columns: Columns, posteriors: Posteriors) -> BeliefChanges:
+    """Return the changes of belief that `posteriors` of `columns` make."""
     standing, lacking = _changes(columns, posteriors)
     values = np.concatenate([standing, lacking.ravel()])
     cells = np.concatenate([np.ones(standing.size, dtype=np.int64), columns.lacking.ravel()])
-    order = np.argsort(values, kind="stable")
-    order = order[cells[order] > 0]  # a value counts once for each of its cells
-    reached = np.cumsum(cells[order])
-    at = np.searchsorted(reached, np.array(QUANTILES) * reached[-1])
-    spread: list[float] = values[order[np.minimum(at, order.size - 1)]].tolist()
-    mean = float(values @ cells / cells.sum())
+    there = cells > 0  # a value counts once for each of its cells
+    values, cells = values[there], cells[there]
     # Each row's largest change, in a term that it holds or in the first that it lacks.
     begins = np.searchsorted(columns.row, np.arange(columns.sizes.size + 1))
     largest = np.zeros(columns.sizes.size)
@@ -65,20 +91,17 @@ def belief(profiles: Profiles, release: Release) -> list[Measurement]:
         change = lacking[order[np.argmin(holds[order])], kind]
         holds[terms] = False
         largest[row] = max(largest[row], change)
-    return [
-        *by_group(NAME, largest, release.rows.users),
-        Measurement(f"{NAME}, largest", spread[-1]),
-        Measurement(f"{NAME}, mean", mean),
-        *(
-            Measurement(f"{NAME}, {quantile:.0%}", value)
-            for quantile, value in zip(QUANTILES, spread, strict=True)
-        ),
-    ]
+    return BeliefChanges(largest, values, cells)
 
 
-def infer(profiles: Profiles, release: Release) -> tuple[Columns, Posteriors]:
-    """Return what `release` publishes of `profiles`, and what an attacker infers from it."""
-    columns = Columns(profiles, release)
+def infer(
+    profiles: Profiles, release: Release, everybody: Crowd | None = None
+) -> tuple[Columns, Posteriors]:
+    """Return what `release` publishes of `profiles`, and what an attacker infers from it.
+
+    The profiles may be a part of `everybody`, if the rows of other parts say nothing of them.
+    """
+    columns = Columns(profiles, release, everybody)
     return columns, posteriors_of(columns, release)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,12 @@ from ..arrays import Floats, Ints, Marks
 from ..errors import BadInput
 from ..model import Profiles, Release
 from ..profiles.rare_terms import without_rare_terms
+
+if TYPE_CHECKING:
+    from ..backends.everybody import Crowd
+
+if TYPE_CHECKING:
+    pass
 
 
 class GroupCounts(NamedTuple):
@@ -27,10 +33,26 @@ class GroupCounts(NamedTuple):
     average_size: float  # |U|avg
     share: Floats  # cell -> the share of the group's members who have the term
 
+    def among(self, everybody: Crowd | None) -> GroupCounts:
+        """Return these counts of groups that are some of those of `everybody`; None: all."""
+        if everybody is None:
+            return self
+        return self._replace(
+            users=everybody.users,
+            having=everybody.having,
+            average_size=everybody.average_size,
+        )
 
-def count_groups(profiles: Profiles, release: Release) -> GroupCounts:
-    """Return how many members of each group of `release` have each term of their `profiles`."""
-    profiles = without_rare_terms(profiles, release.parameters)  # as the method saw them
+
+def count_groups(
+    profiles: Profiles, release: Release, everybody: Crowd | None = None
+) -> GroupCounts:
+    """Return how many members of each group of `release` have each term of their `profiles`.
+
+    If the profiles are a part of `everybody`, they have no rare terms any more.
+    """
+    if everybody is None:
+        profiles = without_rare_terms(profiles, release.parameters)  # as the method saw them
     row_of = row_of_each(profiles, release)
     served = (row_of >= 0) & (row_of < release.groups)
     sizes = np.bincount(row_of[served], minlength=release.groups)
@@ -46,7 +68,7 @@ def count_groups(profiles: Profiles, release: Release) -> GroupCounts:
     group, term = np.divmod(keys[at], span)
     distinct = np.bincount(group, minlength=sizes.size)
     members = np.diff(at, append=keys.size)
-    return GroupCounts(
+    counts = GroupCounts(
         sizes=sizes,
         distinct=distinct,
         begins=np.cumsum(distinct) - distinct,
@@ -58,6 +80,7 @@ def count_groups(profiles: Profiles, release: Release) -> GroupCounts:
         average_size=float(profiles.sizes.mean()),
         share=members / sizes[group],
     )
+    return counts.among(everybody)
 
 
 def row_of_each(profiles: Profiles, release: Release) -> Ints:
@@ -97,25 +120,33 @@ def published_cells(profiles: Profiles, release: Release, counts: GroupCounts) -
     return marks
 
 
-def published_counts(release: Release) -> GroupCounts:
-    """Return the counts that the rows of `release` publish; they need not be whole numbers."""
+def published_counts(release: Release, everybody: Crowd | None = None) -> GroupCounts:
+    """Return the counts that the rows of `release` publish; they need not be whole numbers.
+
+    Its groups may be some of those of `everybody`, and then terms have everybody's numbers.
+    """
     sizes, rows = release.grouping.sizes[: release.groups], release.rows.weights[: release.groups]
     distinct = np.diff(rows.indptr)
     group = np.repeat(np.arange(sizes.size), distinct)
     members = rows.data * sizes[group]
     having = np.rint(np.bincount(rows.indices, weights=members, minlength=rows.shape[1]))
-    return GroupCounts(
+    term = rows.indices.astype(np.int64)
+    if everybody is not None:
+        number = {term: at for at, term in enumerate(everybody.terms)}
+        term = np.array([number[term] for term in release.rows.terms], dtype=np.int64)[term]
+    counts = GroupCounts(
         sizes=sizes,
         distinct=distinct,
         begins=np.cumsum(distinct) - distinct,
         group=group,
-        term=rows.indices.astype(np.int64),
+        term=term,
         members=members,
         users=int(sizes.sum()),
         having=having.astype(np.int64),
         average_size=float(having.sum() / sizes.sum()),
         share=rows.data,
     )
+    return counts.among(everybody)
 
 
 def in_groups(profiles: Profiles, release: Release) -> Profiles:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from ..model import Profiles, Release
 from ..profiles.rare_terms import without_rare_terms
 from .assignments import Kind, expected_shares
 from .group_counts import columns_in, count_groups, in_groups
+
+if TYPE_CHECKING:
+    from ..backends.everybody import Crowd
 
 
 def _of_single_terms(release: Release) -> Release:
@@ -38,7 +41,10 @@ def _of_single_terms(release: Release) -> Release:
 class Columns:
     """What is published of each term: the cells of all rows, with the profiles' term numbers."""
 
-    def __init__(self, profiles: Profiles, release: Release) -> None:
+    def __init__(
+        self, profiles: Profiles, release: Release, everybody: Crowd | None = None
+    ) -> None:
+        """Take the rows of `release` and its `profiles`, which may be a part of `everybody`."""
         if release.parameters.get("typical") == "bags":
             release = _of_single_terms(release)
         rows, column = release.rows, columns_in(profiles, release)[release.rows.weights.indices]
@@ -47,11 +53,14 @@ class Columns:
         self.row = np.repeat(np.arange(len(rows)), rows.sizes)[known]
         self.term = column[known]
         self.weight: Floats = rows.weights.data[known]
-        profiles = without_rare_terms(profiles, release.parameters)  # as the method saw them
+        if everybody is None:
+            profiles = without_rare_terms(profiles, release.parameters)  # as the method saw them
         counted = in_groups(profiles, release) if release.promise.hides_members else profiles
         self.users = len(counted)
         self.having = np.bincount(counted.weights.indices, minlength=len(profiles.terms))
-        self._source = (profiles, release)
+        if everybody is not None:
+            self.users, self.having = everybody.users, everybody.having
+        self._source = (profiles, release, everybody)
 
     @cached_property
     def classes(self) -> Ints:

@@ -8,6 +8,9 @@ frequencies). The value of a cell is its weight times the value of its term in t
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from ..arrays import Floats, Marks
@@ -16,28 +19,71 @@ from ..model import Profiles, Release
 from .group_counts import count_groups, published_cells, released_weights, row_of_each
 from .measurement import Measurement, by_user
 
+if TYPE_CHECKING:
+    from ..backends.everybody import Crowd
+
+OWN_TERMS = "share of own terms kept"
 VALUES = ("bid", "clicks", "impressions", "revenue")
 SYNTHETIC = " (synthetic table)"  # marks every number made from an invented table
 
 
+class KeptTerms(NamedTuple):
+    """Counts of terms and cells of some groups, and the share of each user's terms kept."""
+
+    terms: frozenset[str]  # in rows
+    of_groups: int
+    released: int
+    suppressed: int | None  # rows that hide their members suppress no term
+    own: Floats
+
+
 def kept_terms(profiles: Profiles, release: Release) -> list[Measurement]:
     """Return counts of terms and cells, and the share of each user's terms that `release` keeps."""
-    counts = count_groups(profiles, release)
-    released = int(release.rows.weights[: release.groups].nnz)
-    whole = {
-        "distinct terms in profiles": np.unique(profiles.weights.indices).size,
-        "distinct terms released": np.unique(release.rows.weights.indices).size,
-        "terms of groups": counts.term.size,
-        "terms of groups released": released,
-    }
-    # Rows that hide their members suppress no term.
+    kept = count_kept_terms(profiles, release)
+    rows = terms_kept_of([kept], np.unique(profiles.weights.indices).size)
+    return [*rows, *by_user(OWN_TERMS, kept.own, profiles.users)]
+
+
+def count_kept_terms(
+    profiles: Profiles, release: Release, everybody: Crowd | None = None
+) -> KeptTerms:
+    """Return what `release` keeps of `profiles`, which may be a part of `everybody`."""
+    counts, suppressed = count_groups(profiles, release, everybody), None
     if not release.promise.hides_members:
         published = published_cells(profiles, release, counts)
-        whole["terms of groups suppressed"] = int(np.count_nonzero(~published))
+        suppressed = int(np.count_nonzero(~published))
     stands = released_weights(profiles, release) > 0
     kept = np.add.reduceat(stands.astype(np.int64), profiles.weights.indptr[:-1]) / profiles.sizes
-    rows = [Measurement(name, float(value)) for name, value in whole.items()]
-    return [*rows, *by_user("share of own terms kept", kept, profiles.users)]
+    terms = np.unique(release.rows.weights.indices).tolist()
+    return KeptTerms(
+        frozenset(release.rows.terms[term] for term in terms),
+        counts.term.size,
+        int(release.rows.weights[: release.groups].nnz),
+        suppressed,
+        kept,
+    )
+
+
+def terms_kept_of(shards: Sequence[KeptTerms], terms: int) -> list[Measurement]:
+    """Return the counts of all `shards` together; profiles have `terms` distinct ones."""
+    whole = {
+        "distinct terms in profiles": terms,
+        "distinct terms released": len(frozenset[str]().union(*(one.terms for one in shards))),
+        "terms of groups": sum(one.of_groups for one in shards),
+        "terms of groups released": sum(one.released for one in shards),
+    }
+    suppressed = [one.suppressed for one in shards if one.suppressed is not None]
+    if suppressed:
+        whole["terms of groups suppressed"] = sum(suppressed)
+    return [Measurement(name, float(value)) for name, value in whole.items()]
+
+
+class KeptSums(NamedTuple):
+    """What is kept of some profiles, and what there is, to be added up."""
+
+    terms: Marks  # term -> whether a cell of it is kept
+    users: tuple[int, int]  # with a cell kept, and all
+    sums: Mapping[str, tuple[float, float]]  # by name: of the cells kept, and of all
 
 
 def kept_value(
@@ -53,25 +99,37 @@ def nothing_kept(profiles: Profiles, table: MarketingTable | None = None) -> lis
 
 
 def _shares(profiles: Profiles, kept: Marks, table: MarketingTable | None) -> list[Measurement]:
+    terms = np.unique(profiles.weights.indices).size
+    return shares_of([kept_shares(profiles, kept, table)], terms)
+
+
+def kept_shares(profiles: Profiles, kept: Marks, table: MarketingTable | None = None) -> KeptSums:
+    """Return what is `kept` of the cells of `profiles`, and of their values by `table`."""
     terms, weights = profiles.weights.indices, profiles.weights.data
     some = np.logical_or.reduceat(kept, profiles.weights.indptr[:-1])
-    shares = {
-        "distinct terms": np.unique(terms[kept]).size / np.unique(terms).size,
-        "log size": _share(weights, kept),
-        "users": float(some.mean()),
-    }
+    sums = {"log size": (float(weights[kept].sum()), float(weights.sum()))}
     if table is not None:
         label = SYNTHETIC if table.synthetic else ""
         for what in VALUES:
             worth = weights * values_of(table, profiles.terms, what)[terms]
-            # Profiles of no value at all have no share of it.
-            if worth.any():
-                shares[f"{what}{label}"] = _share(worth, kept)
+            sums[f"{what}{label}"] = float(worth[kept].sum()), float(worth.sum())
+    marks: Marks = np.bincount(terms[kept], minlength=len(profiles.terms)) > 0
+    return KeptSums(marks, (int(np.count_nonzero(some)), some.size), sums)
+
+
+def shares_of(shards: Sequence[KeptSums], terms: int) -> list[Measurement]:
+    """Return the shares that all `shards` keep; profiles have `terms` distinct ones."""
+    kept = np.logical_or.reduce([one.terms for one in shards])
+    with_some, users = (sum(one.users[at] for one in shards) for at in (0, 1))
+    shares = {"distinct terms": int(np.count_nonzero(kept)) / terms}
+    for name in shards[0].sums:
+        some, whole = (sum(one.sums[name][at] for one in shards) for at in (0, 1))
+        # Profiles of no value at all have no share of it.
+        if whole:
+            shares[name] = some / whole
+        if name == "log size":
+            shares["users"] = with_some / users
     return [Measurement(f"share of {name} kept", share) for name, share in shares.items()]
-
-
-def _share(cells: Floats, kept: Marks) -> float:
-    return float(cells[kept].sum() / cells.sum())
 
 
 def closeness(profiles: Profiles, release: Release) -> list[Measurement]:

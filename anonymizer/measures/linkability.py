@@ -17,14 +17,21 @@ belief    the largest change of belief about any term, present or absent: |share
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Floats, Ints
 from ..model import Profiles, Release
 from .group_counts import GroupCounts, count_groups, published_cells, published_counts
-from .measurement import Measurement, by_group
+from .measurement import Measurement, by_group, spread
+
+if TYPE_CHECKING:
+    from ..backends.everybody import Crowd
+
+if TYPE_CHECKING:
+    pass
 
 READINGS = ("average", "share", "worst", "belief")
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
@@ -44,13 +51,19 @@ def linkability(profiles: Profiles, release: Release) -> list[Measurement]:
 def distribution(profiles: Profiles, release: Release) -> list[Measurement]:
     """Return quantiles over the groups of `release`: of the readings, and of all terms' shares."""
     counts = count_groups(profiles, release)
-    spread = {**readings(counts), "share of members, by term": counts.share}
+    shares, cells = np.unique(counts.share, return_counts=True)
+    return distribution_of(readings(counts), shares, cells)
+
+
+def distribution_of(values: Mapping[str, Floats], shares: Floats, cells: Ints) -> list[Measurement]:
+    """Return quantiles of the readings `values`, and of `shares`, which `cells` count."""
+    ones = np.ones(values["average"].size, dtype=np.int64)
+    quantiles = {name: spread(values[name], ones, QUANTILES) for name in READINGS}
+    quantiles["share of members, by term"] = spread(shares, cells, QUANTILES)
     return [
-        Measurement(f"{name}, {quantile:.0%}", float(value))
-        for name, values in spread.items()
-        for quantile, value in zip(
-            QUANTILES, np.quantile(values, QUANTILES, method="inverted_cdf"), strict=True
-        )
+        Measurement(f"{name}, {quantile:.0%}", value)
+        for name, of_name in quantiles.items()
+        for quantile, value in zip(QUANTILES, of_name, strict=True)
     ]
 
 
@@ -84,52 +97,95 @@ def readings(counts: GroupCounts) -> dict[str, Floats]:
 
 def facts(profiles: Profiles, release: Release) -> Mapping[str, float | int]:
     """Return facts of the groups of `release`; belief is that of an attacker with the shares."""
-    counts = count_groups(profiles, release)
+    return facts_of_groups([group_sums(profiles, release)])
+
+
+class GroupSums(NamedTuple):
+    """Of some groups, what the facts of all groups follow from."""
+
+    users: int
+    sizes: Ints
+    # Each group's, not sums of shards: the judge wants a mean to the last digit.
+    average: Floats
+    share: float  # the largest; so are belief and released
+    worst: Floats
+    belief: float
+    released: float
+    terms: int
+    terms_released: int
+    terms_suppressed: int
+
+
+def group_sums(profiles: Profiles, release: Release, everybody: Crowd | None = None) -> GroupSums:
+    """Return what facts of the groups of `release` need; belief is for an attacker with the shares.
+
+    The `profiles` may be a part of `everybody`, and its terms are numbered as everybody's.
+    """
+    counts = count_groups(profiles, release, everybody)
     values = readings(counts)
-    summary = _summed_up(counts, values, float(values["share"].max()), len(release.users))
     published = published_cells(profiles, release, counts)
-    summary["released_linkability"] = float(counts.share[published].max(initial=0.0))
-    summary["terms_released"] = int(release.rows.weights.nnz)
-    summary["terms_suppressed"] = int(np.count_nonzero(~published))
-    return summary
+    sums = _sums(counts, values, float(values["share"].max()), len(release.users))
+    return sums._replace(
+        released=float(counts.share[published].max(initial=0.0)),
+        terms_released=int(release.rows.weights.nnz),
+        terms_suppressed=int(np.count_nonzero(~published)),
+    )
 
 
-def published_facts(release: Release) -> Mapping[str, float | int]:
-    """Return the facts of a `release` that hides members' shares, from what its rows publish."""
+def published_sums(release: Release, everybody: Crowd | None = None) -> GroupSums:
+    """Return what facts need of a `release` that hides members' shares, from its rows alone."""
     # Facts from the members' own shares would reveal what the rows hide.
-    counts = published_counts(release)
+    counts = published_counts(release, everybody)
     shares = counts.share.data
     sums = [
         math.fsum(shares[i : i + n]) for i, n in zip(counts.begins, counts.distinct, strict=True)
     ]
     of_groups = float(np.max(sums / counts.distinct))
-    return _summed_up(counts, readings(counts), of_groups, len(release.users))
+    return _sums(counts, readings(counts), of_groups, len(release.users))
 
 
-def _summed_up(
-    counts: GroupCounts, values: Mapping[str, Floats], share: float, users: int
-) -> dict[str, float | int]:
-    """Return the facts of groups that publish `counts`, from their readings `values`.
+def _sums(counts: GroupCounts, values: Mapping[str, Floats], share: float, users: int) -> GroupSums:
+    """Return the sums of groups that publish `counts`, from their readings `values`.
 
     The largest mean `share` is given, and the number of `users`.
     """
+    worst, terms = values["worst"], counts.term.size
+    return GroupSums(
+        users=users,
+        sizes=counts.sizes,
+        average=values["average"],
+        share=share,
+        worst=worst,
+        belief=float(values["belief"].max()),
+        released=float(worst.max()),
+        terms=terms,
+        terms_released=terms,
+        terms_suppressed=0,
+    )
+
+
+def facts_of_groups(shards: Sequence[GroupSums]) -> Mapping[str, float | int]:
+    """Return the facts of all groups of `shards` together."""
+    sizes, average, worst = (
+        np.concatenate([getattr(shard, name) for shard in shards])
+        for name in ("sizes", "average", "worst")
+    )
     # fsum depends on no order, so the judge, who counts again, gets the same digits.
-    groups = counts.sizes.size
     return {
-        "users": users,
-        "groups": groups,
-        "single_person_rows": int(np.count_nonzero(counts.sizes == 1)),
-        "smallest_group": int(counts.sizes.min()),
-        "mean_group": float(counts.sizes.mean()),
-        "largest_group": int(counts.sizes.max()),
-        "average_linkability": float(values["average"].max()),
-        "mean_average_linkability": math.fsum(values["average"]) / groups,
-        "share_linkability": share,
-        "worst_linkability": float(values["worst"].max()),
-        "mean_worst_linkability": math.fsum(values["worst"]) / groups,
-        "released_linkability": float(values["worst"].max()),
-        "change_of_belief": float(values["belief"].max()),
-        "terms_in_groups": counts.term.size,
-        "terms_released": counts.term.size,
-        "terms_suppressed": 0,
+        "users": sum(shard.users for shard in shards),
+        "groups": sizes.size,
+        "single_person_rows": int(np.count_nonzero(sizes == 1)),
+        "smallest_group": int(sizes.min()),
+        "mean_group": float(sizes.mean()),
+        "largest_group": int(sizes.max()),
+        "average_linkability": float(average.max()),
+        "mean_average_linkability": math.fsum(average) / sizes.size,
+        "share_linkability": max(shard.share for shard in shards),
+        "worst_linkability": float(worst.max()),
+        "mean_worst_linkability": math.fsum(worst) / sizes.size,
+        "released_linkability": max(shard.released for shard in shards),
+        "change_of_belief": max(shard.belief for shard in shards),
+        "terms_in_groups": sum(shard.terms for shard in shards),
+        "terms_released": sum(shard.terms_released for shard in shards),
+        "terms_suppressed": sum(shard.terms_suppressed for shard in shards),
     }

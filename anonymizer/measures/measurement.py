@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..arrays import Floats, Ints
 
 
 class Measurement(NamedTuple):
@@ -53,9 +55,20 @@ def summarize(rows: Iterable[Measurement]) -> list[MeasureSummary]:
     for row in rows:
         of = "users" if row.user else "groups" if row.group else "release"
         values.setdefault((row.name, of), []).append(row.value)
-    summaries = []
-    for (name, of), numbers in values.items():
-        mean = float(np.mean(numbers))
-        quantiles = np.quantile(numbers, (0, 0.05, 0.5, 0.95, 1), method="inverted_cdf")
-        summaries.append(MeasureSummary(name, of, len(numbers), mean, *map(float, quantiles)))
-    return summaries
+    return [summary_of(name, of, numbers) for (name, of), numbers in values.items()]
+
+
+def summary_of(name: str, of: str, values: Sequence[float] | Floats) -> MeasureSummary:
+    """Return the summary of the measure `name`, which has these `values`: one for each `of`."""
+    quantiles = np.quantile(values, (0, 0.05, 0.5, 0.95, 1), method="inverted_cdf")
+    return MeasureSummary(name, of, len(values), float(np.mean(values)), *map(float, quantiles))
+
+
+def spread(values: Floats, counts: Ints, quantiles: Sequence[float]) -> list[float]:
+    """Return these `quantiles` of `values`, each of which occurs as often as `counts` say."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(counts[order])
+    wanted = np.maximum(np.ceil(np.array(quantiles) * reached[-1]), 1)
+    at = np.searchsorted(reached, wanted)
+    of_quantiles: list[float] = values[order[np.minimum(at, order.size - 1)]].tolist()
+    return of_quantiles

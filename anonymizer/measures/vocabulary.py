@@ -29,7 +29,7 @@ from ..model import Profiles, Release, Slot
 from ..terms.taxonomy import Taxonomy, noun_taxonomy, taxonomy_of
 from ..terms.wordnet import WordNet
 from .measurement import Measurement
-from .retrieval import patterns_of, retrieved
+from .patterns import patterns_of, retrieved
 
 LENGTHS = (1, 2)  # least terms of a pattern
 _BY_LENGTH = {1: "", 2: ", 2 terms or more"}
@@ -97,11 +97,16 @@ def occurrences(profiles: Profiles, release: Release) -> Counted:
 
 def own_share(release: Release) -> float:
     """Return which share of their row's slots the users of `release` stand in, on average."""
+    return own_shares(release) / len(release.users)
+
+
+def own_shares(release: Release) -> float:
+    """Return the sum over users of `release` of the share of their row's slots they stand in."""
     slots = np.bincount([slot.row for slot in release.slots], minlength=len(release.rows))
     standing = Counter(user for slot in release.slots for user in {u for u, _ in slot.occurrences})
     rows = zip(release.users, release.row_of_user.tolist(), strict=True)
     # fsum depends on no order, so a second count has the same digits.
-    return math.fsum(standing[user] / slots[row] for user, row in rows) / len(release.users)
+    return math.fsum(standing[user] / slots[row] for user, row in rows)
 
 
 def loss(profiles: Profiles, release: Release, taxonomy: Taxonomy) -> float:

@@ -7,13 +7,15 @@ A new method is a file and a line here; its judge is a file of the same name in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from ..errors import BadParameter
+from ..backends.everybody import Dealt, Made, Measure
+from ..deletion.histories import unheard
+from ..errors import BadParameter, Unsatisfiable
 from ..families import Family
-from ..model import Release
+from ..model import Release, silent
 from ..profiles.rare_terms import without_rare_terms
 from ..promise import UNKNOWN, Promise, declared
 from . import (
@@ -29,6 +31,7 @@ from .baselines import BASELINES
 from .method import Inputs, Method
 from .packaged import GROUP, adopted
 
+S = TypeVar("S")
 _OURS: dict[str, Method[Any]] = {
     method.name: method
     for method in (
@@ -91,3 +94,35 @@ def anonymize(name: str, inputs: Inputs, parameters: Mapping[str, Any]) -> Relea
     if common is not inputs.profiles:
         inputs = replace(inputs, profiles=common.in_order())
     return method.run(inputs, options)
+
+
+def refuse_parts(name: str, parameters: Mapping[str, Any]) -> None:
+    """Raise BadParameter if method `name` can't run in parts of the users with `parameters`."""
+    method = method_of(name)
+    if method.in_parts is None:
+        can = ", ".join(other for other, one in METHODS.items() if one.in_parts)
+        raise BadParameter(f"{name} needs all users at once; in parts there are: {can}")
+    options = method.chosen(parameters)
+    # What needs no profiles is checked at once: dealing many people takes minutes.
+    if faults := [*options.own_faults(), *options.faults_in_parts()]:
+        raise BadParameter("; ".join(faults))
+
+
+def anonymize_in_parts(
+    name: str, dealt: Dealt, inputs: Inputs, parameters: Mapping[str, Any], measure: Measure[S]
+) -> Iterator[Made[S]]:
+    """Yield the shards of the release that method `name` makes of `dealt` with `parameters`.
+
+    The profiles of `inputs` are nobody's. With each shard comes what `measure` returns of it.
+    """
+    refuse_parts(name, parameters)
+    method = method_of(name)
+    options = method.chosen(parameters)
+    # What goes to the parts can be pickled, which calls of the caller's often can't.
+    inputs = replace(inputs, everybody=dealt.everybody, progress=silent, on_pass=unheard)
+    method.refuse_faults(options, inputs)
+    try:
+        yield from method.in_parts(dealt, inputs, options, measure) if method.in_parts else ()
+    except Unsatisfiable as fault:
+        line = f"{fault}; this is so in one of {len(dealt.sizes)} parts, so take fewer parts"
+        raise Unsatisfiable(line) from fault

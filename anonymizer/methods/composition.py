@@ -11,6 +11,9 @@ any names could be theirs. Users with equal terms are ordered by a secret key, n
 row depends on the key, and it is not kept. The attacker may know each exchange that was tried, so
 these need not be drawn evenly.
 
+In parts of the users, this key deals them to parts by their names, and each part is grouped by
+itself with the shares of all users. So any names of a group could still be theirs.
+
 If no size is given, sizes grow until a short annealing finds groups without a cell beyond p. They
 grow on while that makes groups closer: room to keep the promise is worth more members, up to a
 point. Each of g groups has n // g members or one more, and keeps the promise with its own size. All
@@ -20,25 +23,29 @@ members of a group look alike to the attacker, so what other groups have makes n
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from ..arrays import Ints
+from ..backends.everybody import Dealt, Made, Measure, part_seed
 from ..errors import Unsatisfiable
 from ..model import Grouping, Profiles, Progress, Release
 from ..promise import Promise
 from ..rows.representative import named_rows
-from ..rows.secret_order import in_order_of_content, refuse_no_key
+from ..rows.secret_order import in_order_of_content, key_of_part, refuse_no_key
 from ..similarity.documents import Likeness, likeness, refuse_no_sample
 from .method import Inputs, Method, Options, exchanges, option, rare, sampled
 
 if TYPE_CHECKING:
-    from ..grouping.annealing import Annealed
+    from ..grouping.shares import Prior
 
+S = TypeVar("S")
 _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
 _TRIAL = 12  # the trial of a size takes one step in 12
 # Unless an option asks for more or fewer: groups that keep p take longer to find, and p limits how
@@ -50,8 +57,10 @@ _LEAST_STEPS, _MOST_STEPS = 3_000_000, 12_000_000
 class _Task:
     """What groups are made from."""
 
-    profiles: Profiles
+    profiles: Profiles  # in the order of their content
+    order: Ints  # the place that each had
     likeness: Likeness
+    prior: Prior
     p: Fraction
     steps: int
     rng: np.random.Generator
@@ -75,90 +84,209 @@ class Composition(Options):
     min_users: int = rare()
 
 
+class _Reached(NamedTuple):
+    """What annealing has reached: groups of everybody, or of each part."""
+
+    groups: list[Ints]
+    objective: float
+    beyond: int  # shares beyond p
+
+
+# Groups of a size, in 1 / this of all steps.
+_Annealing = Callable[[int, int], _Reached]
+
+
 def run(inputs: Inputs, options: Composition) -> Release:
     """Return the release of `inputs` in groups whose shares are within p of those of all users."""
-    # Imported here, so that `--help` does not load the compiled loops.
-    from ..grouping.annealing import steps_for
-    from ..grouping.shares import counts_of, fraction_of
+    least, most = _least_size(options, len(inputs.profiles)), len(inputs.profiles) // 2
+    sizes = [options.size] if options.size else _growing(range(least, most + 1))
+    task = _task(inputs, options)
+    [group_of] = _closest(partial(_annealed, task), options, sizes)
+    return _released(inputs, options, group_of)
 
-    profiles, share, size = inputs.profiles, fraction_of(options.p), options.size
-    sample = refuse_no_sample(inputs.sample)
-    most = len(profiles) // 2
-    least = size or max(2, min(math.ceil(1 / share), most))
+
+def in_parts(
+    dealt: Dealt, inputs: Inputs, options: Composition, measure: Measure[S]
+) -> Iterator[Made[S]]:
+    """Yield the shard and its `measure` of each part of the `dealt` people.
+
+    Groups have one size, and shares within p of everybody's.
+    """
+    least, fewest = _least_size(options, dealt.everybody.users), min(dealt.sizes)
+    most = options.size or fewest // 2
+    # Of other sizes, some groups of a part would need two members more.
+    fit = [s for s in range(least, most + 1) if all(n % s <= n // s for n in dealt.sizes)]
+    sizes = _growing(fit)
+    if not sizes:
+        raise Unsatisfiable(f"{fewest} users are too few for groups of {least} or {least + 1}")
+
+    # One size for all parts: groups of a part that needs larger ones would be told by their size.
+    # A trial reads all parts again, as how alike the users of all parts are would fill the memory.
+    def annealed(size: int, divisor: int) -> _Reached:
+        work = partial(_anneal_part, inputs, options, size, divisor)
+        parts = list(dealt.each(work, range(len(dealt.sizes))))
+        return _Reached(
+            [group_of for one in parts for group_of in one.groups],
+            sum(one.objective for one in parts),
+            sum(one.beyond for one in parts),
+        )
+
+    groups = _closest(annealed, options, sizes)
+    yield from dealt.each(partial(_release_part, inputs, options, measure), groups)
+
+
+def _least_size(options: Composition, users: int) -> int:
+    """Return the smallest size of groups that is tried for this number of `users`."""
+    from ..grouping.shares import fraction_of
+
+    size, most = options.size, users // 2
+    least = size or max(2, min(math.ceil(1 / fraction_of(options.p)), most))
     # Without a size `least` is at most half of the users, so only fewer than four users fail.
-    if len(profiles) < 2 * least:
+    if users < 2 * least:
         remedy = "take a smaller size, or more users" if size else "take more users"
         raise Unsatisfiable(
-            f"{len(profiles)} users are too few for two groups of {least}; {remedy}",
-            needs=2 * least,
+            f"{users} users are too few for two groups of {least}; {remedy}", needs=2 * least
         )
+    return least
+
+
+def _task(inputs: Inputs, options: Composition) -> _Task:
+    """Return what groups of the profiles of `inputs` are made from."""
+    # Imported here, so that `--help` does not load the compiled loops.
+    from ..grouping.annealing import steps_for
+    from ..grouping.shares import fraction_of
+
+    profiles = inputs.profiles
+    sample = refuse_no_sample(inputs.sample)
     people, order = in_order_of_content(profiles, refuse_no_key(inputs.key))
-    alike = likeness(people, sample, inputs.rng)
-    swaps = options.steps or min(max(_LEAST_STEPS, steps_for(len(profiles))), _MOST_STEPS)
-    task = _Task(people, alike, share, swaps, inputs.rng, inputs.progress)
-    if size:
-        annealed = _annealed(task, size, task.steps)
-        if annealed.excess:
-            raise Unsatisfiable(
-                f"the best groups of {size} have {_beyond(task, annealed.group_of)} shares more "
-                f"than {float(task.p)} off; take a larger size, or size=off"
-            )
-        grouping = Grouping(annealed.group_of)
-    else:
-        grouping = _of_best_size(task, least)
-    # Counted again in whole numbers, as the annealing adds up floats.
-    if beyond := _beyond(task, grouping.group_of):
-        raise Unsatisfiable(f"{beyond} shares would be more than {float(share)} off")
-    group_of = np.empty_like(order)
-    group_of[order] = grouping.group_of
-    rows = counts_of(people, grouping)
-    shares = rows.data / np.repeat(grouping.sizes, np.diff(rows.indptr))
-    centroids = csr_matrix((shares, rows.indices, rows.indptr), shape=rows.shape)
-    settled = replace(options, documents=sample.vectors.shape[0])
-    return METHOD.release(settled, named_rows(profiles, centroids), profiles.users, group_of)
+    swaps = min(max(_LEAST_STEPS, steps_for(len(profiles))), _MOST_STEPS)
+    if options.steps:
+        swaps = max(1, options.steps * len(profiles) // inputs.people)
+    return _Task(
+        people,
+        order,
+        likeness(people, sample, inputs.rng),
+        _prior(inputs),
+        fraction_of(options.p),
+        swaps,
+        inputs.rng,
+        inputs.progress,
+    )
 
 
-def _of_best_size(task: _Task, least: int) -> Grouping:
-    """Return groups of the size with the best objective among those that work."""
-    best, tried, most = None, [], len(task.profiles) // 2
-    sizes = [least]  # each is larger than the one before; the last makes two groups
-    while sizes[-1] < most:
-        sizes.append(min(most, max(sizes[-1] + 1, math.floor(sizes[-1] * _GROWTH))))
+def _anneal_part(
+    inputs: Inputs,
+    options: Composition,
+    size: int,
+    divisor: int,
+    profiles: Profiles,
+    part: int,
+) -> _Reached:
+    key = key_of_part(refuse_no_key(inputs.key), part)
+    own = replace(inputs, profiles=profiles, seed=part_seed(inputs.seed, part), key=key)
+    return _annealed(_task(own, options), size, divisor)
+
+
+def _release_part(
+    inputs: Inputs,
+    options: Composition,
+    measure: Measure[S],
+    profiles: Profiles,
+    group_of: Ints,
+) -> Made[S]:
+    release = _released(replace(inputs, profiles=profiles), options, group_of)
+    return release, measure(inputs.everybody, profiles, release)
+
+
+def _growing(sizes: Sequence[int]) -> list[int]:
+    """Return some of the ascending `sizes`: the first, the last, and some between them."""
+    some = list(sizes[:1])
+    while some and some[-1] < sizes[-1]:
+        next_ = min(sizes[-1], max(some[-1] + 1, math.floor(some[-1] * _GROWTH)))
+        some.append(next(size for size in sizes if size >= next_))
+    return some
+
+
+def _closest(annealed: _Annealing, options: Composition, sizes: Sequence[int]) -> list[Ints]:
+    """Return groups of the size that is chosen, or of the best one of `sizes`."""
+    if not options.size:
+        return _of_best_size(annealed, options, sizes)
+    reached = annealed(options.size, 1)
+    if reached.beyond:
+        raise Unsatisfiable(
+            f"the best groups of {options.size} have {reached.beyond} shares more "
+            f"than {options.p} off; take a larger size, or size=off"
+        )
+    return reached.groups
+
+
+def _of_best_size(annealed: _Annealing, options: Composition, sizes: Sequence[int]) -> list[Ints]:
+    """Return groups of the size with the best objective among those of `sizes` that work."""
+    best, tried = None, []
     for size in sizes:
-        annealed = _annealed(task, size, max(1, task.steps // _TRIAL))
-        if annealed.excess:
-            tried.append((_beyond(task, annealed.group_of), size))
-        elif best is None or annealed.objective > best[0].objective:
-            best = annealed, size
+        trial = annealed(size, _TRIAL)
+        if trial.beyond:
+            tried.append((trial.beyond, size))
+        elif best is None or trial.objective > best[0].objective:
+            best = trial, size
         if best is not None and best[1] < size:
             break
     if best is not None:
         trial, size = best
-        annealed = _annealed(task, size, task.steps)
-        return Grouping((trial if annealed.excess else annealed).group_of)
+        longer = annealed(size, 1)
+        return (trial if longer.beyond else longer).groups
     fewest, size = min(tried)
     raise Unsatisfiable(
-        f"no group size was found that keeps every share within {float(task.p)} of all users'; "
+        f"no group size was found that keeps every share within {options.p} of all users'; "
         f"the best tried was {size}, with {fewest} shares beyond it; take a larger p, or more users"
     )
 
 
-def _annealed(task: _Task, size: int, steps: int) -> Annealed:
+def _annealed(task: _Task, size: int, divisor: int) -> _Reached:
     from ..grouping.annealing import anneal
     from ..grouping.shares import limits_of
 
     users, groups = len(task.profiles), len(task.profiles) // size
     sizes = users // groups + (np.arange(groups) < users % groups).astype(np.int64)
-    limits = limits_of(task.profiles, task.p, int(sizes.min()))
-    return anneal(
-        task.likeness, sizes, task.rng, steps=steps, limits=limits, progress=task.progress
-    )
+    limits = limits_of(task.profiles, task.p, int(sizes.min()), task.prior)
+    steps, progress = max(1, task.steps // divisor), task.progress
+    annealed = anneal(task.likeness, sizes, task.rng, steps=steps, limits=limits, progress=progress)
+    group_of = np.empty_like(task.order)
+    group_of[task.order] = annealed.group_of
+    beyond = 0
+    if annealed.excess:
+        beyond = _beyond(task.profiles, annealed.group_of, task.p, task.prior)
+    return _Reached([group_of], annealed.objective, beyond)
 
 
-def _beyond(task: _Task, group_of: Ints) -> int:
+def _beyond(profiles: Profiles, group_of: Ints, p: Fraction, prior: Prior) -> int:
     from ..grouping.shares import cells_beyond
 
-    return cells_beyond(task.profiles, Grouping(group_of), task.p)
+    return cells_beyond(profiles, Grouping(group_of), p, prior)
+
+
+def _prior(inputs: Inputs) -> Prior:
+    """Return how common terms are among all users."""
+    from ..grouping.shares import Prior, prior_of
+
+    everybody = inputs.everybody
+    return Prior(everybody.having, everybody.users) if everybody else prior_of(inputs.profiles)
+
+
+def _released(inputs: Inputs, options: Composition, group_of: Ints) -> Release:
+    """Return the release of the profiles of `inputs` in the groups `group_of`."""
+    from ..grouping.shares import counts_of, fraction_of
+
+    profiles = inputs.profiles
+    # Counted again in whole numbers, as the annealing adds up floats.
+    if beyond := _beyond(profiles, group_of, fraction_of(options.p), _prior(inputs)):
+        raise Unsatisfiable(f"{beyond} shares would be more than {options.p} off")
+    grouping = Grouping(group_of)
+    rows = counts_of(profiles, grouping)
+    shares = rows.data / np.repeat(grouping.sizes, np.diff(rows.indptr))
+    centroids = csr_matrix((shares, rows.indices, rows.indptr), shape=rows.shape)
+    settled = replace(options, documents=refuse_no_sample(inputs.sample).vectors.shape[0])
+    return METHOD.release(settled, named_rows(profiles, centroids), profiles.users, group_of)
 
 
 METHOD = Method(
@@ -168,6 +296,7 @@ METHOD = Method(
     "or absent, is within p of the share of all people",
     promise=Promise("group", "belief", once=True),
     run=run,
+    in_parts=in_parts,
     options=Composition,
     needs=frozenset({"sample", "key"}),
 )

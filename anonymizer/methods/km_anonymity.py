@@ -25,7 +25,7 @@ from ..marketing.table import VALUES, MarketingTable, values_of
 from ..model import Profiles, Release
 from ..promise import Promise
 from ..rows.reduced import reduced_release
-from .method import Inputs, Method, Options, option
+from .method import Inputs, Method, Options, each_by_itself, option
 
 if TYPE_CHECKING:
     from ..deletion.orders import Worth
@@ -85,6 +85,12 @@ class KmAnonymity(Options):
             "reinsert": greedy,
             "marketing": self.target in VALUES,
         }
+
+    def faults_in_parts(self) -> list[str]:
+        """Return what of these values can't be had in parts of the users."""
+        if self.marketing == "synthetic":
+            return ["marketing=synthetic is made from all users at once; in parts name a table"]
+        return []
 
     def faults(self, inputs: Inputs) -> list[str]:
         """Return what is wrong with the values, and whether `inputs` lack a marketing table."""
@@ -184,7 +190,9 @@ METHOD = Method(
     paper="Burghardt et al.",
     about="terms are deleted, nobody is grouped",
     promise=Promise("person", "combinations"),
+    parts_cost="a term is kept only where k people of the same part have it, so less is kept",
     run=run,
+    in_parts=each_by_itself(run),
     options=KmAnonymity,
     needs=frozenset({"table"}),
 )

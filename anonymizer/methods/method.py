@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar, get_args, get_type_hints
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
+from ..backends.everybody import Crowd, Dealt, Made, Measure, part_seed
 from ..deletion.histories import OnPass, unheard
 from ..errors import BadParameter
 from ..model import SHORT, Profiles, Progress, QueryLog, Release, is_short, silent
@@ -28,6 +29,7 @@ Need = Literal["wordnet", "sample", "links", "table", "taxonomy", "key", "log"]
 Value = str | int | float | None
 Parameters = Mapping[str, Value]
 T = TypeVar("T", bound=Value)
+S = TypeVar("S")
 
 OFF = "off"  # as `--set` writes None
 _KINDS = {int: "a whole number", float: "a number"}
@@ -58,11 +60,17 @@ class Inputs:
     key: bytes | None = field(default=None, repr=False)
     log: QueryLog | None = field(default=None, repr=False)  # what the profiles were made from
     on_pass: OnPass = unheard  # called at the end of each pass of a method that has passes
+    everybody: Crowd | None = None  # if the profiles are a part of it; None: they are all
 
     @cached_property
     def rng(self) -> np.random.Generator:
         """Return the one random generator of a run."""
         return np.random.default_rng(self.seed)
+
+    @property
+    def people(self) -> int:
+        """Return how many users the release is made of."""
+        return self.everybody.users if self.everybody else len(self.profiles)
 
     @cached_property
     def nodes(self) -> Taxonomy:
@@ -162,6 +170,10 @@ class Options:
         """Return what is wrong with the values, for these inputs; words come before numbers."""
         return self.own_faults()
 
+    def faults_in_parts(self) -> list[str]:
+        """Return what of these values can't be had in parts of the users."""
+        return []
+
     def own_faults(self) -> list[str]:
         """Return what is wrong with the values, whatever the inputs are."""
         long = [
@@ -253,6 +265,10 @@ class Method(Chooser[Chosen]):
     promise: Promise
     run: Callable[[Inputs, Chosen], Release]
     needs: frozenset[Need] = frozenset()
+    # How it runs in parts of the users: it yields the shards of the release, which keep the promise
+    # together. None: only on all users at once.
+    in_parts: Callable[[Dealt, Inputs, Chosen, Measure[Any]], Iterator[Made[Any]]] | None = None
+    parts_cost: str = ""  # what parts cost, where they cost much
     # What is promised instead if the option has the value.
     promises: Mapping[tuple[str, Value], Promise] = field(default_factory=dict)
 
@@ -289,7 +305,37 @@ class Method(Chooser[Chosen]):
     def help(self) -> str:
         """Return the help: every option with its default and its explanation."""
         head = f"parameters of {self.name} ({self.paper}): {self.about}:"
-        return "\n".join([textwrap.fill(head, _WIDTH), *help_lines(self.options)])
+        in_parts = [textwrap.fill(f"in parts {self.parts_cost}", _WIDTH)] if self.parts_cost else []
+        return "\n".join([textwrap.fill(head, _WIDTH), *help_lines(self.options), *in_parts])
+
+
+def each_by_itself(
+    run: Callable[[Inputs, Chosen], Release],
+) -> Callable[[Dealt, Inputs, Chosen, Measure[S]], Iterator[Made[S]]]:
+    """Return how a method runs in parts that looks at everybody's sums alone, besides a part."""
+
+    def in_parts(
+        dealt: Dealt, inputs: Inputs, options: Chosen, measure: Measure[S]
+    ) -> Iterator[Made[S]]:
+        work = partial(_made_of_part, run, inputs, options, measure)
+        return dealt.each(work, range(len(dealt.sizes)))
+
+    return in_parts
+
+
+def _made_of_part(
+    run: Callable[[Inputs, Chosen], Release],
+    inputs: Inputs,
+    options: Chosen,
+    measure: Measure[S],
+    profiles: Profiles,
+    part: int,
+) -> Made[S]:
+    """Return the shard of `part`, which has these `profiles`, and what was measured of it."""
+    # Measured where the profiles are: they are not sent back.
+    own = replace(inputs, profiles=profiles, seed=part_seed(inputs.seed, part))
+    release = run(own, options)
+    return release, measure(inputs.everybody, profiles, release)
 
 
 def help_lines(options: type[Options]) -> list[str]:

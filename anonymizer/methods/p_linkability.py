@@ -22,11 +22,11 @@ from scipy.sparse import csr_matrix
 
 from ..arrays import Floats
 from ..errors import BadInput, BadParameter
-from ..model import Grouping, Profiles, Progress, Release
+from ..model import Grouping, Release
 from ..promise import AVERAGE, Promise
 from ..rows.representative import REPRESENTATIVES, represent
 from ..similarity.documents import document_vectors
-from .method import Inputs, Method, Options, option, rare
+from .method import Inputs, Method, Options, each_by_itself, option, rare
 
 if TYPE_CHECKING:
     from ..grouping.bounds import Bounds
@@ -115,20 +115,27 @@ class PLinkability(Options):
             "augment": not documents,
         }
 
+    def faults_in_parts(self) -> list[str]:
+        """Return what of these values can't be had in parts of the users."""
+        faults = []
+        if self.first_seed:
+            faults.append("first_seed is of one group, and each part has a first one; leave it out")
+        if self.network == "profiles" and self.effects()["network"]:
+            faults.append("network=profiles needs all users at once; in parts take index or log")
+        return faults
+
 
 def run(inputs: Inputs, options: PLinkability) -> Release:
     """Return the release of `inputs` in groups of similar profiles that satisfy p-linkability."""
     # Imported here, so that `--help` does not load the compiled loops.
-    from ..grouping.bounds import overall
     from ..grouping.swapping import refine as swap
 
     profiles, named = inputs.profiles, options.first_seed
-    bounds = _bounds(profiles, options)
+    bounds, everybody = _bounds(inputs, options), _shares(inputs)
     first = profiles.number(named) if named else int(inputs.rng.integers(len(profiles)))
     vectors = _vectors(inputs, options)
-    grouping = _grouped(profiles, vectors, bounds, first, options.linkage, inputs.progress)
+    grouping = _grouped(inputs, vectors, bounds, first, everybody, options.linkage)
     if options.refine == "swap":
-        everybody = overall(profiles)
         grouping = swap(profiles, vectors, grouping, bounds, everybody, progress=inputs.progress)
     limit = options.p if options.guarantee == "every-term" else None
     rows = represent(profiles, grouping, options.representative, most_share=limit)
@@ -140,16 +147,17 @@ def run(inputs: Inputs, options: PLinkability) -> Release:
     return METHOD.release(settled, rows, profiles.users, grouping.group_of)
 
 
-def _bounds(profiles: Profiles, options: PLinkability) -> Bounds:
+def _bounds(inputs: Inputs, options: PLinkability) -> Bounds:
     """Return what each group must satisfy; refuse it if not even all users together do."""
     from ..grouping.bounds import bounds_of, refuse_hopeless
 
-    p = options.p
+    profiles, everybody, p = inputs.profiles, inputs.everybody, options.p
+    average = Fraction(everybody.profile_terms, everybody.users) if everybody else None
     # The bounds add up weights, and could not be compared with an infinite sum.
     with np.errstate(over="ignore"):
         if not np.isfinite(profiles.weights.data.sum()):
             raise BadInput("weights are too large to be added up; divide them by a large number")
-    bounds = bounds_of(profiles, p=p, k=options.k, l=options.l, t=options.t)
+    bounds = bounds_of(profiles, p=p, k=options.k, l=options.l, t=options.t, average=average)
     if options.guarantee == "every-term":
         if p is None:
             raise BadParameter("guarantee=every-term needs a p; set one, like p=0.4")
@@ -158,6 +166,20 @@ def _bounds(profiles: Profiles, options: PLinkability) -> Bounds:
         bounds = bounds._replace(members=max(bounds.members, members))
     refuse_hopeless(profiles, bounds)
     return bounds
+
+
+def _shares(inputs: Inputs) -> Floats:
+    """Return the share of each term in the weight of all users."""
+    from ..grouping.bounds import overall
+
+    if inputs.everybody is None:
+        return overall(inputs.profiles)
+    # Sums over parts may differ from one sum in the last digits, which the slack of bounds covers.
+    weights = inputs.everybody.weights
+    if not np.isfinite(total := weights.sum()):
+        raise BadInput("weights are too large to be added up; divide them by a large number")
+    share: Floats = weights / total
+    return share
 
 
 def _vectors(inputs: Inputs, options: PLinkability) -> csr_matrix | Floats:
@@ -186,6 +208,8 @@ def _augmented(inputs: Inputs, options: PLinkability) -> csr_matrix:
     profiles, combine = inputs.profiles, options.combine
     if options.augment == "none":
         return profiles.weights
+    if inputs.everybody:
+        profiles = profiles.in_order()  # all terms of everybody would be looked up in each part
     if options.augment == "cooccurrence":
         links = inputs.links
         if options.network == "profiles":
@@ -209,20 +233,23 @@ def _augmented(inputs: Inputs, options: PLinkability) -> csr_matrix:
 
 
 def _grouped(
-    profiles: Profiles,
+    inputs: Inputs,
     vectors: csr_matrix | Floats,
     bounds: Bounds,
     first: int,
+    everybody: Floats,
     linkage: str,
-    progress: Progress,
 ) -> Grouping:
     """Run algorithm 1, with an index of profiles where one is possible."""
     from ..grouping.greedy import cluster
     from ..grouping.greedy_scan import scan
 
+    profiles, progress = inputs.profiles, inputs.progress
     if isinstance(vectors, csr_matrix) and linkage == "seed":
-        return cluster(profiles, vectors, bounds, first, progress=progress)
-    return scan(profiles, vectors, bounds, first, linkage=linkage, progress=progress)
+        return cluster(profiles, vectors, bounds, first, everybody=everybody, progress=progress)
+    return scan(
+        profiles, vectors, bounds, first, linkage=linkage, everybody=everybody, progress=progress
+    )
 
 
 METHOD = Method(
@@ -231,6 +258,7 @@ METHOD = Method(
     about="groups of similar people with many distinct terms; one row is released for each group",
     promise=AVERAGE,
     run=run,
+    in_parts=each_by_itself(run),
     options=PLinkability,
     needs=frozenset({"wordnet", "sample", "links"}),
     promises={("guarantee", "every-term"): Promise("group", "every-term")},

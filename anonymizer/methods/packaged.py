@@ -38,7 +38,7 @@ def adopted(given: Any, addition: Addition) -> Method[Any]:
         frozen=True,
         namespace={name: addition.guarded(getattr(given.options, name)) for name in _ITS_OWN},
     )
-    return replace(given, options=options, run=addition.guarded(_declaring(given)))
+    return replace(given, options=options, run=addition.guarded(_declaring(given)), in_parts=None)
 
 
 def _declaring(method: Method[Any]) -> Callable[[Inputs, Any], Release]:

@@ -22,14 +22,24 @@ who matches none of them has no row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..model import Release
 from ..promise import Promise
-from .method import SWITCH, Inputs, Method, Options, option, rare, taxonomies, taxonomy_faults
+from .method import (
+    SWITCH,
+    Inputs,
+    Method,
+    Options,
+    each_by_itself,
+    option,
+    rare,
+    taxonomies,
+    taxonomy_faults,
+)
 
 if TYPE_CHECKING:
     from ..rows.typical import Published, Typical
@@ -124,6 +134,9 @@ def run(inputs: Inputs, options: VocabularyK) -> Release:
     from ..vocabularies.bags import bags_of, refuse_few
     from ..vocabularies.clustering import cluster, costs_of
 
+    if inputs.everybody:
+        # Else all terms of everybody would be compared in each part.
+        inputs = replace(inputs, profiles=inputs.profiles.in_order())
     profiles, every_sense = inputs.profiles, options.senses == "closest"
     bags = bags_of(profiles, by_person=options.count == "people")
     refuse_few(bags, options.k)
@@ -188,6 +201,7 @@ METHOD = Method(
     "that match over all members",
     promise=Promise("group", "vocabulary"),
     run=run,
+    in_parts=each_by_itself(run),
     options=VocabularyK,
     needs=frozenset({"wordnet", "taxonomy"}),
 )

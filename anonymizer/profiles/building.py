@@ -8,8 +8,8 @@
 
 The owner of a profile is a user or, with granularity "session", a session named "user#1". A new
 session starts where q.time > previous.time + gap. Sessions are cut before queries are held out.
-An owner's events are taken by time, equal times in log order. Owners stand in the order of their
-first events in the log. Owners without a profile have no influence on the weights of the others.
+An owner's events are taken by time, equal times in log order. LogOwners stand in the order of their
+first events in the log. LogOwners without a profile have no influence on the weights of the others.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from ..arrays import Floats, Marks
+from ..arrays import Floats, Ints, Marks
 from ..errors import BadInput, BadParameter
 from ..model import SHORT, Profiles, Progress, QueryLog, Texts, is_short, silent
 from ..terms.counting import TermCounter
@@ -31,8 +32,10 @@ from .events import (
     OwnedEvents,
     OwnerTerms,
     QueryTerms,
+    Times,
     by_column,
     held_out,
+    last_used,
     pairs_of,
     session_spans,
     sizes,
@@ -87,6 +90,17 @@ class ProfileChoices:
 DEFAULTS = ProfileChoices()
 
 
+class LogOwners(NamedTuple):
+    """Users of a log, or their sessions, who may get a profile; in the order of spans."""
+
+    owned: OwnedEvents
+    terms: list[str]
+    user: Ints  # of each owner, by the log's numbers
+    first: Ints  # event of each owner in the log
+    sizes: Ints  # distinct terms
+    last: Ints  # time of the last event that is not held out
+
+
 def build_profiles(
     log: QueryLog,
     analyse: Analyse | TermCounter,
@@ -97,17 +111,47 @@ def build_profiles(
 ) -> tuple[Profiles, QueryLog]:
     """Return profiles of `log` and the held-out events; `on_origins` gets the terms' origins."""
     choices.check()
+    owners = owners_of(log, analyse, choices, progress)
+    chosen = chosen_of(owners.first, owners.sizes, choices)
+    until = int(log.time.max())
+    times = times_of(started(log), until, int(owners.last[chosen].max()), choices)
+    pairs = pairs_of(
+        owners.owned, chosen, owners.sizes, choices.size, times, on_origins is not None
+    )
+    names = owner_names(owners, chosen, choices)
+    profiles = profiles_of(names, owners.terms, pairs, choices)
+    if on_origins:
+        on_origins(origins_of(profiles, owners.terms, pairs, times.since))
+    return profiles, _part(log, held_of(owners, chosen))
+
+
+def owners_of(
+    log: QueryLog,
+    analyse: Analyse | TermCounter,
+    choices: ProfileChoices,
+    progress: Progress = silent,
+) -> LogOwners:
+    """Return the owners in `log`, by the granularity and the test share of `choices`."""
     spans = user_spans(log)
     held = held_out(log, spans, choices.test_share)
-    sessions = choices.granularity == "session"
     # With an endless gap, all events of a user are one span, and users without events have none.
-    cut = session_spans(log, spans, choices.gap if sessions else np.inf)
+    gap = choices.gap if choices.granularity == "session" else np.inf
+    cut = session_spans(log, spans, gap)
     user = log.user[cut.order[cut.at[:-1]]].astype(np.int64)
-    # Owners in the order of their first events in the log.
-    in_order = np.argsort(np.minimum.reduceat(cut.order, cut.at[:-1]))
+    first = np.minimum.reduceat(cut.order, cut.at[:-1]).astype(np.int64)
     terms, of_query = _analysed(log, held, analyse, progress)
     owned = OwnedEvents(log, cut, held, of_query, len(terms))
-    all_sizes = sizes(owned)
+    return LogOwners(owned, terms, user, first, sizes(owned), last_used(owned))
+
+
+def chosen_of(first: Ints, all_sizes: Ints, choices: ProfileChoices) -> Ints:
+    """Return which owners get a profile by `choices`, in the order of their `first` events.
+
+    LogOwners have `all_sizes` terms.
+    """
+    if not all_sizes.any():
+        raise BadInput("no query of the log holds a term; give a log with queries in words")
+    in_order = np.argsort(first)
     enough = in_order[all_sizes[in_order] >= (choices.size or 1)]
     if not enough.size:
         raise BadParameter(
@@ -119,25 +163,50 @@ def build_profiles(
             f"users={choices.users} must be at most {enough.size}: no more profiles have "
             f"{choices.size or 1} or more terms; lower users or size"
         )
-    chosen = enough[: choices.users]
-    half_life = float(HALF_LIFE) if choices.weights == "recency" else 0.0
-    pairs = pairs_of(owned, chosen, all_sizes, choices.size, half_life, on_origins is not None)
-    users = [log.users[number] for number in user[chosen].tolist()]
-    if sessions:
-        starts = np.flatnonzero(np.diff(user, prepend=-1))
-        lengths = np.diff(np.append(starts, user.size))
-        place = (np.arange(user.size) - np.repeat(starts, lengths))[chosen] + 1
-        users = [f"{name}#{n}" for name, n in zip(users, place.tolist(), strict=True)]
+    return enough[: choices.users]
+
+
+def times_of(since: int, until: int, latest: int, choices: ProfileChoices) -> Times:
+    """Return the times of a log `since` its first and `until` its last event.
+
+    `latest` is the last event used; the weights of `choices` say whether counts decay from it.
+    """
+    return Times(since, until, latest, float(HALF_LIFE) if choices.weights == "recency" else 0.0)
+
+
+def owner_names(owners: LogOwners, chosen: Ints, choices: ProfileChoices) -> list[str]:
+    """Return the names of the `chosen` owners."""
+    user = owners.user
+    names = [owners.owned.log.users[number] for number in user[chosen].tolist()]
+    if choices.granularity != "session":
+        return names
+    starts = np.flatnonzero(np.diff(user, prepend=-1))
+    lengths = np.diff(np.append(starts, user.size))
+    place = (np.arange(user.size) - np.repeat(starts, lengths))[chosen] + 1
+    return [f"{name}#{n}" for name, n in zip(names, place.tolist(), strict=True)]
+
+
+def profiles_of(
+    users: Sequence[str], terms: Sequence[str], pairs: OwnerTerms, choices: ProfileChoices
+) -> Profiles:
+    """Return the profiles of `users` over `terms`, whose counts are `pairs`."""
     entries = (WEIGHTS[choices.weights](pairs), pairs.terms, pairs.at)
     matrix = csr_matrix(entries, shape=(len(users), len(terms)))
-    profiles = Profiles(tuple(users), tuple(terms), matrix).in_order()
-    if on_origins:
-        since = started(log)
-        number = {term: column for column, term in enumerate(profiles.terms)}
-        columns = np.array([number.get(term, -1) for term in terms], dtype=np.int32)[pairs.terms]
-        by_column(pairs.at, columns, pairs.events)
-        on_origins(Origins(profiles.users, profiles.terms, pairs.at, columns, *pairs.events, since))
-    return profiles, _part(log, held & _is_among(user[chosen], log)[log.user])
+    return Profiles(tuple(users), tuple(terms), matrix).in_order()
+
+
+def origins_of(profiles: Profiles, terms: Sequence[str], pairs: OwnerTerms, since: int) -> Origins:
+    """Return the origins of `profiles`, made of `pairs` over `terms`; `pairs` are sorted."""
+    number = {term: column for column, term in enumerate(profiles.terms)}
+    columns = np.array([number.get(term, -1) for term in terms], dtype=np.int32)[pairs.terms]
+    by_column(pairs.at, columns, pairs.events)
+    return Origins(profiles.users, profiles.terms, pairs.at, columns, *pairs.events, since)
+
+
+def held_of(owners: LogOwners, chosen: Ints) -> Marks:
+    """Return which events are held out of the users who have a `chosen` owner among `owners`."""
+    log = owners.owned.log
+    return owners.owned.held & _is_among(owners.user[chosen], log)[log.user]
 
 
 def without_robots(log: QueryLog, *, robots: int = 100, gap: float = 1_800) -> tuple[QueryLog, int]:
@@ -217,8 +286,6 @@ def _analysed(
             progress(done)
         terms = list(number)
         columns, counts, lengths = map(np.array, parts)
-    if not columns.size:
-        raise BadInput("no query of the log holds a term; give a log with queries in words")
     of_query = np.zeros(used.size + 1, dtype=np.int64)
     of_query[numbers + 1] = lengths
     return terms, QueryTerms(columns, counts, np.cumsum(of_query))

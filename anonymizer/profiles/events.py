@@ -12,6 +12,8 @@ from ..arrays import Floats, Ints, Marks, Numbers
 from ..compiled import compiled, cores, in_parallel
 from ..model import QueryLog
 
+_SHORT = 1 << 31  # events that numbers of 32 bits can count
+
 
 class Spans(NamedTuple):
     """Events in order: a span is a user or a session, and span i is order[at[i]:at[i + 1]]."""
@@ -56,11 +58,22 @@ class Events(NamedTuple):
     last: NDArray[np.integer]
 
 
+class Times(NamedTuple):
+    """The times by which events are counted, of a whole log even where only a part is counted."""
+
+    since: int  # the log's first event
+    until: int  # and its last
+    latest: int  # the last event used of the owners whose profiles are made
+    half_life: float  # seconds after which an occurrence counts half; 0: it always counts 1
+
+
 def user_spans(log: QueryLog) -> Spans:
     """Return the events of `log` in order, one span per user; it is empty without events."""
     events = np.bincount(log.user, minlength=len(log.users))
     at = np.concatenate([[0], np.cumsum(events)]).astype(np.int64)
-    order = np.empty(log.user.size, dtype=np.int32)
+    # Numbers of 64 bits only where they are needed, as they take twice the memory.
+    narrow = log.user.size <= _SHORT
+    order: Any = np.empty(log.user.size, dtype=np.int32 if narrow else np.int64)
     _by_user(log.user, at[:-1].copy(), order)
     _by_time(order, at, log.time)
     return Spans(order, at)
@@ -99,34 +112,50 @@ def sizes(owned: OwnedEvents) -> Ints:
     return made
 
 
+def last_used(owned: OwnedEvents) -> Ints:
+    """Return the time of the last event of each span of `owned` that is not held out."""
+    made = np.full(owned.spans.at.size - 1, -(1 << 62), dtype=np.int64)
+    _last_used(owned.spans, owned.log.time, owned.held, made)
+    return made
+
+
 def pairs_of(
     owned: OwnedEvents,
     chosen: Ints,
     all_sizes: Ints,
     size: int | None,
-    half_life: float,
+    times: Times,
     with_events: bool = False,
 ) -> OwnerTerms:
     """Return the counted terms of the `chosen` spans; `size` keeps the most frequent of each."""
-    kept = all_sizes[chosen] if size is None else np.minimum(all_sizes[chosen], size)
-    at = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+    at = row_ends(all_sizes[chosen], size)
     log, spans, held = owned.log, owned.spans, owned.held
-    since = started(log)
-    # Seconds since the first event fit 32 bits unless the log spans more than 136 years.
-    short = len(log) == 0 or int(log.time.max()) - since < 1 << 32
-    pairs = _no_pairs(at, bool(half_life), with_events, np.uint32 if short else np.int64)
-    latest = int(_latest(spans, chosen, log.time, held))
-    longest = int(all_sizes[chosen].max())
+    pairs = no_pairs(at, times, with_events)
+    longest = int(all_sizes[chosen].max(initial=0))
 
     def fill(rows: Ints) -> None:
         place = np.empty(owned.terms, dtype=np.int64)
         last = np.full(owned.terms, -1, dtype=np.int64)
-        own = _no_pairs(np.array([0, longest]), True, True, np.int64)
+        own = _room(np.array([0, longest]), True, True, np.int64)
         events = (log.query, log.time, held, owned.queries)
-        _fill(spans, rows, chosen, *events, latest, half_life, since, last, place, own, pairs)
+        ages = (times.latest, times.half_life, times.since)
+        _fill(spans, rows, chosen, *events, *ages, last, place, own, pairs)
 
     in_parallel(fill, _shares(np.arange(chosen.size), chosen.size))
     return pairs
+
+
+def row_ends(all_sizes: Ints, size: int | None) -> Ints:
+    """Return where rows of `all_sizes` terms start and end if each keeps at most `size`."""
+    kept = all_sizes if size is None else np.minimum(all_sizes, size)
+    return np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+
+
+def no_pairs(at: Ints, times: Times, with_events: bool) -> OwnerTerms:
+    """Return room for the pairs of rows that end `at`; events get none unless `with_events`."""
+    # Seconds since the first event fit 32 bits unless the log spans more than 136 years.
+    short = times.until - times.since < 1 << 32
+    return _room(at, bool(times.half_life), with_events, np.uint32 if short else np.int64)
 
 
 def started(log: QueryLog) -> int:
@@ -134,7 +163,7 @@ def started(log: QueryLog) -> int:
     return int(log.time.min()) if len(log) else 0
 
 
-def _no_pairs(at: Ints, decayed: bool, with_events: bool, time: Any) -> OwnerTerms:
+def _room(at: Ints, decayed: bool, with_events: bool, time: Any) -> OwnerTerms:
     """Return room for pairs; decayed counts and events get none unless they are wanted."""
     size = int(at[-1])
     dated = size if with_events else 0
@@ -167,6 +196,15 @@ def _by_user(user: Any, free: Any, order: Any) -> None:
 
 
 @compiled
+def _reorder(values: Any, order: Any) -> None:
+    """Put `values` in `order`, in place."""
+    # To assign one slice to another would compile for a second: numba words an error of its own.
+    before = values.copy()
+    for i in range(order.size):
+        values[i] = before[order[i]]
+
+
+@compiled
 def _by_time(order: Any, at: Any, time: Any) -> None:
     """Sort each user's events by time; equal times stay in log order."""
     for span in range(at.size - 1):
@@ -176,7 +214,7 @@ def _by_time(order: Any, at: Any, time: Any) -> None:
         for i in range(1, own.size):
             sorted_already = sorted_already and time[own[i - 1]] <= time[own[i]]
         if not sorted_already:
-            own[:] = own[np.argsort(time[own], kind="mergesort")]
+            _reorder(own, np.argsort(time[own], kind="mergesort"))
 
 
 @compiled
@@ -215,14 +253,12 @@ def _count_sizes(
 
 
 @compiled
-def _latest(spans: Any, chosen: Any, time: Any, held: Any) -> Any:
-    """Return the time of the last event of the chosen spans that is not held out."""
-    latest = np.int64(-(1 << 62))
-    for span in chosen:
+def _last_used(spans: Any, time: Any, held: Any, made: Any) -> None:
+    """Note the time of each span's last event that is not held out."""
+    for span in range(made.size):
         for i in range(spans.at[span], spans.at[span + 1]):
             if not held[spans.order[i]]:
-                latest = max(latest, time[spans.order[i]])
-    return latest
+                made[span] = max(made[span], time[spans.order[i]])
 
 
 @compiled
@@ -297,7 +333,7 @@ def _sort(rows: Any, at: Any, columns: Any, events: Any) -> None:
     for row in rows:
         low, high = at[row], at[row + 1]
         order = np.argsort(columns[low:high], kind="mergesort")
-        columns[low:high] = columns[low:high][order]
-        events.times[low:high] = events.times[low:high][order]
-        events.first[low:high] = events.first[low:high][order]
-        events.last[low:high] = events.last[low:high][order]
+        _reorder(columns[low:high], order)
+        _reorder(events.times[low:high], order)
+        _reorder(events.first[low:high], order)
+        _reorder(events.last[low:high], order)

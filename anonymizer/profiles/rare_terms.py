@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..arrays import Ints
+from ..arrays import Ints, Marks
 from ..errors import Unsatisfiable
 from ..model import Profiles, whole
 
@@ -27,7 +27,14 @@ def without_rare_terms(profiles: Profiles, parameters: Mapping[str, object]) -> 
     least = whole(parameters.get("min_users", 1))
     if least == 1:
         return profiles
-    rare = people_with_term(profiles) < least
+    return without_terms(profiles, people_with_term(profiles) < least, least)
+
+
+def without_terms(profiles: Profiles, rare: Marks, least: int) -> Profiles:
+    """Return `profiles` without the `rare` terms, which fewer than `least` people have.
+
+    Raise Unsatisfiable if somebody has no term left.
+    """
     weights = profiles.weights.copy()
     weights.data[rare[weights.indices]] = 0
     weights.eliminate_zeros()
@@ -51,10 +58,14 @@ def people_with_term(profiles: Profiles) -> Ints:
     return owned.getnnz(axis=0).astype(np.int64)
 
 
+def are_sessions(users: Sequence[str]) -> bool:
+    """Return whether all of `users` are named as sessions are."""
+    return all(map(_SESSION.fullmatch, users))
+
+
 def persons_of(users: Sequence[str]) -> list[str]:
     """Return the person of each of `users`, who are people unless all are named as sessions are."""
-    sessions = [match[1] for match in map(_SESSION.fullmatch, users) if match]
-    return sessions if len(sessions) == len(users) else [*users]
+    return [*map(person_of, users)] if are_sessions(users) else [*users]
 
 
 def person_of(user: str) -> str:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, TypeVar
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from ..errors import BadInput
 from ..storage.records import read_object
@@ -59,6 +59,35 @@ def opened(path: Path, form: str | None) -> Iterator[OpenLog]:
             yield OpenLog(layout, whole_lines(chain([head], rest)))
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(_refusal(path, error)) from error
+
+
+def can_be_cut(path: Path, form: str | None) -> bool:
+    """Return whether a reader may begin inside the log at `path`, of format `form` if given."""
+    parquet = (form or _format_by_name(path)) == "parquet"
+    return not parquet and path.suffix.lower() not in _PACKED
+
+
+def lines_between(path: Path, low: int, high: int) -> Iterator[bytes]:
+    """Yield the lines that begin in bytes `low` to `high` of the file at `path`, in batches."""
+    try:
+        with path.open("rb") as stream:
+            if low:
+                # The line that began before is not ours, however long it is.
+                stream.seek(low - 1)
+                while (skipped := stream.readline(CHUNK)) and not skipped.endswith(b"\n"):
+                    pass
+            yield from whole_lines(_until(stream, high))
+    except OSError as error:
+        raise BadInput(_refusal(path, error)) from error
+
+
+def _until(stream: BinaryIO, high: int) -> Iterator[bytes]:
+    """Yield bytes of `stream` to the end of the line that holds the byte before `high`."""
+    chunk = b"\n"
+    while (at := stream.tell()) < high and (chunk := stream.read(min(CHUNK, high - at))):
+        yield chunk
+    while chunk and not chunk.endswith(b"\n") and (chunk := stream.readline(CHUNK)):
+        yield chunk
 
 
 def form_in_pair(path: Path, *, released: bool) -> str | None:

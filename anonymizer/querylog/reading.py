@@ -20,7 +20,7 @@ no stray character can swallow the lines after it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from ..model import Progress, QueryLog, silent
 from .files import FORMATS, RELEASED, ahead, opened, why_none_fits
 from .folding import Folding
 from .formats import HEADER, LAYOUTS
-from .scanning import BLANK, scanned
+from .scanning import BLANK, ScannedLines, scanned
 
 FIRST_REJECTS = 20
 _MOST = 0.9  # of a file's lines: if more are rejected, the file is not what it was taken for
@@ -54,6 +54,33 @@ class ReadReport:
     doubts: tuple[str, ...] = ()  # on files of which nearly every line was rejected: why
 
 
+class LinesRead:
+    """What became of the lines of a file, or of a piece of one, as `add` counted them."""
+
+    def __init__(self) -> None:
+        self.lines = self.empty = 0
+        self.reasons: dict[str, list[int]] = {}  # reason -> its first line, and how many
+        self.rejects: list[tuple[int, str]] = []  # the first ones, or all: line and reason
+
+    def add(self, rows: ScannedLines, refused: Mapping[int, str], most: int | None) -> None:
+        """Count `rows`, of which some are `refused`; keep up to `most` rejects."""
+        self.empty += int(np.count_nonzero(rows.state == BLANK))
+        for line, reason in refused.items():
+            number = self.lines + line + 1
+            self.reasons.setdefault(reason, [number, 0])[1] += 1
+            if reason != HEADER and (most is None or len(self.rejects) < most):
+                self.rejects.append((number, reason))
+        self.lines += rows.state.size
+
+    def extend(self, more: LinesRead) -> None:
+        """Add the lines of `more`, the next piece of the same file."""
+        for reason, (first, count) in more.reasons.items():
+            self.reasons.setdefault(reason, [self.lines + first, 0])[1] += count
+        self.rejects += [(self.lines + line, reason) for line, reason in more.rejects]
+        self.empty += more.empty
+        self.lines += more.lines
+
+
 def read_log(
     paths: Sequence[Path],
     progress: Progress = silent,
@@ -66,48 +93,58 @@ def read_log(
 
     If not `folded`, each line is an event.
     """
+    check_reading(paths, form)
+    folding, files = Folding(folded=folded), list[tuple[Path, str, LinesRead]]()
+    lines = 0
+    for path in paths:
+        with opened(path, form) as log:
+            read = LinesRead()
+            files.append((path, log.layout, read))
+            # A thread scans the next batch while this one is folded.
+            for rows, refused in ahead(scanned(batch, log.layout) for batch in log.batches):
+                folding.add(rows)
+                for line, reason in refused.items():
+                    if reason != HEADER:
+                        on_reject((str(path), read.lines + line + 1, reason))
+                read.add(rows, refused, FIRST_REJECTS)
+                progress(lines + read.lines)
+            lines += read.lines
+    return folding.log(), report_of(files, folding.sizes.events, folding.sizes.repeats)
+
+
+def check_reading(paths: Sequence[Path], form: str | None) -> None:
+    """Refuse to read no log, or one of an unknown format `form`."""
     if not paths:
         raise BadInput("no query log was named; give at least one file")
     if form not in (None, RELEASED, *FORMATS) and form not in LAYOUTS.added:
         known = (*FORMATS, *LAYOUTS.added)
         raise BadParameter(f"format {form} must be one of {', '.join(known)}")
-    folding, reasons, rejects = Folding(folded=folded), Counter[str](), list[Reject]()
-    doubts: list[str] = []
-    lines = empty = headers = 0
-    for path in paths:
-        with opened(path, form) as log:
-            before, layout = lines, log.layout
-            own = dict[str, list[int]]()  # reason -> its first line in this file, and how many
-            # A thread scans the next batch while this one is folded.
-            for rows, refused in ahead(scanned(batch, layout) for batch in log.batches):
-                folding.add(rows)
-                empty += int(np.count_nonzero(rows.state == BLANK))
-                for line, reason in refused.items():
-                    reject = (str(path), lines - before + line + 1, reason)
-                    own.setdefault(reason, [reject[1], 0])[1] += 1
-                    if reason == HEADER:
-                        continue
-                    if len(rejects) < FIRST_REJECTS:
-                        rejects.append(reject)
-                    on_reject(reject)
-                lines += rows.state.size
-                progress(lines)
-            named = own.pop(HEADER, [0, 0])[1]
-            headers += named
-            reasons.update({reason: count for reason, (_, count) in own.items()})
-            doubts += _doubt(path, layout, lines - before - named, own)
-    report = ReadReport(
-        lines=lines,
-        events=folding.sizes.events,
-        repeats=folding.sizes.repeats,
-        empty=empty,
+
+
+def report_of(
+    files: Sequence[tuple[Path, str, LinesRead]], events: int, repeats: int
+) -> ReadReport:
+    """Return the report on `files`, each with its layout, that have these `events` in all."""
+    reasons, headers = Counter[str](), 0
+    rejects, doubts = list[Reject](), list[str]()
+    for path, layout, read in files:
+        own = dict(read.reasons)
+        named = own.pop(HEADER, [0, 0])[1]
+        headers += named
+        reasons.update({reason: count for reason, (_, count) in own.items()})
+        rejects += [(str(path), line, reason) for line, reason in read.rejects[:FIRST_REJECTS]]
+        doubts += _doubt(path, layout, read.lines - named, own)
+    return ReadReport(
+        lines=sum(read.lines for _, _, read in files),
+        events=events,
+        repeats=repeats,
+        empty=sum(read.empty for _, _, read in files),
         headers=headers,
         rejected=reasons.total(),
         reasons=dict(reasons),
-        first_rejects=tuple(rejects),
+        first_rejects=tuple(rejects[:FIRST_REJECTS]),
         doubts=tuple(doubts),
     )
-    return folding.log(), report
 
 
 def _doubt(path: Path, layout: str, lines: int, reasons: dict[str, list[int]]) -> Iterator[str]:

@@ -6,8 +6,8 @@ The choice is made where the profile is. Who answers the search learns no more t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +39,18 @@ class Choice:
     terms: int  # number of terms of the profile
     unknown: int  # number of these that are in no row
     contributions: tuple[Contribution, ...]  # largest first
+
+
+def nearest(choices: Sequence[Choice], unknown: int) -> tuple[int, Choice]:
+    """Return the place in `choices`, each among other rows, of the closest row, and the choice.
+
+    That choice is among all rows. Of the profile's terms, `unknown` are in none of them.
+    """
+    best = max(range(len(choices)), key=lambda at: (choices[at].cosine, -at))
+    others = [choice.cosine for at, choice in enumerate(choices) if at != best]
+    others += [choice.runner_up for choice in choices if choice.runner_up is not None]
+    rows, alone = sum(choice.rows for choice in choices), max(others, default=None)
+    return best, replace(choices[best], rows=rows, runner_up=alone, unknown=unknown)
 
 
 def closest_row(profile: Mapping[str, float], rows: Profiles) -> Choice:

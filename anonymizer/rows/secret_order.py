@@ -60,3 +60,9 @@ def in_order_of_content(profiles: Profiles, key: bytes) -> tuple[Profiles, Ints]
     ends = shuffled.indptr.astype(np.int64)
     order = drawn[by_content(ends, shuffled.indices, np.ones(cells.nnz))]
     return profiles.some(order), order
+
+
+def key_of_part(key: bytes, part: int) -> bytes:
+    """Return the key of `part`, of those that `key` decides; it tells nothing of other parts."""
+    # With one key for all, users at the same place of two parts would be ordered alike.
+    return hashlib.shake_256(key + f"part {part}".encode()).digest(KEY_BYTES)

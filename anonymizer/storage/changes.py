@@ -15,14 +15,15 @@ from ..errors import BadInput
 from .json_lines import written_records
 from .parts import (
     CHANGES,
+    CUT,
     DELETIONS,
     FIRST_ROW,
     LOG,
-    MEMBERS,
     ROWS,
     SLOTS,
     WITHDRAWN,
     Cohort,
+    part_and_shard,
     rows_named,
     write_cohorts,
 )
@@ -73,27 +74,32 @@ def _without_rows(
     cohort: Cohort, leaving: frozenset[str], known: bool
 ) -> tuple[Cohort, Withdrawal]:
     """Return `cohort` without the rows of `leaving`, and what is left of it."""
-    manifest, parts = dict(cohort.manifest), cohort.parts
+    manifest = dict(cohort.manifest)
     served, fallback = cohort.served, _fallback_row(cohort)
     gone = {row for user, row in served.items() if user in leaving}
     # It holds nothing of those it serves. So it goes with the last of them, and else stays with its
     # number of people: who leaves then takes nothing away.
     if any(row == fallback and (known or user not in leaving) for user, row in served.items()):
         gone.discard(fallback)
-    places = _places_of_lines(parts[ROWS])
-    heads = [_head(cohort, low) for low, _ in places]
+    heads = [
+        _head(content, low, cohort.folder / name)
+        for name, content in cohort.of_part(ROWS)
+        for low, _ in _places_of_lines(content)
+    ]
     mean_rows = int(bool(fallback) and fallback not in gone)
     # A mean over groups stands for nobody when all groups are gone.
     if sum(row not in gone for row, _ in heads) == mean_rows:
         mean_rows, gone = 0, {row for row, _ in heads}
     sizes = [size for row, size in heads if row not in gone]
-    lost_places = [at for at, (row, _) in zip(places, heads, strict=True) if row in gone]
-    lost_lines = frozenset(parts[ROWS][low:high] for low, high in lost_places)
+    lost_lines = frozenset(
+        content[low:high]
+        for name, content in cohort.of_part(ROWS)
+        for low, high in _places_of_rows(content, gone, cohort.folder / name)
+    )
     done = Withdrawal(len(lost_lines), len(sizes) - mean_rows, lost_lines)
     changes = _changes(cohort)
     stood = {user for user, row in served.items() if row in gone} | {*changes["stood"]}
-    deletions, slots = parts.get(DELETIONS, b""), parts.get(SLOTS, b"")
-    deleted = rows_named(deletions)
+    deleted = rows_named(cohort.parts.get(DELETIONS, b""))
     if not known:
         changes["left"] += len(leaving & {*served, *stood, *deleted})
     changes["stood"] = sorted(stood if known else stood - leaving)
@@ -103,16 +109,25 @@ def _without_rows(
         facts = manifest["facts"]
         manifest["facts"] = {**facts, **counts_of(facts, sizes, mean_rows)}
         manifest[WITHDRAWN] = {"rows": changes["withdrawn"]}
-    lost = stood if known else leaving
+    lost = stood if known else leaving | stood
+    # File by file: a shard that nobody leaves keeps its bytes, and is linked, not written.
     changed = {
-        ROWS: _without_places(parts[ROWS], lost_places),
-        MEMBERS: _without(parts[MEMBERS], served, lost | stood),
-        DELETIONS: _without(deletions, deleted, lost | stood),
-        SLOTS: _without(slots, (record["row"] for record in written_records(slots)), gone),
+        name: _left_of(part, content, gone, lost, cohort.folder / name)
+        for part in CUT
+        for name, content in cohort.of_part(part)
     }
-    if LOG in parts:
-        changed[LOG] = lines_without(parts[LOG], gone)
     return _noted(replace(cohort, manifest=manifest), changed, changes), done
+
+
+def _left_of(part: str, content: bytes, gone: Set[str], lost: Set[str], path: Path) -> bytes:
+    """Return the `content` of `path`, of `part`, without rows that are `gone` and people `lost`."""
+    if part == ROWS:
+        return _without_places(content, _places_of_rows(content, gone, path))
+    if part == LOG:
+        return lines_without(content, gone)
+    if part == SLOTS:
+        return _without(content, (record["row"] for record in written_records(content)), gone)
+    return _without(content, rows_named(content), lost)
 
 
 def with_edited(
@@ -133,9 +148,11 @@ def with_edited(
         served, changes = cohort.served, _changes(cohort)
         rows = {served[one] for one in owners if one in served}
         changes["edited"] = sorted(rows.union(changes["edited"]))
-        deletions = _without_terms(cohort.parts.get(DELETIONS, b""), owners, terms)
-        slots = _without_occurrences(cohort.parts.get(SLOTS, b""), owners, terms)
-        changed = {DELETIONS: b"".join(deletions), SLOTS: b"".join(slots)}
+        changed = {
+            name: b"".join(left(content, owners, terms))
+            for part, left in ((DELETIONS, _without_terms), (SLOTS, _without_occurrences))
+            for name, content in cohort.of_part(part)
+        }
         edited.append(_noted(cohort, changed, changes))
         count += len(rows - {_fallback_row(cohort)})
     write_cohorts(edited, output, input_hash)
@@ -144,18 +161,18 @@ def with_edited(
 
 def _noted(cohort: Cohort, changed: Mapping[str, bytes], changes: Record) -> Cohort:
     """Return `cohort` with parts `changed`, and with `changes` as its note."""
-    same = all(cohort.parts.get(name, b"") == content for name, content in changed.items())
+    same = all(cohort.files[name] == content for name, content in changed.items())
     # The first cohort notes any change of the profiles. A later one without a note stays as it
     # was made, so all of it can be counted again.
     if FIRST_ROW in cohort.manifest and same and changes == _changes(cohort):
         return cohort
-    parts = {**cohort.parts, **changed, CHANGES: as_json(changes)}
-    for name in (DELETIONS, SLOTS):
-        if not parts[name]:
-            del parts[name]
-    same_parts = {name for name, content in parts.items() if content == cohort.parts.get(name)}
-    sums = {name: sha for name, sha in cohort.sums.items() if name in same_parts}
-    return replace(cohort, parts=parts, sums=sums)
+    files = {**cohort.files, **changed, CHANGES: as_json(changes)}
+    for name in changed:
+        if not files[name] and part_and_shard(name)[0] in (DELETIONS, SLOTS):
+            del files[name]
+    same_files = {name for name, content in files.items() if content == cohort.files.get(name)}
+    sums = {name: sha for name, sha in cohort.sums.items() if name in same_files}
+    return replace(cohort, files=files, sums=sums)
 
 
 def people_named(cohorts: Sequence[Cohort]) -> set[str]:
@@ -196,7 +213,8 @@ def _fallback_row(cohort: Cohort) -> str:
     rows = cohort.parts[ROWS]
     count = rows.count(b"\n")
     groups = cohort.manifest["facts"].get("groups", count)
-    return _head(cohort, rows.rfind(b"\n", 0, -1) + 1)[0] if groups < count else ""
+    last = rows.rfind(b"\n", 0, -1) + 1
+    return _head(rows, last, cohort.folder / ROWS)[0] if groups < count else ""
 
 
 def _places_of_lines(content: bytes) -> list[tuple[int, int]]:
@@ -216,11 +234,17 @@ def _without_places(content: bytes, gone: Sequence[tuple[int, int]]) -> bytes:
     return b"".join(whole[low:high] for low, high in zip(begins, ends, strict=True))
 
 
-def _head(cohort: Cohort, place: int) -> tuple[str, int]:
-    """Return the name of the row of `cohort` that begins at `place`, and its number of people."""
-    head = _HEAD.match(cohort.parts[ROWS], place)
+def _places_of_rows(content: bytes, rows: Set[str], path: Path) -> list[tuple[int, int]]:
+    """Return where each line of `content`, which is that of `path`, begins and ends, of `rows`."""
+    places = _places_of_lines(content)
+    return [at for at in places if _head(content, at[0], path)[0] in rows]
+
+
+def _head(content: bytes, place: int, path: Path) -> tuple[str, int]:
+    """Return the name of the row at `place` in `content`, that of `path`, and its people."""
+    head = _HEAD.match(content, place)
     if head is None:
-        raise BadInput(f"{cohort.folder / ROWS}: a row can't be read; make the release again")
+        raise BadInput(f"{path}: a row can't be read; make the release again")
     return head[1].decode(), int(head[2])
 
 

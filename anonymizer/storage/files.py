@@ -87,6 +87,22 @@ def replaced_folder(
         raise BadInput(f"{folder} is written, but {holder} can't be removed; delete it by hand")
 
 
+@contextmanager
+def scratch_folder(place: Path, plain: Plain = nullcontext) -> Iterator[Path]:
+    """Make a folder for what is on its way to `place`; it is gone when the block has ended."""
+    with plain(place):
+        sweep_for(place)
+        holder, lock = _own(place, _new_holder)
+    with lock:
+        try:
+            # The name of what is unfinished: if this writer is killed, the next one clears it.
+            with plain(place):
+                (holder / "new").mkdir()
+            yield holder / "new"
+        finally:
+            _remove(holder, place)
+
+
 def discard(folder: Path) -> None:
     """Remove `folder`; it is renamed first, so that nobody finds half of it under its name."""
     with suppress(OSError):

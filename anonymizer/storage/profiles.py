@@ -1,16 +1,23 @@
 """Profiles on disk [I/O]: written whole or not at all, checked when read.
 
 profiles.jsonl   {"user": "u1", "terms": {"kitten": 1.0}} on each line
-profiles.npz     the same content as arrays, with their hash: the fast form
+profiles.npz     the same content as arrays, with their hash: the fast form, which need not be
+                 read whole
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
-from collections.abc import Collection, Sequence
+import struct
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO
+from operator import lt
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +87,171 @@ def read_profiles(path: Path) -> Profiles:
         except Exception as fault:
             raise BadInput(f"{path}: damaged, or no file of profiles; make it again") from fault
         return profiles
+
+
+@dataclass(frozen=True)
+class StoredProfiles:
+    """Profiles in a file, checked, of which a block at a time is in memory."""
+
+    path: Path
+    terms: tuple[str, ...]
+    users: int
+    fingerprint: str
+    whole: bool = False  # must be read at once
+
+    def blocks(self) -> Iterator[Profiles]:
+        """Yield the profiles, all over `terms`, in blocks of users."""
+        if self.whole:
+            yield read_profiles(self.path)
+            return
+        try:
+            with plain_errors(self.path, "read"), _Members(self.path) as members:
+                yield from _blocks(members, self.terms)
+        except BadInput:
+            raise
+        except Exception as fault:
+            raise BadInput(f"{self.path}: changed while it was read; try again") from fault
+
+
+def open_profiles(path: Path) -> StoredProfiles:
+    """Return the profiles in the file at `path`, after one pass over it; refuse a broken file.
+
+    Only an .npz file, with arrays that are not packed, is not read whole.
+    """
+    if _suffix(path) == ".npz":
+        with plain_errors(path, "read"):
+            path.open("rb").close()
+        try:
+            with _Members(path) as members:
+                return _checked(members, path)
+        except _PackedError:
+            pass
+        # A damaged archive fails in countless ways, so no narrower error will do.
+        except Exception as fault:
+            raise BadInput(f"{path}: damaged, or no file of profiles; make it again") from fault
+    profiles = read_profiles(path)
+    return StoredProfiles(path, profiles.terms, len(profiles), fingerprint(profiles), whole=True)
+
+
+class _PackedError(Exception):
+    """An array is compressed, so it can't be read in pieces."""
+
+
+_BLOCK = 1 << 20  # bytes of names that are read at once: some 100,000 users
+_TYPES = {"users": "|u1", "terms": "|u1", "ends": "<i8", "columns": "<i4", "weights": "<f8"}
+
+
+class _Members:
+    """The arrays of an .npz file, read piece by piece."""
+
+    def __init__(self, path: Path):
+        with np.load(path, allow_pickle=False) as stored:
+            self.sha256 = str(stored["sha256"])
+        self._starts: dict[str, int] = {}
+        self.sizes: dict[str, int] = {}
+        self._file = path.open("rb")
+        try:
+            self._find_all(path)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _find_all(self, path: Path) -> None:
+        with ZipFile(path) as archive:
+            for name, dtype in _TYPES.items():
+                about = archive.getinfo(f"{name}.npy")
+                if about.compress_type != ZIP_STORED:
+                    raise _PackedError
+                # Behind a local head of 30 bytes, of which the last four count name and extra.
+                self._file.seek(about.header_offset + 26)
+                more = sum(struct.unpack("<HH", self._file.read(4)))
+                self._file.seek(more, os.SEEK_CUR)
+                version = np.lib.format.read_magic(self._file)
+                head = getattr(np.lib.format, f"read_array_header_{version[0]}_{version[1]}")
+                shape, _, kind = head(self._file)
+                if kind.str != dtype or len(shape) != 1:
+                    raise ValueError("an array is of another type")
+                self.sizes[name], self._starts[name] = shape[0], self._file.tell()
+
+    def __enter__(self) -> _Members:
+        return self
+
+    def __exit__(self, *_fault: object) -> None:
+        self._file.close()
+
+    def read(self, name: str, low: int, high: int) -> NDArray[Any]:
+        """Return the values `low` to `high` of the array `name`."""
+        # Not by a memory map: its pages would count as memory of the process.
+        dtype = np.dtype(_TYPES[name])
+        self._file.seek(self._starts[name] + low * dtype.itemsize)
+        return np.fromfile(self._file, dtype, high - low)
+
+    def all(self, name: str) -> Iterator[NDArray[Any]]:
+        """Yield the array `name` in pieces."""
+        for low in range(0, self.sizes[name], _BLOCK):
+            yield self.read(name, low, min(low + _BLOCK, self.sizes[name]))
+
+
+def _names(members: _Members) -> Iterator[tuple[str, ...]]:
+    """Yield the users in `members`, some at a time."""
+    # They are one JSON list. A cut within a name leaves an odd number of quotation marks, so only
+    # a cut between names can be read.
+    rest = b""
+    for piece in members.all("users"):
+        rest += piece.tobytes()
+        cut = len(rest)
+        while (cut := rest.rfind(b'", "', 0, cut)) >= 0:
+            try:
+                names = names_of(b"[" + rest[: cut + 1].removeprefix(b"[") + b"]")
+            except ValueError:
+                continue
+            rest = rest[cut + 3 :]
+            yield names
+            break
+    yield names_of(b"[" + rest.removeprefix(b"["))
+
+
+def _blocks(members: _Members, terms: tuple[str, ...]) -> Iterator[Profiles]:
+    """Yield the profiles in `members`, all over `terms`."""
+    low = 0
+    for users in _names(members):
+        ends = members.read("ends", low, low + len(users) + 1)
+        cells = int(ends[0]), int(ends[-1])
+        columns, weights = members.read("columns", *cells), members.read("weights", *cells)
+        matrix = csr_matrix((weights, columns, ends - ends[0]), shape=(len(users), len(terms)))
+        matrix.check_format(full_check=True)
+        if not matrix.has_canonical_format:
+            raise ValueError("terms of a user are not in order")
+        yield Profiles(users, terms, matrix)
+        low += len(users)
+    if low + 1 != members.sizes["ends"]:
+        raise ValueError("there are more profiles than users")
+
+
+def _checked(members: _Members, path: Path) -> StoredProfiles:
+    """Return the profiles in `members`, those of `path`, if they are as they were written."""
+    digest = hashlib.sha256()
+    for name in _TYPES:
+        digest.update(f"{name} {members.sizes[name]}\n".encode())
+        for piece in members.all(name):
+            digest.update(piece.data)
+    if digest.hexdigest() != members.sha256:
+        raise ValueError("the hash differs")
+    terms = names_of(members.read("terms", 0, members.sizes["terms"]).tobytes())
+    used, hashes = np.zeros(len(terms), dtype=bool), list[NDArray[Any]]()
+    cells = 0
+    for block in _blocks(members, terms):
+        used[block.weights.indices] = True
+        cells += block.weights.nnz
+        # The hashes of 64 bits, as the names of everybody take ten times more.
+        hashes.append(np.fromiter(map(hash, block.users), np.int64, len(block)))
+    all_hashes = np.concatenate(hashes)
+    in_order = used.all() and all(map(lt, terms, terms[1:]))
+    if not in_order or {members.sizes["columns"], members.sizes["weights"]} != {cells}:
+        raise ValueError("terms are not in order, or nobody has one")
+    if np.unique(all_hashes).size != all_hashes.size:
+        raise ValueError("a user occurs twice")
+    return StoredProfiles(path, terms, all_hashes.size, members.sha256)
 
 
 def read_others(path: Path, users: Collection[str]) -> Profiles | None:

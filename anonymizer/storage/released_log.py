@@ -42,11 +42,16 @@ def log_of(release: Path) -> Path | None:
 
 def by_people(log: QueryLog, release: Path) -> QueryLog:
     """Return `log`, of the folder `release`, with people in place of the names of rows."""
-    user_of: Mapping[str, str] = {
+    user_of = people_of_rows(release)
+    if not user_of.keys() >= {*log.users}:
+        raise BadInput(f"{release / LOG}: has a row that nobody has; make the release again")
+    return replace(log, users=tuple(user_of[row] for row in log.users))
+
+
+def people_of_rows(release: Path) -> Mapping[str, str]:
+    """Return who has each row of the folder `release`, where a row is of one person."""
+    return {
         record["row"]: record["user"]
         for cohort in read_cohorts(release)
         for record in written_records(cohort.parts[MEMBERS])
     }
-    if not user_of.keys() >= {*log.users}:
-        raise BadInput(f"{release / LOG}: has a row that nobody has; make the release again")
-    return replace(log, users=tuple(user_of[row] for row in log.users))

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -41,7 +41,7 @@ from ..errors import BadInput
 from ..model import Profiles, Release, Slot, row_names
 from ..promise import Promise
 from .changes import people_named
-from .files import replaced_folder
+from .files import AT_ONCE, replaced_folder
 from .json_lines import read_fields, read_rows, record_lines, row_lines, written_records
 from .parts import (
     BASE,
@@ -58,11 +58,14 @@ from .parts import (
     SLOTS,
     TAXONOMY,
     Cohort,
-    cohort_folders,
+    part_and_shard,
+    part_files,
     read_cohorts,
     read_manifest,
+    read_shards,
     write_cohorts,
-    write_parts,
+    write_files,
+    write_manifest,
 )
 from .records import Record, as_json, check_record, plain_errors, read_object
 from .released_log import log_lines
@@ -85,17 +88,24 @@ def write_release(
     profiles: Mapping[str, Any] | None = None,
 ) -> None:
     """Write `release` to `folder`; one that is already there stays until this one is whole."""
-    _refuse_named_users(release)
-    manifest = _manifest(release, seed, input_hash, profiles or {})
+    refuse_named_users(release)
+    about = (release.method, release.parameters, profiles or {}, release.facts)
+    manifest = manifest_of(*about, seed, input_hash)
     with plain_errors(folder, "written"):
-        names = {MANIFEST, ROWS, PRIVATE}
-        real = folder.is_dir() and not folder.is_symlink()
-        ours = real and {path.name for path in folder.iterdir()} - {COHORTS, LOG} == names
-        if os.path.lexists(folder) and not ours:
-            raise BadInput(f"{folder}: exists and is no release; remove it or name another folder")
+        refuse_foreign_folder(folder)
         with replaced_folder(folder) as new:
             (new / PRIVATE).mkdir(mode=0o700)
-            write_parts(new, _parts_of(release), manifest, {})
+            write_manifest(new, manifest, write_files(new, _parts_of(release).items(), {}))
+
+
+def refuse_foreign_folder(folder: Path) -> None:
+    """Raise BadInput if `folder` exists and is no release, so that it is not replaced by one."""
+    if not os.path.lexists(folder):
+        return
+    real = folder.is_dir() and not folder.is_symlink()
+    there = {part_and_shard(path.name)[0] for path in folder.iterdir()} if real else set()
+    if there - {COHORTS, LOG} != {MANIFEST, ROWS, PRIVATE}:
+        raise BadInput(f"{folder}: exists and is no release; remove it or name another folder")
 
 
 def add_cohort(
@@ -116,8 +126,9 @@ def add_cohort(
         raise BadInput(f"{folder}: {len(there & coming)} of the new people stand in it already")
     names = row_names(len(release.rows), there | coming, first=end)
     release = replace(release, rows=replace(release.rows, users=names))
-    _refuse_named_users(release)
-    manifest = _manifest(release, seed, input_hash, about["profiles"])
+    refuse_named_users(release)
+    given = (release.method, release.parameters, about["profiles"], release.facts)
+    manifest = manifest_of(*given, seed, input_hash)
     parts = {name: b"".join(lines) for name, lines in _parts_of(release).items()}
     newest = Cohort(output, {**manifest, FIRST_ROW: end}, parts)
     write_cohorts([*cohorts, newest], output, input_hash)
@@ -129,6 +140,14 @@ def read_release(folder: Path, promise_of: PromiseOf) -> Release:
     All parts must fit.
     """
     return release_of(read_cohorts(folder), promise_of)
+
+
+def read_in_shards(folder: Path, promise_of: PromiseOf) -> Iterator[Release]:
+    """Yield each shard of the release in `folder` as a release, one in memory at a time.
+
+    `promise_of` gives their method's promise. A release that is not cut is one shard.
+    """
+    return (_release_of(shard, promise_of) for shard in read_shards(folder))
 
 
 def release_of(cohorts: Sequence[Cohort], promise_of: PromiseOf) -> Release:
@@ -147,6 +166,7 @@ def _release_of(cohort: Cohort, promise_of: PromiseOf) -> Release:
     rows, sizes = read_rows(BytesIO(parts[ROWS]), folder / ROWS, ROW)
     members = read_fields(BytesIO(parts[MEMBERS]), folder / MEMBERS, MEMBER)
     row_of_user = row_of_members(rows, members["row"], folder / MEMBERS)
+    _refuse_other_shards(cohort, row_of_user, rows.users)
     method, parameters, facts = (manifest[name] for name in ("method", "parameters", "facts"))
     promise = promise_of(method, parameters)
     served = np.bincount(row_of_user, minlength=len(rows))
@@ -164,6 +184,25 @@ def _release_of(cohort: Cohort, promise_of: PromiseOf) -> Release:
     return replace(release, slots=slots, taxonomy=_read_taxonomy(parts.get(TAXONOMY, b"")))
 
 
+def _refuse_other_shards(cohort: Cohort, row_of_user: Ints, names: Sequence[str]) -> None:
+    """Refuse `cohort` if its shards stand in another order, or serve people of other shards.
+
+    Its rows have these `names`.
+    """
+    lines = {
+        part: [content.count(b"\n") for _, content in cohort.of_part(part)]
+        for part in (ROWS, MEMBERS)
+    }
+    ends = np.cumsum(lines[ROWS])
+    own = np.searchsorted(ends, row_of_user, side="right")
+    if not np.array_equal(own, np.repeat(np.arange(len(lines[MEMBERS])), lines[MEMBERS])):
+        where = cohort.folder / MEMBERS
+        raise BadInput(f"{where}: a shard has a row of another one; make the release again")
+    firsts = [names[at] for at in np.unique(np.append(0, ends[:-1])).tolist() if at < len(names)]
+    if firsts != sorted(firsts):
+        raise BadInput(f"{cohort.folder / ROWS}: shards are swapped; make the release again")
+
+
 def row_of_members(rows: Profiles, named: Sequence[str], path: Path) -> Ints:
     """Return the number of each row that is `named` in the file `path`; each must be of `rows`."""
     row_of_user = np.array([rows.row_of.get(row, -1) for row in named], dtype=np.int64)
@@ -175,13 +214,15 @@ def row_of_members(rows: Profiles, named: Sequence[str], path: Path) -> Ints:
 
 def read_hash(folder: Path) -> str:
     """Return the SHA-256 of the published rows of the release in `folder`, of all its cohorts."""
-    first, *later = cohort_folders(folder)
-    if not later:
-        return str(read_manifest(first)["sha256"][ROWS])
+    paths = part_files(folder, ROWS)
+    if paths == [folder / ROWS]:
+        return str(read_manifest(folder)["sha256"][ROWS])
     digest = hashlib.sha256()
     with plain_errors(folder, "read"):
-        for cohort in (first, *later):
-            digest.update((cohort / ROWS).read_bytes())
+        for path in paths:
+            with path.open("rb") as file:
+                while block := file.read(AT_ONCE):
+                    digest.update(block)
     return digest.hexdigest()
 
 
@@ -193,7 +234,7 @@ def read_input_hash(folder: Path) -> str:
 def row_lines_of(folder: Path) -> frozenset[bytes]:
     """Return the lines of all rows of the release in `folder`."""
     with plain_errors(folder, "read"):
-        contents = [(cohort / ROWS).read_bytes() for cohort in cohort_folders(folder)]
+        contents = [path.read_bytes() for path in part_files(folder, ROWS)]
     return frozenset(line for rows in contents for line in rows.splitlines(keepends=True))
 
 
@@ -202,16 +243,23 @@ def people_of(folder: Path) -> frozenset[str]:
     return frozenset(people_named(read_cohorts(folder)))
 
 
-def _manifest(release: Release, seed: int, input_hash: str, profiles: Mapping[str, Any]) -> Record:
-    """Return the content of release.json of `release`, except the hash of its rows."""
+def manifest_of(
+    method: str,
+    parameters: Mapping[str, object],
+    profiles: Mapping[str, Any],
+    facts: Mapping[str, object],
+    seed: int,
+    input_hash: str,
+) -> Record:
+    """Return the content of release.json that says all this, except the hash of rows."""
     return {
         "format": FORMAT,
-        "method": release.method,
-        "parameters": _by_name(release.parameters),
+        "method": method,
+        "parameters": _by_name(parameters),
         "profiles": _by_name(profiles),
         "seed": seed,
         "input_hash": input_hash,
-        "facts": _by_name(release.facts),
+        "facts": _by_name(facts),
     }
 
 
@@ -220,7 +268,8 @@ def _by_name(values: Mapping[str, Any]) -> Record:
     return dict(sorted(values.items()))
 
 
-def _refuse_named_users(release: Release) -> None:
+def refuse_named_users(release: Release) -> None:
+    """Raise BadInput if a user of `release` is named by one of its rows, parameters or facts."""
     users = set(release.users)
     # first_seed is the one parameter that may name a user: the member the first group grows from.
     seed = release.parameters.get("first_seed")
@@ -237,6 +286,14 @@ def _refuse_named_users(release: Release) -> None:
 
 def _parts_of(release: Release) -> dict[str, Iterable[bytes]]:
     """Return the lines of the parts of `release`, except the manifest."""
+    return {
+        **shard_parts(release),
+        **head_parts(release.key, release.base, release.taxonomy),
+    }
+
+
+def shard_parts(release: Release) -> dict[str, Iterable[bytes]]:
+    """Return the lines of those parts of `release` that are about single rows or people."""
     names = release.rows.users
     served = [names[row] for row in release.row_of_user.tolist()]
     parts: dict[str, Iterable[bytes]] = {
@@ -247,15 +304,23 @@ def _parts_of(release: Release) -> dict[str, Iterable[bytes]]:
         parts[LOG] = log_lines(release.log)
     if release.deletions is not None:
         parts[DELETIONS] = row_lines(release.deletions, {"user": release.deletions.users})
-    if release.key is not None:
-        parts[KEY] = [as_json({"key": release.key.hex()})]
     if release.slots:
         slots = ({**slot._asdict(), "row": names[slot.row]} for slot in sorted(release.slots))
         parts[SLOTS] = map(as_json, slots)
-    if release.base is not None:
-        parts[BASE] = row_lines(release.base, {"topic": release.base.users})
-    if release.taxonomy:
-        parts[TAXONOMY] = [f"{child}\t{parent}\n".encode() for child, parent in release.taxonomy]
+    return parts
+
+
+def head_parts(
+    key: bytes | None, base: Profiles | None, taxonomy: Sequence[tuple[str, str]]
+) -> dict[str, Iterable[bytes]]:
+    """Return the lines of those parts that a release has once: `key`, `base` and `taxonomy`."""
+    parts: dict[str, Iterable[bytes]] = {}
+    if key is not None:
+        parts[KEY] = [as_json({"key": key.hex()})]
+    if base is not None:
+        parts[BASE] = row_lines(base, {"topic": base.users})
+    if taxonomy:
+        parts[TAXONOMY] = [f"{child}\t{parent}\n".encode() for child, parent in taxonomy]
     return parts
 
 

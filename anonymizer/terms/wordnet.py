@@ -39,7 +39,7 @@ def open_wordnet(cache: Path) -> WordNet:
         from .wordnet_build import compile_wordnet
 
         save_arrays(folder, compile_wordnet(), FORMAT)
-    return WordNet(open_arrays(folder, FORMAT))
+    return WordNet(open_arrays(folder, FORMAT), cache)
 
 
 def wordnet_sums(cache: Path) -> bytes:
@@ -50,12 +50,18 @@ def wordnet_sums(cache: Path) -> bytes:
 class WordNet:
     """Terms, synsets, hypernyms and paths; synsets are numbers from 0."""
 
-    def __init__(self, arrays: Arrays):
-        self._arrays = arrays
+    def __init__(self, arrays: Arrays, cache: Path | None = None):
+        self._arrays, self._cache = arrays, cache
         self.size = len(arrays["names_at"]) - 1
         self.terms = self._text("terms", 0).split("\n")
         self._number_of_term = {term: number for number, term in enumerate(self.terms)}
         self._exceptions: dict[str, dict[str, list[str]]] = json.loads(self._text("exceptions", 0))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Another process opens its own: a copy would hold all of WordNet.
+        if self._cache is None:
+            return WordNet, (self._arrays,)
+        return open_wordnet, (self._cache.absolute(),)
 
     # -- terms ---------------------------------------------------------------------------------
 

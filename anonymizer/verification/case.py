@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from ..arrays import Ints
 from .files import evidence
 from .files.profiles import JudgedProfiles
+from .files.streamed import StreamedProfiles
 from .finding import Finding, Verdict
 from .promises.record import Judge
+from .tally import Everybody
 
 
 @dataclass
@@ -18,6 +20,9 @@ class CohortCase:
 
     place: str  # its folder in the release; "" for the first cohort
     findings: list[Finding] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)  # of its files: parts, or shards of them
+    files: evidence.Parts = field(default_factory=dict)
+    sums: dict[str, str] = field(default_factory=dict)  # their SHA-256
     parts: evidence.Parts = field(default_factory=dict)
     manifest: evidence.Manifest = field(default_factory=evidence.Manifest)
     changes: evidence.Changes = field(default_factory=evidence.Changes)
@@ -25,6 +30,7 @@ class CohortCase:
     profiles: JudgedProfiles | None = None  # of these users
     rows: evidence.JudgedRows | None = None
     judge: Judge | None = None
+    everybody: Everybody | None = None  # if it is one shard of a release
     group_of: Ints | None = None  # the row of each user; -1: none
     people: Ints | None = None  # people behind each row; its users, unless these are sessions
     faults: str = ""  # of its parameters
@@ -40,9 +46,10 @@ class CohortCase:
 class Case:
     """A release under judgement: its cohorts, and the findings on all of them."""
 
-    everybody: JudgedProfiles
+    everybody: JudgedProfiles  # nobody, if they are `streamed`
     cohorts: list[CohortCase] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    streamed: StreamedProfiles | None = None
 
     @property
     def may_wait(self) -> bool:

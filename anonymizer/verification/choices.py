@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Ints
 from .files.evidence import MANIFEST
-from .files.profiles import JudgedProfiles
+from .files.profiles import Weighed
 from .files.strict_lines import DIGITS, is_real, is_short, is_whole
 from .finding import PROFILES, Finding, Findings, settled
 
@@ -59,19 +59,19 @@ def choice_faults(choices: Mapping[str, Any]) -> list[str]:
     return faults
 
 
-def judge_choices(choices: Mapping[str, Any], people: JudgedProfiles | None) -> Findings:
-    """Yield what is wrong with `choices` by their names, and by the profiles they made of `people`.
+def judge_choices(choices: Mapping[str, Any], weighed: Weighed | None) -> Findings:
+    """Yield what is wrong with `choices` by their names, and by what the profiles show of them.
 
-    Without `people`, only names and ranges are judged.
+    Without `weighed`, only names and ranges are judged.
     """
     faults = choice_faults(choices)
-    if people is not None and not faults:
-        size, kind, weights = choices.get("size"), choices.get("weights"), people.cells.weights
+    if weighed is not None and not faults:
+        size, kind = choices.get("size"), choices.get("weights")
         untrue = {
             # Nobody with fewer terms has a profile, and of more the most frequent stay.
-            "size": size is not None and size != people.sizes.max(),
-            "weights": (kind == "binary" and not people.binary)
-            or (kind == "tf" and bool(np.any(weights != np.floor(weights)))),
+            "size": size is not None and size != weighed.largest,
+            "weights": (kind == "binary" and not weighed.binary)
+            or (kind == "tf" and not weighed.whole),
         }
         faults = [f"{name} is not that of the profiles" for name, wrong in untrue.items() if wrong]
     good = "known words say how profiles were made"

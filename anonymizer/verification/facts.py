@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Floats, Ints
 from .choices import MOST
 from .files.evidence import MANIFEST, JudgedRows
 from .files.strict_lines import is_real, is_whole
@@ -90,13 +91,24 @@ def _is_one(stated: object, like: int | float) -> bool:
     return isinstance(stated, float) and is_real(stated) and repr(stated) == repr(_written(stated))
 
 
-def general_facts(grounds: Grounds) -> dict[str, int | float]:
-    """Return the facts of `grounds` that release.json must state, unless its method has others."""
+class FactFigures(NamedTuple):
+    """Of a release, or of a shard of one, what the facts of all shards follow from."""
+
+    sizes: Ints
+    distinct: Ints  # terms of each group
+    worst: Floats  # of each group
+    share: float  # the largest; so are released and belief
+    released: float
+    belief: float
+    terms: int
+    terms_released: int
+    terms_suppressed: int
+
+
+def figures_of(grounds: Grounds) -> FactFigures:
+    """Return the figures of the groups in `grounds`."""
     tally, rows = grounds.tally, grounds.rows
-    sizes, groups = tally.sizes, tally.sizes.size
-    served = int(sizes.sum())
-    # fsum depends on no order, so a second count has the same digits.
-    average = tally.profile_terms / tally.users
+    sizes = tally.sizes
     worst = np.maximum.reduceat(tally.counts, tally.begins) / sizes
     share = np.add.reduceat(tally.counts, tally.begins) / (sizes * tally.distinct)
     prior = tally.having / tally.users
@@ -106,6 +118,29 @@ def general_facts(grounds: Grounds) -> dict[str, int | float]:
     released = tally.counts[standing] / tally.sizes[tally.group[standing]]
     present = np.abs(tally.counts / tally.sizes[tally.group] - prior[column])
     lacked = np.bincount(column, minlength=tally.span) < tally.sizes.size
+    return FactFigures(
+        sizes,
+        tally.distinct,
+        worst,
+        float(share.max()),
+        float(released.max(initial=0.0)),
+        max(float(present.max()), float(prior.max(where=lacked, initial=0.0))),
+        tally.keys.size,
+        rows.keys.size,
+        tally.keys.size - int(np.count_nonzero(known)),
+    )
+
+
+def general_facts(grounds: Grounds) -> dict[str, int | float]:
+    """Return the facts of `grounds` that release.json must state, unless its method has others."""
+    tally = grounds.tally
+    return facts_of_figures([figures_of(grounds)], tally.profile_terms / tally.users)
+
+
+def facts_of_figures(shards: Sequence[FactFigures], average: float) -> dict[str, int | float]:
+    """Return the facts of all `shards`; `average` is the mean number of terms of a profile."""
+    sizes, distinct, worst = (np.concatenate([one[at] for one in shards]) for at in range(3))
+    served, groups = int(sizes.sum()), sizes.size
     values = (
         served,
         groups,
@@ -113,16 +148,17 @@ def general_facts(grounds: Grounds) -> dict[str, int | float]:
         int(sizes.min()),
         served / groups,
         int(sizes.max()),
-        average / int(tally.distinct.min()),
-        math.fsum(average / tally.distinct) / groups,
-        float(share.max()),
+        average / int(distinct.min()),
+        # fsum depends on no order, so a second count has the same digits.
+        math.fsum(average / distinct) / groups,
+        max(one.share for one in shards),
         float(worst.max()),
         math.fsum(worst) / groups,
-        float(released.max(initial=0.0)),
-        max(float(present.max()), float(prior.max(where=lacked, initial=0.0))),
-        tally.keys.size,
-        rows.keys.size,
-        tally.keys.size - int(np.count_nonzero(known)),
+        max(one.released for one in shards),
+        max(one.belief for one in shards),
+        sum(one.terms for one in shards),
+        sum(one.terms_released for one in shards),
+        sum(one.terms_suppressed for one in shards),
     )
     return dict(zip(FACTS, values, strict=True))
 

@@ -5,7 +5,7 @@ No finding holds a user's id or a term: it names the line instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,6 +46,48 @@ class Verdict:
     def holds(self) -> bool:
         """Return whether everything that the release claims is true."""
         return bool(self.findings) and not self.breaches
+
+
+class CountedLine(str):
+    """A line with numbers: over shards whole numbers add up, and of others the largest counts."""
+
+    form: str
+    numbers: tuple[int | float, ...]
+
+    def __new__(cls, form: str, *numbers: int | float) -> CountedLine:
+        """Return `form` with `numbers` put in."""
+        line = super().__new__(cls, form.format(*numbers))
+        line.form, line.numbers = form, numbers
+        return line
+
+
+def over_shards(shards: Sequence[Sequence[Finding]]) -> Findings:
+    """Yield the findings on a release from those on its `shards`, which judge alike one by one.
+
+    What holds in all shards is said once. A breach is said of its shard.
+    """
+    for place in range(max(map(len, shards), default=0)):
+        findings = [(number, of[place]) for number, of in enumerate(shards) if place < len(of)]
+        # A breach of a shard has its own line and place there, so several are not made one.
+        breaches = [
+            one._replace(where=one.where.replace(".jsonl", f"-{number:04d}.jsonl"))
+            for number, one in findings
+            if not one.holds
+        ]
+        if breaches:
+            # What is wrong with release.json is wrong for all shards.
+            yield from dict.fromkeys(breaches)
+            continue
+        first, lines = findings[0][1], [one.line for _, one in findings]
+        if isinstance(first.line, CountedLine):
+            # Behind a breach a shard has other findings at a place than the rest.
+            form = first.line.form
+            alike = [one for one in lines if isinstance(one, CountedLine) and one.form == form]
+            counts = [line.numbers for line in alike]
+            numbers = zip(*counts, strict=True)
+            combined = (sum(of) if isinstance(of[0], int) else max(of) for of in numbers)
+            lines = [CountedLine(form, *combined)]
+        yield from (first._replace(line=line) for line in dict.fromkeys(lines))
 
 
 class Broken(Exception):

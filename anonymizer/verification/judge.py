@@ -12,7 +12,7 @@ its own people; what must hold between them is in `cohorts`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,16 +20,18 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Ints
 from ..errors import BadParameter
 from . import choices as judging_choices
 from .case import Case, CohortCase
 from .cohorts import judge_cohorts, judge_empty
-from .facts import FACTS, judge_facts
+from .facts import FACTS, FactFigures, facts_of_figures, figures_of, judge_facts
 from .files import evidence
 from .files.foresight import foresee
 from .files.profiles import JudgedProfiles, read_people
+from .files.streamed import StreamedProfiles
 from .files.strict_lines import is_whole
-from .finding import Broken, Finding, Verdict
+from .finding import Broken, Finding, Verdict, over_shards
 from .promises import (
     composition,
     generalization,
@@ -43,6 +45,7 @@ from .promises.baselines import BASELINES
 from .promises.declared import WORDS, judge_declared
 from .promises.record import Judge
 from .rare_terms import judge_rare, least_people, rare_since, rare_terms, without
+from .sharded import ShardsToJudge, cohort_in_shards, deal_out, judge_hashes, people_of
 from .since import judge_since
 from .tally import Grounds, as_made, tally
 from .vocabularies.slots import read_slots
@@ -74,10 +77,94 @@ def verify(release: Path, profiles: Path, since: Path | None = None) -> Verdict:
 
     It is also compared with how it was before, if `since` is a folder or published file of it.
     """
-    case = examine(release, profiles)
+    case = examine_shards(release, profiles) if since is None else None
+    case = case or examine(release, profiles)
     if since is not None:
         case.findings += judge_since(case.cohorts, since)
     return case.verdict
+
+
+def examine_shards(
+    release: Path,
+    profiles: Path,
+    show: Callable[[StreamedProfiles, CohortCase], object] = lambda _people, _shard: None,
+) -> Case | None:
+    """Return the case of `release`, judged by `profiles` one shard at a time.
+
+    Return None if it must be judged as a whole. `show` gets everybody and each shard once judged.
+    """
+    try:
+        cohort = cohort_in_shards(release, profiles)
+    except Broken:  # who reads all of it will name the breach
+        return None
+    if cohort is None:
+        return None
+    parameters = cohort.manifest["parameters"]
+    judge = cohort.judge = judge_of(cohort.manifest["method"], parameters)
+    if judge is None or not judge.in_shards(parameters):
+        return None
+    people = people_of(profiles, cohort, _KNOWN | {*judge.words})
+    if people is None:
+        return None
+    case = Case(people.nobody, [cohort], streamed=people)
+    cohort.faults = "; ".join(judge.faults(parameters))
+    with _breach_of(cohort):
+        _judge_shards(deal_out(release, cohort, people, judge), judge, show)
+    # Of files that were judged the bytes that were judged have been counted. A breach that ended
+    # the judgement leaves others.
+    cohort.findings[:0] = judge_hashes(release, cohort)
+    return case
+
+
+def _judge_shards(
+    shards: ShardsToJudge, judge: Judge, show: Callable[[StreamedProfiles, CohortCase], object]
+) -> None:
+    """Judge `shards` one by one, and then what they are together."""
+    cohort, people, everybody = shards.cohort, shards.people, shards.everybody
+    manifest = cohort.manifest
+    judged, promised = list[list[Finding]](), list[list[Finding]]()
+    counted, sizes = list[FactFigures](), list[Ints]()
+    for shard, profiles, numbering in shards.each():
+        promise = list[Finding]()
+        with _breach_of(shard):
+            grounds = _judge_shard(shard, profiles, numbering, judge)
+            counted.append(figures_of(grounds))
+            sizes.append(grounds.tally.sizes)
+            if not cohort.faults:
+                promise += judge.judge(manifest["parameters"], grounds)
+            show(people, shard)
+        judged.append(shard.findings)
+        promised.append(promise)
+        for name, count in shard.checked.items():
+            cohort.checked[name] = cohort.checked.get(name, 0) + count
+    # Two numbers of a row are all that is kept of it.
+    cohort.people = np.concatenate([np.zeros(0, dtype=np.int64), *sizes])
+    cohort.checked["terms"] = len(people.terms)
+    cohort.findings.append(Finding("shards", True, evidence.MEMBERS, evidence.SHARDS_HOLD))
+    cohort.findings += evidence.judge_manifest(manifest, cohort.sums, people.fingerprint(), 1)
+    cohort.findings += evidence.judge_parts(cohort.parts, judge.keeps)
+    cohort.findings += judging_choices.judge_choices(manifest["profiles"], people.weighed)
+    cohort.findings += over_shards(judged)
+    if len(counted) == len(judged):
+        average = everybody.profile_terms / everybody.users
+        true = facts_of_figures(counted, average)
+        cohort.findings += judge_facts(manifest["facts"], true, changed=False)
+    _judge_parameters(cohort)
+    cohort.findings += over_shards(promised)
+
+
+def _judge_shard(
+    shard: CohortCase, people: JudgedProfiles, numbering: evidence.Numbering, judge: Judge
+) -> Grounds:
+    """Judge the rows of `shard` by the profiles of its `people`; return what they are judged by."""
+    rare = shard.everybody.rare if shard.everybody else None
+    counted = people if rare is None else without(people, rare)
+    grounds = _grounds(shard, counted, judge, numbering)._replace(all_people=people)
+    if rare is not None:
+        least = least_people(shard.manifest["parameters"])
+        shard.findings += judge_rare(grounds.rows, grounds.slots, rare, least)
+    _count(shard, grounds, judge)
+    return grounds
 
 
 def examine(release: Path, profiles: Path) -> Case:
@@ -143,11 +230,20 @@ def _breach_of(cohort: CohortCase) -> Iterator[None]:
 
 def _read(cohort: CohortCase, folder: Path) -> None:
     """Read the parts of `cohort` in `folder`, and judge whether they are as they were written."""
-    cohort.parts = evidence.read_parts(folder)
-    cohort.findings += evidence.judge_files(cohort.parts)
+    cohort.names = evidence.file_names(folder)
+    cohort.files = evidence.read_files(folder, cohort.names)
+    cohort.parts = evidence.joined(cohort.files)
+    checksums = cohort.parts[evidence.CHECKSUMS]
+    cohort.sums = {
+        name: evidence.sha256_of(content)
+        for name, content in cohort.files.items()
+        if name != evidence.CHECKSUMS
+    }
+    cohort.findings += evidence.judge_files(cohort.sums, checksums)
     cohort.findings += evidence.judge_privacy(folder, first=not cohort.place)
     cohort.manifest = evidence.read_manifest(cohort.parts, first=not cohort.place)
     cohort.changes = evidence.read_changes(cohort.parts, cohort.manifest)
+    cohort.findings += evidence.judge_shards(cohort.files)
 
 
 def _examine(
@@ -158,7 +254,7 @@ def _examine(
     # A person who removes a term loses whole lines of a log: its profiles are others then.
     changed = case.everybody.queries is not None and changes.edited
     made_from = manifest["input_hash"] if changed else fingerprint
-    cohort.findings += evidence.judge_manifest(manifest, parts, made_from, numbering.first)
+    cohort.findings += evidence.judge_manifest(manifest, cohort.sums, made_from, numbering.first)
     judge = cohort.judge = _judge(cohort)
     cohort.findings += evidence.judge_parts(parts, judge.keeps)
     takes_log = evidence.LOG in judge.keeps
@@ -169,13 +265,13 @@ def _examine(
     # What people of a later cohort searched for since may have made their profiles, too.
     unchanged = people.users and not (cohort.place or changes.happened)
     choices = manifest["profiles"]
-    cohort.findings += judging_choices.judge_choices(choices, people if unchanged else None)
+    cohort.findings += judging_choices.judge_choices(choices, people.weighed if unchanged else None)
     cohort.faults = "; ".join(judge.faults(manifest["parameters"]))
     if parts[evidence.ROWS] or len(case.cohorts) == 1:
         _judge_rows(case, cohort, people, numbering)
         return
-    none = evidence.no_rows()
-    cohort.findings += evidence.judge_identity(manifest, none, numbering, _KNOWN)
+    none, words = evidence.no_rows(), _KNOWN | {*cohort.names}
+    cohort.findings += evidence.judge_identity(manifest, none, numbering, words)
     cohort.findings += judge_empty(cohort)
     _judge_parameters(cohort)
 
@@ -278,7 +374,7 @@ def _grounds(
         known = foresee(parts, people, parameters, judge.expected, judge.leaves_out)
     rows = known.rows if known else evidence.read_rows(parts, people)
     # The words of a package's method are its own, so none of them may be a user's id.
-    words = _KNOWN | ({*judge.words} - numbering.users)
+    words = _KNOWN | {*cohort.names} | ({*judge.words} - numbering.users)
     cohort.findings += evidence.judge_identity(cohort.manifest, rows, numbering, words)
     cohort.profiles, cohort.rows = people, rows
     cohort.group_of = group_of = (
@@ -295,12 +391,19 @@ def _grounds(
     # If rows are of one user each, k rows may be k sessions of one person. So two names that look
     # like sessions are enough; for groups this would refuse people who only have such names.
     wary = judge.single_rows is not None
-    person = judging_choices.people_behind(people.users, cohort.manifest["profiles"], wary)
+    choices = cohort.manifest["profiles"]
+    person = None
+    if cohort.everybody is None:
+        person = judging_choices.people_behind(people.users, choices, wary)
+    counted = counted.among(cohort.everybody)
     slots = None
     if evidence.SLOTS in judge.keeps:
         slots = read_slots(parts, rows.names, people.users, rows.terms)
     shares = known.shares if known else None
-    return Grounds(people, parts, rows, group_of, counted, shares, person, slots, parameters)
+    ends = evidence.shard_ends(cohort.files)
+    counted = counted if ends is None else replace(counted, shards=ends.size)
+    read = people, parts, rows, group_of, counted, shares, person, slots, parameters
+    return Grounds(*read, ends=ends)
 
 
 def _count_people(cohort: CohortCase, grounds: Grounds) -> None:

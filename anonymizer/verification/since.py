@@ -19,10 +19,12 @@ from .files.evidence import (
     WITHDRAWN,
     Parts,
     cohort_places,
+    file_names,
+    joined,
     people_named,
     read_changes,
+    read_files,
     read_manifest,
-    read_parts,
 )
 from .files.profiles import open_file
 from .files.strict_lines import is_whole, read_strictly
@@ -140,7 +142,7 @@ def _read(older: Path) -> list[_Earlier]:
 
 def _read_folder(folder: Path, first: bool) -> _Earlier:
     """Return what the cohort in `folder` says; only the `first` one numbers its rows from 1."""
-    parts = read_parts(folder)
+    parts = joined(read_files(folder, file_names(folder)))
     manifest = read_manifest(parts, first)
     users = people_named(parts, read_changes(parts, manifest).stood)
     rows = parts[ROWS].splitlines(keepends=True)

@@ -17,6 +17,17 @@ from .finding import PROFILES, Broken
 from .vocabularies.slots import Slots
 
 
+class Everybody(NamedTuple):
+    """Of a release in shards, what counts over the people of all shards."""
+
+    users: int
+    profile_terms: int  # the sum of the numbers of terms of all profiles
+    having: Ints  # term -> users who have it
+    rows: int
+    shards: int
+    rare: Marks | None = None  # terms that too few people have, if that is promised
+
+
 @dataclass(frozen=True)
 class Tally:
     """A cell for each group and each term that a member has, by group and then by term."""
@@ -35,11 +46,28 @@ class Tally:
     unsure: int = 0
     withdrawn: int = 0  # rows that there were when the release was made, and are no more
     edited: Marks | None = None  # the rows with a member whose profile has changed since
+    elsewhere: int = 0  # rows in other shards
+    shards: int = 1  # of all rows
 
     @property
     def made(self) -> int:
         """Return how many rows there were when the release was made."""
-        return int(self.sizes.size) + self.withdrawn
+        return int(self.sizes.size) + self.withdrawn + self.elsewhere
+
+    def among(self, everybody: Everybody | None) -> Tally:
+        """Return this tally of groups that are some of those of `everybody`; None: all."""
+        if everybody is None:
+            return self
+        # A row may have terms that nobody has.
+        more = np.zeros(self.span - everybody.having.size, dtype=np.int64)
+        return replace(
+            self,
+            users=everybody.users,
+            profile_terms=everybody.profile_terms,
+            having=np.append(everybody.having, more),
+            elsewhere=everybody.rows - int(self.sizes.size),
+            shards=everybody.shards,
+        )
 
     def sure(self, wrong: Marks) -> Marks:
         """Return marks for those rows that are `wrong` and can be recounted."""
@@ -131,6 +159,14 @@ class Grounds(NamedTuple):
     slots: Slots | None = None  # if the method keeps them
     parameters: Mapping[str, object] = MappingProxyType({})  # as stated, perhaps wrong
     all_people: JudgedProfiles | None = None  # with the terms that are too rare for rows
+    ends: Ints | None = None  # the last row of each shard, if there are several
+
+    def within_shards(self, wrong: Marks) -> Marks:
+        """Return marks for rows `wrong` before the next one, which is of the same shard."""
+        if self.ends is not None:
+            wrong = wrong.copy()
+            wrong[self.ends[self.ends >= 0]] = False
+        return wrong
 
 
 def tally(people: JudgedProfiles, group_of: Ints, span: int) -> Tally:

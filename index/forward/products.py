@@ -6,18 +6,11 @@ corpus of 55,000 documents that takes 0.5 ms instead of 1.1.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-from contextlib import suppress
-from secrets import randbits
-from typing import TypeVar, cast
-
 import numpy as np
-from numba import njit
+
+from loops.kept import compiled
 
 from ..model import Floats, Ints, Whole
-
-Loop = TypeVar("Loop", bound=Callable[..., object])
 
 _BLOCK = 8  # rows
 STEPS = 1 << 16  # from -1 to 1
@@ -28,24 +21,8 @@ _BITS = 22  # of a place among rows
 _LAST = (1 << _BITS) - 1
 _LOGS = 1 + np.log(np.maximum(np.arange(256), 1))  # of most counts
 
-# Kept machine code names helpers by a number, which numba counts from 1 in each process. Of two
-# files with one name for different helpers, the one that is loaded first would serve both.
-with suppress(ImportError, AttributeError):  # names that numba keeps to itself
-    from numba.core.bytecode import FunctionIdentity
 
-    if next(FunctionIdentity._unique_ids) < 1 << 30:
-        FunctionIdentity._unique_ids = itertools.count(1 << 30 | randbits(60))
-
-
-def _compiled(loop: Loop) -> Loop:
-    """Return `loop` compiled; its machine code is kept where a folder can be written."""
-    try:
-        return cast(Loop, njit(nogil=True, cache=True)(loop))
-    except RuntimeError:  # neither this folder nor the user's cache may be written to
-        return cast(Loop, njit(nogil=True)(loop))
-
-
-@_compiled
+@compiled
 def row_products(
     rows: Ints, starts: Whole, columns: Whole, values: Whole, vector: Floats
 ) -> Floats:
@@ -76,7 +53,7 @@ def row_products(
     return products[:-1]
 
 
-@_compiled
+@compiled
 def row_parts(
     rows: Ints,
     starts: Whole,
@@ -95,7 +72,7 @@ def row_parts(
     return parts
 
 
-@_compiled
+@compiled
 def products_away(
     rows: Ints,
     lengths: Floats,
@@ -133,7 +110,7 @@ def products_away(
     return products, near
 
 
-@_compiled
+@compiled
 def largest_of_many(
     rows: Ints,
     lengths: Floats,
@@ -163,7 +140,7 @@ def largest_of_many(
     return means / max(most, 1)
 
 
-@_compiled
+@compiled
 def _products_with(
     row: int,
     matrix: tuple[Whole, Whole, Whole],
@@ -186,7 +163,7 @@ def _products_with(
             products[numbers[part]] += value * weights[part]
 
 
-@_compiled
+@compiled
 def _less(products: Floats, length: float, less: Floats, common: float) -> None:
     """Divide `products` by `length`, and take `less` times `common` from them."""
     if length <= 0:
@@ -195,7 +172,7 @@ def _less(products: Floats, length: float, less: Floats, common: float) -> None:
         products[vector] = products[vector] / length - less[vector] * common
 
 
-@_compiled
+@compiled
 def _sift(held: Whole | Floats, others: Whole | Floats) -> None:
     """Leave in `held` the larger of both at each place, and in `others` the smaller."""
     # Without branches, the processor does this for several places at once.
@@ -205,7 +182,7 @@ def _sift(held: Whole | Floats, others: Whole | Floats) -> None:
         others[at] = other if one > other else one
 
 
-@_compiled
+@compiled
 def steps_of_many(
     lengths: Floats,
     matrix: tuple[Whole, Whole, Whole],
@@ -227,7 +204,7 @@ def steps_of_many(
             steps[row, vector] = min(max(step, 0), STEPS - 1)
 
 
-@_compiled
+@compiled
 def largest_steps(rows: Ints, steps: Whole, most: int) -> Ints:
     """Return for each vector the sum of its `most` largest `steps` among `rows`; HELD at most."""
     size, touched = steps.shape[1], 0
@@ -250,7 +227,7 @@ def largest_steps(rows: Ints, steps: Whole, most: int) -> Ints:
     return sums[:-1]
 
 
-@_compiled
+@compiled
 def fewer_steps(sums: Ints, than: float, but: int, rows: Ints, most: int) -> tuple[int, Ints]:
     """Return how many vectors are less close to `rows` than a number is, and which may be.
 
@@ -271,7 +248,7 @@ def fewer_steps(sums: Ints, than: float, but: int, rows: Ints, most: int) -> tup
     return fewer, unsure[:many]
 
 
-@_compiled
+@compiled
 def products_of_some(
     rows: Ints,
     lengths: Floats,
@@ -304,7 +281,7 @@ def products_of_some(
     return products
 
 
-@_compiled
+@compiled
 def largest(values: Floats, most: int) -> Floats:
     """Return for each row of `values` the mean of its `most` largest; of all if it has fewer."""
     means = np.empty(len(values))
@@ -313,7 +290,7 @@ def largest(values: Floats, most: int) -> Floats:
     return means
 
 
-@_compiled
+@compiled
 def _largest(values: Floats, most: int) -> float:
     most = min(most, values.size)
     mean, best = 0.0, np.full(most + 1, -np.inf)
@@ -328,7 +305,7 @@ def _largest(values: Floats, most: int) -> float:
     return float(mean / max(most, 1))
 
 
-@_compiled
+@compiled
 def column_products(
     starts: Whole, rows: Whole, values: Whole, columns: Ints, factors: Floats, lengths: Floats
 ) -> Floats:
@@ -347,7 +324,7 @@ def column_products(
     return sums
 
 
-@_compiled
+@compiled
 def away_from(weights: Floats, places: Ints, shares: Floats, factor: float) -> tuple[Floats, float]:
     """Return `weights` less `factor` times the `shares` at their places, and the whole's length.
 
@@ -367,7 +344,7 @@ def away_from(weights: Floats, places: Ints, shares: Floats, factor: float) -> t
     return away, np.sqrt(own + others)
 
 
-@_compiled
+@compiled
 def along(
     matrix: tuple[Whole, Whole, Whole],
     vector: tuple[Ints, Floats],
@@ -391,7 +368,7 @@ def along(
     return made, mean, np.sqrt(square / max(made.size, 1))
 
 
-@_compiled
+@compiled
 def moved(
     values: Floats, t: Floats, places: Ints, weights: Floats, strength: float
 ) -> tuple[Floats, Floats]:
@@ -407,12 +384,12 @@ def moved(
     return made, around
 
 
-@_compiled
+@compiled
 def _rounded(value: float) -> float:
     return float(np.rint(value * 1e12) / 1e12)
 
 
-@_compiled
+@compiled
 def means_around(values: Floats, places: Ints, weights: Floats) -> Floats:
     """Return the mean of `values` at each row of `places` by its `weights`; 0 if they are 0."""
     means = np.zeros(len(places))
@@ -425,7 +402,7 @@ def means_around(values: Floats, places: Ints, weights: Floats) -> Floats:
     return means
 
 
-@_compiled
+@compiled
 def alike(
     rows: Ints, starts: Whole, columns: Whole, values: Whole, weights: Floats, most: int
 ) -> tuple[Ints, Floats]:
@@ -467,7 +444,7 @@ def alike(
     return near, close
 
 
-@_compiled
+@compiled
 def _next(keys: Ints, before: int) -> int:
     """Return the largest of `keys` that is less than `before`; 0 if there is none."""
     best = 0
@@ -477,7 +454,7 @@ def _next(keys: Ints, before: int) -> int:
     return best
 
 
-@_compiled
+@compiled
 def _by_column(
     rows: Ints, starts: Whole, columns: Whole, values: Whole, weights: Floats
 ) -> tuple[Whole, Floats, Whole, Whole]:

@@ -34,7 +34,7 @@ def column(field: str, box: str) -> Any:
     value = do.filterReturnValue(do.arrayElementGetter(hits), getter)
     listed = lookup().findGetter(class_of(TOP_DOCS), "scoreDocs", hits)
     loop = _loop(value, do.arrayLength(hits), f"[L{SCORE_DOC};", f"[{box[0]}")
-    return _function(do.filterArguments(loop, 0, listed))
+    return as_function(do.filterArguments(loop, 0, listed))
 
 
 def counting(reader: Any, field: str) -> Any:
@@ -43,7 +43,9 @@ def counting(reader: Any, field: str) -> Any:
         class_of(TERM), signature("(Ljava/lang/String;Ljava/lang/String;)V")
     )
     count = method(READER, "docFreq", f"(L{_path(TERM)};)I").bindTo(reader)
-    return _function(handles().filterReturnValue(handles().insertArguments(made, 0, field), count))
+    return as_function(
+        handles().filterReturnValue(handles().insertArguments(made, 0, field), count)
+    )
 
 
 def ids_of(values: Any, rows: Sequence[int]) -> list[str]:
@@ -59,7 +61,7 @@ def ids_of(values: Any, rows: Sequence[int]) -> list[str]:
     row = method(ROWS, "get", "(I)I")
     count = method(ROWS, "limit", "()I")
     value = do.filterReturnValue(row, at)
-    read_ids = _function(_loop(value, count, ROWS, "[Ljava.lang.String;"))
+    read_ids = as_function(_loop(value, count, ROWS, "[Ljava.lang.String;"))
     return list(read_ids.apply(java(ROWS).wrap(list(rows))))
 
 
@@ -77,7 +79,7 @@ class Records:
         row = method(ROWS, "get", "(I)I")
         count = method(ROWS, "limit", "()I")
         loop = _loop(do.filterReturnValue(row, value), count, ROWS, "[Ljava.lang.String;")
-        self._read, self._rows = _function(loop), java(ROWS)
+        self._read, self._rows = as_function(loop), java(ROWS)
 
     def of(self, rows: Sequence[int]) -> list[str]:
         """Return the texts of `rows`."""
@@ -91,7 +93,7 @@ def search_all(searcher: Any, queries: Sequence[Any], size: int, threads: int) -
     listed = java("java.util.ArrayList")(len(queries) or 1)
     for query in queries:
         listed.add(query)
-    function = _function(handles().insertArguments(search, 1, java("java.lang.Integer")(size)))
+    function = as_function(handles().insertArguments(search, 1, java("java.lang.Integer")(size)))
     answers = jvm.bridge().cast(STREAM, listed.parallelStream().map(function))
     # A parallel stream runs in the thread pool of its last step, so that is a task of our pool.
     end = method(STREAM, "toList", "()Ljava/util/List;")
@@ -117,7 +119,8 @@ def _loop(value: Any, length: Any, source: str, target: str) -> Any:
     return do.countedLoop(length, start, do.foldArguments(same, store))
 
 
-def _function(handle: Any) -> Any:
+def as_function(handle: Any) -> Any:
+    """Return the Java method `handle`, of one argument, as an object of Java's Function."""
     return _as(FUNCTION, handle.asType(signature("(Ljava/lang/Object;)Ljava/lang/Object;")))
 
 

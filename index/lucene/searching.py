@@ -8,23 +8,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Document, Ints, Pool, ScorePart, SearchError, TooSlow, clean
+from ..limits import BLOCK, QueryClock, check_size, check_threads
+from ..model import Document, Ints, Pool, ScorePart, SearchError, clean
 from . import jvm
 from .hits import Records, column, counting, ids_of, search_all
 from .java import ENGLISH, directory, java, talking
 from .query import MOST_CLAUSES, ParsedQuery, clauses, lucene_query, parse_query, terms_of
 
 K1, B = 0.9, 0.4
-MOST_HITS = 10_000
-BLOCK = 64  # queries that one call of Java searches
-MOST_THREADS = 64
-FEW = 2  # words; only longer queries get the advice to use fewer
 
 
 class LuceneIndex:
@@ -61,10 +57,10 @@ class LuceneIndex:
         self, query: str, size: int, *, operators: bool = False, deadline: float | None = None
     ) -> Pool:
         """Return the best documents for `query`, at most `size`; raise TooSlow after `deadline`."""
-        _check_size(size)
+        check_size(size)
         # The clock starts before the wait for a turn: the person waits then, too.
-        clock = _Clock(deadline, query)
-        with clock.turn(), self._open():
+        clock = QueryClock(deadline, query)
+        with clock.turn(jvm.talking), self._open():
             parsed = self._parsed(query, operators)
             top = self._search(lucene_query(parsed, self._title_boost), size, clock)
             return self._pool(top, parsed.cut)
@@ -73,9 +69,8 @@ class LuceneIndex:
         self, queries: Sequence[str], size: int, *, threads: int = 1, operators: bool = False
     ) -> Iterator[Pool]:
         """Yield the pool of each of `queries`; `threads` of Java's threads search at a time."""
-        _check_size(size)
-        if not 1 <= threads <= MOST_THREADS:
-            raise SearchError(f"threads={threads} must be from 1 to {MOST_THREADS}")
+        check_size(size)
+        check_threads(threads)
         left = iter(queries)
         while block := list(islice(left, BLOCK)):
             with self._open():
@@ -94,8 +89,8 @@ class LuceneIndex:
         deadline: float | None = None,
     ) -> list[list[ScorePart]]:
         """Return for each of `rows` what each part of `query` adds to its score, in 32 bits."""
-        clock = _Clock(deadline, query)
-        with clock.turn(), self._open():
+        clock = QueryClock(deadline, query)
+        with clock.turn(jvm.talking), self._open():
             parsed = self._parsed(query, operators)
             whole = lucene_query(parsed, self._title_boost)
             parts: list[list[ScorePart]] = [[] for _ in rows]
@@ -103,11 +98,11 @@ class LuceneIndex:
             values = self._values(whole, rows, clock)
             hits = [at for at, value in enumerate(values) if value is not None]
             left = [rows[at] for at in hits]
-            for field, term, wanted in clauses(parsed, self._title_boost):
+            for part, wanted in clauses(parsed, self._title_boost):
                 values = self._values(wanted, left, clock)
                 for at, value in zip(hits, values, strict=True):
                     if value is not None:
-                        parts[at].append(ScorePart(field, term, value))
+                        parts[at].append(ScorePart(part.field, part.term, value))
             return parts
 
     def documents(self, rows: Sequence[int]) -> list[Document]:
@@ -165,7 +160,7 @@ class LuceneIndex:
             self._closed = True
             self._reader.close()
 
-    def _search(self, query: Any, size: int, clock: _Clock) -> Any:
+    def _search(self, query: Any, size: int, clock: QueryClock) -> Any:
         if clock.deadline is None:
             return self._searcher.search(query, int(size))
         milliseconds = math.ceil(1000 * clock.left())
@@ -190,7 +185,7 @@ class LuceneIndex:
         rows, scores = self._rows.apply(top), self._scores.apply(top)
         return Pool(np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32), cut)
 
-    def _values(self, query: Any, rows: Sequence[int], clock: _Clock) -> Iterator[float | None]:
+    def _values(self, query: Any, rows: Sequence[int], clock: QueryClock) -> Iterator[float | None]:
         """Yield the score of each row, None if the query does not find it, while there is time."""
         # IndexSearcher.explain takes a Query or a Weight; pyjnius must see which.
         query = jvm.bridge().cast("org.apache.lucene.search.Query", query)
@@ -205,42 +200,3 @@ class LuceneIndex:
             if self._closed:
                 raise SearchError(f"{self._folder}: this index was closed; open it again")
             yield
-
-
-class _Clock:
-    """The time that a query has, from now on."""
-
-    def __init__(self, deadline: float | None, query: str) -> None:
-        self.deadline = deadline
-        self._short = len(query.split(maxsplit=FEW)) <= FEW
-        self._ends = math.inf if deadline is None else monotonic() + deadline
-
-    def left(self) -> float:
-        """Return the seconds that are left; raise TooSlow if there are none."""
-        left = self._ends - monotonic()
-        if left <= 0:
-            raise self.over()
-        return left
-
-    def over(self) -> TooSlow:
-        """Return the error for a query whose time is over."""
-        fewer = "" if self._short else "ask with fewer words or a smaller pool, or "
-        return TooSlow(
-            f"the search took longer than deadline={self.deadline} seconds; "
-            f"{fewer}set a longer deadline"
-        )
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait for a turn to use Java while there is time."""
-        if not jvm.talking.acquire(timeout=-1 if self.deadline is None else self.left()):
-            raise self.over()
-        try:
-            yield
-        finally:
-            jvm.talking.release()
-
-
-def _check_size(size: int) -> None:
-    if not 1 <= size <= MOST_HITS:
-        raise SearchError(f"size={size} must be from 1 to {MOST_HITS}")

@@ -1,12 +1,12 @@
-"""The SQLite file of people who sign in [I/O]: its tables; only its owner may read it."""
+"""The tables of people who sign in [I/O]: a file that only its owner may read, or a server."""
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
-from ..errors import UsageError
-from ..workspace.tables import Schema, open_tables
+from ..settings import POSTGRESQL, Settings
+from ..workspace.postgresql import Server
+from ..workspace.tables import Database, Place, Schema, open_database, opening
 
 FILE = "people.sqlite"  # in the workspace
 _TABLES = """
@@ -59,25 +59,39 @@ CREATE TABLE IF NOT EXISTS moving (
     count INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS leaving (user TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS orders (
+    user TEXT PRIMARY KEY,
+    tokens REAL NOT NULL,
+    at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 """
 # "FULL": what was revoked or forgotten stays so after a power failure.
-_SCHEMA = Schema(_TABLES, versions=range(1, 7), synchronous="FULL")
+_SCHEMA = Schema(
+    _TABLES,
+    versions=range(1, 8),
+    synchronous="FULL",
+    name="people",
+    remedy="restore it from a copy, or delete it and make new codes: veilsearch codes --all",
+)
 
 
-def open_people_file(path: Path | None) -> sqlite3.Connection:
-    """Return a connection to `path`, a new file if it is missing; None: a database in memory."""
-    try:
-        connection = open_tables(path, _SCHEMA)
-        # If a process was killed while it forgot somebody, their data is still in the log.
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        return connection
-    except (OSError, sqlite3.OperationalError) as fault:
-        why = getattr(fault, "strerror", None) or fault
-        raise UsageError(
-            f"{path} can't be written ({why}); check free space and permissions"
-        ) from fault
-    except sqlite3.Error as fault:
-        raise UsageError(
-            f"{path} can't be opened ({fault}); restore it from a copy, or delete it and make new "
-            "codes: veilsearch codes --all"
-        ) from fault
+def place_of_people(root: Path, settings: Settings) -> Path | Server:
+    """Return where the people of the workspace `root` are by `settings`: in its file, or away."""
+    return Server(settings.postgresql) if settings.store == POSTGRESQL else root / FILE
+
+
+def kept_people(root: Path, settings: Settings) -> Path | Server | None:
+    """Return where the people of the workspace `root` are by `settings`; None: in no file yet."""
+    place = place_of_people(root, settings)
+    return None if isinstance(place, Path) and not place.exists() else place
+
+
+def open_people(place: Place) -> Database:
+    """Return the database at `place`, a new file if it is missing; None: one in memory."""
+    with opening(place, _SCHEMA.remedy):
+        database = open_database(place, _SCHEMA)
+        if isinstance(place, Path):
+            # If a process was killed while it forgot somebody, their data is still in the log.
+            database.ask("PRAGMA wal_checkpoint(TRUNCATE)")
+        return database

@@ -8,15 +8,12 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from pathlib import Path
-from sqlite3 import Connection, DatabaseError, IntegrityError
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
-from ..errors import UsageError
-from ..workspace.tables import fault_of, plainly
+from ..workspace.tables import Changing, Place
 from .codes import NO_CODE, SALT, SLOW, TOKEN, Code, hash_secret, make_code, read_code, read_token
-from .database import open_people_file
+from .database import open_people
 
 IDLE = 12 * 3600  # seconds without use after which a session ends
 LONGEST = 7 * 24 * 3600  # seconds after which every session ends
@@ -36,17 +33,27 @@ _ALL = (
     *_CODES,
     "DELETE FROM choices WHERE user = ?",
     "DELETE FROM searches WHERE user = ?",
+    "DELETE FROM orders WHERE user = ?",
     _GROWING,
     _GROWN,
     _LEFT,
 )
+# In the order in which tables are wiped: else who reads and who wipes might wait for one another.
+_GATHERED = "FROM choices JOIN growing USING (user) JOIN grown USING (user) WHERE paused = 0"
 # A person may have searched on while it moved, so the rest stays.
 _MOVED = (
     "UPDATE grown SET count = count - (SELECT count FROM moving WHERE id = ?1) WHERE id = ?1",
     "DELETE FROM moving WHERE id = ?1",
     "DELETE FROM grown WHERE id = ?1 AND count <= 0",
 )
-_REMEDY = "restore it from a copy, or delete it and make new codes: veilsearch codes --all"
+_COUNT = (
+    "INSERT INTO marks VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET number = marks.number + 1"
+)
+_REMOVALS = "removals"
+_OPERATOR = ""  # whose sessions these are: no id is empty
+ORDERS = 100  # lists of results in a day that the row of another group may order for a person
+_DAY = 86_400  # seconds
+_ALL_ROWS = 2**63 - 1
 MOST_TERMS = 5_000  # of a grown profile: what is met later is not added
 # An unknown code is hashed with this salt, so that it takes as long as a known one.
 _NOBODYS_SALT = secrets.token_bytes(SALT)
@@ -78,36 +85,83 @@ class KeptSearch(NamedTuple):
 
 
 class PeopleStore:
-    """A SQLite file, or memory without a path; any thread may call, one at a time."""
+    """A SQLite file, a PostgreSQL server, or memory without a place; any thread may call.
 
-    def __init__(self, path: Path | None, clock: Callable[[], float] = time.time):
-        self._lock = threading.Lock()
-        self._name = str(path or "the people in memory")
+    Several processes may have one open, on several hosts if it is a server.
+    """
+
+    def __init__(self, place: Place, clock: Callable[[], float] = time.time):
+        # The file of the workspace that holds people, as a report names it.
+        self.file = place.name if place else "memory"
         self._clock = clock
-        self._connection = open_people_file(path)
-        self._place = _place(path)
+        self._database = open_people(place)
+        self._noting = threading.Lock()
+        self._removals = self._mark(_REMOVALS)  # that this process made, or knows of
 
     def __del__(self) -> None:
-        if hasattr(self, "_connection"):
+        if hasattr(self, "_database"):
             self.close()
 
     def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
+        """Close the file, or the connection."""
+        self._database.close()
 
     def check(self) -> int:
         """Return how many people have a code; raise if the file is damaged."""
-        with self._lock, self._plainly():
-            if fault := fault_of(self._connection):
-                raise DatabaseError(fault)
+        self._database.check()
         return self.count_codes()
 
     def use(self) -> None:
         """Raise unless codes can be read and changes written, where others look for the file."""
         with self._changing() as people:
             people.execute("SELECT * FROM codes LIMIT 1").fetchall()
-        if _place(Path(self._name)) != self._place:
-            raise UsageError(f"{self._name} was moved or replaced; start the server again")
+        self._database.use()
+
+    # -- what several processes share ------------------------------------------------------------
+
+    def removed_elsewhere(self) -> bool:
+        """Return whether another process removed something of people since the last call."""
+        with self._noting:
+            before, self._removals = self._removals, self._mark(_REMOVALS)
+            return self._removals > before
+
+    def secret(self, name: str) -> bytes:
+        """Return a secret called `name`, drawn at random by the first process that needs it."""
+        while not (number := self._mark(name)):
+            with self._changing() as people:
+                row = name, secrets.randbits(62)
+                people.execute("INSERT INTO marks VALUES (?, ?) ON CONFLICT DO NOTHING", row)
+        return number.to_bytes(8)
+
+    def take_order(self, user: str, now: float) -> bool:
+        """Return whether the row of another group may order one more list for `user` at `now`.
+
+        There are ORDERS a day, and they come back over time, as in a bucket.
+        """
+        with self._changing() as people:
+            question = "SELECT tokens, at FROM orders WHERE user = ?"
+            ((tokens, at),) = people.execute(question, (user,)).fetchall() or [(ORDERS, now)]
+            # The clock may be set back.
+            tokens = min(ORDERS, tokens + ORDERS / _DAY * max(now - at, 0.0))
+            people.execute("DELETE FROM orders WHERE user = ?", (user,))
+            # Nothing comes back of somebody who was forgotten meanwhile.
+            row = tokens - 1 if tokens >= 1 else tokens, now, user
+            people.execute("INSERT INTO orders SELECT user, ?, ? FROM codes WHERE user = ?", row)
+        return bool(tokens >= 1)
+
+    def _mark(self, name: str) -> int:
+        rows = self._ask("SELECT number FROM marks WHERE name = ?", name)
+        return int(rows[0][0]) if rows else 0
+
+    @contextmanager
+    def _removing(self, *, wiped: bool = False) -> Iterator[Changing]:
+        """Give a transaction that ends something in memory of other processes, too."""
+        # Own removals are no news. Counted under a lock, so that no look comes in between.
+        with self._noting:
+            with self._changing(wiped=wiped) as people:
+                yield people
+                people.execute(_COUNT, (_REMOVALS,))
+            self._removals += 1
 
     # -- codes ---------------------------------------------------------------------------------
 
@@ -126,16 +180,15 @@ class PeopleStore:
         for user in dict.fromkeys(users):
             made[user], row = self._new_row(user)
             rows.append(row)
-        with self._changing() as people:
+        with self._removing() as people:
             for removal in _CODES:
                 people.executemany(removal, ((user,) for user in made))
             for user, _, *rest in rows:
-                while True:  # draw again if somebody has the same public part by chance
-                    with suppress(IntegrityError):
-                        row = (user, made[user].public, *rest)
-                        people.execute("INSERT INTO codes VALUES (?, ?, ?, ?, ?)", row)
-                        break
+                # Draw again if somebody has the same public part by chance.
+                while _is_taken(people, "codes", made[user].public):
                     made[user] = Code(make_code().public, made[user].secret)
+                row = (user, made[user].public, *rest)
+                people.execute("INSERT INTO codes VALUES (?, ?, ?, ?, ?)", row)
             codes = {user: str(code) for user, code in made.items()}
             keep(codes)
         return codes
@@ -147,10 +200,10 @@ class PeopleStore:
 
     def revoke(self, user: str) -> bool:
         """End the code, sessions and tokens of `user`; return whether there was a code."""
-        with self._changing() as people:
+        with self._removing() as people:
             return [people.execute(removal, (user,)).rowcount > 0 for removal in _CODES][-1]
 
-    def codes(self, start: int = 0, count: int = -1) -> list[tuple[str, int]]:
+    def codes(self, start: int = 0, count: int = _ALL_ROWS) -> list[tuple[str, int]]:
         """Return `count` users with a code from `start` on, sorted by id, and when it was made."""
         question = "SELECT user, made FROM codes ORDER BY user LIMIT ? OFFSET ?"
         return [(user, made) for user, made in self._ask(question, count, start)]
@@ -167,15 +220,15 @@ class PeopleStore:
         Return None if they have no code, or MOST_TOKENS already.
         """
         with self._changing() as people:
-            while True:  # draw again if there is the same public part by chance
-                code, (*_, salt, digest, made) = self._new_row(user)
-                with suppress(IntegrityError):
-                    inserted = people.execute(
-                        "INSERT INTO tokens SELECT ?2, user, ?3, ?4, ?5, ?6 FROM codes "
-                        "WHERE user = ?1 AND (SELECT count(*) FROM tokens WHERE user = ?1) < ?7",
-                        (user, code.public, name, salt, digest, made, MOST_TOKENS),
-                    )
-                    return f"{TOKEN}{code}" if inserted.rowcount else None
+            code, (*_, salt, digest, made) = self._new_row(user)
+            while _is_taken(people, "tokens", code.public):
+                code = Code(make_code().public, code.secret)
+            inserted = people.execute(
+                "INSERT INTO tokens SELECT ?2, user, ?3, ?4, ?5, ?6 FROM codes "
+                "WHERE user = ?1 AND (SELECT count(*) FROM tokens WHERE user = ?1) < ?7",
+                (user, code.public, name, salt, digest, made, MOST_TOKENS),
+            )
+            return f"{TOKEN}{code}" if inserted.rowcount else None
 
     def tokens(self, user: str) -> list[NamedToken]:
         """Return the tokens of `user`, the oldest first."""
@@ -210,6 +263,8 @@ class PeopleStore:
         with self._changing() as people:
             ended = "DELETE FROM sessions WHERE seen < ? OR made < ?"
             people.execute(ended, (now - IDLE, now - LONGEST))
+            # A bucket that is full again says when its person searched, and is not needed.
+            people.execute("DELETE FROM orders WHERE at < ?", (now - _DAY,))
             begun = people.execute(  # unless the code was revoked meanwhile
                 "INSERT INTO sessions SELECT ?, user, ?, ? FROM codes WHERE public = ? "
                 "AND digest = ?",
@@ -217,25 +272,41 @@ class PeopleStore:
             )
             return token if begun.rowcount else None
 
-    def visitor_of(self, token: str, now: float) -> str | None:
-        """Return whose session has `token`, None if it ended before `now`; note that it is used."""
-        digest = hash_token(token)
-        rows = self._ask("SELECT user, made, seen FROM sessions WHERE digest = ?", digest)
+    # A hash with that key, as the operator's token may be another at the next start.
+    def sign_in_operator(self, key: str, now: float) -> str:
+        """Begin a session of the operator, whose own token is `key`, at `now`; return its token.
+
+        It ends with `key`, too: nothing else can find it.
+        """
+        token = secrets.token_urlsafe(32)
+        with self._changing() as people:
+            row = hash_token(token, key), _OPERATOR, int(now), int(now)
+            people.execute("INSERT INTO sessions VALUES (?, ?, ?, ?)", row)
+        return token
+
+    def visitor_of(self, token: str, now: float, key: str = "") -> str | None:
+        """Return whose session has `token`, None if it ended before `now`; note that it is used.
+
+        The operator's, whose own token is `key`, is nobody's: "".
+        """
+        question = "SELECT digest, user, made, seen FROM sessions WHERE digest IN (?, ?)"
+        rows = self._ask(question, hash_token(token), hash_token(token, key))
         if not rows:
             return None
-        user, made, seen = rows[0]
+        digest, user, made, seen = rows[0]
         if has_ended(made, seen, now):
-            self.sign_out(token)
+            self.sign_out(token, key)
             return None
         if now - seen >= _NOTED:
             with self._changing() as people:
                 people.execute("UPDATE sessions SET seen = ? WHERE digest = ?", (int(now), digest))
         return str(user)
 
-    def sign_out(self, token: str) -> None:
-        """End the session of `token`."""
+    def sign_out(self, token: str, key: str = "") -> None:
+        """End the session of `token`, a person's or that of the operator with `key`."""
         with self._changing() as people:
-            people.execute("DELETE FROM sessions WHERE digest = ?", (hash_token(token),))
+            digests = hash_token(token), hash_token(token, key)
+            people.execute("DELETE FROM sessions WHERE digest IN (?, ?)", digests)
 
     def end_sessions(self) -> None:
         """End the sessions of all people; codes and tokens stay."""
@@ -244,8 +315,9 @@ class PeopleStore:
 
     def count_signed_in(self, now: float) -> int:
         """Return how many people have a session at `now`."""
-        question = "SELECT count(DISTINCT user) FROM sessions WHERE seen >= ? AND made >= ?"
-        ((count,),) = self._ask(question, now - IDLE, now - LONGEST)
+        question = "SELECT count(DISTINCT user) FROM sessions WHERE seen >= ? AND made >= ? "
+        question += "AND user <> ?"
+        ((count,),) = self._ask(question, now - IDLE, now - LONGEST, _OPERATOR)
         return int(count)
 
     # -- choices, kept searches and grown profiles -----------------------------------------------
@@ -267,26 +339,32 @@ class PeopleStore:
         remember: bool | None = None,
         grow: bool | None = None,
         keep: bool = True,
+        holder: bool = False,
     ) -> None:
         """Keep the choices of `user`; a choice that is None stays. `keep` what grew or remove it.
 
-        All of it is one step.
+        All of it is one step. As a `holder` they must have a code: nothing comes back of somebody
+        who was forgotten meanwhile, by another server.
         """
-        with self._changing() as people:
-            people.execute("INSERT OR IGNORE INTO choices VALUES (?, 0, 0)", (user,))
+        begin = "INSERT INTO choices SELECT user, 0, 0 FROM codes WHERE user = ?"
+        if not holder:
+            begin = "INSERT INTO choices VALUES (?, 0, 0)"
+        # Of somebody who pauses, servers show the last requests no more.
+        ends = paused or not keep
+        with self._removing(wiped=not keep) if ends else self._changing() as people:
+            people.execute(f"{begin} ON CONFLICT DO NOTHING", (user,))
             people.execute(
                 "UPDATE choices SET paused = coalesce(?, paused), "
                 "remember = coalesce(?, remember) WHERE user = ?",
                 (paused, remember, user),
             )
             if grow:
-                people.execute("INSERT OR IGNORE INTO growing VALUES (?)", (user,))
+                begin = "INSERT INTO growing SELECT user FROM choices WHERE user = ?"
+                people.execute(f"{begin} ON CONFLICT DO NOTHING", (user,))
             elif grow is not None:
                 people.execute(_GROWING, (user,))
             if not keep:
                 people.execute(_GROWN, (user,))
-        if not keep:
-            self._wipe()
 
     def remember(self, user: str, query: str, mode: str, at: float) -> None:
         """Keep the search `query` if `user` chose that and has not paused."""
@@ -297,7 +375,7 @@ class PeopleStore:
             # Asked again inside the statement: the choice may have changed meanwhile.
             people.execute(
                 "INSERT INTO searches (user, query, mode, at) SELECT user, ?, ?, ? FROM choices "
-                "WHERE user = ? AND remember AND NOT paused",
+                "WHERE user = ? AND remember <> 0 AND paused = 0",
                 (query, mode, int(at), user),
             )
 
@@ -308,10 +386,9 @@ class PeopleStore:
 
     def forget_searches(self, user: str, number: int | None = None) -> None:
         """Remove all kept searches of `user`, or the one with `number` if it is theirs."""
-        with self._changing() as people:
+        with self._changing(wiped=True) as people:
             removal = "DELETE FROM searches WHERE user = ? AND coalesce(id = ?, TRUE)"
             people.execute(removal, (user, number))
-        self._wipe()
 
     def grow(self, user: str, counts: Mapping[str, int]) -> None:
         """Add `counts` of terms to what grew of `user`, who must have chosen it and not paused."""
@@ -319,7 +396,7 @@ class PeopleStore:
             # Asked here, inside the transaction: the choice may have changed meanwhile.
             chosen = people.execute(
                 "SELECT term FROM growing JOIN choices USING (user) LEFT JOIN grown USING (user) "
-                "WHERE user = ? AND NOT paused",
+                "WHERE user = ? AND paused = 0",
                 (user,),
             ).fetchall()
             known = {term for (term,) in chosen}
@@ -328,7 +405,7 @@ class PeopleStore:
             added |= dict(new[: max(0, MOST_TERMS - len(known))] if chosen else ())
             people.executemany(
                 "INSERT INTO grown (user, term, count) VALUES (?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET count = count + excluded.count",
+                "ON CONFLICT (user, term) DO UPDATE SET count = grown.count + excluded.count",
                 ((user, term, count) for term, count in added.items()),
             )
 
@@ -340,25 +417,20 @@ class PeopleStore:
     def all_grown(self) -> dict[str, dict[str, int]]:
         """Return what grew of each person who still wants that, by user, the first term first."""
         everybody: dict[str, dict[str, int]] = {}
-        question = (
-            "SELECT user, term, count FROM grown JOIN growing USING (user) "
-            "JOIN choices USING (user) WHERE NOT paused ORDER BY user, id"
-        )
-        for user, term, count in self._ask(question):
+        for user, term, count in self._ask(
+            f"SELECT user, term, count {_GATHERED} ORDER BY user, id"
+        ):
             everybody.setdefault(user, {})[term] = count
         return everybody
 
     def rich(self, count: int) -> set[str]:
         """Return those whose profile grew to `count` terms or more, and who still want that."""
-        question = (
-            "SELECT user FROM grown JOIN growing USING (user) JOIN choices USING (user) "
-            "WHERE NOT paused GROUP BY user HAVING count(*) >= ?"
-        )
+        question = f"SELECT user {_GATHERED} GROUP BY user HAVING count(*) >= ?"
         return {user for (user,) in self._ask(question, count)}
 
     def pausing(self) -> set[str]:
         """Return those who have paused personalization: nobody may read their profile."""
-        return {user for (user,) in self._ask("SELECT user FROM choices WHERE paused")}
+        return {user for (user,) in self._ask("SELECT user FROM choices WHERE paused <> 0")}
 
     def gatherers(self) -> set[str]:
         """Return those who gathered terms, whether they still want that or not."""
@@ -366,17 +438,16 @@ class PeopleStore:
 
     def forget_grown(self, terms: Mapping[str, Collection[str] | None]) -> bool:
         """Remove the `terms` by user from what grew, all if they are None; return if any was."""
-        with self._changing() as people:
-            before = people.total_changes
-            for user, some in terms.items():
-                people.executemany(
-                    "DELETE FROM grown WHERE user = ? AND term = coalesce(?, term)",
-                    ((user, term) for term in ([None] if some is None else some)),
-                )
-            removed = people.total_changes > before
-        if removed:
-            self._wipe()
-        return removed
+        with self._removing(wiped=True) as people:
+            gone = people.executemany(
+                "DELETE FROM grown WHERE user = ? AND term = coalesce(?, term)",
+                (
+                    (user, term)
+                    for user, some in terms.items()
+                    for term in ([None] if some is None else some)
+                ),
+            )
+            return gone.rowcount > 0
 
     def begin_move(self, counts: Mapping[str, Mapping[str, int]], past: Container[str]) -> None:
         """Note that the `counts` of terms of users go into profiles, which is the next step.
@@ -401,13 +472,11 @@ class PeopleStore:
         # came between, and else it has not.
         if not self.moves():
             return
-        with self._changing() as people:
+        with self._changing(wiped=True) as people:
             noted = people.execute("SELECT id, user FROM moving JOIN grown USING (id)").fetchall()
             moved = [(number,) for number, user in noted if user in past]
             for removal in _MOVED:
                 people.executemany(removal, moved)
-        if moved:
-            self._wipe()
 
     def forget(self, *users: str, then: Callable[[bool], object] = lambda _known: None) -> None:
         """Remove every byte of `users`, and call `then` with whether there was any.
@@ -415,51 +484,37 @@ class PeopleStore:
         Their ids stay until `then` has ended, so that what a kill cuts short can be finished.
         """
         whose = [(user,) for user in users]
-        with self._changing() as people:
+        with self._removing() as people:
             removed = sum(people.executemany(removal, whose).rowcount for removal in _ALL)
-            people.executemany("INSERT INTO leaving VALUES (?)", whose if removed else ())
+            if removed:
+                people.executemany("INSERT INTO leaving VALUES (?)", whose)
         # Somebody who reads the file can keep the bytes from going, and nothing else.
         try:
             then(removed > 0)
-            with self._changing() as people:
-                people.executemany(_LEFT, whose)
-        finally:
+        except BaseException:
             self._wipe()
+            raise
+        with self._changing(wiped=True) as people:
+            people.executemany(_LEFT, whose)
 
     def leaving(self) -> set[str]:
         """Return who was removed here, and perhaps nowhere else, as a kill came."""
         return {user for (user,) in self._ask("SELECT user FROM leaving")}
 
     def _wipe(self) -> None:
-        """Erase what was removed from unused pages and from SQLite's log."""
-        with self._lock, self._plainly():
-            self._connection.execute("VACUUM")
-            ((busy, *_),) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        if busy:
-            raise UsageError(f"{self._name} is being read by others; remove again later")
+        with self._changing(wiped=True):
+            pass
 
-    # -- the file --------------------------------------------------------------------------------
-
-    @contextmanager
-    def _changing(self) -> Iterator[Connection]:
-        """Give a connection whose changes are made all together or not at all."""
-        with self._lock, self._plainly(), self._connection:
-            self._connection.execute("BEGIN IMMEDIATE")
-            yield self._connection
+    def _changing(self, *, wiped: bool = False) -> AbstractContextManager[Changing]:
+        return self._database.changing(wiped=wiped)
 
     def _ask(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self._lock, self._plainly():
-            return self._connection.execute(question, values).fetchall()
-
-    def _plainly(self) -> AbstractContextManager[None]:
-        return plainly(self._name, _REMEDY)
+        return self._database.ask(question, values)
 
 
-def _place(path: Path | None) -> object:
-    """Return which file is at `path`, without opening it; None if there is none."""
-    with suppress(OSError):
-        return path and (path.stat().st_dev, path.stat().st_ino)
-    return None
+def _is_taken(people: Changing, table: str, public: str) -> bool:
+    question = f"SELECT public FROM {table} WHERE public = ?"  # noqa: S608 our own names
+    return bool(people.execute(question, (public,)).fetchall())
 
 
 def has_ended(made: float, seen: float, now: float) -> bool:
@@ -467,6 +522,10 @@ def has_ended(made: float, seen: float, now: float) -> bool:
     return now - seen > IDLE or now - made > LONGEST
 
 
-def hash_token(token: str) -> bytes:
-    """Return the hash of a session's `token`; it is random enough to need no slow hash."""
-    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+def hash_token(token: str, key: str = "") -> bytes:
+    """Return the hash of a session's `token`, with the `key` of the operator if it is theirs."""
+    # A token is random enough to need no slow hash.
+    text = token.encode("utf-8", "replace")
+    if key:
+        return hmac.digest(key.encode("utf-8", "replace"), text, "sha256")
+    return hashlib.sha256(text).digest()

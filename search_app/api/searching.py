@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import finalize
 
 from anonymizer.model import ReleasedRow
+from index.backends import LuceneBackend
 from index.build import build_index as build
 from index.corpora.reading import read_documents
 from index.model import Account, Document, Index, SearchError
@@ -145,7 +146,7 @@ def build_index(documents: Any, path: Place | None = None, language: str = "en")
                 folder,
                 account=account,
                 language=language,
-                heap=settings.heap,
+                backend=LuceneBackend(settings.heap),
                 progress=progress,
             )
         made = _opened(folder, settings)

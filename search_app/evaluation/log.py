@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
-import threading
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..errors import UsageError
 from ..measures.precision import PoolPrecision
 from ..measures.significance import PeopleMean
-from ..workspace.tables import Schema, connect_to, fault_of, open_tables, plainly
+from ..settings import POSTGRESQL, Settings
+from ..workspace.folder import Workspace
+from ..workspace.postgresql import Server
+from ..workspace.tables import Place, Schema, SqliteTables, open_database, opening
 from .repeats import Repeats
 
 # Up to version 3 a search had a mix of cosine and BM25 in place of a rule.
@@ -57,7 +57,9 @@ DROP TABLE searches;
 CREATE INDEX modes_of_a_search ON ranked (search);
 """
 # In WAL mode NORMAL loses nothing to a kill; opening and syncing each time cost 1-25 ms.
-_SCHEMA = Schema(_TABLES, versions=range(2, 5), synchronous="NORMAL")
+_SCHEMA = Schema(
+    _TABLES, versions=range(2, 5), synchronous="NORMAL", name="log", remedy="delete it"
+)
 _ADD = """
 INSERT INTO ranked (search, at, mode, pool, found, rule, corpus, release,
                       ap, ap_at_10, ap_at_20, ap_c, plain)
@@ -67,26 +69,35 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 _SUMMARY = """
 WITH people AS (
     SELECT mode, pool, rule, corpus, release, count(*) AS n, sum(ap) AS s, sum(ap_at_10) AS at_10,
-           sum(ap_c) AS ap_c, count(ap_c) AS with_c, sum(plain) AS plain, count(plain) AS ranked
+           sum(ap_c) AS ap_c, count(ap_c) AS with_c, sum(plain) AS plain, count(plain) AS ordered
     FROM ranked
-    WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
-      AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
-    GROUP BY mode, pool, rule, corpus, release, ifnull(person_of(search), id)
+    WHERE (pool = :pool OR :pool IS NULL) AND (rule = :rule OR :rule IS NULL)
+      AND (corpus = :corpus OR :corpus IS NULL) AND (release = :release OR :release IS NULL)
+    GROUP BY mode, pool, rule, corpus, release, coalesce(person_of(search), id)
 )
-SELECT mode, pool, rule, corpus, release, sum(at_10) / sum(n), sum(ap_c) / sum(with_c),
-       1.0 * sum(plain) / sum(ranked), count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
+SELECT mode, pool, rule, corpus, release, sum(at_10) / sum(n),
+       sum(ap_c) / nullif(sum(with_c), 0), 1.0 * sum(plain) / nullif(sum(ordered), 0), count(*),
+       CAST(sum(n) AS INTEGER), sum(s), sum(s * s), sum(s * n), sum(n * n)
 FROM people GROUP BY mode, pool, rule, corpus, release
 ORDER BY corpus, release, pool, rule,
          CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode
 """
-_RECENT = """
-SELECT search, at, mode, pool, found, rule, corpus, release, ap, ap_at_10, ap_c, plain
-FROM ranked
-WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
-  AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+_LINE = "search, at, mode, pool, found, rule, corpus, release, ap, ap_at_10, ap_c, plain"
+_RECENT = f"""
+SELECT {_LINE} FROM ranked
+WHERE (pool = :pool OR :pool IS NULL) AND (rule = :rule OR :rule IS NULL)
+  AND (corpus = :corpus OR :corpus IS NULL) AND (release = :release OR :release IS NULL)
 ORDER BY id DESC LIMIT :count
-"""
-_AFTER = "SELECT * FROM ranked WHERE id > :last ORDER BY id LIMIT 1000"
+"""  # noqa: S608 our own names
+_ROW = (
+    "id, search, at, mode, pool, found, rule, corpus, release, ap, ap_at_10, ap_at_20, ap_c, plain"
+)
+_AFTER = f"SELECT {_ROW} FROM ranked WHERE id > :last ORDER BY id LIMIT 1000"  # noqa: S608
+# PostgreSQL can't call what knows people, so it gets their numbers with the question.
+_PERSON, _KNOWN = (
+    "person_of(search)",
+    "CAST(CAST(:known AS jsonb) ->> CAST(search AS text) AS BIGINT)",
+)
 
 
 class Entry(NamedTuple):
@@ -112,7 +123,7 @@ class Chosen(NamedTuple):
 
 
 ALL = Chosen()
-_Values = Mapping[str, object]
+_Values = Mapping[str, Any]
 NO_VALUES: _Values = {}
 
 
@@ -138,44 +149,34 @@ class LogSummary(NamedTuple):
         return all(value is None or getattr(self, name) == value for name, value in wanted)
 
 
+def place_of_log(workspace: Workspace, settings: Settings) -> Path | Server:
+    """Return where the log of `workspace` is by `settings`: in its file, or on a server."""
+    return Server(settings.postgresql) if settings.store == POSTGRESQL else workspace.log
+
+
 class PrecisionLog:
-    """A SQLite file, or memory without a path; any thread may call."""
+    """A SQLite file, a PostgreSQL server, or memory without a place; any thread may call."""
 
     # There are three connections: to append, to read, and to count through the whole log. So no
     # search waits for a page of the log, and no such page waits for a count.
 
-    def __init__(self, path: Path | None):
-        self._lock, self._looking, self._counting = (threading.Lock() for _ in range(3))
+    def __init__(self, place: Place):
         self.repeats = Repeats()
-        self._name = str(path or "the log in memory")
-        try:
-            self._connection = self._reader = self._counter = open_tables(path, _SCHEMA)
-            if path is None:
-                self._looking = self._counting = self._lock
-            else:
-                self._reader, self._counter = connect_to(path), connect_to(path)
-            for connection in (self._connection, self._reader, self._counter):
-                connection.row_factory = sqlite3.Row
-            # Whose searches they are must not get into a temporary file.
-            self._counter.execute("PRAGMA temp_store=MEMORY")
-            self._counter.create_function("person_of", 1, self.repeats.person)
-        except (OSError, sqlite3.OperationalError) as fault:
-            why = getattr(fault, "strerror", None) or fault
-            raise UsageError(
-                f"{path} can't be written ({why}); check free space and permissions"
-            ) from fault
-        except sqlite3.Error as fault:
-            raise UsageError(f"{path} can't be opened ({fault}); delete it") from fault
+        with opening(place, _SCHEMA.remedy):
+            self._writer = open_database(place, _SCHEMA)
+            self._reader, self._counter = self._writer.another(), self._writer.another()
+            self._knows = isinstance(self._counter, SqliteTables)
+            if isinstance(self._counter, SqliteTables):
+                self._counter.define("person_of", self.repeats.person)
 
     def __del__(self) -> None:
-        if hasattr(self, "_connection"):
+        if hasattr(self, "_counter"):
             self.close()
 
     def close(self) -> None:
-        """Close the file."""
-        self._counter.close()
-        self._reader.close()
-        self._connection.close()
+        """Close the file, or the connections."""
+        for one in (self._counter, self._reader, self._writer):
+            one.close()
 
     def add(self, entries: Iterable[Entry], user: str = "", search: object = ()) -> None:
         """Append the `entries` of one `search` by `user`, one for each mode, in one transaction.
@@ -204,12 +205,11 @@ class PrecisionLog:
             )
             for e in entries
         ]
-        with self._plainly(self._lock), self._connection as connection:
-            connection.execute("BEGIN IMMEDIATE")  # another process may number a search, too
+        with self._writer.changing() as change:  # another process may number a search, too
             if number is None:
-                (last,) = connection.execute("SELECT max(search) FROM ranked").fetchone()
+                ((last,),) = change.execute("SELECT max(search) FROM ranked").fetchall()
                 number = (last or 0) + 1
-            connection.executemany(_ADD, [(number, *row) for row in rows])
+            change.executemany(_ADD, [(number, *row) for row in rows])
         return number
 
     def summary(self, chosen: Chosen = ALL) -> list[LogSummary]:
@@ -222,9 +222,10 @@ class PrecisionLog:
             means.append(LogSummary._make((*place, *shown)))
         return means
 
-    def recent(self, count: int, chosen: Chosen = ALL) -> list[sqlite3.Row]:
-        """Return the last `count` rows of the `chosen` searches, newest first."""
-        return self.ask(_RECENT, {**chosen._asdict(), "count": count})
+    def recent(self, count: int, chosen: Chosen = ALL) -> list[_Values]:
+        """Return the last `count` lines of the `chosen` searches, newest first."""
+        lines = self.ask(_RECENT, {**chosen._asdict(), "count": count})
+        return [dict(zip(_LINE.split(", "), line, strict=True)) for line in lines]
 
     def last(self) -> int:
         """Return the id of the last row; 0 if there is none."""
@@ -233,33 +234,25 @@ class PrecisionLog:
 
     def check(self) -> int:
         """Return how many rows there are; raise if the file is damaged."""
-        with self._plainly(self._counting):
-            if fault := fault_of(self._counter):
-                raise sqlite3.DatabaseError(fault)
+        self._counter.check()
         ((count,),) = self.ask_whole("SELECT count(*) FROM ranked")
         return int(count)
 
-    def ask(self, question: str, values: Mapping[str, object] = NO_VALUES) -> list[sqlite3.Row]:
+    def ask(self, question: str, values: _Values = NO_VALUES) -> list[Any]:
         """Return the rows of `question`, a SELECT with `values`."""
-        with self._plainly(self._looking):
-            return self._reader.execute(question, values).fetchall()
+        return self._reader.ask(question, values)
 
-    def ask_whole(
-        self, question: str, values: Mapping[str, object] = NO_VALUES
-    ) -> list[sqlite3.Row]:
+    def ask_whole(self, question: str, values: _Values = NO_VALUES) -> list[Any]:
         """Return the rows of `question`, a SELECT that may read the whole log."""
-        with self._plainly(self._counting):
-            return self._counter.execute(question, values).fetchall()
+        if not self._knows and _PERSON in question:
+            known = json.dumps(self.repeats.numbers())
+            question, values = question.replace(_PERSON, _KNOWN), {**values, "known": known}
+        return self._counter.ask(question, values)
 
-    @contextmanager
-    def _plainly(self, lock: threading.Lock) -> Iterator[None]:
-        """Hold `lock`, and turn errors of the database into one line."""
-        with plainly(self._name, "delete it"), lock:
-            yield
-
-    def rows(self) -> Iterator[sqlite3.Row]:
+    def rows(self) -> Iterator[_Values]:
         """Yield all rows, oldest first; they are read a thousand at a time."""
         last = 0
         while rows := self.ask(_AFTER, {"last": last}):
-            yield from rows
-            last = rows[-1]["id"]
+            for row in rows:
+                yield dict(zip(_ROW.split(", "), row, strict=True))
+            last = rows[-1][0]

@@ -18,12 +18,12 @@ STEP = 0.1  # width of a class of differences
 STEPS = 10  # classes on each side of no difference
 _LATEST = """
 SELECT pool, rule, corpus, release FROM ranked
-WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
-  AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+WHERE (pool = :pool OR :pool IS NULL) AND (rule = :rule OR :rule IS NULL)
+  AND (corpus = :corpus OR :corpus IS NULL) AND (release = :release OR :release IS NULL)
   AND search = (
     SELECT search FROM ranked
-    WHERE (:pool IS NULL OR pool = :pool) AND (:rule IS NULL OR rule = :rule)
-      AND (:corpus IS NULL OR corpus = :corpus) AND (:release IS NULL OR release = :release)
+    WHERE (pool = :pool OR :pool IS NULL) AND (rule = :rule OR :rule IS NULL)
+      AND (corpus = :corpus OR :corpus IS NULL) AND (release = :release OR :release IS NULL)
     ORDER BY id DESC LIMIT 1
   )
 ORDER BY id LIMIT 1
@@ -46,17 +46,19 @@ WITH chosen AS (
 )
 , people AS (
     SELECT mode, point, min(at) AS since, max(at) AS until, count(*) AS n, sum(ap) AS s
-    FROM points CROSS JOIN ranked ON search BETWEEN first AND last
-    WHERE pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
-    GROUP BY point, mode, ifnull(person_of(search), id)
+    FROM points CROSS JOIN ranked
+    WHERE search BETWEEN first AND last
+      AND pool = :pool AND rule = :rule AND corpus = :corpus AND release = :release
+    GROUP BY point, mode, coalesce(person_of(search), id)
 )
 SELECT mode, point, min(since), max(until),
-       count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
+       count(*), CAST(sum(n) AS INTEGER), sum(s), sum(s * s), sum(s * n), sum(n * n)
 FROM people GROUP BY point, mode
 ORDER BY CASE mode WHEN 'none' THEN 0 WHEN 'own' THEN 1 WHEN 'group' THEN 2 ELSE 3 END, mode, point
 """
 # Group minus plain is the gain of the group; own minus group is its cost. A group's row has its own
 # release in the log; the other modes of the search have the name of the first release.
+# The factor rounds halves away from zero, whatever a database does with halves.
 # First come the sums over people, where the step is NULL, then how many searches each step has.
 _DIFFERENCES = """
 WITH grouped AS (
@@ -71,14 +73,16 @@ WITH grouped AS (
     WHERE other.mode IN ('none', 'own')
 ), people AS (
     SELECT costs, mode, count(*) AS n, sum(more) AS s
-    FROM pairs GROUP BY costs, mode, ifnull(person_of(search), search)
+    FROM pairs GROUP BY costs, mode, coalesce(person_of(search), search)
 )
-SELECT costs, mode, NULL AS step, count(*), sum(n), sum(s), sum(s * s), sum(s * n), sum(n * n)
+SELECT costs, mode, NULL AS step, count(*),
+       CAST(sum(n) AS INTEGER), sum(s), sum(s * s), sum(s * n), sum(n * n)
 FROM people GROUP BY costs, mode
 UNION ALL
-SELECT costs, mode, CAST(round(more * :steps) AS INTEGER) AS step, count(*), 0, 0, 0, 0, 0
+SELECT costs, mode, CAST(round(more * :steps * 1.000000001) AS INTEGER) AS step, count(*),
+       0, 0, 0, 0, 0
 FROM pairs GROUP BY costs, mode, step
-ORDER BY costs, mode, step
+ORDER BY costs, mode, step NULLS FIRST
 """
 
 

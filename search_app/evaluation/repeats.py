@@ -49,6 +49,12 @@ class Repeats:
         """Return a hash of the person who made the search `number`; None if that is not known."""
         return self._people.get(number)
 
+    def numbers(self) -> dict[int, int]:
+        """Return the number of a person for each search whose person is known; all are below 0."""
+        with self.lock:
+            people = {person: -at for at, person in enumerate({*self._people.values()}, 1)}
+            return {number: people[person] for number, person in self._people.items()}
+
     def forget(self, user: str) -> None:
         """Keep nothing about `user`."""
         gone = self._hash(user)

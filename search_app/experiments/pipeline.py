@@ -21,7 +21,7 @@ from anonymizer.arrays import Floats, Ints, Marks
 from anonymizer.deletion.histories import OnPass, unheard
 from anonymizer.errors import Unsatisfiable
 from anonymizer.marketing.table import MarketingTable
-from anonymizer.measures.retrieval import TermSet, patterns_of
+from anonymizer.measures.patterns import TermSet, patterns_of
 from anonymizer.measures.vocabulary import LENGTHS
 from anonymizer.methods import promise_of
 from anonymizer.methods.method import Inputs

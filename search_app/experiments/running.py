@@ -21,11 +21,11 @@ from anonymizer.storage.files import sweep_for
 from anonymizer.terms.counting import TermCounter
 from anonymizer.terms.wordnet import open_wordnet
 from index.manifest import read_manifest
-from index.opening import open_index
 
 from ..errors import UsageError, plain_when_writing
 from ..evaluation.relevance import Relevance
 from ..settings import Settings
+from ..workspace.opening import open_by
 from . import kept_units
 from .data import Data
 from .design import Experiment, Unit, units_of
@@ -220,26 +220,20 @@ def _prepared(
     experiment: Experiment, units: Sequence[Unit], sources: Sources, settings: Settings
 ) -> Data:
     """Return the data of `experiment`: read the log, and search its held-out queries once."""
-    lucene, _ = open_index(
-        sources.index,
-        heap=settings.heap,
-        k1=settings.k1,
-        b=settings.b,
-        title_boost=settings.title_boost,
-    )
+    index, _ = open_by(sources.index, settings)
     try:
         return prepare(
             sources.log(),
             sources.counter(),
-            lambda queries, limit: lucene.pools(queries, limit, threads=2),
+            lambda queries, limit: index.pools(queries, limit, threads=2),
             experiment.inputs,
             units,
             sources.table(),
             sources.sensitive,
-            Labelled(sources.relevance(), lucene.ids) if sources.relevance else None,
+            Labelled(sources.relevance(), index.ids) if sources.relevance else None,
         )
     finally:
-        lucene.close()
+        index.close()
 
 
 def _affordable(workers: int, data: Data) -> int:
@@ -260,14 +254,14 @@ def _runs(
     """Return the files with the orders of the variants called `names`, by documents' ids."""
     if not names:
         return {}
-    lucene, _ = open_index(place.index, heap=settings.heap)
+    index, _ = open_by(place.index, settings)
     try:
         pools = data.questions.pools
         ids = np.full(int(pools.max()) + 1, "", dtype=np.object_)
         rows = np.unique(pools[pools >= 0])
-        ids[rows] = lucene.ids(rows)
+        ids[rows] = index.ids(rows)
     finally:
-        lucene.close()
+        index.close()
     return run_files(outcomes, names, open_world(data, place), ids)
 
 

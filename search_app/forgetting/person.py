@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from anonymizer.profiles.rare_terms import person_of
 
-from ..accounts.database import FILE
+from ..accounts.database import kept_people
 from ..accounts.store import PeopleStore
 from ..errors import UsageError
 from ..settings import Settings
@@ -78,7 +78,7 @@ def forget(
     was_cut_short = is_cut_short(workspace)
     with (
         workspace.writing("forget"),
-        _opened(workspace, store) as accounts,
+        _opened(workspace, settings, store) as accounts,
         Replacement(workspace) as replacement,
     ):
         people = people if terms else people | accounts.leaving()
@@ -101,7 +101,7 @@ def forget(
         def carry_out(known_to_store: bool) -> None:
             nonlocal done
             if known_to_store:
-                done = done._replace(changed=(*done.changed, FILE))
+                done = done._replace(changed=(*done.changed, accounts.file))
             if replacement.replaced or replacement.removed or was_cut_short:
                 replacement.carry_out(**current)
             elif not known_to_store:
@@ -114,7 +114,7 @@ def forget(
             accounts.forget(*people, then=carry_out)
         else:
             carry_out(accounts.forget_grown(dict.fromkeys(people, gone)))
-        if store is None and FILE in done.changed and workspace.stamp():
+        if store is None and accounts.file in done.changed and workspace.stamp():
             # A server of this workspace has prepared searches of them; a new state has nothing.
             workspace.make_current()
         done = done._replace(damaged=note_withdrawn(workspace, left))
@@ -134,13 +134,14 @@ def _refuse_sessions(known: Sequence[KnownProfiles], people: Set[str]) -> None:
 
 
 @contextmanager
-def _opened(workspace: Workspace, store: PeopleStore | None) -> Iterator[PeopleStore]:
+def _opened(
+    workspace: Workspace, settings: Settings, store: PeopleStore | None
+) -> Iterator[PeopleStore]:
     """Give `store`, or the one of `workspace`, which is empty if there is no file."""
     if store is not None:
         yield store
         return
-    path = workspace.root / FILE
-    with closing(PeopleStore(path if path.exists() else None)) as own:
+    with closing(PeopleStore(kept_people(workspace.root, settings))) as own:
         yield own
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from anonymizer.arrays import Ints
 from anonymizer.model import Profiles, ReleasedRow
-from anonymizer.rows.closest import Choice, closest_row
+from anonymizer.rows.closest import Choice, closest_row, nearest
 
 NEWCOMER = "newcomer"  # stands in place of a user id
 NAMED = 5  # terms named in a line
@@ -52,10 +53,18 @@ class Newcomer:
         return {**choice, "users": users, "notice": self.notice or None}
 
 
-def welcome(profile: Profiles, rows: Profiles, sizes: Ints) -> Newcomer:
-    """Return the row of `rows` that is closest to the one `profile`, with the reasons."""
-    choice = closest_row(profile.at(0), rows)
-    if choice.row is None:
-        return Newcomer(choice, None)
-    row = ReleasedRow(rows.users[choice.row], int(sizes[choice.row]), rows.at(choice.row))
-    return Newcomer(choice, row)
+def welcome(profile: Profiles, shards: Iterable[tuple[Profiles, Ints]]) -> tuple[Newcomer, int]:
+    """Return the row that is closest to the one `profile`, and the number of its shard.
+
+    The rows and their sizes come in `shards`, of which one at a time is needed.
+    """
+    choices, rows, known = list[Choice](), list[ReleasedRow | None](), set[str]()
+    for some, sizes in shards:
+        choice, own = closest_row(profile.at(0), some), some.in_order()
+        known.update(own.terms)
+        choices.append(choice)
+        at = choice.row
+        row = None if at is None else ReleasedRow(some.users[at], int(sizes[at]), some.at(at))
+        rows.append(row)
+    shard, choice = nearest(choices, len({*profile.terms} - known))
+    return Newcomer(choice, rows[shard]), shard

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..accounts.database import FILE as PEOPLE
+from ..accounts.database import kept_people
 from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
@@ -74,13 +74,15 @@ def checkup(settings: Settings) -> Iterator[Check]:
     else:
         advice = "" if size >= _LEAST_MEMORY else "close something: 1.5 GB wanted"
         yield Check("memory", f"{size / 1e9:.1f} GB free", advice)
-    for kind in _ARTEFACTS:
-        yield guarded(kind, partial(_artefact, workspace, kind), "make it again")
+    yield from _cluster(workspace, settings)
+    index: dict[str, Callable[[Path], str]] = {"index": partial(_index, settings=settings)}
+    for kind, look in {**index, **_ARTEFACTS}.items():
+        yield guarded(kind, partial(_artefact, workspace, kind, look), "make it again")
     yield guarded("waiting", partial(_waiting, workspace, settings), "see: veilsearch verify")
-    yield from _other_indexes(workspace)
+    yield from _other_indexes(workspace, settings)
     yield guarded("town", partial(_town, workspace), "write it again: veilsearch town -o LOG.tsv")
-    yield guarded("log", partial(_log, workspace), f"delete {workspace.log}")
-    yield guarded("people", partial(_people, workspace), "restore it from a copy")
+    yield guarded("log", partial(_log, workspace, settings), f"delete {workspace.log}")
+    yield guarded("people", partial(_people, workspace, settings), "restore it from a copy")
     yield guarded("ledger", partial(_ledger, workspace), "restore it from a copy")
     yield guarded("published", partial(_published, workspace), "publish it again")
     yield guarded("runs", partial(_runs, workspace), "run the experiment again")
@@ -143,7 +145,25 @@ def _disk(folder: Path) -> Check:
     return Check("disk", room, "" if free >= _LEAST_DISK else "free at least 1 GB")
 
 
-def _artefact(workspace: Workspace, kind: str) -> str:
+def _cluster(workspace: Workspace, settings: Settings) -> Iterator[Check]:
+    """Yield the checks of the cluster that searches, and of the current index in it."""
+    from index.backends import OpenSearchBackend
+    from index.inspection import cluster_checks
+
+    from ..workspace.opening import backend_of
+
+    backend, folder = backend_of(settings), None
+    if not isinstance(backend, OpenSearchBackend):
+        return
+    with suppress(UsageError):  # there is none yet, or the check of the index reports it
+        folder = workspace.find("index")
+    with closing(backend.cluster):
+        # Many lines of one kind: what they say names its subject.
+        for _, look in cluster_checks(folder, backend):
+            yield guarded("cluster", look, "see the cluster's log")
+
+
+def _artefact(workspace: Workspace, kind: str, what: Callable[[Path], str]) -> str:
     from ..workspace.opening import as_of_one_moment
 
     # An update may replace and remove the artefact while it is read: then look again.
@@ -151,12 +171,12 @@ def _artefact(workspace: Workspace, kind: str) -> str:
         if not getattr(workspace.current(), kind):
             return "none yet"
         path = workspace.find(kind)
-        return f"{_ARTEFACTS[kind](path)}: {path}"
+        return f"{what(path)}: {path}"
 
     return as_of_one_moment(workspace, look)
 
 
-def _other_indexes(workspace: Workspace) -> Iterator[Check]:
+def _other_indexes(workspace: Workspace, settings: Settings) -> Iterator[Check]:
     """Yield a check of each index that is not current: `search --index` serves any of them."""
     from ..workspace.opening import as_of_one_moment
 
@@ -169,18 +189,21 @@ def _other_indexes(workspace: Workspace) -> Iterator[Check]:
 
         def look(name: str = name) -> str:
             folder = workspace.index_named(name)
-            return f"{_index(folder)}: {folder}"
+            return f"{_index(folder, settings)}: {folder}"
 
         seen = partial(as_of_one_moment, workspace, look)
         yield guarded("index", seen, _for_name(_REBUILD, name))
 
 
-def _index(folder: Path) -> str:
+def _index(folder: Path, settings: Settings) -> str:
     from index.inspection import inspect_index
     from index.lucene.java import RENAME
     from index.manifest import read_manifest
 
-    faults = inspect_index(folder)
+    from ..workspace.opening import backend_of
+
+    backend = backend_of(settings)
+    faults = inspect_index(folder, backend)
     if faults:
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
         # A file name may hold a semicolon, so only a known remedy is split off.
@@ -189,10 +212,13 @@ def _index(folder: Path) -> str:
             fault, remedy = faults[0], _REBUILD
         raise FailedCheck(f"{fault}{more}", _for_name(remedy, name_of(folder)))
     counts = read_manifest(folder)["counts"]
-    return (
-        f"{counts['documents']:,} documents, every checksum right, Lucene's CheckIndex finds "
-        "no fault, every document the same in Lucene and in the forward index"
+    whole = (
+        "Lucene's CheckIndex finds no fault, every document the same in Lucene and in the forward "
+        "index"
+        if backend.name == "Lucene"
+        else "the same fill in OpenSearch"
     )
+    return f"{counts['documents']:,} documents, every checksum right, {whole}"
 
 
 def _for_name(remedy: str, name: str) -> str:
@@ -255,30 +281,33 @@ def _town(workspace: Workspace) -> str:
     return f"{len(truth['users']):,} invented people"
 
 
-def _log(workspace: Workspace) -> str:
-    from ..evaluation.log import PrecisionLog
+def _log(workspace: Workspace, settings: Settings) -> str:
+    from ..evaluation.log import PrecisionLog, place_of_log
 
-    if not workspace.log.exists():
+    place = place_of_log(workspace, settings)
+    if isinstance(place, Path) and not place.exists():
         return "none yet"
-    return f"{PrecisionLog(workspace.log).check():,} searches: {workspace.log}"
+    return f"{PrecisionLog(place).check():,} searches: {place}"
 
 
-def _people(workspace: Workspace) -> str:
+def _people(workspace: Workspace, settings: Settings) -> str:
     from ..accounts.store import PeopleStore
 
-    path = workspace.root / PEOPLE
-    if not path.exists():
+    place = kept_people(workspace.root, settings)
+    if place is None:
         return "nobody has signed in or chosen anything yet"
-    # Looked at before the store is opened, as opening closes the file to others.
-    _refuse_open(path)
-    with closing(PeopleStore(path)) as store:
+    workspace.refuse_copy()
+    if isinstance(place, Path):
+        # Looked at before the store is opened, as opening closes the file to others.
+        _refuse_open(place)
+    with closing(PeopleStore(place)) as store:
         if left := store.leaving():
             people = count(len(left), "person was", "people were")
             raise FailedCheck(
                 f"{people} not forgotten everywhere, because a command was killed",
                 "start the server, or run veilsearch forget again",
             )
-        return f"{count(store.check(), 'person has', 'people have')} a code: {path}"
+        return f"{count(store.check(), 'person has', 'people have')} a code: {place}"
 
 
 def _refuse_open(path: Path) -> None:
@@ -337,7 +366,6 @@ def _runs(workspace: Workspace) -> str:
 
 
 _ARTEFACTS: dict[str, Callable[[Path], str]] = {
-    "index": _index,
     "profiles": _profiles,
     "release": _release,
 }

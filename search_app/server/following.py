@@ -43,17 +43,23 @@ def serve_live(serving: Serving, live: Live, host: str, port: int) -> None:
 @contextmanager
 def followed_app(serving: Serving, live: Live) -> Iterator[Flask]:
     """Give the application that serves `live`, which follows the workspace of `serving`."""
-    with following(live, serving.workspace, serving.open) as follower:
+    with following(live, serving.workspace, serving.open, serving.fetch) as follower:
         serving.follow = follower.follow_now
         yield create_app(live)
 
 
 @contextmanager
 def following(
-    live: Followed[T], workspace: Workspace, open_state: Callable[[], T]
+    live: Followed[T],
+    workspace: Workspace,
+    open_state: Callable[[], T],
+    fetch: Callable[[], object] = lambda: None,
 ) -> Iterator[Follower[T]]:
-    """Give a thread that keeps `live` at the state of `workspace`, which `open_state` opens."""
-    follower = Follower(live, workspace, open_state, console.say)
+    """Give a thread that keeps `live` at the state of `workspace`, which `open_state` opens.
+
+    `fetch` is called now and then, to change the workspace if something elsewhere has changed.
+    """
+    follower = Follower(live, workspace, open_state, console.say, fetch)
     follower.start()
     try:
         yield follower
@@ -101,14 +107,19 @@ class Follower(Generic[T]):
     """A thread that keeps what is served at the state of its workspace."""
 
     def __init__(
-        self, live: Followed[T], workspace: Workspace, open_state: Callable[[], T], say: Say
+        self,
+        live: Followed[T],
+        workspace: Workspace,
+        open_state: Callable[[], T],
+        say: Say,
+        fetch: Callable[[], object] = lambda: None,
     ):
+        self._fetch = fetch
         self._live = live
         self._workspace = workspace
         self._open = open_state
         self._say = say
-        self._served = live.state
-        self._failed: object = self._served
+        self._failed: object = ()  # the state that could not be opened; no state is ()
         self._pause = self._again = 0.0
         self._faults: set[str] = set()
         self._looking = threading.RLock()  # reentrant, as `follow_now` calls `look`
@@ -129,6 +140,7 @@ class Follower(Generic[T]):
             try:
                 self.look()
                 self._live.settle()
+                self._fetch()
             # If the thread ended, the old index would be served for ever.
             except Exception as fault:
                 kind = type(fault).__name__  # its text may name people
@@ -140,7 +152,8 @@ class Follower(Generic[T]):
         """Serve the current state if it is new, and close sites that no request uses any more."""
         with self._looking:
             state = self._workspace.stamp()
-            if state != self._served and (state != self._failed or time.monotonic() >= self._again):
+            served, waits = self._live.state, time.monotonic() < self._again
+            if state != served and not (state == self._failed and waits):
                 self._follow(state)
             self._live.close_unused()
 
@@ -149,7 +162,7 @@ class Follower(Generic[T]):
         with self._looking:
             self._again = 0.0
             self.look()
-            if self._failed != self._served:
+            if self._failed != ():
                 raise UsageError(
                     "the workspace has changed, but the server can't open its new state and until "
                     "then searches in plain order only; see: veilsearch doctor"
@@ -177,5 +190,5 @@ class Follower(Generic[T]):
         if self._ended.is_set():
             return
         self._live.switch(site)
-        self._served = self._failed = site.state
+        self._failed = ()
         self._try_to_say(f"The workspace was updated; served from now on: {site.parts}")

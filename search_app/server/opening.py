@@ -21,12 +21,12 @@ from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.releases import read_hash
 
 from ..accounts.admission import access_of, refuse_private
-from ..accounts.database import FILE as PEOPLE
+from ..accounts.database import place_of_people
 from ..accounts.store import PeopleStore
 from ..accounts.transcripts import Transcripts
 from ..disclosure.kinds import name_of
 from ..errors import UsageError
-from ..evaluation.log import PrecisionLog
+from ..evaluation.log import PrecisionLog, place_of_log
 from ..lesson.releases import DialReleases
 from ..search.modes import FURTHER, Modes
 from ..search.request import COSINE, EVIDENCE, rule_of
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ..workspace.ledger import Noted
 
 Say = Callable[[str], object]
+FETCH_EVERY = 2.0  # seconds between two looks for a later fill in a cluster
 
 
 class Serving:
@@ -58,6 +59,7 @@ class Serving:
         self.follow: Callable[[], object] = lambda: None  # serves the current state at once
         self.building: Callable[[], Sequence[str]] = tuple  # releases of the dial under way
         self._say = say
+        self._fetch_at = 0.0
         self._loopback = loopback
         self._messages: set[str] = set()
         self._transcripts = Transcripts()
@@ -67,14 +69,14 @@ class Serving:
     def _log(self) -> PrecisionLog:
         """Open the log; if that fails, serve all the same and keep the log in memory."""
         try:
-            return PrecisionLog(self.workspace.log)
+            return PrecisionLog(place_of_log(self.workspace, self.settings))
         except UsageError as fault:
             self._say(f"{fault}. Until then, average precision is kept in memory only.")
             return PrecisionLog(None)
 
     @cached_property
     def _people_file(self) -> PeopleStore:
-        return PeopleStore(self.workspace.root / PEOPLE)
+        return PeopleStore(place_of_people(self.workspace.root, self.settings))
 
     @cached_property
     def _people_in_memory(self) -> PeopleStore:
@@ -100,12 +102,22 @@ class Serving:
             refuse_private(self.settings)
         return access
 
+    def fetch(self) -> None:
+        """Copy a later fill of the index that another host made in a cluster, if there is one."""
+        if self.settings.search.backend != "lucene" and time.monotonic() >= self._fetch_at:
+            from ..tasks.indexing import copy_later_index
+
+            # Before the look: a cluster that does not answer is not asked again at once.
+            self._fetch_at = time.monotonic() + FETCH_EVERY
+            copy_later_index(self.settings)
+
     def open(self) -> Site:
         """Return all that the pages show, as it is at one moment, with a warm engine."""
         return as_of_one_moment(self.workspace, self._open_once, lambda site: site.close())
 
     def _open_once(self) -> Site:
         """Open all that the pages show. People are listed only if they are invented."""
+        self.workspace.refuse_copy()
         self._finish_forgetting()
         state, truth = self.workspace.stamp(), self.workspace.truth()
         access = self._access()
@@ -183,6 +195,7 @@ class Serving:
             examples=examples,
             state=state,
             close=opened.close,
+            refuse_copy=self.workspace.refuse_copy,
             store=store,
             transcripts=self._transcripts,
             origins=self._origins(opened),

@@ -9,6 +9,7 @@ no process reads them any more: then the log is emptied.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import queue
@@ -17,9 +18,9 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -29,6 +30,7 @@ from ..workspace.tables import BUSY, Schema, connect_to, fault_of, open_tables
 from .design import KEEP_QUERIES
 
 FILE = "study.sqlite"
+LOCK = ".serving"  # which only the process that serves the study holds
 ROOM = ".export"  # a folder next to it, as long as an export works
 _TABLES = """
 CREATE TABLE IF NOT EXISTS participants (
@@ -124,6 +126,20 @@ class StudyStanding(NamedTuple):
 
 
 _COLUMNS = "id, cell, seed, step, consent, opt_ins, person, profile, seen, finished"
+
+
+@contextmanager
+def only_server(folder: Path) -> Iterator[None]:
+    """Let one process at a time serve the study in `folder`."""
+    # What participants typed and ticked, and whether the door is open, one process knows.
+    with (folder / LOCK).open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as fault:
+            raise UsageError(
+                f"{folder} is being served by another process; a study has one server"
+            ) from fault
+        yield
 
 
 class StudyStore:

@@ -16,7 +16,7 @@ from anonymizer.storage.parts import read_cohorts
 from anonymizer.storage.profiles import fingerprint, read_profiles, write_profiles
 from anonymizer.storage.releases import read_input_hash
 
-from ..accounts.database import FILE
+from ..accounts.database import place_of_people
 from ..accounts.store import PeopleStore
 from ..disclosure.numbers import count
 from ..errors import UsageError
@@ -113,7 +113,7 @@ def profiles_of_searches(settings: Settings) -> dict[str, Any]:
     before = read_profiles(path) if current.profiles else None
     made_from = fingerprint(before) if before else ""
     growth = growth_of(workspace, made_from, settings)
-    with closing(PeopleStore(workspace.root / FILE)) as store:
+    with closing(PeopleStore(place_of_people(workspace.root, settings))) as store:
         counts, known = store.all_grown(), {*before.users} if before else set()
         grown = newcomers(growth, counts, known)
         if not grown:

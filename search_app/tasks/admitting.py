@@ -29,7 +29,7 @@ from anonymizer.storage.releases import add_cohort, people_of, read_input_hash, 
 from anonymizer.storage.uniting import united
 from anonymizer.verification.judge import verify_newest
 
-from ..accounts.database import FILE
+from ..accounts.database import kept_people, place_of_people
 from ..accounts.store import PeopleStore
 from ..disclosure.numbers import count
 from ..errors import UsageError
@@ -130,7 +130,7 @@ def admit(workspace: Workspace, settings: Settings, *, dry_run: bool = False) ->
             follow_profiles(workspace, made_from, now, replacement, but=folder)
         add_cohort(cohorts, staged, cohort, seed=seed, input_hash=now)
         _refuse_breach(staged, waiting, now, replacement.scratch)
-        with _moving(workspace, who):
+        with _moving(workspace, settings, who):
             replacement.carry_out()
     note_made(workspace, folder, ADMITTED)
     return done
@@ -184,9 +184,10 @@ def _who_waits(
     path = workspace.find("profiles")
     others = read_others(path, there)
     known = frozenset(there).union(others.users if others else ())
-    if not (workspace.root / FILE).exists():
+    place = kept_people(workspace.root, settings)
+    if place is None:
         return _Waiting(others, None, {}, known)
-    with closing(PeopleStore(workspace.root / FILE)) as store:
+    with closing(PeopleStore(place)) as store:
         counts, others = store.all_grown(), _without(others, store.pausing())
     growth = Growth(choices_of(path, made_from), settings)
     grown = newcomers(growth, counts, known)
@@ -197,13 +198,13 @@ def _who_waits(
 
 
 @contextmanager
-def _moving(workspace: Workspace, who: _Waiting) -> Iterator[None]:
+def _moving(workspace: Workspace, settings: Settings, who: _Waiting) -> Iterator[None]:
     """Let what grew of those `who` wait move from the store into profiles, which the body does."""
     if who.grown is None:
         yield
         return
     # What is noted here tells after a kill whether it has moved, so that no term counts twice.
-    with closing(PeopleStore(workspace.root / FILE)) as store:
+    with closing(PeopleStore(place_of_people(workspace.root, settings))) as store:
         store.begin_move(who.counts, who.known)
         yield
         store.settle(who.known.union(who.grown.users))

@@ -16,7 +16,7 @@ from ..workspace.folder import RELEASE, Workspace, write_whole
 from ..workspace.profile_choices import ProfilingChoices
 from .indexing import Corpus, build_index_of
 from .profiling import write_profiles_of
-from .releasing import write_release_of
+from .releasing import ReleaseRequest, write_release_of
 from .serving import serve_release
 from .town import write_town
 from .warming import warming
@@ -86,10 +86,8 @@ def build(workspace: Workspace, settings: Settings) -> Iterator[str]:
     made = write_release_of(
         profiles,
         release,
-        method=DEFAULT_METHOD,
-        parameters=PARAMETERS,
-        seed=SEED,
-        settings=settings,
+        ReleaseRequest(DEFAULT_METHOD, PARAMETERS, SEED),
+        settings,
     )
     serve_release(workspace, release, profiles)
     facts = made["facts"]

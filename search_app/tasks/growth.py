@@ -15,7 +15,7 @@ from anonymizer.model import Profiles
 from anonymizer.storage.profiles import fingerprint, read_profiles
 from anonymizer.terms.counting import TermCounter
 
-from ..accounts.database import FILE
+from ..accounts.database import kept_people
 from ..accounts.store import PeopleStore
 from ..settings import Settings
 from ..workspace.folder import Workspace
@@ -108,25 +108,25 @@ def laid_over(
     workspace: Workspace, settings: Settings, profiles: Profiles
 ) -> Callable[[str, Mapping[str, float]], Mapping[str, float]]:
     """Return what lays over one of the `profiles` of `workspace` what grew of its person."""
-    store_path = workspace.root / FILE
-    if not store_path.exists():
+    place = kept_people(workspace.root, settings)
+    if place is None:
         return lambda _user, past: past
     path = workspace.find("profiles")
     made_from = noted_fingerprint(path) or fingerprint(profiles)
     growth = growth_of(workspace, made_from, settings)
-    store = PeopleStore(store_path)
+    store = PeopleStore(place)
     store.settle(profiles.row_of)
     return lambda user, past: growth.over(past, store.grown(user))
 
 
-def settle_growth(workspace: Workspace) -> None:
+def settle_growth(workspace: Workspace, settings: Settings) -> None:
     """Remove from the store what has moved into the profiles of `workspace`.
 
     It is called before people get profiles. The caller holds the lock of `workspace`.
     """
-    path, profiles = workspace.root / FILE, workspace.current().profiles
-    if path.exists():
-        with closing(PeopleStore(path)) as store:
+    place, profiles = kept_people(workspace.root, settings), workspace.current().profiles
+    if place is not None:
+        with closing(PeopleStore(place)) as store:
             if store.moves():
                 users = read_profiles(workspace.root / profiles).users if profiles else ()
                 store.begin_move({}, {*users})

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from anonymizer.terms.wordnet import open_wordnet
-from index.build import build_index, update_index
+from index.backends import OpenSearchBackend, language_of
+from index.build import build_index, copy_index, update_index
 from index.corpora.files import corpus_files
 from index.corpora.irds import read_dataset
 from index.corpora.reading import read_documents, wordnet_entries
 from index.lucene.searching import K1, B
 from index.manifest import read_manifest
 from index.model import Account, Document, NothingChanged
-from index.opening import language_of
 from index.sources import changes_of, read_sources
 
 from .. import console
 from ..errors import UsageError
 from ..settings import Settings
+from ..workspace.builds import name_of
 from ..workspace.folder import Workspace
+from ..workspace.opening import backend_of
 from ..workspace.profile_choices import analysis, usual_terms
 
 
@@ -41,7 +44,35 @@ def build_index_of(corpus: Corpus, name: str, settings: Settings) -> dict[str, A
     workspace, account = Workspace(settings.workspace), Account()
     folder = workspace.new_index(name)
     manifest = _built(corpus, folder, account, settings)
-    return _switched(workspace, manifest, account, folder)
+    return _switched(workspace, manifest, account, folder, settings)
+
+
+def copy_index_of(name: str, settings: Settings) -> dict[str, Any]:
+    """Copy the index `name` that is current in the cluster, and return its figures.
+
+    It becomes the workspace's current index.
+    """
+    workspace, backend = Workspace(settings.workspace), backend_of(settings)
+    if not isinstance(backend, OpenSearchBackend):
+        raise UsageError('--from-cluster needs backend = "opensearch" in [search]')
+    folder = workspace.new_index(name)
+    manifest = copy_index(folder, backend)
+    return _now_current(workspace, manifest, Account(), folder)
+
+
+def copy_later_index(settings: Settings) -> bool:
+    """Copy the current index if the cluster in `settings` has a later fill; return whether."""
+    workspace, backend = Workspace(settings.workspace), backend_of(settings)
+    if not isinstance(backend, OpenSearchBackend):
+        return False
+    with closing(backend.cluster):
+        folder = workspace.find("index")
+        if not backend.has_later(read_manifest(folder)):
+            return False
+    # One that fills here is not waited for: it switches this workspace itself.
+    with workspace.writing("serve"):
+        copy_index_of(name_of(folder), settings)
+    return True
 
 
 def _built(corpus: Corpus, folder: Path, account: Account, settings: Settings) -> dict[str, Any]:
@@ -56,7 +87,7 @@ def _built(corpus: Corpus, folder: Path, account: Account, settings: Settings) -
                 B if settings.b is None else settings.b,
             ),
             language=settings.language,
-            heap=settings.heap,
+            backend=backend_of(settings),
             progress=progress,
         )
 
@@ -76,8 +107,9 @@ def index_for(corpus: list[str], settings: Settings) -> Path:
         return workspace.index_named(name)
     with workspace.writing("experiment"):
         folder = workspace.new_index(name)
-        _built(Corpus(corpus), folder, account, settings)
+        manifest = _built(Corpus(corpus), folder, account, settings)
         workspace.record_index(folder)
+        backend_of(settings).switch(manifest)
     return folder
 
 
@@ -137,17 +169,30 @@ def _updated(
             folder,
             delete=delete,
             account=account,
-            heap=settings.heap,
+            backend=backend_of(settings),
             progress=progress,
         )
     change = {key: value for key, value in manifest["changes"][-1].items() if key != "account"}
-    return {**_switched(workspace, manifest, account, folder), "change": change}
+    return {**_switched(workspace, manifest, account, folder, settings), "change": change}
 
 
 def _switched(
+    workspace: Workspace,
+    manifest: dict[str, Any],
+    account: Account,
+    folder: Path,
+    settings: Settings,
+) -> dict[str, Any]:
+    """Switch to the build in `folder`, here and in a cluster, and return its figures."""
+    figures = _now_current(workspace, manifest, account, folder)
+    backend_of(settings).switch(manifest)
+    return figures
+
+
+def _now_current(
     workspace: Workspace, manifest: dict[str, Any], account: Account, folder: Path
 ) -> dict[str, Any]:
-    """Switch to the build in `folder` and return its figures; say if the current name changes."""
+    """Make the build in `folder` current and return its figures; say if the name changes."""
     if name := workspace.switch_index(folder):
         console.say(f"search and serve use {name} from now on")
     return _figures(folder, manifest, account)

@@ -1,14 +1,18 @@
-"""Measure a released log against the original one [I/O]."""
+"""Measure a released log against the original one, or a release in shards [I/O]."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from math import isnan
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from anonymizer.backends.everybody import with_everybody
+from anonymizer.backends.parts import deal_to
 from anonymizer.measures.indices.log_pairs import (
     LogIndices,
     LogPair,
@@ -16,14 +20,29 @@ from anonymizer.measures.indices.log_pairs import (
     contributions,
     log_indices,
 )
+from anonymizer.measures.indices.log_parts import (
+    HowMeasured,
+    LogFile,
+    indices_on,
+    united_indices,
+)
+from anonymizer.methods import promise_of
 from anonymizer.querylog.files import form_in_pair
 from anonymizer.sensitivity.files import read_probabilities
+from anonymizer.storage.parts import CHANGES, ROWS, cohort_folders, part_files
+from anonymizer.storage.profiles import open_profiles
 from anonymizer.storage.records import csv_text
-from anonymizer.storage.released_log import by_people, log_of
+from anonymizer.storage.released_log import by_people, log_of, people_of_rows
+from anonymizer.storage.releases import read_in_shards, read_input_hash
+from anonymizer.storage.sharded import ShardOfUsers
 
 from ..disclosure.numbers import count
 from ..errors import UsageError
-from .profiling import log_at
+from .profiling import log_at, on_cluster, say_rejected
+
+if TYPE_CHECKING:
+    from anonymizer.backends.spark import SparkEngine
+    from anonymizer.measures.measurement import MeasureSummary
 
 _HEADINGS = {"mean": "mean", "by_queries": "by queries"}
 _LINES = {
@@ -52,31 +71,62 @@ def measure_logs(
     spi_weights: str = "paper",
     empty: str = "one",
     most: int = 0,
+    engine: SparkEngine | None = None,
 ) -> MeasuredLogs:
     """Return the indices of the log `released`, or of that of a release's folder.
 
     It was made from the log `original`. The CSV file `sensitivity` says how sensitive queries are.
-    `most` queries that add most to the indices are returned, too.
+    `most` queries that add most to the indices are returned, too. An `engine` does the work.
     """
     probabilities = read_probabilities(sensitivity) if sensitivity else None
-    before = log_at([original], form=form_in_pair(original, released=False))
-    if not len(before):
-        raise UsageError(f"{original}: no line is a query; name the log that the other is made of")
+    how = HowMeasured(probabilities, spi_weights, empty, most)
     path = log_of(released)
+    # Rows are pseudonyms, and only the owner knows whose.
+    before = LogFile(original, form_in_pair(original, released=False))
     log = path or released
-    after = log_at([log], form=form_in_pair(log, released=True), folded=False)
-    if path is not None:  # rows are pseudonyms, and only the owner knows whose
-        after = by_people(after, path.parent)
-    pair = LogPair.of(before, after)
-    indices = log_indices(pair, probabilities, spi_weights, empty)
-    how = {
+    user_of = people_of_rows(path.parent) if path else None
+    after = LogFile(log, form_in_pair(log, released=True), user_of)
+    measure = partial(_measured_on, engine) if engine else _measured_here
+    named = {
         "released_log": str(released),
         "original_log": str(original),
         "sensitivity": str(sensitivity) if sensitivity else None,
         "spi_weights": spi_weights,
         "empty": empty,
     }
-    return MeasuredLogs(indices, how, contributions(pair, probabilities, spi_weights, most))
+    indices, largest = measure(before, after, how)
+    return MeasuredLogs(indices, named, largest)
+
+
+Measured = tuple[LogIndices, list[QueryPart]]
+
+
+def _measured_here(before: LogFile, after: LogFile, how: HowMeasured) -> Measured:
+    original = log_at([before.path], form=before.form)
+    if not len(original):
+        raise _no_queries(before.path)
+    released = log_at([after.path], form=after.form, folded=False)
+    if after.user_of is not None:
+        released = by_people(released, after.path.parent)
+    pair = LogPair.of(original, released)
+    indices = log_indices(pair, how.probabilities, how.spi_weights, how.empty)
+    return indices, contributions(pair, how.probabilities, how.spi_weights, how.most)
+
+
+def _measured_on(
+    engine: SparkEngine, before: LogFile, after: LogFile, how: HowMeasured
+) -> Measured:
+    with on_cluster(engine, "measures") as cluster:
+        parts, reports = indices_on(cluster, before, after, how)
+    for report in reports:
+        say_rejected(report)
+    if not reports[0].events:
+        raise _no_queries(before.path)
+    return united_indices(parts, how.most)
+
+
+def _no_queries(path: Path) -> UsageError:
+    return UsageError(f"{path}: no line is a query; name the log that the other is made of")
 
 
 def as_dict(measured: MeasuredLogs) -> dict[str, Any]:
@@ -117,3 +167,46 @@ def as_csv(indices: LogIndices) -> str:
         for column in indices.columns.values()
     )
     return csv_text([head, *zip(indices.users, *counts, *values, strict=True)])
+
+
+def measure_in_shards(
+    place: Path,
+    source: Path,
+    sensitivity: Path | None = None,
+    spi_weights: str = "paper",
+    empty: str = "one",
+) -> list[MeasureSummary] | None:
+    """Return all measures of the release in the folder `place`, made from the profiles at `source`.
+
+    It is read shard by shard. Return None if it must be measured as a whole.
+    """
+    from anonymizer.measures.sharded import in_shards, measure_shard, measures_of
+
+    cohorts = cohort_folders(place)
+    plain = len(cohorts) == 1 and not (place / CHANGES).exists() and source.suffix == ".npz"
+    if not plain or len(part_files(place, ROWS)) < 2:
+        return None
+    if not in_shards(next(read_in_shards(place, promise_of))):
+        return None
+    sensitive = read_probabilities(sensitivity) if sensitivity else None
+    stored = open_profiles(source)
+    if read_input_hash(place) != stored.fingerprint:
+        raise UsageError(
+            f"{place} was made from other profiles than {source}; name its own with --against"
+        )
+    # Not next to the release: that may be on a disk that is only read.
+    with TemporaryDirectory(prefix="veilsearch-") as scratch:
+        parts = deal_to(stored.blocks(), ShardOfUsers(place), Path(scratch) / "parts")
+        everybody = with_everybody(parts).everybody
+        measured = (
+            measure_shard(
+                everybody,
+                parts.read(number),
+                shard,
+                sensitive=sensitive,
+                spi_weights=spi_weights,
+                empty=empty,
+            )
+            for number, shard in enumerate(read_in_shards(place, promise_of))
+        )
+        return measures_of(measured, everybody)

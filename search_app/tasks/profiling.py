@@ -7,8 +7,9 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonymizer.model import Profiles, QueryLog
 from anonymizer.profiles.building import (
@@ -35,6 +36,9 @@ from ..workspace.profile_choices import (
     write_choices,
 )
 from .town import truth_path
+
+if TYPE_CHECKING:
+    from anonymizer.backends.spark import SparkEngine, SparkSession
 
 
 class NobodyNew(UsageError):
@@ -69,11 +73,7 @@ def build_from(
     counter = analysis(choices.terms, settings, phrases=choices.phrases)
     with console.progress("log") as progress, rejects_written(rejects) as on_reject:
         log, report = read_log(logs, progress, form=form, on_reject=on_reject)
-    if not len(log) and report.rejected:
-        why = (*report.doubts, place_of(report.first_rejects[0]))[0]
-        raise UsageError(f"no line of the log is a query; {why}")
-    for doubt in report.doubts:
-        console.say(f"nearly every line was rejected: {doubt}")
+    _refuse_no_queries(report)
     if known:
         log = without_people(log, known)
         if not len(log):
@@ -81,8 +81,7 @@ def build_from(
     dropped = None  # unless the choice is made
     if choices.robots is not None:
         log, dropped = without_robots(log, robots=choices.robots, gap=choices.gap)
-        if dropped and not len(log):
-            raise UsageError(f"--drop-robots {choices.robots} drops everybody; raise it or --gap")
+        _refuse_only_robots(choices, dropped, len(log))
     dated: list[Origins] = []
     with console.progress("profiles") as progress:
         profiles, held_out = build_profiles(
@@ -95,6 +94,66 @@ def build_from(
     return Built(profiles, held_out, dated[0] if dated else None, report, dropped)
 
 
+def build_on(
+    engine: SparkEngine,
+    logs: Sequence[Path],
+    settings: Settings,
+    choices: ProfilingChoices,
+    *,
+    form: str | None = None,
+    rejects: Path | None = None,
+    origins: bool = True,
+) -> Built:
+    """Return the profiles of the people in `logs`, which the `engine` makes."""
+    from anonymizer.backends.log_profiles import PartChoices
+    from anonymizer.backends.spark_logs import profiles_on
+
+    # Compiles WordNet here, if need be. Workers get the cache's place, and no other setting.
+    analysis(choices.terms, settings, phrases=choices.phrases)
+    bare = Settings(cache=settings.cache.absolute())
+    analyse = partial(analysis, choices.terms, bare, phrases=choices.phrases)
+
+    def on_read(report: ReadReport, dropped: int | None, left: int) -> None:
+        _refuse_no_queries(report)
+        _refuse_only_robots(choices, dropped, left)
+
+    # Rejects are kept in memory only if somebody wants them in a file.
+    with on_cluster(engine, "profiles") as cluster, rejects_written(rejects) as on_reject:
+        made = profiles_on(
+            cluster,
+            logs,
+            PartChoices(choices, choices.robots, analyse, origins),
+            form=form,
+            parts=engine.parts,
+            on_reject=on_reject if rejects else None,
+            on_read=on_read,
+        )
+    return Built(*made)
+
+
+@contextmanager
+def on_cluster(engine: SparkEngine, label: str) -> Iterator[SparkSession]:
+    """Give a session on the cluster of `engine`, whose tasks are shown under the name `label`."""
+    from anonymizer.backends.spark import connected
+
+    with console.shares(label) as progress, connected(engine.master, progress) as cluster:
+        yield cluster
+
+
+def _refuse_no_queries(report: ReadReport) -> None:
+    """Refuse a log without a query, by its `report`, and say what is doubtful of another."""
+    if not report.events and report.rejected:
+        why = (*report.doubts, place_of(report.first_rejects[0]))[0]
+        raise UsageError(f"no line of the log is a query; {why}")
+    for doubt in report.doubts:
+        console.say(f"nearly every line was rejected: {doubt}")
+
+
+def _refuse_only_robots(choices: ProfilingChoices, dropped: int | None, left: int) -> None:
+    if dropped and not left:
+        raise UsageError(f"--drop-robots {choices.robots} drops everybody; raise it or --gap")
+
+
 def write_profiles_of(
     logs: Sequence[Path],
     output: Path,
@@ -104,13 +163,15 @@ def write_profiles_of(
     form: str | None = None,
     rejects: Path | None = None,
     origins: bool = True,
+    engine: SparkEngine | None = None,
 ) -> dict[str, Any]:
     """Read `logs`, write profiles to `output`, and return what was read and made."""
     from .serving import changes, served_release
 
     workspace = Workspace(settings.workspace)
     check_outputs(logs, output, rejects)
-    built = build_from(logs, settings, choices, form=form, rejects=rejects, origins=origins)
+    build = partial(build_on, engine) if engine else build_from
+    built = build(logs, settings, choices, form=form, rejects=rejects, origins=origins)
     profiles = built.profiles
     # A release belongs to the profiles it was made from, so now there is none.
     for change in changes(served_release(workspace), None):
@@ -226,8 +287,13 @@ def log_at(logs: Sequence[Path], *, form: str | None = None, folded: bool = True
     """Return the query log in the files `logs`; say how many lines of it were rejected, and why."""
     with console.progress("log") as progress:
         log, report = read_log(logs, progress, form=form, folded=folded)
+    say_rejected(report)
+    return log
+
+
+def say_rejected(report: ReadReport) -> None:
+    """Say how many lines of a log were rejected, and why, by its `report`."""
     if report.rejected:
         rejected = count(report.rejected, "line was", "lines were")
         why = (*report.doubts, place_of(report.first_rejects[0]))[0]
         console.say(f"{rejected} rejected, the first one: {why}")
-    return log

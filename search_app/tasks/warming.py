@@ -38,11 +38,14 @@ def warming() -> Iterator[Callable[[], None]]:
 def compile_loops() -> None:
     """Run a query log of a few lines through all steps that need no WordNet."""
     # Numba compiles a loop at its first call, for the types of that call.
+    import numpy as np
+
     from anonymizer.grouping.bounds import Bounds
     from anonymizer.grouping.greedy import cluster
     from anonymizer.measures.facts import facts
     from anonymizer.model import Release
     from anonymizer.profiles.building import ProfileChoices, build_profiles
+    from anonymizer.profiles.events import Events, by_column
     from anonymizer.promise import UNKNOWN
     from anonymizer.querylog.reading import read_log
     from anonymizer.rows.representative import represent
@@ -64,6 +67,9 @@ def compile_loops() -> None:
         rows = represent(profiles, grouping, "centroid")
         release = Release(rows, profiles.users, grouping.group_of, "none", {}, promise=UNKNOWN)
         facts(profiles, release)
+        # Terms of WordNet get other numbers, so their columns are sorted.
+        one = np.zeros(1, np.uint32)
+        by_column(np.arange(2), np.zeros(1, np.int32), Events(one, one, one))
         write_release(release, folder / "release", seed=0, input_hash="")
         read_release(folder / "release", lambda *_: UNKNOWN)
 
@@ -76,4 +82,7 @@ _LOG = "".join(
 )
 
 if __name__ == "__main__":
+    from index.archive import make
+
     compile_loops()
+    make()  # unless the set-up did

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .. import console
 from ..errors import UsageError
@@ -12,14 +17,20 @@ from ..settings import DEFAULT_METHOD, Settings
 from ..workspace.folder import Workspace
 from .arguments import (
     PROFILES,
+    add_engine,
     add_json,
     add_second,
     add_seed,
     add_set,
     assignments,
+    engine_of,
     help_with,
+    parts_of,
     seed_of,
 )
+
+if TYPE_CHECKING:
+    from ..tasks.releasing import ReleaseRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +50,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--log", type=Path, nargs="+", metavar="LOG", help="the query log for --set network=log"
     )
     add_seed(parser)
+    parser.add_argument(
+        "--parts",
+        type=int,
+        metavar="N",
+        help="deal the users into N parts, if memory is short, and group each by itself "
+        "(default: 1; more for over 8,388,608 users)",
+    )
+    add_engine(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -60,11 +79,9 @@ def _parameters() -> str:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Write the release that `arguments` name; without -o serve it; return the exit code."""
-    from anonymizer.methods import promise_of
     from anonymizer.model import Release
 
-    from ..disclosure.kinds import kind_of
-    from ..tasks.releasing import takes_log, write_release_of
+    from ..tasks.releasing import ReleaseRequest, takes_log, write_release_of
     from ..tasks.serving import (
         change_lines,
         changes,
@@ -75,7 +92,15 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     )
 
     workspace, output = Workspace(settings.workspace), arguments.output
+    request = ReleaseRequest(
+        arguments.method,
+        assignments(arguments.set),
+        seed_of(arguments),
+        arguments.log or (),
+        parts_of(arguments),
+    )
     log = takes_log(arguments.method)
+    _refuse_engine(arguments, log)
     if log and not arguments.profiles:
         raise UsageError(f"{arguments.method} takes a query log; name it in place of PROFILES")
     if not arguments.profiles or (log and not output):
@@ -92,28 +117,66 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
         # Before it is written, as it may replace the release that is served.
         def say_changes(release: Release) -> None:
-            for line in [] if output else change_lines(changes(before, release)):
+            for line in change_lines(changes(before, release)):
                 console.say(line)
 
-        made = write_release_of(
-            source,
-            place,
-            method=arguments.method,
-            parameters=assignments(arguments.set),
-            seed=seed_of(arguments),
-            settings=settings,
-            logs=arguments.log or (),
-            check=say_changes,
-        )
+        with _on_engine(arguments, request) as on_engine:
+            made = write_release_of(
+                source,
+                place,
+                on_engine,
+                settings,
+                check=None if output else say_changes,
+            )
         if not output:
             serve_release(workspace, place, profiles)
-    kind = kind_of(promise_of(made["method"], made["parameters"]))
-    console.answer(made, kind.lines(made), as_json=arguments.json)
-    if not arguments.json and (warning := kind.warning(made)):
-        console.say(warning)
-    if output and not arguments.json:
-        console.say(f"It is not served. To serve it: veilsearch use {shlex.quote(str(output))}")
+    _answer(made, output, as_json=arguments.json)
     return 0
+
+
+def _answer(made: dict[str, Any], output: Path | None, *, as_json: bool) -> None:
+    """Say what was `made`, and that a release in the folder `output` is not served."""
+    from anonymizer.methods import promise_of
+
+    from ..disclosure.kinds import kind_of
+
+    kind = kind_of(promise_of(made["method"], made["parameters"]))
+    console.answer(made, kind.lines(made), as_json=as_json)
+    if not as_json and (warning := kind.warning(made)):
+        console.say(warning)
+    if output and not as_json:
+        console.say(f"It is not served. To serve it: veilsearch use {shlex.quote(str(output))}")
+
+
+def _refuse_engine(arguments: argparse.Namespace, log: bool) -> None:
+    """Refuse a cluster for what it can't do; with `log`, the method takes a log."""
+    if not engine_of(arguments):
+        return
+    if log and not arguments.output:
+        raise UsageError(f"--engine spark with {arguments.method} needs a folder: -o RELEASE/")
+    if not log and (arguments.parts or 1) < 2:
+        raise UsageError("--engine spark works part by part; name 2 or more: --parts 16")
+
+
+@contextmanager
+def _on_engine(arguments: argparse.Namespace, request: ReleaseRequest) -> Iterator[ReleaseRequest]:
+    """Give the `request` for the engine that `arguments` name."""
+    engine = engine_of(arguments)
+    if not engine:
+        yield request
+        return
+
+    from anonymizer.backends.spark_parts import deal_on
+    from anonymizer.methods import refuse_parts
+
+    from ..tasks.profiling import on_cluster
+    from ..tasks.releasing import made_of_log_on
+
+    # Before a session starts, which takes seconds.
+    if request.parts:
+        refuse_parts(request.method, request.values)
+    with on_cluster(engine, request.method) as cluster:
+        yield replace(request, deal=deal_on(cluster), of_log=partial(made_of_log_on, cluster))
 
 
 def _profiles_of(log: Path, workspace: Workspace, settings: Settings) -> Path:

@@ -13,6 +13,8 @@ from ..settings import ACCESS, Settings, changed
 from ..workspace.folder import Workspace
 
 if TYPE_CHECKING:
+    from anonymizer.backends.spark import SparkEngine
+
     from ..search.modes import Modes
 
 
@@ -205,3 +207,36 @@ def add_lists(parser: argparse.ArgumentParser, about: str) -> None:
             metavar="FILE",
             help=f"{about.format(what)}; may be repeated",
         )
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add to `parser` which engine does the work."""
+    parser.add_argument(
+        "--engine",
+        choices=("local", "spark"),
+        default="local",
+        help="local: this machine; spark: a cluster, with the same result (local)",
+    )
+    parser.add_argument(
+        "--master", metavar="URL", help="with --engine spark: its master, like spark://HOST:7077"
+    )
+
+
+def parts_of(arguments: argparse.Namespace) -> int | None:
+    """Return the number of parts in `arguments`, if they have one."""
+    from anonymizer.backends.parts import MOST_PARTS
+
+    parts: int | None = getattr(arguments, "parts", None)
+    if parts is not None and not 1 <= parts <= MOST_PARTS:
+        raise UsageError(f"--parts {parts} must be from 1 to {MOST_PARTS}")
+    return parts
+
+
+def engine_of(arguments: argparse.Namespace) -> SparkEngine | None:
+    """Return the cluster that `arguments` name; None for this machine."""
+    from anonymizer.backends.spark import SparkEngine
+
+    spark = arguments.engine == "spark"
+    if spark != (arguments.master is not None):
+        raise UsageError("--engine spark and --master spark://HOST:7077 belong together")
+    return SparkEngine(arguments.master, parts_of(arguments)) if spark else None

@@ -6,13 +6,18 @@ import argparse
 from pathlib import Path
 
 from .. import console
-from ..settings import Settings
+from ..settings import POSTGRESQL, Settings
 from ..workspace.folder import Workspace
 from .arguments import add_json
 
 PERSONAL = (
     "It holds who searched for what, and forget can't reach it: keep it as safe as the workspace, "
     "and delete it once somebody in it was forgotten."
+)
+
+NOT_HERE = (
+    "People's codes, choices and searches and the log of precision are in PostgreSQL, so they are "
+    "not in the backup: copy them with pg_dump."
 )
 
 
@@ -34,5 +39,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     console.answer(made, [line], as_json=arguments.json)
     for path in elsewhere(workspace):
         console.say(f"{path} is outside of the workspace, so it is not in the backup.")
+    if settings.store == POSTGRESQL:
+        console.say(NOT_HERE)
     console.say(PERSONAL)
     return 0

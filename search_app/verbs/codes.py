@@ -49,16 +49,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Change codes or tokens as `arguments` say; return 1 if some of those to revoke had none."""
-    from ..accounts.database import FILE
+    from ..accounts.database import kept_people, place_of_people
     from ..accounts.store import PeopleStore
 
     workspace = Workspace(settings.workspace)
     workspace.check()
     _check_use(arguments, workspace)
     makes = arguments.all or arguments.new is not None
-    path = workspace.root / FILE
     # Looking must not create the file.
-    with closing(PeopleStore(path if makes or path.exists() else None)) as store:
+    place = (place_of_people if makes else kept_people)(workspace.root, settings)
+    with closing(PeopleStore(place)) as store:
         if makes:
             with workspace.writing("codes"):
                 return _make(store, workspace, arguments)

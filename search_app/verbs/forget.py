@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Forget as `arguments` say, print what changed; return 1 if files still hold the id."""
-    from ..accounts.database import FILE as PEOPLE
+    from ..accounts.database import place_of_people
     from ..forgetting.person import forget, leave_group
 
     workspace = Workspace(settings.workspace)
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     console.answer(_as_json(done), _lines(done, "Forgotten"), as_json=arguments.json)
     if len(people) > 1:
         console.say(f"{done.profiles:,} of these {len(people):,} people had a profile.")
-    if not arguments.json and done.changed != (PEOPLE,):
+    if not arguments.json and done.changed != (place_of_people(workspace.root, settings).name,):
         stays = _STAYS if done.rows_edited else _NO_ROW
         console.say(_LOGS if done.whole else stays)
     if (workspace.root / EXPERIMENTS).is_dir():

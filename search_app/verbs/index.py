@@ -50,6 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read only files in CORPUS that are new, changed or gone since the index read them",
     )
     parser.add_argument(
+        "--from-cluster",
+        action="store_true",
+        help="copy the index that another host filled into OpenSearch, without CORPUS",
+    )
+    parser.add_argument(
         "--delete",
         action="append",
         default=[],
@@ -67,7 +72,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Build or update the index that `arguments` name, make it current, and return 0."""
-    from ..tasks.indexing import Corpus, build_index_of, reread_index_of, update_index_of
+    from ..tasks.indexing import (
+        Corpus,
+        build_index_of,
+        copy_index_of,
+        reread_index_of,
+        update_index_of,
+    )
 
     corpus = Corpus(arguments.corpus, arguments.format, _columns(arguments.column))
     name, given = arguments.name, bool(arguments.corpus) or arguments.format is not None
@@ -76,6 +87,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         delete += [name for _, name in ids_in(file, "--delete-from")]
         if not delete and not arguments.add:
             raise UsageError(f"{file} lists no id; give a file of ids, one a line")
+    if arguments.from_cluster and (given or delete or arguments.add or arguments.update):
+        raise UsageError(
+            "--from-cluster copies a whole index; give it without a CORPUS and changes"
+        )
     if arguments.update:
         _refuse_beside_update(arguments)
     elif given and delete and not arguments.add:
@@ -83,7 +98,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.add and not given:
         raise UsageError("--add needs a CORPUS (files or folders) to add")
     with Workspace(settings.workspace).writing("index"):
-        if arguments.update:
+        if arguments.from_cluster:
+            made = copy_index_of(name or INDEX_NAME, settings)
+        elif arguments.update:
             made = reread_index_of(corpus, name, settings)
         elif arguments.add or delete:
             made = update_index_of(corpus if given else None, name, settings, delete=delete)

@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     serving.workspace.check()
     live = Live(serving.open())
     tools = open_tools(live, arguments.user)
-    with following(live, serving.workspace, serving.open) as follower:
+    with following(live, serving.workspace, serving.open, serving.fetch) as follower:
         serving.follow = follower.follow_now
 
         def write(line: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,17 @@ from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import write_whole
-from .arguments import add_json, add_release, refuse_overwriting, release_and_profiles
+from .arguments import (
+    add_engine,
+    add_json,
+    add_release,
+    engine_of,
+    refuse_overwriting,
+    release_and_profiles,
+)
 
 if TYPE_CHECKING:
+    from anonymizer.backends.spark import SparkEngine
     from anonymizer.marketing.table import MarketingTable
     from anonymizer.measures import Measurement
     from anonymizer.measures.measurement import MeasureSummary
@@ -74,15 +83,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="SPI and JSD of people with an empty release: 1; null: as if it were an empty query; "
         "skip: they are in no mean (one)",
     )
+    add_engine(parser)
     add_json(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Measure the release or the log in `arguments`, print the measures, and return 0."""
-    return _run_log(arguments) if arguments.log else _run_release(arguments, settings)
+    engine = engine_of(arguments)
+    if arguments.log:
+        return _run_log(arguments, engine)
+    if engine:
+        raise UsageError("--engine spark measures a released log: --log RELEASED")
+    return _run_release(arguments, settings)
 
 
-def _run_log(arguments: argparse.Namespace) -> int:
+def _run_log(arguments: argparse.Namespace, engine: SparkEngine | None) -> int:
     from anonymizer.storage.parts import LOG
     from anonymizer.storage.records import csv_text
     from anonymizer.storage.released_log import log_of
@@ -102,7 +117,7 @@ def _run_log(arguments: argparse.Namespace) -> int:
     _check_place(output, folder)
     _check_worst(arguments.worst, output, folder, original, _MOST_HEAD)
     how = (arguments.sensitivity, arguments.spi_weights, arguments.empty)
-    measured = measure_logs(arguments.log, original, *how, WORST if arguments.worst else 0)
+    measured = measure_logs(arguments.log, original, *how, WORST if arguments.worst else 0, engine)
     if output is not None:
         write_whole(output, as_csv(measured.indices))
     if arguments.worst:
@@ -120,9 +135,18 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
     from anonymizer.measures.vocabulary import patterns_are_defined
     from anonymizer.storage.records import csv_text
 
+    from ..tasks.measuring import measure_in_shards
+
     place, source = release_and_profiles(arguments, settings)
     check_output(arguments.output, place, source)
     _check_worst(arguments.worst, arguments.output, place, source)
+    # What follows names users, rows or terms, or adds up the values of all terms.
+    if not (arguments.output or arguments.worst or arguments.marketing):
+        how = (arguments.sensitivity, arguments.spi_weights, arguments.empty)
+        in_shards = measure_in_shards(place, source, *how)
+        if in_shards is not None:
+            _show(arguments, place, in_shards)
+            return 0
     profiles, release = people_and_rows(place, source, settings)
     table = _table(arguments.marketing, profiles, place)
     rows = _rows(arguments, settings, profiles, release, table)
@@ -136,18 +160,32 @@ def _run_release(arguments: argparse.Namespace, settings: Settings) -> int:
     if table:  # whether it is synthetic, and how many of the terms it has
         known, terms = known_terms(table, profiles.terms), len(profiles.terms)
         origin = {"synthetic": table.synthetic, "known": known, "terms": terms}
+    marketing = {"marketing": origin} if origin else {}
+    _show(arguments, place, summaries, marketing, of_groups=not release.promise.single_person)
     if arguments.json:
-        shown = [summary._asdict() for summary in summaries]
-        marketing = {"marketing": origin} if origin else {}
-        console.show_json({"release": str(place), "measures": shown, **marketing})
         return 0
-    _print(summaries, of_groups=not release.promise.single_person)
     if not patterns_are_defined(release):
         console.show("Recall and sDist: not defined for rows of bags")
     if origin:
         kind = "synthetic (invented)" if origin["synthetic"] else "given"
         console.show(f"marketing table: {kind}, {origin['known']:,} of {origin['terms']:,} terms")
     return 0
+
+
+def _show(
+    arguments: argparse.Namespace,
+    place: Path,
+    summaries: list[MeasureSummary],
+    more: Mapping[str, Any] = {},
+    *,
+    of_groups: bool = True,
+) -> None:
+    """Show `summaries` of the release at `place`, as JSON with `more` if `arguments` say so."""
+    if arguments.json:
+        shown = [summary._asdict() for summary in summaries]
+        console.show_json({"release": str(place), "measures": shown, **more})
+    else:
+        _print(summaries, of_groups=of_groups)
 
 
 def _rows(

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import console
 from ..disclosure.numbers import count
 from ..errors import UsageError
 from ..settings import Settings
 from ..workspace.folder import Workspace
-from .arguments import add_json, add_second
+from .arguments import add_engine, add_json, add_second, engine_of
+
+if TYPE_CHECKING:
+    from anonymizer.backends.spark import SparkEngine
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -49,6 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--add",
         action="store_true",
         help="add the people who have no profile yet; all that is there stays",
+    )
+    add_engine(parser)
+    parser.add_argument(
+        "--parts",
+        type=int,
+        metavar="N",
+        help="with --engine spark: parts of the log, each of which fits a worker's memory "
+        "(default: 256 MB of the files each, and 2 a core)",
     )
     add_second(parser)
     add_json(parser)
@@ -114,9 +125,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         robots=arguments.drop_robots,
     )
     reading: dict[str, Any] = {"form": arguments.format, "rejects": arguments.rejects}
+    engine = _engine_of(arguments)
     workspace = Workspace(settings.workspace)
     with workspace.writing("profiles"):
-        settle_growth(workspace)
+        settle_growth(workspace, settings)
         if arguments.searches:
             if (
                 arguments.log
@@ -147,9 +159,20 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
             choices,
             **reading,
             origins=not arguments.no_origins,
+            engine=engine,
         )
     console.answer(made, _lines(made), as_json=arguments.json)
     return 0
+
+
+def _engine_of(arguments: argparse.Namespace) -> SparkEngine | None:
+    """Return the cluster that `arguments` name, and refuse it for what it can't do."""
+    engine = engine_of(arguments)
+    if arguments.parts is not None and not engine:
+        raise UsageError("--parts needs --engine spark")
+    if engine and (arguments.searches or arguments.add):
+        raise UsageError("--engine spark makes profiles of a LOG; leave out --searches and --add")
+    return engine
 
 
 def seconds(text: str) -> int:

@@ -144,10 +144,14 @@ def _open(arguments: argparse.Namespace, settings: Settings, personal: bool) -> 
 
 
 def _answer_query(arguments: argparse.Namespace, settings: Settings) -> int:
+    from index.brief import one_search, spare_modules
+
+    spare_modules()
     from ..search.request import rule_of
 
-    modes = _open(arguments, settings, bool(_user(arguments)))
     user = _user(arguments)
+    with one_search():
+        modes = _open(arguments, settings, bool(user))
     mode = arguments.mode or modes.usual_mode(user)
     modes.refuse((mode,), user)
     modes.refuse_unknown(mode, user)

@@ -56,14 +56,14 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     """Serve the study's folder in `arguments` by the workspace in `settings`; return 0."""
     from ..accounts.admission import is_loopback, token_fault, token_remedy
-    from ..accounts.database import FILE as PEOPLE
+    from ..accounts.database import place_of_people
     from ..accounts.store import PeopleStore
     from ..server.following import following
     from ..server.waitress import serve
     from ..study.check import begin, faults_of
     from ..study.design import CODE, INTERESTS, read_study
     from ..study.rankings import Rankings, open_rankings
-    from ..study.store import FILE, StudyStore
+    from ..study.store import FILE, StudyStore, only_server
     from ..web import ServedStudy, create_study_app
     from ..workspace.folder import Workspace
 
@@ -78,13 +78,15 @@ def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:
     if not (is_loopback(arguments.host) or settings.https):
         console.say(UNPROTECTED)
     study = read_study(folder)
-    people = PeopleStore(settings.workspace / PEOPLE) if study.profile == CODE else None
+    people = None
+    if study.profile == CODE:
+        people = PeopleStore(place_of_people(settings.workspace, settings))
     with _leaving_on_sigterm():
         rankings = open_rankings(settings)
         if study.profile == INTERESTS:
             rankings.of_interests(rankings.interests())  # the first participant need not wait
         workspace = Workspace(settings.workspace)
-        with closing(StudyStore(folder / FILE)) as store:
+        with only_server(folder), closing(StudyStore(folder / FILE)) as store:
             begin(study, store, workspace)
             place = ServedStudy(study, store, rankings, settings, people)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -82,6 +82,7 @@ class Site:
     state: object = None  # of the workspace when it was opened
     stopped: bool = False  # whether the workspace has a later state that can't be opened
     close: Callable[[], object] = lambda: None  # closes the index's files
+    refuse_copy: Callable[[], object] = lambda: None  # raises if the folder missed a change
     store: PeopleStore = field(default_factory=lambda: PeopleStore(None))
     growth: Growth = field(default_factory=lambda: Growth({}, Settings()))
     named: Set[str] = frozenset()  # who is, or was, in a cohort of the release
@@ -179,8 +180,9 @@ class Live:
 
     @property
     def state(self) -> object:
-        """Return the stamp of the workspace when the site that is served was opened."""
-        return self.now.state
+        """Return the stamp of the workspace when the site was opened; None if it is stopped."""
+        # So a stopped site is opened again, although the workspace may be as it was.
+        return None if self.now.stopped else self.now.state
 
     def fail(self) -> str:
         """Serve plain order as long as a new state can't be opened; return a sentence on that."""
@@ -223,8 +225,24 @@ class Live:
         if self.used.is_set() and self.now.access == DEMO:
             self.now.dial.settle()
 
+    def _heed_removal(self) -> None:
+        """Keep nothing of people in memory; serve no folder that missed what went elsewhere."""
+        self.now.modes.clear()
+        try:
+            self.now.refuse_copy()
+        except UsageError:  # or it can't be known just now
+            self.fail()
+        else:
+            self.switch(self.now)
+
     def close_unused(self) -> int:
-        """Close the former sites that no request uses; return how many."""
+        """Close the former sites that no request uses; return how many.
+
+        Where another server removed something of people, keep nothing of them in memory.
+        """
+        with suppress(UsageError):  # a request says that the store can't be read
+            if self.now.store.removed_elsewhere():
+                self._heed_removal()
         with self._lock:
             unused = [s for s, users in self._users.items() if not users and s is not self.now]
             for site in unused:

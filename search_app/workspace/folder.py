@@ -6,8 +6,9 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +18,12 @@ from anonymizer.storage.files import discard, replaced_whole, sweep
 
 from ..console import printable
 from ..errors import UsageError, plain_when_writing
-from ..settings import DEFAULT_METHOD
+from ..settings import DEFAULT_METHOD, POSTGRESQL, load_settings
 from .builds import NAMES, builds_of, latest_builds, name_of, number_of
+from .postgresql import Server
 
 CURRENT = "current.json"
+TURN = ".turn"  # the number of the last writing, where several hosts write
 INDEX_NAME = "corpus"  # the name of an index by default
 RELEASE = "release"  # the folder of the served release by default
 DIAL = "dial"  # the folder of releases that only the dial shows
@@ -50,6 +53,8 @@ class Workspace:
 
     def __init__(self, root: Path):
         self.root = root
+        # Raises if a lock on all hosts was lost since it was taken.
+        self.refuse_lost_lock: Callable[[], object] = lambda: None
 
     @property
     def log(self) -> Path:
@@ -90,6 +95,7 @@ class Workspace:
 
     def _switch(self, **values: Any) -> None:
         self.create()
+        self.refuse_lost_lock()
         changed = replace(self.current(), **values)
         write_whole(self.root / CURRENT, with_check(vars(changed), indent=1), public=True)
 
@@ -149,8 +155,7 @@ class Workspace:
         """Let only `verb` write here, and remove the unfinished files of killed writers."""
         self.create()
         self.current()  # damage is reported before the work, not after it
-        lock = self._locked()
-        try:
+        with self._locked() as lock:
             began = time.strftime("%Y-%m-%d %H:%M:%S")
             host = os.uname().nodename
             held = f"veilsearch {verb}, process {os.getpid()} on {host}, since {began}"
@@ -170,30 +175,82 @@ class Workspace:
 
                 finish(self)
             yield
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        """Give the open lock file, locked; refuse, with the holder's name, if another has it."""
+        lock = self._lock_file()
+        try:
+            if not self._lock(lock):
+                holder = os.pread(lock, 500, 0).decode("utf-8", "replace") or "another veilsearch"
+                raise UsageError(
+                    f"{self.root} is being written to by {holder}; wait until it is done"
+                )
+            if (server := self._server()) is None:
+                yield lock
+                return
+            # The folder may be on several hosts, and not every file system locks across them.
+            with server.locked() as held:
+                if held is None:
+                    raise UsageError(
+                        f"{self.root} is being written to by veilsearch on another host; wait "
+                        "until it is done"
+                    )
+                self._refuse_copy(held.turns)
+                turn = secrets.randbits(62)
+                held.begin(turn)
+                write_whole(self.root / TURN, str(turn))
+                held.settle(turn)
+                self.refuse_lost_lock = held.refuse_lost
+                try:
+                    yield lock
+                finally:
+                    self.refuse_lost_lock = lambda: None
         finally:
             os.close(lock)
 
-    def _locked(self) -> int:
-        """Return the open lock file, locked; refuse, with the holder's name, if another has it."""
+    def _server(self) -> Server | None:
+        """Return the server on which the people are; None if they are in this folder."""
+        settings = load_settings(self.root)
+        return Server(settings.postgresql) if settings.store == POSTGRESQL else None
+
+    def refuse_copy(self) -> None:
+        """Raise if hosts share people, and this folder missed what another host wrote."""
+        if server := self._server():
+            self._refuse_copy(server.turns)
+
+    def _refuse_copy(self, turns: Callable[[], set[int]]) -> None:
+        # Another host may write between two looks; twice is no chance.
+        for _ in range(2):
+            last, own = turns(), self.root / TURN
+            if not last or (own.exists() and own.read_bytes() in {b"%d" % one for one in last}):
+                return
+        raise UsageError(
+            f"{self.root} is not the folder that the hosts of its people share, or a copy that "
+            "missed changes; see: docs/operate.md, Several front ends"
+        )
+
+    def _lock_file(self) -> int:
         try:
-            lock = os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return lock
-            except OSError:
-                holder = os.pread(lock, 500, 0).decode("utf-8", "replace")
-                os.close(lock)
-                raise
-        except BlockingIOError as fault:
-            raise UsageError(
-                f"{self.root} is being written to by {holder or 'another veilsearch'}; wait until "
-                "it is done"
-            ) from fault
+            return os.open(self.root / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as fault:
-            raise UsageError(
-                f"{self.root} can't be written to ({fault.strerror}); check permissions and "
-                "free space, or name another folder with --workspace"
-            ) from fault
+            raise self._unwritable(fault) from fault
+
+    def _lock(self, lock: int) -> bool:
+        """Lock the file `lock`; return whether nobody else has."""
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as fault:
+            raise self._unwritable(fault) from fault
+        return True
+
+    def _unwritable(self, fault: OSError) -> UsageError:
+        return UsageError(
+            f"{self.root} can't be written to ({fault.strerror}); check permissions and "
+            "free space, or name another folder with --workspace"
+        )
 
     def _unused_builds(self) -> Iterator[Path]:
         """Yield builds that no index uses: a killed or failed writer left them."""

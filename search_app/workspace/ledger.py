@@ -94,13 +94,13 @@ def key_path(ledger: Path) -> Path:
 
 def note_made(workspace: Workspace, release: Path, event: str = MADE) -> None:
     """Note in the ledger that `release` was made, or another `event` of it."""
-    from anonymizer.storage.parts import MEMBERS, ROWS, cohort_folders, read_manifest
+    from anonymizer.storage.parts import MEMBERS, ROWS, part_files, read_manifest
 
-    manifest, folders = read_manifest(release), cohort_folders(release)
-    members = sum((one / MEMBERS).read_bytes().count(b"\n") for one in folders)
+    manifest = read_manifest(release)
+    members = sum(path.read_bytes().count(b"\n") for path in part_files(release, MEMBERS))
     rows, digest = 0, hashlib.sha256()
-    for one in folders:
-        with (one / ROWS).open("rb") as file:
+    for path in part_files(release, ROWS):
+        with path.open("rb") as file:
             while block := file.read(_AT_ONCE):
                 rows += block.count(b"\n")
                 digest.update(block)

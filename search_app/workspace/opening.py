@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,11 +14,12 @@ from anonymizer.errors import AnonymizerError, BadInput
 from anonymizer.methods import promise_of
 from anonymizer.model import Profiles, Release
 from anonymizer.storage.profiles import fingerprint, read_profiles
-from anonymizer.storage.releases import read_input_hash, read_release
+from anonymizer.storage.releases import read_in_shards, read_input_hash, read_release
+from index.backends import Backend, FilledIndex, LuceneBackend, OpenSearchBackend
 from index.forward.reading import Forward
-from index.lucene.searching import LuceneIndex
 from index.model import Index, SearchError
 from index.opening import open_index
+from index.opensearch.client import ClusterPlace, OpenSearchCluster
 
 from ..errors import UsageError
 from ..search.engine import Engine
@@ -109,16 +111,25 @@ def open_once(
         others = further_releases(workspace, made_from, further)
         people = people._replace(further=others)
     folder = workspace.index_named(index) if index else workspace.find("index")
-    lucene, forward = open_by(folder, settings)
-    modes, extend = modes_of(lucene, forward, people, settings, rows)
-    return OpenedModes(modes, lucene.close, made_from, extend)
+    opened, forward = open_by(folder, settings)
+    modes, extend = modes_of(opened, forward, people, settings, rows)
+    return OpenedModes(modes, opened.close, made_from, extend)
 
 
-def open_by(folder: Path, settings: Settings) -> tuple[LuceneIndex, Forward]:
+def backend_of(settings: Settings) -> Backend:
+    """Return what searches and fills indexes as `settings` say."""
+    search = settings.search
+    if search.backend == "lucene":
+        return LuceneBackend(settings.heap)
+    place = {name: value for name, value in vars(search).items() if name != "backend"}
+    return OpenSearchBackend(OpenSearchCluster(ClusterPlace(**place)), settings.heap)
+
+
+def open_by(folder: Path, settings: Settings) -> tuple[FilledIndex, Forward]:
     """Return both halves of the index in `folder`, searched as `settings` say."""
     return open_index(
         folder,
-        heap=settings.heap,
+        backend=backend_of(settings),
         k1=settings.k1,
         b=settings.b,
         title_boost=settings.title_boost,
@@ -222,22 +233,25 @@ def _open_newcomer(
         release = workspace.find("release")
     if release is None:
         return ServedPeople(profile), None
-    rows = _released(release)
-    # A fallback row is a mean of all groups: it is like many people, and no group's.
-    return ServedPeople(profile, newcomer=welcome(profile, *_groups_of(rows))), rows
+    # A fallback row is a mean of all groups: it is like many people, and no group's. Searches are
+    # compared with the rows of the same shard: those of all shards may not fit into memory.
+    newcomer, shard = welcome(profile, map(_groups_of, _released(release)))
+    rows = next(islice(_released(release), shard, None))
+    return ServedPeople(profile, newcomer=newcomer), rows
 
 
-def _released(path: Path) -> PublicRelease:
-    """Return the public part of the release at `path`, a folder or a published file."""
+def _released(path: Path) -> Iterator[PublicRelease]:
+    """Yield the public part of each shard of the release at `path`, a folder or published file."""
     if path.is_dir():
-        return public_of(read_release(path, promise_of))
+        yield from map(public_of, read_in_shards(path, promise_of))
+        return
     from anonymizer.publishing import read_published
 
     published = read_published(path)
     given = published.about.get("parameters")
     parameters = given if isinstance(given, dict) else {}
     promise = promise_of(str(published.about.get("method")), parameters)
-    return PublicRelease(published.rows, published.sizes, promise, parameters, published.fallback)
+    yield PublicRelease(published.rows, published.sizes, promise, parameters, published.fallback)
 
 
 def further_releases(

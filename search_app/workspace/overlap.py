@@ -26,8 +26,12 @@ class Overlap(NamedTuple):
 
 def hashed(stood: Iterable[tuple[bytes, str]], key: bytes) -> Pairs:
     """Return the pairs of `stood`, which has the hash of a row and the name of a person in it."""
-    pairs = (row + hash_of(person, key) for row, person in stood)
-    return unpacked(b"".join(sorted(pairs)))
+    content = bytearray()
+    for row, person in stood:
+        content += row + hash_of(person, key)
+    # In the order of their bytes, which is that of numbers whose first byte is the largest part.
+    pairs = np.frombuffer(content, ">u8").reshape(-1, 2)
+    return unpacked(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].tobytes())
 
 
 def hash_of(person: str, key: bytes) -> bytes:

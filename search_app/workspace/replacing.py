@@ -98,6 +98,7 @@ class Replacement:
             "removed": [relative(path) for path in self.removed],
             "current": current,
         }
+        self._workspace.refuse_lost_lock()
         with _plain(self._folder):
             write_file(self._folder / _PLAN, [json.dumps(plan).encode()], mode=0o600)
             for folder in {staged.parent for staged in self._staged.values()}:

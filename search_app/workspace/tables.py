@@ -1,23 +1,28 @@
-"""SQLite files of a workspace [I/O]: their tables, and the sum of all rows that shows damage.
+"""Tables of a workspace [I/O]: SQLite files, with the sum of all rows that shows damage.
 
 SQLite's own check looks at how a file hangs together, not at values. So each file holds the sum of
 its rows' digests. Every change of a row changes the sum in the same transaction, and a row that is
 removed leaves no trace in it.
+
+Stores work on a `Database`, whose SQL both SQLite and PostgreSQL take: see `postgresql.py`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from sqlite3 import Connection, DatabaseError, OperationalError, connect
-from typing import NamedTuple
+from sqlite3 import Error as SqliteError
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
 from ..errors import UsageError
+from .postgresql import PostgresqlTables, Server
 
 BUSY = 10  # seconds to wait for another process
 _PRAGMAS = (
@@ -36,12 +41,156 @@ _EVENTS = {
 }
 
 
+Values = Sequence[Any] | Mapping[str, Any]
+Place = Path | Server | None  # where tables are: a file, a server, or memory
+
+
 class Schema(NamedTuple):
-    """The tables of a file."""
+    """The tables of a file, or of a schema of PostgreSQL."""
 
     tables: str  # statements that make what is missing
     versions: range  # that can be read; the last one is written
     synchronous: str  # SQLite's: what a power failure may take
+    name: str = ""  # in PostgreSQL
+    remedy: str = "see: veilsearch doctor"  # where a file is damaged
+
+
+class StatementResult(Protocol):
+    """What a statement brought."""
+
+    @property
+    def rowcount(self) -> int:
+        """Return how many rows were changed."""
+
+    def fetchall(self) -> list[Any]:
+        """Return the rows that were found."""
+
+
+class Changing(Protocol):
+    """A transaction."""
+
+    def execute(self, statement: str, values: Values = (), /) -> StatementResult:
+        """Carry out `statement` with `values`, and return its result."""
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> StatementResult:
+        """Carry out `statement` with each of `rows`, and return the result of all of them."""
+
+
+class Database(Protocol):
+    """Tables that any thread may use, one at a time; every fault is one plain line."""
+
+    def ask(self, question: str, values: Values = ()) -> list[Any]:
+        """Return the rows of `question`, a SELECT with `values`."""
+
+    def changing(self, *, wiped: bool = False) -> AbstractContextManager[Changing]:
+        """Return a transaction: one process at a time has one, and all of it holds or nothing.
+
+        With `wiped`, what was removed is in no file of the tables any more when it is over.
+        """
+
+    def check(self) -> None:
+        """Raise if a row can't be read, or is not as it was written."""
+
+    def another(self) -> Database:
+        """Return the same tables by a connection of its own, if there can be one."""
+
+    def use(self) -> None:
+        """Raise unless this is the database that others find at its place."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+def open_database(place: Place, schema: Schema) -> Database:
+    """Return the database with the tables of `schema` at `place`, made if they are missing."""
+    if isinstance(place, Server):
+        return PostgresqlTables(place, schema)
+    return SqliteTables(place, schema, open_tables(place, schema))
+
+
+class SqliteTables:
+    """A SQLite file, or memory; see `Database`."""
+
+    def __init__(self, path: Path | None, schema: Schema, connection: Connection):
+        self._lock = threading.Lock()
+        self._name, self._remedy = str(path or f"the {schema.name} in memory"), schema.remedy
+        self._connection, self._path, self._place = connection, path, _place(path)
+
+    def another(self) -> SqliteTables:
+        """Return the same tables by a connection of its own; in memory there is only this one."""
+        if self._path is None:
+            return self
+        made = SqliteTables.__new__(SqliteTables)
+        made.__dict__.update(self.__dict__, _lock=threading.Lock())
+        made._connection = connect_to(self._path)
+        # What is sorted must not get into a temporary file.
+        made._connection.execute("PRAGMA temp_store=MEMORY")
+        return made
+
+    def define(self, name: str, function: Callable[[Any], bytes | None]) -> None:
+        """Let statements call `function`, which takes one value, by `name`."""
+        self._connection.create_function(name, 1, function)
+
+    def ask(self, question: str, values: Values = ()) -> list[Any]:
+        """Return the rows of `question`, a SELECT with `values`."""
+        with self._lock, self._plainly():
+            return self._connection.execute(question, values).fetchall()
+
+    @contextmanager
+    def changing(self, *, wiped: bool = False) -> Iterator[Changing]:
+        """Give a transaction; `wiped`: see `Database`."""
+        with self._lock, self._plainly():
+            with self._connection:
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield self._connection
+            if wiped:
+                self._wipe()
+
+    def _wipe(self) -> None:
+        """Erase what was removed from unused pages and from SQLite's log."""
+        self._connection.execute("VACUUM")
+        ((busy, *_),) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if busy:
+            raise UsageError(f"{self._name} is being read by others; remove again later")
+
+    def check(self) -> None:
+        """Raise if the file is damaged."""
+        with self._lock, self._plainly():
+            if fault := fault_of(self._connection):
+                raise DatabaseError(fault)
+
+    def use(self) -> None:
+        """Raise if another file has taken the place of this one."""
+        if _place(self._path) != self._place:
+            raise UsageError(f"{self._name} was moved or replaced; start the server again")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _plainly(self) -> AbstractContextManager[None]:
+        return plainly(self._name, self._remedy)
+
+
+def _place(path: Path | None) -> object:
+    """Return which file is at `path`, without opening it; None if there is none."""
+    with suppress(OSError):
+        return path and (path.stat().st_dev, path.stat().st_ino)
+    return None
+
+
+@contextmanager
+def opening(place: Place, remedy: str) -> Iterator[None]:
+    """Turn what is wrong with the file at `place` into one line; `remedy` is for a damaged one."""
+    try:
+        yield
+    except (OSError, OperationalError) as fault:
+        why = getattr(fault, "strerror", None) or fault
+        raise UsageError(
+            f"{place} can't be written ({why}); check free space and permissions"
+        ) from fault
+    except SqliteError as fault:
+        raise UsageError(f"{place} can't be opened ({fault}); {remedy}") from fault
 
 
 def is_database(path: Path) -> bool:

@@ -16,8 +16,8 @@ import pytest
 
 from anonymizer.storage.profiles import read_profiles
 from anonymizer.terms.wordnet import WordNet
+from search_app.accounts import store
 from search_app.cli import run as run_verb
-from search_app.web.visitors import limits
 
 from .served import METHODS, TERM, Served, served
 from .watching import PAGES, Outsider, Visitor, difference, total
@@ -172,7 +172,7 @@ def sequences(
 def test_whatever_changes_only_whole_rows_come_and_go(
     tmp_path: Path, index: Path, wordnet: WordNet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "ORDERS", 10**9)  # the visitors read all day
+    monkeypatch.setattr(store, "ORDERS", 10**9)  # the visitors read all day
     done = sequences(tmp_path, index, wordnet, CHOSEN, SEQUENCES)
     assert done["sequences"] == SEQUENCES * len(CHOSEN)
     assert done["rows withdrawn"]

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from anonymizer.terms.wordnet import WordNet
-from search_app.web.visitors.limits import ORDERS
+from search_app.accounts.store import ORDERS
 
 from ..search_app.conftest import call
 from .served import DOCUMENTS, WORDS, Served, served, texts

@@ -57,6 +57,16 @@ def test_a_workspace_overrides_defaults_by_name(tmp_path: Path) -> None:
         ("https = 1", "https=1 must be of type bool"),
         ("rate = -1", "rate=-1 must be from 0 to 10000"),
         ("proxy = '*'", r"proxy=\* must be the address of one proxy"),
+        ("[search]\nhost = 'a'", "unknown search.host; allowed are access"),
+        ("search = 'a'", r"search must be a table: \[search\]"),
+        ("[search]\npassword = 'a'", "unknown search.password"),
+        ("[search]\nbackend = 'solr'", "search.backend=solr must be lucene or opensearch"),
+        ("[search]\nhosts = 'a:9200'", "search.hosts=a:9200 must be of type list"),
+        ("[search]\nhosts = ['http://me:hu/sh@a']", "search.hosts=…@a must be hosts, each"),
+        ("[search]\nhosts = 'http://me:hush@a'", "search.hosts=…@a must be of type list"),
+        ("[search]\nindex = 'A'", "search.index=A must be small letters, digits and hyphens"),
+        ("[search]\nshards = 0", "search.shards=0 must be from 1 to 1000"),
+        ("[search]\nreplicas = -1", "search.replicas=-1 must be from 0 to 20"),
         ("root_path = '/a/'", "root_path=/a/ must be a path like /search, without a slash at"),
         ("root_path = 'a'", "root_path=a must be a path like"),
         ("root_path = '/../a'", "root_path=/../a must be a path like"),
@@ -86,3 +96,19 @@ def test_the_admin_token_comes_from_the_environment_and_is_never_shown() -> None
     settings = load_settings(None, {"VEILSEARCH_ADMIN_TOKEN": "needle in a haystack"})
     assert settings.admin_token == "needle in a haystack"  # noqa: S105
     assert "needle" not in repr(settings)
+
+
+def test_a_cluster_is_a_table_and_its_secrets_come_from_the_environment(tmp_path: Path) -> None:
+    folder = write(
+        tmp_path,
+        'hosts = ["a.example"]\n[search]\nbackend = "opensearch"\n'
+        'hosts = ["https://n1.example:9200", "127.0.0.1:9201", "[::1]:9200"]\nshards = 3\n',
+    )
+    secrets = {f"VEILSEARCH_OPENSEARCH_{name}": name for name in ("USER", "PASSWORD", "KEY")}
+    settings = load_settings(folder, secrets)
+    assert (settings.hosts, settings.search.backend) == (("a.example",), "opensearch")
+    assert (len(settings.search.hosts), settings.search.shards) == (3, 3)
+    search = settings.search
+    assert (search.user, search.password, search.key) == ("USER", "PASSWORD", "KEY")
+    assert "PASSWORD" not in repr(settings)
+    assert load_settings(tmp_path / "none", {}).search.backend == "lucene"

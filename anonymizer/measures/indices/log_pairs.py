@@ -33,24 +33,22 @@ class LogPair:
     @classmethod
     def of(cls, original: QueryLog, released: QueryLog) -> LogPair:
         """Return the pair of `original`, folded, and `released`, where each event is a line."""
+        refuse_unknown(unknown_users(original, released), len(released.users))
         row_of = {user: row for row, user in enumerate(original.users)}
-        unknown = sum(user not in row_of for user in released.users)
-        if unknown:
-            raise BadInput(
-                f"{unknown:,} of {len(released.users):,} users of the released log are not in the "
-                "original one; name the log that it was made from"
-            )
-        queries = original.queries.strings()
+        texts = [log.queries.strings() for log in (original, released)]
+        # By the alphabet, so that sums are rounded alike in a log and in a part of its users.
+        queries = sorted({*texts[0], *texts[1]})
         number = {query: at for at, query in enumerate(queries)}
-        columns = [number.setdefault(query, len(number)) for query in released.queries.strings()]
+        before, after = (
+            np.array([number[text] for text in some], dtype=np.int64) for some in texts
+        )
         rows = np.array([row_of[user] for user in released.users], dtype=np.int64)
         shape = (len(row_of), len(number))
-        after = np.array(columns, dtype=np.int64)[released.query]
         compared = Compared(
-            _counts(original.user.astype(np.int64), original.query.astype(np.int64), shape),
-            _counts(rows[released.user], after, shape),
+            _counts(original.user.astype(np.int64), before[original.query], shape),
+            _counts(rows[released.user], after[released.query], shape),
         )
-        return cls(compared, original.users, [*number])
+        return cls(compared, original.users, queries)
 
     def weights(self, probabilities: Mapping[str, float] | None) -> Floats:
         """Return 1 less the probability to be sensitive of each query; else 1.
@@ -62,12 +60,29 @@ class LogPair:
     @cached_property
     def words(self) -> csr_matrix:
         """Return which words, between blanks, each query has: queries x words."""
-        number: dict[str, int] = {}
-        rows = [{number.setdefault(word, len(number)) for word in q.split()} for q in self.queries]
-        ends = np.cumsum([0, *map(len, rows)])
-        columns = np.fromiter((word for row in rows for word in row), np.int64, int(ends[-1]))
+        words = [{*query.split()} for query in self.queries]
+        number = {word: at for at, word in enumerate(sorted(set().union(*words)))}
+        ends = np.cumsum([0, *map(len, words)])
+        columns = np.fromiter((number[word] for own in words for word in own), np.int64, ends[-1])
         entries = (np.ones(columns.size), columns, ends)
-        return csr_matrix(entries, shape=(len(rows), max(1, len(number))))
+        matrix = csr_matrix(entries, shape=(len(words), max(1, len(number))))
+        matrix.sort_indices()
+        return matrix
+
+
+def unknown_users(original: QueryLog, released: QueryLog) -> int:
+    """Return how many users of the log `released` are not in `original`."""
+    known = {*original.users}
+    return sum(user not in known for user in released.users)
+
+
+def refuse_unknown(unknown: int, users: int) -> None:
+    """Refuse a released log if `unknown` of its `users` are not in the original one."""
+    if unknown:
+        raise BadInput(
+            f"{unknown:,} of {users:,} users of the released log are not in the "
+            "original one; name the log that it was made from"
+        )
 
 
 @dataclass(frozen=True)

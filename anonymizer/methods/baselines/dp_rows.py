@@ -28,13 +28,16 @@ equal ones those with the smaller number under "clip TERM".
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from ...arrays import Ints
+from ...backends.everybody import Dealt, Made, Measure
 from ...errors import Unsatisfiable
 from ...model import SHORT, Grouping, Profiles, Release, row_names
 from ...promise import Promise
@@ -44,8 +47,9 @@ from ...similarity.documents import Documents, refuse_no_sample
 from ..method import Inputs, Method, Options, option, sampled
 from .accounting import threshold_for, variance_for
 from .discrete_noise import Stream, gaussian
-from .topics import shared_out, topics_of
+from .topics import places, shared_out, topics_of
 
+S = TypeVar("S")
 _MOST_EPSILON = 100
 _MOST_VARIANCE = 10**12
 # Chosen on two logs, see docs/methods.md: the variance of the prior in units of it, and how
@@ -81,7 +85,7 @@ class DpRows(Options):
 
     def faults(self, inputs: Inputs) -> list[str]:
         """Return what is wrong with the values, for these `inputs`."""
-        faults, people = self.own_faults(), len(inputs.profiles)
+        faults, people = self.own_faults(), inputs.people
         if not 0 < self.epsilon <= _MOST_EPSILON:
             faults.append(f"epsilon={self.epsilon} must be above 0 and at most {_MOST_EPSILON}")
         elif not 0 < self.delta * people < 1:
@@ -113,19 +117,88 @@ class DpRows(Options):
 
 def run(inputs: Inputs, options: DpRows) -> Release:
     """Return rows of noisy counts of the profiles of `inputs`."""
-    profiles, key, people = inputs.profiles, refuse_no_key(inputs.key), len(inputs.profiles)
-    if people < 2 * options.rows:
-        line = f"{people} users are too few for rows={options.rows} of two people or more"
-        raise Unsatisfiable(line, needs=2 * options.rows)
-    settled = replace(options, variance=options.noise)
-    base, row_of_user = None, np.zeros(people, dtype=np.int64)
-    if options.base == "corpus":
-        sample = refuse_no_sample(inputs.sample)
-        base = _base_of(sample, options.rows, inputs.seed)
-        settled = replace(settled, documents=sample.vectors.shape[0])
-        row_of_user = _served(profiles, base)
+    profiles, key = inputs.profiles, refuse_no_key(inputs.key)
+    settled, base = _settled(inputs, options)
     domain = base.terms if base else profiles.terms
     counts = clipped_counts(profiles, domain, options.terms, key)
+    row_of_user = np.zeros(len(profiles), dtype=np.int64)
+    if base is not None:
+        row_of_user = _served(base, profiles, places(len(profiles), len(base)))
+    return _released(settled, (domain, counts), base, key, profiles.users, row_of_user)
+
+
+def in_parts(
+    dealt: Dealt, inputs: Inputs, options: DpRows, measure: Measure[S]
+) -> Iterator[Made[S]]:
+    """Yield the one shard of a release of all `dealt` people, and its `measure`.
+
+    The counts of all parts are added up before noise.
+    """
+    key, sizes = refuse_no_key(inputs.key), dealt.sizes
+    settled, base = _settled(inputs, options)
+    domain = base.terms if base else dealt.parts.terms
+    # All rows together serve equally many people, so the places are dealt to the parts in turn.
+    ends, topics = np.cumsum(sizes).tolist(), len(base) if base else 1
+    room = np.diff([places(end, topics) for end in [0, *ends]], axis=0)
+    work = partial(_count_part, domain, options.terms, key, base)
+    parts = list(dealt.each(work, list(room)))
+    # Noise comes once, after the sum. Noise in each part would be as much for far fewer people.
+    counts = np.sum([one.counts for one in parts], axis=0)
+    # Users stand in the order of the profiles, not by parts.
+    order = np.argsort(np.argsort(dealt.parts.part_of, kind="stable"))
+    names = [user for one in parts for user in one.users]
+    users = tuple(names[at] for at in order.tolist())
+    row_of_user = np.concatenate([one.row_of_user for one in parts])[order]
+    release = _released(settled, (domain, counts), base, key, users, row_of_user)
+    yield release, measure(None, None, release)
+
+
+class _CountedPart(NamedTuple):
+    """What is counted of a part, and who in it gets which row."""
+
+    counts: Ints
+    users: tuple[str, ...]
+    row_of_user: Ints
+
+
+def _count_part(
+    domain: Sequence[str],
+    most: int,
+    key: bytes,
+    base: Profiles | None,
+    profiles: Profiles,
+    room: Ints,
+) -> _CountedPart:
+    row_of_user = np.zeros(len(profiles), dtype=np.int64)
+    if base is not None:
+        row_of_user = _served(base, profiles, room)
+    counts = clipped_counts(profiles, domain, most, key)
+    return _CountedPart(counts, profiles.users, row_of_user)
+
+
+def _settled(inputs: Inputs, options: DpRows) -> tuple[DpRows, Profiles | None]:
+    """Return `options` as they take effect, and what documents say of the terms, if they do."""
+    if inputs.people < 2 * options.rows:
+        line = f"{inputs.people} users are too few for rows={options.rows} of two people or more"
+        raise Unsatisfiable(line, needs=2 * options.rows)
+    settled = replace(options, variance=options.noise)
+    if options.base == "off":
+        return settled, None
+    sample = refuse_no_sample(inputs.sample)
+    settled = replace(settled, documents=sample.vectors.shape[0])
+    return settled, _base_of(sample, options.rows, inputs.seed)
+
+
+def _released(
+    settled: DpRows,
+    counted: tuple[Sequence[str], Ints],
+    base: Profiles | None,
+    key: bytes,
+    users: tuple[str, ...],
+    row_of_user: Ints,
+) -> Release:
+    """Return the release of rows of what is `counted`: terms, and how many users have each."""
+    domain, counts = counted
     if base is None:
         # Of one person's terms no more than count may be in the domain: others have no threshold.
         counting = np.flatnonzero(counts)
@@ -134,15 +207,16 @@ def run(inputs: Inputs, options: DpRows) -> Release:
         count + gaussian(Stream(key, f"noise {term}"), settled.noise)
         for term, count in zip(domain, counts.tolist(), strict=True)
     ]
+    people = len(users)
     cells = _estimated(noisy, base, settled, people) if base else _common(noisy, settled)
     shares = csr_matrix(np.minimum(cells, people) / people)
     if not np.diff(shares.indptr).all():
         raise Unsatisfiable(
-            f"at epsilon={options.epsilon} no term stands out from the noise; take a larger "
+            f"at epsilon={settled.epsilon} no term stands out from the noise; take a larger "
             "epsilon, or more people"
         )
-    rows = over_used(row_names(len(cells), set(profiles.users)), domain, shares)
-    release = METHOD.release(settled, rows, profiles.users, row_of_user)
+    rows = over_used(row_names(len(cells), set(users)), tuple(domain), shares)
+    release = METHOD.release(settled, rows, users, row_of_user)
     return replace(release, key=key, base=base)
 
 
@@ -210,8 +284,8 @@ def _estimated(noisy: Sequence[int], base: Profiles, options: DpRows, people: in
     return rows
 
 
-def _served(profiles: Profiles, base: Profiles) -> Ints:
-    """Return a close topic of `base` for each user; all topics get equally many users."""
+def _served(base: Profiles, profiles: Profiles, room: Ints) -> Ints:
+    """Return a close topic of `base` for each user; each topic gets at most its `room`."""
     column = {term: at for at, term in enumerate(base.terms)}
     columns = np.array([column.get(term, -1) for term in profiles.terms], dtype=np.int64)
     known = np.flatnonzero(columns >= 0)
@@ -219,7 +293,7 @@ def _served(profiles: Profiles, base: Profiles) -> Ints:
     own.data = np.ones_like(own.data)
     topics = base.weights[:, columns[known]].toarray()
     lengths = np.sqrt(base.weights.multiply(base.weights).sum(axis=1))
-    return shared_out(np.asarray(own @ (topics / np.asarray(lengths)).T))
+    return shared_out(np.asarray(own @ (topics / np.asarray(lengths)).T), room)
 
 
 METHOD = Method(
@@ -229,6 +303,7 @@ METHOD = Method(
     "a secret key makes the noise, and is kept in the private part",
     promise=Promise("group", "differential", once=True, hides_members=True),
     run=run,
+    in_parts=in_parts,
     options=DpRows,
     needs=frozenset({"sample", "key"}),
 )

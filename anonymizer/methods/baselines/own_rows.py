@@ -13,7 +13,7 @@ import numpy as np
 from ...model import Release
 from ...promise import Promise
 from ...rows.reduced import reduced_release
-from ..method import Inputs, Method, Options
+from ..method import Inputs, Method, Options, each_by_itself
 
 
 @dataclass(frozen=True)
@@ -40,5 +40,6 @@ METHOD = Method(
     about="everybody's own profile under a number: nothing is hidden; to compare with",
     promise=Promise("person", "nothing"),
     run=run,
+    in_parts=each_by_itself(run),
     options=OwnRows,
 )

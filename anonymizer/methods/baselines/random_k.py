@@ -8,7 +8,7 @@ from ...errors import Unsatisfiable
 from ...model import Grouping, Release
 from ...promise import Promise
 from ...rows.representative import represent
-from ..method import Inputs, Method, Options, option, rare
+from ..method import Inputs, Method, Options, each_by_itself, option, rare
 
 
 @dataclass(frozen=True)
@@ -35,5 +35,6 @@ METHOD = Method(
     about="groups of k or more people drawn at random; without a promise, to compare with",
     promise=Promise("group", "nothing"),
     run=run,
+    in_parts=each_by_itself(run),
     options=RandomK,
 )

@@ -36,14 +36,23 @@ def topics_of(vectors: csr_matrix, count: int, seed: int) -> Ints:
     return topics.astype(np.int64)
 
 
-def shared_out(closeness: np.ndarray) -> Ints:
+def places(people: int, topics: int) -> Ints:
+    """Return for how many of `people` there is a place in each topic: equally many.
+
+    The last ones have perhaps one more.
+    """
+    room = np.full(topics, people // topics, dtype=np.int64)
+    room[topics - people % topics :] += 1
+    return room
+
+
+def shared_out(closeness: np.ndarray, room: Ints) -> Ints:
     """Return a topic for each person, close by `closeness` (people x topics).
 
-    All topics get equally many people, the last ones perhaps one more.
+    Topic i gets room[i] people, which are all people together.
     """
     people, topics = closeness.shape
-    room = np.full(topics, people // topics)
-    room[topics - people % topics :] += 1
+    room = room.copy()
     topic_of = np.full(people, -1, dtype=np.int64)
     # The closest pairs choose first; of equal ones the first person, then the first topic.
     for pair in np.argsort(-np.round(closeness, _DECIMALS), axis=None, kind="stable").tolist():

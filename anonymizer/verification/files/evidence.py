@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from array import array
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, cast
@@ -17,7 +17,7 @@ import numpy as np
 
 from ...arrays import Ints, Marks
 from ...errors import BadInput
-from ..finding import Broken, Finding, Findings, row_findings, settled
+from ..finding import Broken, CountedLine, Finding, Findings, row_findings, settled
 from .profiles import JudgedProfiles, keys_of, open_file, sort_columns
 from .strict_lines import CellReader, LineFault, Record, TermCells, read_lines, read_strictly
 
@@ -29,6 +29,7 @@ KEY = "private/key.json"  # only of methods that keep a secret
 SLOTS = "private/slots.jsonl"  # only of methods that publish vocabularies
 TAXONOMY = "private/taxonomy.tsv"  # only if such a method was given one
 BASE = "private/base.jsonl"  # only of methods that begin with terms of a corpus
+CUT = (ROWS, MEMBERS, LOG, DELETIONS, SLOTS)  # may be cut into shards: rows-0000.jsonl, ...
 CHANGES = "private/changes.json"  # only if people left or profiles changed since
 _OF_SOME = {
     LOG: "releases no log",
@@ -79,10 +80,15 @@ _CHANGES: Record = {
 }
 FORMAT_WORDS = {*_MANIFEST, ROWS, LOG, WITHDRAWN, FIRST_ROW, "rows"}
 _MEMBER_LINE = re.compile(r'\{"user": "([^"\\\x00-\x1f]+)", "row": "([^"\\\x00-\x1f]+)"\}\n')
+_LIKE_ROW = re.compile(r"g+[0-9]{4,}")
+_ROW_LINE = re.compile(rb'^\{"row": "([^"\\]+)"', re.MULTILINE)
 _MEMBER_REST = len('{"user": "", "row": ""}\n')
 _DELETIONS_OF = re.compile(rb'^\{"user": ("(?:[^"\\]|\\.)*"), ', re.MULTILINE)
+_SHARD = re.compile(r"-([0-9]{4})(?=\.)")
 _HASH = re.compile(r"[0-9a-f]{64}")
 _TIME = re.compile(r"\d{4}-\d\d?-\d\d?|\d\d?:\d\d")
+
+SHARDS_HOLD = "each shard is about its own rows and people"
 
 Parts = dict[str, bytes]
 
@@ -121,6 +127,7 @@ class Numbering(NamedTuple):
     withdrawn: int  # rows of it
     users: Set[str]  # of this cohort and of earlier ones
     left: bool  # whether some of them have left, so that nobody knows their ids
+    last: int = 0  # of a shard: the number of the last row of all shards
 
 
 def cohort_places(release: Path) -> list[str]:
@@ -141,27 +148,63 @@ def cohort_places(release: Path) -> list[str]:
     return ["", *(f"{COHORTS}/{name}/" for name in names)]
 
 
-def read_parts(release: Path) -> Parts:
-    """Return the bytes of all parts of the folder `release`, a cohort, read only once."""
-    # Only once, so that the bytes that are judged are the bytes that are published.
-    parts = {}
+def part_of(name: str) -> str:
+    """Return the part that the file `name` is, or is a shard of."""
+    part = _SHARD.sub("", name)
+    return part if part in CUT else name
+
+
+def shard_of(part: str, number: int) -> str:
+    """Return the name of shard `number` of `part`."""
+    return part.replace(".", f"-{number:04d}.")
+
+
+def file_names(release: Path) -> list[str]:
+    """Return the names of the files of the folder `release`, a cohort: parts, or shards of them."""
+    cut = [
+        path.relative_to(release).as_posix()
+        for place in (release, release / PRIVATE)
+        if place.is_dir()
+        for path in sorted(place.iterdir())
+    ]
+    cut = [name for name in cut if part_of(name) != name]
+    shards = 1 + max(
+        (int(name[-10:-6]) for name in cut if part_of(name) in (ROWS, MEMBERS)), default=-1
+    )
+    must = [shard_of(part, number) for part in (ROWS, MEMBERS) for number in range(shards)]
     there = [name for name in (*_OF_SOME, CHANGES) if os.path.lexists(release / name)]
-    for name in (MANIFEST, ROWS, MEMBERS, CHECKSUMS, *there):
+    # Nobody would be served by the rows of such a file, and all could be in it.
+    if both := [name for name in (ROWS, MEMBERS) if shards and os.path.lexists(release / name)]:
+        raise Broken("files", both[0], "there are shards of it, too; remove it")
+    return [MANIFEST, *(must or (ROWS, MEMBERS)), CHECKSUMS, *there, *sorted({*cut} - {*must})]
+
+
+def read_files(release: Path, names: Sequence[str]) -> Parts:
+    """Return the bytes of the files `names` of the folder `release`, a cohort, read only once."""
+    # Only once, so that the bytes that are judged are the bytes that are published.
+    files = {}
+    for name in names:
         try:
             with open_file(release / name) as file:
-                parts[name] = file.read()
+                files[name] = file.read()
         except OSError as fault:
             raise Broken("files", name, f"can't be read ({fault.strerror or fault})") from fault
-    return parts
+    return files
 
 
-def judge_files(parts: Parts) -> Findings:
-    """Yield whether each of `parts` is as it was when its checksum was written."""
-    known = (MANIFEST, ROWS, MEMBERS, *_OF_SOME, CHANGES)
-    named = [name for name in known if name in parts]
-    lines = {name: f"{_sha256(parts[name])}  {name}\n".encode() for name in named}
-    written = parts[CHECKSUMS].splitlines(keepends=True)
-    changed = [name for name in named if lines[name] not in written]
+def joined(files: Parts) -> Parts:
+    """Return the parts in `files`, each whole."""
+    pieces: dict[str, list[bytes]] = {}
+    for name in sorted(files):
+        pieces.setdefault(part_of(name), []).append(files[name])
+    return {name: some[0] if len(some) == 1 else b"".join(some) for name, some in pieces.items()}
+
+
+def judge_files(sums: Mapping[str, str], checksums: bytes) -> Findings:
+    """Yield whether files with the SHA-256 in `sums` are as when `checksums` were written."""
+    lines = {name: f"{sha256}  {name}\n".encode() for name, sha256 in sums.items()}
+    written = checksums.splitlines(keepends=True)
+    changed = [name for name in lines if lines[name] not in written]
     for name in changed:
         yield Finding("files", False, name, "changed since its checksum was written")
     if not changed and sorted(written) != sorted(lines.values()):
@@ -170,7 +213,31 @@ def judge_files(parts: Parts) -> Findings:
         yield Finding("files", True, CHECKSUMS, "every part is as it was written")
 
 
-def _sha256(content: bytes) -> str:
+def shard_ends(files: Parts) -> Ints | None:
+    """Return the number of the last row of each shard in `files`; None if there are no shards."""
+    shards = [name for name in sorted(files) if part_of(name) == ROWS != name]
+    if not shards:
+        return None
+    return np.cumsum([files[name].count(b"\n") for name in shards]) - 1
+
+
+def judge_shards(files: Parts) -> Findings:
+    """Yield whether each shard of members in `files` is about rows of the same shard."""
+    shards = [name for name in sorted(files) if part_of(name) == ROWS != name]
+    wrong = []
+    for number, name in enumerate(shards):
+        place = shard_of(MEMBERS, number)
+        there = {match[1].decode(errors="replace") for match in _ROW_LINE.finditer(files[name])}
+        if not {*read_members(files[place], place)[1]} <= there:
+            wrong.append(place)
+    for name in wrong:
+        yield Finding("shards", False, name, "is about a row of another shard")
+    if shards and not wrong:
+        yield Finding("shards", True, MEMBERS, SHARDS_HOLD)
+
+
+def sha256_of(content: bytes) -> str:
+    """Return the SHA-256 of `content`."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -195,7 +262,7 @@ def judge_privacy(release: Path, first: bool) -> Findings:
     plain = stat.S_ISDIR(place) and all(map(stat.S_ISREG, files))
     open_ = [mode for mode in (place, *files) if mode & 0o077 and not stat.S_ISLNK(mode)]
     known = {MANIFEST, ROWS, LOG, PRIVATE} | ({COHORTS} if first else set())
-    stray = {path.name for path in release.iterdir()} - known
+    stray = {part_of(path.name) for path in release.iterdir()} - known
     faults = {
         "others may read it; take the right away: chmod -R go= private": bool(open_),
         "it, or something in it, is a link or no regular file; put the files themselves there": (
@@ -225,12 +292,14 @@ def read_manifest(parts: Parts, first: bool = True) -> Manifest:
     return cast(Manifest, manifest)
 
 
-def judge_manifest(manifest: Manifest, parts: Parts, fingerprint: str, first_row: int) -> Findings:
-    """Yield whether `manifest` fits `parts` and profiles of `fingerprint`; its numbers must hold.
+def judge_manifest(
+    manifest: Manifest, sums: Mapping[str, str], fingerprint: str, first_row: int
+) -> Findings:
+    """Yield whether `manifest` fits files of these `sums` and profiles of `fingerprint`.
 
     The first row of the cohort is number `first_row`.
     """
-    sums = {name: _sha256(parts[name]) for name in (ROWS, LOG) if name in parts}
+    known, sums = {*sums}, {name: sums[name] for name in sums if part_of(name) in (ROWS, LOG)}
     faults = {
         f"its hash of {name} is wrong": manifest["sha256"].get(name) != sha256
         for name, sha256 in sums.items()
@@ -249,7 +318,7 @@ def judge_manifest(manifest: Manifest, parts: Parts, fingerprint: str, first_row
     yield from settled("release.json", MANIFEST, faults, "has the hash of the rows")
     other = {"it was made from other profiles": manifest["input_hash"] != fingerprint}
     good = "made from exactly these profiles"
-    if CHANGES in parts:
+    if CHANGES in known:
         good = "these are the profiles it was made from, without those who left and what changed"
     elif FIRST_ROW in manifest:
         good = "made from its own people's profiles, which are among these"
@@ -296,7 +365,7 @@ def judge_identity(
     users = numbering.users
     # Hashes are free text, so they must look like hashes.
     hashes = [manifest["input_hash"], *manifest["sha256"].values()]
-    texts = {text for text in _texts(manifest) if text not in known}
+    texts = {text for text in texts_in(manifest) if text not in known}
     free = {text for text in texts if text not in hashes or not _HASH.fullmatch(text)}
     faults = {
         "it holds a user's id": bool(texts & users),
@@ -312,23 +381,29 @@ def judge_identity(
     yield from row_findings("identity", misnamed, "is not named by its number", "rows are numbered")
 
 
-def _texts(value: Any) -> Iterator[str]:
+def like_row(text: str) -> bool:
+    """Return whether a row could be called `text`."""
+    return _LIKE_ROW.fullmatch(text) is not None
+
+
+def texts_in(value: Any) -> Iterator[str]:
     """Yield every text in a JSON value, also names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         yield from value
         for inner in value.values():
-            yield from _texts(inner)
+            yield from texts_in(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _texts(inner)
+            yield from texts_in(inner)
 
 
 def _misnamed(names: list[str], numbering: Numbering) -> Marks:
     """Return marks for `names` that are not in the order of numbers, with gaps for withdrawn."""
     behind = numbering.first + len(names) + numbering.withdrawn
-    width = max(4, len(str(behind - 1)))
+    last = max(numbering.last, behind - 1)
+    width = max(4, len(str(last)))
     numbers = [f"{number:0{width}d}" for number in range(numbering.first, behind)]
     letters = "g"
     # Someone who left may have been called g0001: then the names had more letters, and still have.
@@ -393,7 +468,7 @@ def read_partition(
 
     Only those who `stood` in a withdrawn row have none, and others if `leaves_out` allows it.
     """
-    users, rows = _read_members(parts[MEMBERS])
+    users, rows = read_members(parts[MEMBERS])
     position = {user: at for at, user in enumerate(people.users)}
     row_of = {name: at for at, name in enumerate(names)}
     for number, (user, row) in enumerate(zip(users, rows, strict=True), 1):
@@ -413,7 +488,7 @@ def read_partition(
 
 def people_named(parts: Parts, stood: Set[str]) -> set[str]:
     """Return the users of a cohort: those that `parts` name, and those that `stood` in a row."""
-    members = _read_members(parts[MEMBERS])[0] if parts[MEMBERS] else []
+    members = read_members(parts[MEMBERS])[0] if parts[MEMBERS] else []
     try:
         deleted = [*map(read_strictly, _DELETIONS_OF.findall(parts.get(DELETIONS, b"")))]
     except ValueError as fault:
@@ -421,8 +496,8 @@ def people_named(parts: Parts, stood: Set[str]) -> set[str]:
     return {*members, *deleted, *stood}
 
 
-def _read_members(content: bytes) -> tuple[list[str], list[str]]:
-    """Return the users in `content`, and the row of each."""
+def read_members(content: bytes, place: str = MEMBERS) -> tuple[list[str], list[str]]:
+    """Return the users in `content`, that of the file at `place`, and the row of each."""
     try:
         # Faster than parsing; anything but the usual form is then read strictly.
         text = content.decode()
@@ -434,9 +509,9 @@ def _read_members(content: bytes) -> tuple[list[str], list[str]]:
             records = [*read_lines(BytesIO(content), _MEMBER)]
             users, rows = ([record[name] for record in records] for name in _MEMBER)
     except LineFault as fault:
-        raise Broken("partition", f"{MEMBERS}, line {fault.number}", str(fault)) from fault
+        raise Broken("partition", f"{place}, line {fault.number}", str(fault)) from fault
     except UnicodeDecodeError as fault:
-        raise Broken("partition", MEMBERS, "is no UTF-8") from fault
+        raise Broken("partition", place, "is no UTF-8") from fault
     return users, rows
 
 
@@ -469,5 +544,9 @@ def judge_partition(group_of: Ints, sizes: Ints, rows: JudgedRows) -> Findings:
         "partition",
         sizes != rows.users,
         "users is not the number of members",
-        f"each of {np.count_nonzero(group_of >= 0)} users is in exactly one of {sizes.size} rows",
+        CountedLine(
+            "each of {} users is in exactly one of {} rows",
+            int(np.count_nonzero(group_of >= 0)),
+            int(sizes.size),
+        ),
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from io import BufferedIOBase, BufferedReader
 from itertools import pairwise
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -24,6 +24,14 @@ from .logs import JudgedQueries, profiles_of, read_queries
 from .strict_lines import CellReader, LineFault, TermCells, read_lines, read_strictly
 
 _PROFILE = {"user": "u1", "terms": {"kitten": 1.0}}
+
+
+class Weighed(NamedTuple):
+    """What the choices by which profiles were made show in them."""
+
+    largest: int  # number of terms
+    binary: bool  # every weight is 1
+    whole: bool  # every weight is a whole number
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,13 @@ class JudgedProfiles:
     def sizes(self) -> Ints:
         """Return the number of terms of each profile."""
         return np.diff(self.cells.ends)
+
+    @property
+    def weighed(self) -> Weighed:
+        """Return what the choices by which they were made show in them."""
+        weights = self.cells.weights
+        whole = self.binary or bool(np.all(weights == np.floor(weights)))
+        return Weighed(int(self.sizes.max()), self.binary, whole)
 
     def of(self, users: Set[str]) -> JudgedProfiles:
         """Return the profiles of those of `users` who have one, with the terms of these."""

@@ -39,7 +39,14 @@ def judge_declared(method: str, parameters: Mapping[str, Any]) -> Judge | None:
     # Nothing shows how these were used, so readers may doubt them.
     own = {*parameters} - _COUNTED
     return Judge(
-        method, promise, _judge, _foresee, {*WORDS, *own, method, "true", "false"}, _faults, own
+        method,
+        promise,
+        _judge,
+        _foresee,
+        {*WORDS, *own, method, "true", "false"},
+        _faults,
+        own,
+        in_shards=p_linkability.in_shards,
     )
 
 

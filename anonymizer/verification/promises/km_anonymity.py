@@ -72,7 +72,7 @@ def _judge(parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     yield from _judge_support(parameters, rows, tally.withdrawn)
     line = "stands before a row that must come first by its terms, or by its weights"
     good = "rows stand in the order of their content"
-    wrong = before_earlier(rows.cells)
+    wrong = grounds.within_shards(before_earlier(rows.cells))
     if tally.edited is not None:  # a term that nobody has any more has no place in the order
         lost = marked(row[rows.keys % rows.span >= len(grounds.people.terms)], count)
         wrong &= ~(lost | np.append(lost[1:], False))

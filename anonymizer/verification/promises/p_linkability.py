@@ -66,4 +66,11 @@ def _faults(parameters: Mapping[str, Any]) -> Iterator[str]:
         yield "guarantee every-term needs p"
 
 
-JUDGE = Judge("p-linkability", AVERAGE, _judge, _foresee, WORDS, _faults, _QUOTED)
+def in_shards(parameters: Mapping[str, Any]) -> bool:
+    """Return whether `parameters` set no bound that takes everybody's weights."""
+    return parameters.get("t") is None
+
+
+JUDGE = Judge(
+    "p-linkability", AVERAGE, _judge, _foresee, WORDS, _faults, _QUOTED, in_shards=in_shards
+)

@@ -29,4 +29,7 @@ class Judge(NamedTuple):
     # Returns why single-person rows must not be published, or "" if they may be. It takes the
     # parameters and whether users are sessions. Without it such a row counts as a profile.
     single_rows: Callable[[Mapping[str, object], bool], str] | None = None
+    # Returns whether releases with these parameters are judged shard by shard: a group, its row and
+    # sums over everybody must say all. Such releases state the general facts.
+    in_shards: Callable[[Mapping[str, Any]], bool] = lambda _: False
     single_line: str = "each row is one user's"  # the finding if they may be published

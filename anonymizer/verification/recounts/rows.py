@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Floats, Ints, Marks
 from ..files.evidence import JudgedRows
-from ..finding import Findings, row_findings
+from ..finding import CountedLine, Findings, row_findings
 from ..tally import Tally
 
 NEAR = 1e-12  # of a mean, relative
@@ -46,7 +46,7 @@ def judge_rows(parameters: Mapping[str, Any], tally: Tally, rows: JudgedRows) ->
     else:
         wrong = _off_centroid(tally, cells, weights)
     line = f"has a weight that is not the {parameters['representative']}'s"
-    good = f"{weights.size} weights are the {parameters['representative']}'s"
+    good = CountedLine(f"{{}} weights are the {parameters['representative']}'s", weights.size)
     yield from row_findings("weights", tally.sure(marked(row[allowed][wrong], count)), line, good)
 
 

@@ -15,7 +15,7 @@ from ...arrays import Ints, Marks
 from ..choices import MIN_USERS, MOST
 from ..files.evidence import JudgedRows
 from ..files.strict_lines import is_real, is_whole
-from ..finding import Findings, row_findings
+from ..finding import CountedLine, Findings, row_findings
 from ..tally import ExpectedShares, Tally
 from .rows import find, marked
 
@@ -49,7 +49,7 @@ def judge_published(shares: ExpectedShares, tally: Tally, rows: JudgedRows, faul
     yield from row_findings("terms", lacking, line, good)
     must = (shares.having / shares.among)[at[known]]
     wrong = rows.keys[known][rows.cells.weights[known] != must]
-    good = f"{must.size} shares are exactly what they must be"
+    good = CountedLine("{} shares are exactly what they must be", must.size)
     off = tally.sure(marked(wrong // rows.span, count))
     yield from row_findings("weights", off, fault, good)
 
@@ -72,8 +72,11 @@ def judge_belief(
     lacked = np.bincount(column, minlength=span) < count
     present = np.abs(shares.having / shares.among - prior[column])
     farthest = max(float(present.max()), float(prior.max(where=lacked, initial=0.0)))
-    more = tally.so_far or f"; the farthest is {farthest:.4f}"
-    yield from row_findings("p", wrong, line, good + more)
+    if tally.so_far:
+        good += tally.so_far
+    else:
+        good = CountedLine(good + "; the farthest is {:.4f}", farthest)
+    yield from row_findings("p", wrong, line, good)
 
 
 def shares_in(rows: JudgedRows, users: int) -> ExpectedShares:

@@ -88,7 +88,8 @@ def judge_slots(
         line, good = "has a member who stands in no slot", "each member stands in a slot"
         findings += row_findings("slots", alone, line, good)
     line = "stands before a row that must come first by its terms and their weights"
-    findings += row_findings("order", _early(grounds.rows), line, "rows stand by their content")
+    wrong = grounds.within_shards(_early(grounds.rows))
+    findings += row_findings("order", wrong, line, "rows stand by their content")
     return slots.of(holds & complete), findings
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 from contextlib import closing
+from typing import cast
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -12,6 +13,7 @@ from scipy.sparse import csr_matrix
 from anonymizer.methods import promise_of
 from anonymizer.model import ReleasedRow
 from anonymizer.storage.releases import read_release
+from index.backends import LuceneBackend
 from index.forward.reading import Forward
 from index.lucene import jvm
 from index.lucene.java import java, talking
@@ -40,7 +42,8 @@ def measure(plan: Plan, place: Place) -> Measured:
     workspace = Workspace(plan.workspace)
     folder = workspace.find("index")
     release = read_release(town_over(folder, place, plan.people).find("release"), promise_of)
-    searcher, forward = open_index(folder, heap=plan.heap)
+    opened, forward = open_index(folder, backend=LuceneBackend(plan.heap))
+    searcher = cast(LuceneIndex, opened)
     with closing(searcher):
         queries = invented_queries(forward.terms, plan.queries)
         engine = Engine(searcher, forward, deadline=PATIENCE)

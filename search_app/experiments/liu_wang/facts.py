@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anonymizer.measures.retrieval import TermSet, retrieved
+from anonymizer.measures.patterns import TermSet, retrieved
 from anonymizer.measures.vocabulary import (
     LENGTHS,
     loss,

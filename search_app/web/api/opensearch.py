@@ -36,7 +36,7 @@ def describe() -> Response:
         ("text/html", "results", _address("search.show") + query),
         (_DESCRIPTION, "self", _address("opensearch.describe")),
     ]
-    # Browsers send no session with what is being typed, so those who sign in get no suggestions.
+    # Browsers send no session with what is typed. So people who sign in get no suggestions.
     if this_site().access != PRIVATE:
         typed = _address("opensearch.suggest") + query
         addresses.insert(1, (_SUGGESTIONS, "suggestions", typed))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -28,8 +27,7 @@ from .results import Cards, GoneDocument, Result, because, cards, gone, results
 MOST = 4  # columns, unless others are chosen
 SNIPPET = 120
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# Kept in memory only, so that nobody can work out the blind order from an address.
-_KEY = secrets.token_bytes(32)
+_KEY = "blind"  # the secret without which nobody can work out the blind order from an address
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,9 @@ def columns(
 ) -> list[ComparedRanking]:
     """Return the answers of `outcome` in `modes`, as columns to show side by side."""
     known_modes = [mode for mode in modes if mode in outcome.answers]
-    order = blind_order(known_modes, question) if look.blind else known_modes
+    order = known_modes
+    if look.blind:
+        order = blind_order(known_modes, question, site.store.secret(_KEY))
     answers = [outcome.answers[mode] for mode in order]
     # What is gone from the first plain ranks is named, whether the plain order is shown or not.
     rankings = [answer.ranking for answer in (*answers, outcome.answers["none"])]
@@ -146,14 +146,14 @@ def columns(
     ]
 
 
-def blind_order(modes: Sequence[str], question: Question, key: bytes = b"") -> list[str]:
+def blind_order(modes: Sequence[str], question: Question, key: bytes) -> list[str]:
     """Return `modes` in an order drawn by lot: by a keyed hash of each with `question`."""
     # A hash keeps the order while the same question is shown; a new question draws again.
     about = [question.query, question.user, question.pool, *question.rule, question.operators]
 
     def drawn(mode: str) -> bytes:
         text = json.dumps([mode, *about]).encode()
-        return hmac.digest(key or _KEY, text, "sha256")
+        return hmac.digest(key, text, "sha256")
 
     return sorted(modes, key=drawn)
 

@@ -11,6 +11,7 @@ from anonymizer.errors import AnonymizerError
 
 from ...errors import UsageError
 from ...forgetting.person import ForgetReport, UnknownPerson
+from ...settings import PRIVATE
 from ..site import Site
 from . import limits
 
@@ -25,7 +26,8 @@ def choose(
     site: Site, user: str, *, paused: bool | None = None, remember: bool | None = None
 ) -> None:
     """Store the choices of `user` at `site`: whether to pause, and whether to remember searches."""
-    _stored(lambda: site.store.choose(user, paused=paused, remember=remember))
+    holder = site.access == PRIVATE
+    _stored(lambda: site.store.choose(user, paused=paused, remember=remember, holder=holder))
     # The last requests of somebody who pauses are shown no more.
     if paused:
         site.transcripts.drop(user)
@@ -37,7 +39,8 @@ def let_grow(site: Site, user: str, on: bool, *, keep: bool) -> None:
     """Store whether searches of `user` at `site` feed their profile; `keep` what was gathered."""
     if on and site.growth.fault:
         abort(400, f"Searches can’t be added to your profile: {site.growth.fault}.")
-    _stored(lambda: site.store.choose(user, grow=on, keep=keep))
+    holder = site.access == PRIVATE
+    _stored(lambda: site.store.choose(user, grow=on, keep=keep, holder=holder))
     if not keep:
         _drop_requests(site, user)
 

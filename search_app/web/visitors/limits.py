@@ -18,11 +18,8 @@ from .access import visitor
 
 OPEN = "VEILSEARCH_OPEN"  # whether others than this machine can reach the server
 BURST = 4  # seconds' worth of requests that may come at once
-ORDERS = 100  # lists of results in a day that the row of another group may order for a person
 CLIENTS = 10_000  # in memory; the one who asked longest ago is dropped first
 _KEY = "veilsearch.limits"
-_ORDERS = "veilsearch.orders"
-_DAY = 86_400  # seconds
 _PERSON = "person "  # before the id of a client who signed in
 _NETWORK = 64  # bits of an IPv6 address that one household shares
 # These cost no token: a flood from an address must not keep others there from signing in.
@@ -32,9 +29,9 @@ _FREE = {"assets.file", "sign_in.show", "sign_in.enter"}
 class Buckets:
     """Buckets of tokens by client; safe for many threads."""
 
-    def __init__(self, rate: float, clients: int = CLIENTS, full: float = 0.0):
+    def __init__(self, rate: float, clients: int = CLIENTS):
         self._rate = rate
-        self._full = full or max(BURST * rate, 1.0)
+        self._full = max(BURST * rate, 1.0)
         self._clients = clients
         self._lock = threading.Lock()
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, last used
@@ -67,7 +64,6 @@ class Buckets:
 def limit(app: Flask, rate: float) -> None:
     """Make `app` refuse clients with more than `rate` requests a second; 0 refuses nobody."""
     app.config.setdefault(OPEN, False)
-    app.extensions[_ORDERS] = Buckets(ORDERS / _DAY, full=ORDERS)
     app.extensions[KEY].switched.append(partial(_follow, app))
     if rate:
         app.extensions[_KEY] = Buckets(rate)
@@ -77,9 +73,8 @@ def limit(app: Flask, rate: float) -> None:
 def _follow(app: Flask, site: Site) -> None:
     """Let the buckets of `app`, and the log, keep nothing about people unknown to `site`."""
     people = {*site.people, *(user for user, _ in site.store.codes())}
-    for key in (_KEY, _ORDERS):
-        if buckets := app.extensions.get(key):
-            buckets.keep(people)
+    if buckets := app.extensions.get(_KEY):
+        buckets.keep(people)
     site.log.repeats.keep(people)
 
 
@@ -103,18 +98,10 @@ def refuse_haste(buckets: Buckets, client: str, now: float) -> None:
         raise TooManyRequests(message, retry_after=seconds)
 
 
-def may_probe(user: str, now: float) -> bool:
-    """Return whether the row of another group may order one more list for `user` at `now`."""
-    # Each order says which documents the row likes. Many of them say which terms it has.
-    orders: Buckets = current_app.extensions[_ORDERS]
-    return not orders.take(_person(user), now)
-
-
 def forget(user: str) -> None:
     """Keep nothing about `user`."""
-    for key in (_KEY, _ORDERS):
-        if buckets := current_app.extensions.get(key):
-            buckets.forget(_person(user))
+    if buckets := current_app.extensions.get(_KEY):
+        buckets.forget(_person(user))
 
 
 def _person(user: str) -> str:

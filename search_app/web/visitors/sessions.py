@@ -1,4 +1,4 @@
-"""Sessions: those of people are in the store, the operator's in memory until the server ends."""
+"""Sessions: those of people and the operator are in the store, a study leader's in memory."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...accounts.store import has_ended, hash_token
 from ..site import Site
 from .access import Visitor
 
-_MOST = 100  # sessions of operators; the least recently used is dropped first
+_MOST = 100  # sessions of leaders; the least recently used is dropped first
 
 
 class OperatorSessions:
-    """Sessions of the operator."""
+    """Sessions of who leads a study, which one process serves."""
 
     # In memory only: the operator's token may be another when the server starts again.
 
@@ -51,27 +51,23 @@ class OperatorSessions:
             self._used.pop(hash_token(token), None)
 
 
-def begin(site: Site, operators: OperatorSessions, code: str) -> str | None:
+def begin(site: Site, code: str) -> str | None:
     """Begin a session with `code` and return its token; None if the code is not valid."""
     if site.admin_token and same(code.strip(), site.admin_token):
-        return operators.begin(site.clock())
+        return site.store.sign_in_operator(site.admin_token, site.clock())
     return site.store.sign_in(code, site.clock())
 
 
-def whose(site: Site, operators: OperatorSessions, token: str) -> Visitor:
+def whose(site: Site, token: str) -> Visitor:
     """Return the visitor at `site` whose session has `token`."""
-    if not token:
-        return Visitor()
-    if site.admin_token and operators.holds(token, site.clock()):
-        return Visitor(admin=True)
-    return Visitor(user=site.store.visitor_of(token, site.clock()) or "")
+    user = site.store.visitor_of(token, site.clock(), site.admin_token) if token else None
+    return Visitor() if user is None else Visitor(user, admin=not user)
 
 
-def end(site: Site, operators: OperatorSessions, token: str) -> None:
+def end(site: Site, token: str) -> None:
     """End the session of `token` at `site`, a person's or the operator's."""
-    operators.end(token)
     if token:
-        site.store.sign_out(token)
+        site.store.sign_out(token, site.admin_token)
 
 
 def same(one: str, other: str) -> bool:

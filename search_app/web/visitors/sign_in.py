@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from flask import (
     Blueprint,
@@ -29,7 +29,6 @@ from ..site import STOPPED, Site, this_site
 from . import sessions
 from .access import Visitor, visitor
 from .limits import network
-from .sessions import OperatorSessions
 from .tries import Tries
 
 pages = Blueprint("sign_in", __name__)
@@ -58,16 +57,9 @@ _SCHEMES = ("cookie", "bearer")
 _KEY = "veilsearch.sign_in"
 
 
-class _Door(NamedTuple):
-    """The state of signing in, in memory."""
-
-    tries: Tries
-    operators: OperatorSessions
-
-
 @pages.record_once
 def _remember_in_memory(state: BlueprintSetupState) -> None:
-    state.app.extensions[_KEY] = _Door(Tries(), OperatorSessions())
+    state.app.extensions[_KEY] = Tries()
 
 
 @pages.before_app_request
@@ -97,7 +89,7 @@ def _know_visitor() -> Response | None:
 
 def _session(site: Site) -> Visitor:
     """Return the visitor by the request's cookie."""
-    return sessions.whose(site, _door().operators, request.cookies.get(COOKIE, ""))
+    return sessions.whose(site, request.cookies.get(COOKIE, ""))
 
 
 def _holder(site: Site, token: str) -> Visitor:
@@ -106,7 +98,7 @@ def _holder(site: Site, token: str) -> Visitor:
         return Visitor(user)
     # As with codes: only wrong ones count, by address and public part.
     key = f"{TOKEN}{read_token(token).public}"
-    if wait := _door().tries.begin(network(request.remote_addr), key, site.clock()):
+    if wait := _tries().begin(network(request.remote_addr), key, site.clock()):
         raise TooManyRequests("Too many wrong tokens came from your network.", retry_after=wait)
     scheme = WWWAuthenticate("bearer", {"realm": "veilsearch", "error": "invalid_token"})
     raise Unauthorized(WRONG_TOKEN, www_authenticate=scheme)
@@ -116,13 +108,13 @@ def operators_only(site: Site) -> None:
     """Refuse the request unless the operator of `site` has signed in, or it has their token."""
     if visitor().admin:
         return
-    door, client, given = _door(), network(request.remote_addr), request.authorization
+    tries, client, given = _tries(), network(request.remote_addr), request.authorization
     token = (given.token or "") if given and given.type == "bearer" else ""
     # The operator may choose a weak token, so here even a right one waits after many wrong ones.
-    if token and (wait := door.tries.begin(client, None, site.clock())):
+    if token and (wait := tries.begin(client, None, site.clock())):
         raise TooManyRequests("Too many wrong tokens came from your network.", retry_after=wait)
     if site.admin_token and sessions.same(token, site.admin_token):
-        door.tries.take_back(client, None)
+        tries.take_back(client, None)
         return
     scheme = WWWAuthenticate("bearer", {"realm": "veilsearch"})
     raise Unauthorized("Only the operator may see this.", www_authenticate=scheme)
@@ -143,23 +135,23 @@ def show() -> Response:
 @pages.post("/sign-in")
 def enter() -> Response:
     """Begin a session with the code in the form, and return the next page."""
-    site, door, client = _private(), _door(), network(request.remote_addr)
+    site, tries, client = _private(), _tries(), network(request.remote_addr)
     code = request.form.get("code", "")
     public = public_part(code)
-    wait = door.tries.begin(client, public, site.clock())
+    wait = tries.begin(client, public, site.clock())
     # Nobody guesses the 100 random bits of a person's code. So a right one never waits: else a
     # guesser at the same address would keep its owner out. The operator may choose a weak token.
     if wait and public is None:
         sentence = f"Too many wrong codes came from your network. Please wait {wait} seconds."
         return _form(429, sentence, wait)
-    token = sessions.begin(site, door.operators, code)
+    token = sessions.begin(site, code)
     if token is None:
         return _form(429, f"{WRONG} {TOO_MANY}", wait) if wait else _form(403, WRONG)
     if not wait:
-        door.tries.take_back(client, public)
+        tries.take_back(client, public)
     # One browser has one session: the former one ends.
-    sessions.end(site, door.operators, request.cookies.get(COOKIE, ""))
-    begun = sessions.whose(site, door.operators, token)
+    sessions.end(site, request.cookies.get(COOKIE, ""))
+    begun = sessions.whose(site, token)
     response = _to("admin.show" if begun.admin else "search.show")
     response.set_cookie(COOKIE, token, **cookie_attributes(site.settings))
     return response
@@ -169,7 +161,7 @@ def enter() -> Response:
 def leave() -> Response:
     """End the session and return to the sign-in page."""
     site = _private()
-    sessions.end(site, _door().operators, request.cookies.get(COOKIE, ""))
+    sessions.end(site, request.cookies.get(COOKIE, ""))
     site.transcripts.drop(visitor().user)
     response = _to("sign_in.show")
     drop_cookie(site, response)
@@ -183,9 +175,9 @@ def _private() -> Site:
     return site
 
 
-def _door() -> _Door:
-    door: _Door = current_app.extensions[_KEY]
-    return door
+def _tries() -> Tries:
+    tries: Tries = current_app.extensions[_KEY]
+    return tries
 
 
 def _among(names: set[str]) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from anonymizer.measures import MEASURES
 from anonymizer.measures.belief import infer
 from anonymizer.measures.facts import facts
-from anonymizer.measures.retrieval import patterns_of, retrieved
+from anonymizer.measures.patterns import patterns_of, retrieved
 from anonymizer.measures.vocabulary import occurrences, vocabulary
 from anonymizer.model import Profiles, Release, Slot
 from anonymizer.promise import UNKNOWN, Promise

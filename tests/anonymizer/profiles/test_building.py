@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 
 from anonymizer.errors import BadInput, BadParameter
 from anonymizer.model import Profiles, QueryLog
+from anonymizer.profiles import events as events_module
 from anonymizer.profiles.building import (
     ProfileChoices,
     build_profiles,
@@ -52,6 +53,20 @@ TWO_USERS = [("u", "java island java", 0), ("v", "java", 5), ("u", "java", HALF_
 def test_a_very_old_query_still_weighs_something() -> None:
     centuries = 300 * 365 * 86_400
     assert build([("u", "a", 0), ("u", "b", centuries)], weights="recency")["u"]["a"] > 0
+
+
+def test_a_log_of_more_events_than_32_bits_count_is_profiled_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = [*TWO_USERS, ("u", "lava", 1), ("v", "java pup", HALF_LIFE + 9)]
+    choices: list[dict[str, Any]] = [
+        {"weights": "recency"},
+        {"granularity": "session"},
+        {"test_share": 0.5},
+    ]
+    before = [build(log, **chosen) for chosen in choices]
+    monkeypatch.setattr(events_module, "_SHORT", 1)
+    assert [build(log, **chosen) for chosen in choices] == before
 
 
 def test_of_many_equals_the_first_uttered_stay() -> None:

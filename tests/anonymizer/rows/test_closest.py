@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from scipy.sparse import csr_matrix
 
 from anonymizer.errors import BadInput
 from anonymizer.model import Profiles
-from anonymizer.rows.closest import Choice, closest_row
+from anonymizer.rows.closest import Choice, closest_row, nearest
 
 Row = Mapping[str, float]
 ROWS = {
@@ -55,6 +56,23 @@ def test_it_is_what_the_naive_twin_says(profile: Row, rows: list[Row]) -> None:
     assert [tuple(each) for each in choice.contributions] == found
     assert sum(each.share for each in choice.contributions) == pytest.approx(cosines[best])
     assert choice.unknown == sum(not any(term in row for row in rows) for term in profile)
+
+
+@given(weights(1), st.lists(st.lists(weights(1), min_size=1, max_size=3), min_size=1, max_size=4))
+def test_of_shards_it_is_the_choice_among_all_rows(profile: Row, shards: list[list[Row]]) -> None:
+    begins = [sum(map(len, shards[:at])) for at in range(len(shards))]
+    named = [
+        {f"g{begin + at:04d}": row for at, row in enumerate(rows)}
+        for begin, rows in zip(begins, shards, strict=True)
+    ]
+    choices = [closest_row(profile, Profiles.from_rows(rows)) for rows in named]
+    every = {name: row for rows in named for name, row in rows.items()}
+    whole = closest_row(profile, Profiles.from_rows(every))
+    shard, choice = nearest(choices, whole.unknown)
+    assert replace(choice, row=whole.row) == whole
+    if whole.row is not None:
+        assert choice.row is not None
+        assert begins[shard] + choice.row == whole.row
 
 
 @given(st.integers(0, 2**32 - 1))

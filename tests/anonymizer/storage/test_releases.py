@@ -31,7 +31,13 @@ from anonymizer.storage import files, json_lines, records
 from anonymizer.storage import parts as parts_module
 from anonymizer.storage import profiles as profile_file
 from anonymizer.storage import releases as release_module
-from anonymizer.storage.profiles import fingerprint, read_others, read_profiles, write_profiles
+from anonymizer.storage.profiles import (
+    fingerprint,
+    open_profiles,
+    read_others,
+    read_profiles,
+    write_profiles,
+)
 from anonymizer.storage.releases import read_input_hash, read_release, write_release
 
 Rows = dict[str, dict[str, float]]
@@ -107,6 +113,14 @@ def test_what_is_written_is_read(rows: Rows, form: str) -> None:
         read = read_profiles(path)
         write_profiles(read, path)
         assert path.read_bytes() == first
+        stored = open_profiles(path)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(profile_file, "_BLOCK", 7)  # bytes, so that names are cut
+            blocks = [*stored.blocks()]
+    assert {user: block.row(user) for block in blocks for user in block.users} == rows
+    assert [user for block in blocks for user in block.users] == [*rows]
+    assert (stored.users, stored.fingerprint) == (len(rows), fingerprint(profiles))
+    assert all(block.terms == stored.terms == read.terms for block in blocks)
     assert rows_of(read) == rows
     assert read.users == tuple(rows)
     assert fingerprint(read) == fingerprint(profiles)
@@ -172,6 +186,10 @@ def test_a_forged_npz_is_refused(tmp_path: Path) -> None:
         forged[1] = value
         np.savez(path, **{**arrays, name: forged})
         refusal(lambda: read_profiles(path))
+        refusal(lambda: open_profiles(path))
+    np.savez_compressed(path, **arrays)
+    (packed,) = open_profiles(path).blocks()
+    assert rows_of(packed) == rows_of(TWO)
 
 
 # -- releases --------------------------------------------------------------------------------------
@@ -446,8 +464,8 @@ def killed(folder: Path, name: str, *, first: bool) -> Path:
 @pytest.mark.parametrize(
     ("name", "first", "names_users"),
     [
-        ("write_parts", True, "never"),
-        ("write_parts", False, "always"),
+        ("write_files", True, "never"),
+        ("write_manifest", False, "always"),
         ("_switch", True, "always"),
         ("_switch", False, "there"),  # the old release
     ],
@@ -500,14 +518,14 @@ def test_what_is_at_work_or_not_ours_stays(tmp_path: Path) -> None:
 
 
 def test_a_writer_s_own_folder_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, fill = tmp_path / "r", release_module.write_parts
+    folder, fill = tmp_path / "r", release_module.write_manifest
 
     def fill_while_another_writes(*arguments: Any) -> None:
-        monkeypatch.setattr(release_module, "write_parts", fill)
+        monkeypatch.setattr(release_module, "write_manifest", fill)
         fill(*arguments)
         write(THREE_USERS, folder, seed=2)
 
-    monkeypatch.setattr(release_module, "write_parts", fill_while_another_writes)
+    monkeypatch.setattr(release_module, "write_manifest", fill_while_another_writes)
     write(THREE_USERS, folder, seed=3)
     assert list(tmp_path.iterdir()) == [folder]
     assert b'"seed": 3' in contents(folder)["release.json"]

@@ -23,7 +23,7 @@ from anonymizer.model import Grouping, Profiles, Release
 from anonymizer.rows.representative import represent
 from anonymizer.storage.profiles import fingerprint, write_profiles
 from anonymizer.storage.releases import write_release
-from anonymizer.verification.files.evidence import read_parts, read_rows
+from anonymizer.verification.files.evidence import MEMBERS, ROWS, read_files, read_rows
 from anonymizer.verification.files.foresight import Foreseen, foresee
 from anonymizer.verification.files.profiles import read_people
 from anonymizer.verification.judge import JUDGES, verify
@@ -568,7 +568,7 @@ def test_rows_written_by_the_product_are_foreseen_and_one_byte_more_is_not(
     folder = tmp_path_factory.mktemp("r")
     write_release(release, folder / "r", seed=0, input_hash="")
     write_profiles(profiles, folder / "p.npz")
-    parts, people = read_parts(folder / "r"), read_people(folder / "p.npz")
+    parts, people = read_files(folder / "r", [ROWS, MEMBERS]), read_people(folder / "p.npz")
 
     def foreseen(content: bytes) -> Foreseen | None:
         return foresee({**parts, "rows.jsonl": content}, people, given_, JUDGE.expected)

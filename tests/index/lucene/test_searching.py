@@ -234,7 +234,7 @@ def test_past_the_deadline_there_is_no_answer(
 ) -> None:
     index = index_of([Document(str(n), "", "same words") for n in range(5000)], tmp_path)
     # Lucene looks at its own clock before each block of documents, and finds no time there.
-    monkeypatch.setattr("index.lucene.searching._Clock.left", lambda _clock: 0.0)
+    monkeypatch.setattr("index.limits.QueryClock.left", lambda _clock: 0.0)
     with pytest.raises(TooSlow, match=r"longer than deadline=0.5 seconds; set a longer deadline$"):
         index.pool("same words", 10, deadline=0.5)
     monkeypatch.undo()

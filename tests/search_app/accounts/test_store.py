@@ -16,7 +16,7 @@ import pytest
 
 from search_app.accounts import codes as personal_code
 from search_app.accounts import store as people_store
-from search_app.accounts.store import IDLE, LONGEST, PeopleStore, PersonChoices
+from search_app.accounts.store import IDLE, LONGEST, ORDERS, PeopleStore, PersonChoices
 from search_app.errors import UsageError
 
 NOW = 1_800_000_000
@@ -178,6 +178,21 @@ def test_choices_change_one_by_one(store: PeopleStore) -> None:
     assert store.choices("u2") == PersonChoices()
 
 
+def test_nothing_comes_back_of_who_was_forgotten_meanwhile(store: PeopleStore, path: Path) -> None:
+    """A request that began before may end at another server after it."""
+    token = sign_in(store, store.new_code(NEEDLE))
+    store.choose(NEEDLE, remember=True, grow=True, holder=True)
+    assert store.take_order(NEEDLE, NOW)
+    store.forget(NEEDLE)
+    store.choose(NEEDLE, remember=True, grow=True, holder=True)
+    store.remember(NEEDLE, "java", "own", NOW)
+    store.grow(NEEDLE, {"java": 1})
+    assert store.take_order(NEEDLE, NOW)
+    assert store.new_token(NEEDLE, "script") is None
+    assert store.visitor_of(token, NOW) is None
+    assert NEEDLE.encode() not in bytes_beside(path)
+
+
 def test_searches_are_kept_with_consent_only(store: PeopleStore) -> None:
     store.remember("u1", "one", "own", NOW)
     store.choose("u1", remember=True)
@@ -233,7 +248,7 @@ def test_forgetting_says_so_when_another_still_reads(store: PeopleStore, path: P
     reader = sqlite3.connect(path, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM codes").fetchone()
-    store._connection.execute("PRAGMA busy_timeout=10")
+    store._database._connection.execute("PRAGMA busy_timeout=10")
     with pytest.raises(UsageError, match=r"being read by others|can't be used"):
         store.forget("u1")
     reader.close()
@@ -259,6 +274,25 @@ def test_what_grew_goes_with_the_choice_in_one_step(
     store.choose("u1", grow=on, keep=False)
     assert (store.choices("u1").grow, store.grown("u1")) == (on, {})
     assert b"zyxneedle" not in bytes_beside(path)
+
+
+# -- two servers ---------------------------------------------------------------------------------
+
+
+def test_two_servers_share_what_they_must(path: Path) -> None:
+    one, other = PeopleStore(path), PeopleStore(path)
+    assert one.secret("blind") == other.secret("blind") != one.secret("another")
+    one.new_code("u1")
+    assert other.removed_elsewhere()  # a former code's person may have left something in memory
+    taken = [store.take_order("u1", NOW) for _ in range(ORDERS) for store in (one, other)]
+    assert taken == [True] * ORDERS + [False] * ORDERS
+    assert other.take_order("u1", NOW + 24 * 3600 / ORDERS + 1)
+    operator = one.sign_in_operator("a key", NOW)
+    assert (other.visitor_of(operator, NOW, "a key"), other.visitor_of(operator, NOW)) == ("", None)
+    one.choose("u1", grow=True)
+    assert not other.removed_elsewhere()
+    one.forget("u1")
+    assert [store.removed_elsewhere() for store in (one, other, other)] == [False, True, False]
 
 
 # -- the file -----------------------------------------------------------------------------------
@@ -305,14 +339,14 @@ def test_a_file_of_version_1_is_taken_on_with_all_it_holds(path: Path) -> None:
             assert store.check() == 1
 
 
-@pytest.mark.parametrize("version", [0, 7])
+@pytest.mark.parametrize("version", [0, 8])
 def test_a_file_of_another_version_is_one_line_and_stays(path: Path, version: int) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE codes (id INTEGER PRIMARY KEY)")
     connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(UsageError, match=f"its version is {version} instead of 6"):
+    with pytest.raises(UsageError, match=f"its version is {version} instead of 7"):
         PeopleStore(path)
     assert path.read_bytes()[100:] == before[100:]  # the header counts changes
 

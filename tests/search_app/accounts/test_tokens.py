@@ -11,6 +11,8 @@ import pytest
 from search_app.accounts import codes, store
 from search_app.accounts.store import MOST_TOKENS, PeopleStore
 
+from . import test_store
+
 NOW = 1_800_000_000
 
 
@@ -88,7 +90,7 @@ def test_a_token_is_read_as_a_code_is_and_each_sign_counts(people: PeopleStore) 
 
 def test_nothing_of_a_token_s_secret_stands_in_the_file(people: PeopleStore, path: Path) -> None:
     token = token_of(people, "u1")
-    kept = b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+    kept = test_store.bytes_beside(path)
     assert not [part for part in token.split("-")[2:] if part.encode() in kept]
 
 

@@ -81,7 +81,7 @@ def test_two_processes_number_searches_apart(tmp_path: Path) -> None:
 
 def test_who_looks_back_is_not_waited_for(tmp_path: Path) -> None:
     log = PrecisionLog(tmp_path / "log.sqlite")
-    with log._looking:
+    with log._reader._lock:
         log.add([entry("none", 0.5)])
     assert log.check() == 1
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from index.model import SearchError
+from search_app.accounts.store import PeopleStore
 from search_app.accounts.transcripts import Transcripts
 from search_app.errors import UsageError
 from search_app.search.modes import Modes
@@ -40,7 +41,7 @@ class Opener:
         name = f"corpus.{self.opened:04}"
         return replace(
             Site(
-                modes=Modes(cast(Any, None), None, None),
+                modes=Modes(cast(Any, {}), None, None),  # only `clear` is called of the engine
                 log=cast(Any, None),
                 settings=Settings(),
                 people={},
@@ -167,6 +168,31 @@ def test_a_site_that_can_not_be_closed_keeps_no_other_open(world: World) -> None
         world.live.close_unused()
     assert sorted(world.opener.closed) == ["corpus.0001", "corpus.0003"]
     assert world.live.close_unused() == 0
+
+
+def test_a_server_that_could_not_know_what_it_missed_serves_again_once_it_knows(
+    world: World, tmp_path: Path
+) -> None:
+    """Somebody was forgotten elsewhere, and PostgreSQL is lost just then."""
+    here, elsewhere = (PeopleStore(tmp_path / "people.sqlite") for _ in range(2))
+    known = False
+
+    def refuse() -> None:
+        if not known:
+            raise UsageError("PostgreSQL can't be used")
+
+    world.live.switch(replace(world.live.now, store=here, refuse_copy=refuse))
+    elsewhere.forget("u1")
+    world.follower.look()
+    assert world.live.now.stopped
+    world.opener.fault = UsageError("PostgreSQL can't be used")
+    for _ in range(2):
+        world.follower.look()
+    assert world.live.now.stopped
+    assert len(world.said) == 1
+    known, world.opener.fault = True, None
+    world.follower.follow_now()
+    assert not world.live.now.stopped
 
 
 # -- one moment ----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import gc
 import secrets
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,43 @@ def test_nothing_of_a_person_stays_in_the_memory_of_a_server(
     urlsplit.cache_clear()  # what the test client read
     assert held(hidden) == set()
     assert client.get("/me").status_code != 200
+
+
+@pytest.mark.parametrize("profile", [True, False])
+def test_nothing_stays_in_the_memory_of_another_server_where_a_person_forgets_themselves(
+    three_people: Path, tmp_path: Path, profile: bool
+) -> None:
+    """Of two servers one is told; the other looks at the workspace, and at what was removed."""
+    user, _, word = hidden = needles()
+    root = tmp_path / "w"
+    someone, term, query = (one[::-1] for one in hidden)
+    build(root, three_people, someone if profile else "aunt", term if profile else "island")
+    with closing(PeopleStore(root / "people.sqlite")) as store:
+        code = store.new_code(someone)
+        store.choose(someone, grow=True, remember=True)
+        store.grow(someone, {term: 3})
+    settings = replace(load_settings(root, {}), access="private", admin_token="t" * 40)
+    lives, followers, clients = list[Live](), list[Follower[Any]](), list[Any]()
+    for _ in range(2):
+        serving = Serving(settings, lambda _text: None)
+        lives.append(Live(serving.open()))
+        followers.append(Follower(lives[-1], serving.workspace, serving.open, lambda _text: None))
+        serving.follow = followers[-1].follow_now
+        clients.append(signed_in(lives[-1], code))
+    del serving
+    for client in clients:
+        for path in ("/me", f"/?q={query}&mode=own", "/me/download"):
+            assert client.get(path).status_code == 200, path
+    assert held(hidden) >= {user, word}
+    here, there = clients
+    assert here.post("/me/forget", data={"confirm": "yes"}).status_code == 303
+    assert there.get("/me").status_code == 303
+    for follower in (*followers, *followers):
+        follower.look()
+    urlsplit.cache_clear()
+    del someone, term, query, path
+    assert held(hidden) == set()
+    assert there.post("/sign-in", data={"code": code}).status_code == 403
 
 
 def test_a_server_opens_a_new_state_once_a_person_of_the_file_of_people_is_forgotten(

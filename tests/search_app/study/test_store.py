@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from search_app.errors import UsageError
-from search_app.study.store import FILE, Event, StudyStore
+from search_app.study.store import FILE, Event, StudyStore, only_server
 
 NOW = 1_900_000_000
 
@@ -169,3 +169,12 @@ def test_profiles_are_published_once(tmp_path: Path, store: StudyStore) -> None:
     with closing(StudyStore(tmp_path / FILE)) as again:
         assert not again.publish_once("profiles")
         assert again.publish_once("queries")
+
+
+def test_a_study_has_one_server(tmp_path: Path) -> None:
+    """What participants typed is in the memory of the process that serves them."""
+    refused = pytest.raises(UsageError, match="is being served by another process; a study has")
+    with only_server(tmp_path), refused, only_server(tmp_path):
+        pass
+    with only_server(tmp_path):
+        pass

@@ -430,7 +430,7 @@ def test_what_grew_counts_once_whenever_admission_is_killed(groups: Town, tmp_pa
             over = laid_over(groups.workspace, Settings(), now)("new", past)
             assert over == dict.fromkeys(WORDS[:6], 2.0), step
             with groups.workspace.writing("profiles"):
-                settle_growth(groups.workspace)
+                settle_growth(groups.workspace, Settings())
         moved.append(bool(past))
         shutil.rmtree(groups.root)
         shutil.copytree(spare, groups.root)

@@ -154,7 +154,7 @@ def test_bm25_is_set_when_searching(plain: Run) -> None:
 def test_a_query_that_takes_too_long_is_one_line(
     plain: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("index.lucene.searching._Clock.left", lambda _clock: 0.0)
+    monkeypatch.setattr("index.limits.QueryClock.left", lambda _clock: 0.0)
     plain("search", "java", code=2)
     assert plain.talk.startswith("veilsearch: the search took longer than deadline=5.0 seconds; ")
     assert plain.talk.count("\n") == 1

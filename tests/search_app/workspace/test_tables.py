@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from search_app.errors import UsageError
-from search_app.workspace.tables import Schema, fault_of, open_tables
+from search_app.workspace.postgresql import Server
+from search_app.workspace.tables import Schema, fault_of, open_database, open_tables
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS people (name TEXT PRIMARY KEY, age REAL NOT NULL) WITHOUT ROWID;
@@ -94,3 +96,15 @@ def test_a_file_of_an_older_version_gets_what_it_misses(tmp_path: Path) -> None:
         assert not fault_of(file)
     with pytest.raises(UsageError, match="its version is 2 instead of 1"):
         open_tables(tmp_path / "t.sqlite", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("address", "remedy"),
+    [("", "set it to the server's address"), ("postgresql://h", "pip install 'veilsearch\\[")],
+)
+def test_what_postgresql_needs_and_is_not_there_is_one_line(
+    address: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(UsageError, match=remedy):
+        open_database(Server(address), SCHEMA._replace(name="people"))

@@ -26,7 +26,8 @@ def _judge(_parameters: Mapping[str, Any], grounds: Grounds) -> Findings:
     yield from row_findings("rows", shared, "is not one user's", "each row is of one user")
     yield from judge_rows(_WHOLE, grounds.tally, grounds.rows)
     line = "stands before a row that must come first by its terms, or by its weights"
-    wrong = before_earlier(grounds.rows.cells) & (grounds.tally.edited is None)
+    wrong = grounds.within_shards(before_earlier(grounds.rows.cells))
+    wrong &= grounds.tally.edited is None
     yield from row_findings("order", wrong, line, "rows stand in the order of their content")
 
 

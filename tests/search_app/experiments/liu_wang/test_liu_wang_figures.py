@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anonymizer.measures.retrieval import patterns_of
+from anonymizer.measures.patterns import patterns_of
 from anonymizer.methods import anonymize
 from anonymizer.methods.method import Inputs
 from anonymizer.terms.taxonomy import taxonomy_of

@@ -159,7 +159,7 @@ def test_health_fails_where_the_file_of_people_cannot_be_used(
     store = PeopleStore(path)
     store.new_code("Mira")
     if fault == "read-only":
-        store._connection.execute("PRAGMA query_only = ON")
+        store._database._connection.execute("PRAGMA query_only = ON")
     elif fault:
         path.unlink()
     if fault == "replaced":

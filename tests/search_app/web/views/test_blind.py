@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 from flask.testing import FlaskClient
 
+from search_app.accounts.store import PeopleStore
 from search_app.search.request import RankingRule
 from search_app.web.question import Question
-from search_app.web.views import columns
 from search_app.web.views.columns import blind_order
 
 from ..conftest import Page, seen
@@ -43,7 +43,7 @@ def without_documents(html: str) -> str:
 def key(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bytes:
     """Draw the order with another key each time."""
     key = bytes([request.param]) * 32
-    monkeypatch.setattr(columns, "_KEY", key)
+    monkeypatch.setattr(PeopleStore, "secret", lambda *_: key)
     return key
 
 
@@ -53,8 +53,9 @@ def test_a_blind_page_differs_only_by_the_order_of_its_documents(
     """Whatever the order is, all but the columns' documents is the same to the byte."""
     pages = {}
     for number in range(40):
-        monkeypatch.setattr(columns, "_KEY", bytes([number]) * 32)
-        order = tuple(blind_order(MODES, ASKED))
+        key = bytes([number]) * 32
+        monkeypatch.setattr(PeopleStore, "secret", lambda *_, key=key: key)
+        order = tuple(blind_order(MODES, ASKED, key))
         pages[order] = client.get(f"{MIRA}&blind=1").text
     assert set(pages) == set(itertools.permutations(MODES))
     assert len({without_documents(page) for page in pages.values()}) == 1
@@ -141,4 +142,4 @@ def test_another_question_draws_anew(other: Question) -> None:
 
 
 def test_the_page_asked_for_draws_the_same() -> None:
-    assert blind_order(MODES, replace(ASKED, page=3)) == blind_order(MODES, ASKED)
+    assert blind_order(MODES, replace(ASKED, page=3), b"") == blind_order(MODES, ASKED, b"")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from search_app.accounts.store import IDLE
-from search_app.web import Site, create_app
+from search_app.accounts.store import IDLE, PeopleStore
+from search_app.errors import UsageError
+from search_app.web import Live, Site, create_app
 from search_app.web.visitors.sign_in import WRONG
 
 from ..conftest import ADMIN_TOKEN
@@ -243,13 +245,38 @@ def test_nearly_the_operator_s_token_is_not_it(client: FlaskClient, wrong: str) 
     assert enter(client, wrong).status_code == 403
 
 
-def test_an_operator_s_session_ends_with_the_server(private: Site) -> None:
-    """The token of the next start may be another."""
+def test_an_operator_s_session_holds_at_each_server_as_long_as_the_token(private: Site) -> None:
     client = create_app(private).test_client()
     enter(client, ADMIN_TOKEN)
     again = create_app(private).test_client()
     again.set_cookie("veilsearch", token_of(client))
-    assert again.get("/admin").status_code == 303
+    assert again.get("/admin").status_code == 200
+    other = create_app(replace(private, admin_token=ADMIN_TOKEN[::-1])).test_client()
+    other.set_cookie("veilsearch", token_of(client))
+    assert other.get("/admin").status_code == 303
+    assert private.store.count_signed_in(private.clock()) == 0  # the operator is no person
+    again.post("/sign-out")
+    assert client.get("/admin").status_code == 303
+
+
+def test_a_server_whose_folder_missed_a_removal_shows_no_profile(
+    private: Site, tmp_path: Path
+) -> None:
+    """Where hosts share people, one may have a copy of the folder in place of the folder."""
+    here, elsewhere = (PeopleStore(tmp_path / "people.sqlite") for _ in range(2))
+    missed = False
+
+    def refuse() -> None:
+        if missed:
+            raise UsageError("it is a copy")
+
+    live = Live(replace(private, store=here, refuse_copy=refuse))
+    for missed in (False, True):
+        live.close_unused()
+        assert not live.now.stopped
+        elsewhere.forget("somebody")
+        live.close_unused()
+        assert live.now.stopped == missed
 
 
 # -- what is never told -------------------------------------------------------------------------

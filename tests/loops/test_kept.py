@@ -17,8 +17,9 @@ from numba.core.codegen import JITCPUCodegen
 from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
 
-from anonymizer import compiled as machine
-from anonymizer.compiled import compiled, when_compiling
+from loops import kept as machine
+from loops import place
+from loops.kept import compiled, when_compiling
 
 INNER = """
 STEP = 2
@@ -39,12 +40,12 @@ def doubled(number):
 
 
 ROOT = Path(__file__).parents[2]
-FOLDER = machine._folder.__wrapped__
+FOLDER = place.folder.__wrapped__
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(machine, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(machine, "folder", lambda: tmp_path)
     return tmp_path
 
 
@@ -181,7 +182,7 @@ def test_of_each_loop_the_newest_versions_are_kept(
 def test_where_nothing_can_be_written_loops_are_compiled_each_time(
     folder: Path, monkeypatch: pytest.MonkeyPatch, gone: str | None
 ) -> None:
-    monkeypatch.setattr(machine, "_folder", lambda: gone and folder / gone)
+    monkeypatch.setattr(machine, "folder", lambda: gone and folder / gone)
     assert call() == call() == (32, True)
     assert not list(folder.iterdir())
 
@@ -233,8 +234,11 @@ def test_a_loop_reads_nothing_that_no_digest_tells() -> None:
 
 
 def test_every_loop_s_machine_code_is_kept() -> None:
-    rooms = Path(machine.__file__).parent.rglob("*.py")
+    rooms = [
+        path for one in ("anonymizer", "index", "search_app") for path in (ROOT / one).rglob("*.py")
+    ]
     names = [path for path in rooms if "@compiled" in path.read_text(encoding="utf-8")]
+    assert {"products.py", "greedy.py", "needles.py"} <= {path.name for path in names}
     modules = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in names]
     for module in map(importlib.import_module, modules):
         loops = [each for each in vars(module).values() if isinstance(each, Dispatcher)]

@@ -14,7 +14,7 @@ import numpy as np
 {early}
 
 def loops():
-    from anonymizer.compiled import compiled
+    from loops.kept import compiled
 
     @compiled
     def by_value(values):
@@ -46,7 +46,7 @@ for first in (0, 1):
 """
 
 
-@pytest.mark.parametrize("early", ["", "import anonymizer.compiled"])
+@pytest.mark.parametrize("early", ["", "import loops.kept"])
 def test_loops_kept_by_two_processes_work_together(
     early: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,3 +57,27 @@ def test_loops_kept_by_two_processes_work_together(
     assert done.stdout.split() == ["0"] * 4, done.stderr
     kept = {path.name.split("-")[0] for path in tmp_path.rglob("*.nbc")}
     assert len(kept) == 2
+
+
+_AT_ONCE = """
+import sys
+from loops.kept import compiled, when_compiling
+
+@compiled
+def thrice(number):
+    return 3 * number
+
+said = []
+with when_compiling(lambda: said.append(True)):
+    print(thrice(5), bool(said))
+"""
+
+
+def test_two_processes_that_compile_at_once_leave_whole_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    words = [sys.executable, "-c", _AT_ONCE]
+    both = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert all(one.communicate()[0].startswith("15 ") for one in both)
+    assert subprocess.check_output(words, text=True) == "15 False\n"
