@@ -62,6 +62,7 @@ class _State(NamedTuple):
     group_at: Numbers  # place -> group
     insides: Ints  # group -> sum of all likenesses inside, times UNIT²
     vectors: NDArray[np.int16]  # users x axes
+    rest: Ints  # user -> what the axes leave out of 1, the likeness to oneself, times UNIT²
     nearest: Numbers  # users x others
     sums: NDArray[np.integer[Any]]  # groups x axes
     ends: Ints  # users' columns, laid end to end
@@ -148,6 +149,7 @@ def _state(likeness: Likeness, sizes: Ints, dealt: Ints, limits: Limits | None) 
         group_at=np.repeat(np.arange(groups, dtype=np.int32), sizes),
         insides=np.zeros(groups, dtype=np.int64),
         vectors=likeness.vectors,
+        rest=np.zeros(users, dtype=np.int64),
         nearest=likeness.nearest,
         # Each member adds UNIT at most, so these fit, too.
         sums=np.zeros((groups, axes), dtype=np.int32 if largest < 2**19 else np.int64),
@@ -170,8 +172,13 @@ def _count(state: Any) -> None:
         user, group = state.place[at], state.group_at[at]
         for i in range(state.ends[user], state.ends[user + 1]):
             state.counts[group, state.columns[i]] += 1
+        own = np.int64(0)
         for axis in range(state.vectors.shape[1]):
             state.sums[group, axis] += state.vectors[user, axis]
+            own += np.int64(state.vectors[user, axis]) ** 2
+        if own:  # nobody is like those who like no document more than others
+            state.rest[user] = max(0, UNIT * UNIT - own)
+        state.insides[group] += state.rest[user]
     for group in range(state.excess.size):
         for axis in range(state.vectors.shape[1]):
             state.insides[group] += np.int64(state.sums[group, axis]) ** 2
@@ -226,7 +233,8 @@ def _insides_after(state: Any, u: int, v: int, g: int, h: int) -> Any:
         own += apart * apart
         across += apart * here[axis]
         back += apart * there[axis]
-    return state.insides[g] + own + 2 * across, state.insides[h] + own - 2 * back
+    rest = state.rest[v] - state.rest[u]
+    return state.insides[g] + own + 2 * across + rest, state.insides[h] + own - 2 * back - rest
 
 
 @compiled

@@ -24,7 +24,7 @@ from ..arrays import Floats, Numbers
 from ..errors import BadInput, BadParameter
 from ..model import Profiles
 
-_BLOCK = 512  # users
+_BLOCK = 128  # users
 # Equal scores minus their mean are 0 but for rounding, which leaves up to this share of the scores.
 _NOISE = 1e-12
 

@@ -23,9 +23,11 @@ _NOISE = 1e-12
 
 
 def axes_of(vectors: Floats, most: int, rng: np.random.Generator) -> Floats:
-    """Return documents x axes: at most `most` orthonormal directions in which `vectors` differ."""
-    fine = _FINE * vectors
-    del vectors  # the largest array here, if nobody else has it
+    """Return documents x axes: at most `most` orthonormal directions in which `vectors` differ.
+
+    The `vectors` are lost: they are the largest array here, and rounded in place.
+    """
+    fine = np.multiply(vectors, _FINE, out=vectors)
     np.round(fine, out=fine)
     # Of few users, directions are combinations of users; these are then turned into documents'.
     few = fine.shape[0] < fine.shape[1]

@@ -32,9 +32,13 @@ def equal_sizes(users: int, size: int) -> np.ndarray:
 
 
 def objective(vectors: Floats, group_of: np.ndarray) -> float:
-    whole = np.rint(UNIT * vectors)
-    sums = [whole[group_of == group].sum(axis=0) for group in range(int(group_of.max()) + 1)]
-    return float(sum(np.sqrt((total**2).sum()) for total in sums)) / UNIT
+    whole = np.rint(UNIT * vectors).astype(np.int64)
+    inside = 0.0
+    for group in range(int(group_of.max()) + 1):
+        alike = whole[group_of == group] @ whole[group_of == group].T
+        own = np.diagonal(alike)
+        inside += np.sqrt(alike.sum() + np.where(own > 0, np.maximum(0, UNIT**2 - own), 0).sum())
+    return float(inside) / UNIT
 
 
 def at_most(has: np.ndarray, most: int, least: int = 0) -> Limits:
@@ -119,6 +123,12 @@ def test_the_objective_never_falls_and_limits_are_counted_right(steps: int, limi
         before = -excess(limits, start), objective(vectors, start)
         assert (-made.excess, made.objective) >= (before[0], before[1] * (1 - 1e-12))
         assert np.bincount(made.group_of).tolist() == [6] * 10
+
+
+def test_everybody_is_wholly_alike_to_oneself_whatever_short_vectors_leave_out() -> None:
+    vectors = np.diag([1.0, 0.6, 0.0, 0.0])  # the last two: alike to nobody, and not to themselves
+    found = anneal(of_vectors(vectors), equal_sizes(4, 1), np.random.default_rng(0), steps=9)
+    assert found.objective == pytest.approx(2.0)
 
 
 def test_alike_users_find_each_other() -> None:
