@@ -31,7 +31,7 @@ from ..model import Progress, silent
 from ..similarity.documents import UNIT, Likeness
 
 BLOCKS = 600
-HOT, COLD = 0.02, 0.0005  # T at the beginning and at the end
+HOT, COLD = 0.01, 0.001  # T at the beginning and at the end
 LIGHT, HEAVY = 0.02, 0.5  # first and last penalty of a count that is one beyond its limits
 _REPAIRS = 120  # more blocks, if some count is still beyond its limits
 _NEAR, _RANDOM = 4, 1  # exchanges with the group of somebody near, for each of two random users

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,9 @@ def likeness(profiles: Profiles, sample: Documents, rng: np.random.Generator) ->
     interests, sampled = _shared(profiles, sample.vectors, sample.terms)
     interests.data = np.ones_like(interests.data)
     drawn = np.sort(rng.permutation(users)[:_DRAWN])
-    axes = axes_of(_vectors(interests[drawn], sampled), AXES, rng)
+    singles = np.empty((drawn.size, sampled.shape[1]), dtype=np.float32)
+    axes = axes_of(_filled(singles, interests[drawn], sampled), AXES, rng)
+    del singles
     vectors = shortened(interests, sampled, axes, UNIT)
     return Likeness(vectors, nearest_of(vectors, rng))
 
@@ -71,7 +73,8 @@ def refuse_no_sample(sample: Documents | None) -> Documents:
 
 def document_vectors(profiles: Profiles, documents: csr_matrix, terms: Sequence[str]) -> Floats:
     """Return users x documents; `documents` are weighed as in search; equal scores give zeros."""
-    return _vectors(*_shared(profiles, documents, terms))
+    vectors = np.empty((len(profiles), documents.shape[0]))
+    return _filled(vectors, *_shared(profiles, documents, terms))
 
 
 def _shared(
@@ -87,9 +90,8 @@ def _shared(
     return profiles.weights[:, known], sampled
 
 
-def _vectors(interests: csr_matrix, sampled: csr_matrix) -> Floats:
-    """Return the vectors of users, given users x terms and terms x documents."""
-    vectors = np.empty((interests.shape[0], sampled.shape[1]))
+def _filled(vectors: Any, interests: csr_matrix, sampled: csr_matrix) -> Any:
+    """Return `vectors` filled with those of users, given users x terms and terms x documents."""
     for first in range(0, interests.shape[0], _BLOCK):
         block = slice(first, first + _BLOCK)
         cells = interests[block]

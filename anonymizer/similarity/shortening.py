@@ -7,6 +7,7 @@ order. All else is added up one by one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,30 +19,43 @@ from ..compiled import compiled
 
 _ROUNDS = 3  # products that turn random directions towards those in which users differ most
 _FINE, _FINER = 2.0**19, 2.0**25  # of vectors of at most 2 ** 14 users; of squares and directions
+_BLOCK = 256  # lines of a matrix
+_AT_ONCE = 32  # axes; what terms add to all axes would take more memory than all the rest
 # What is left of a direction once others are taken from it is noise below this share, squared.
 _NOISE = 1e-12
 
 
-def axes_of(vectors: Floats, most: int, rng: np.random.Generator) -> Floats:
+def axes_of(vectors: NDArray[np.float32], most: int, rng: np.random.Generator) -> Floats:
     """Return documents x axes: at most `most` orthonormal directions in which `vectors` differ.
 
-    The `vectors` are lost: they are the largest array here, and rounded in place.
+    The `vectors` are lost: they are rounded in place, as they are large.
     """
-    fine = np.multiply(vectors, _FINE, out=vectors)
-    np.round(fine, out=fine)
+    fine = np.round(np.multiply(vectors, _FINE, out=vectors), out=vectors)
     # Of few users, directions are combinations of users; these are then turned into documents'.
     few = fine.shape[0] < fine.shape[1]
-    squares = fine @ fine.T if few else fine.T @ fine
+    lines = fine.T if few else fine
+    size = lines.shape[1]
+    squares = np.zeros((size, size))
+    for some in _doubles(lines):
+        squares += some.T @ some
     longest = np.sqrt(np.square(squares).sum(axis=1).max())
     squares *= _FINER / max(longest, 1.0)
     np.round(squares, out=squares)
-    size = squares.shape[0]
     axes = np.eye(size)
     if size > most:
         axes = rng.integers(-999, 1000, size=(size, most)) / (999 * np.sqrt(size))
     for _ in range(_ROUNDS):
         axes = _orthonormal(squares @ np.round(_FINER * axes))
-    return _orthonormal(fine.T @ np.round(_FINER * axes)) if few else axes
+    if not few:
+        return axes
+    del squares
+    axes = np.round(_FINER * axes)
+    return _orthonormal(np.concatenate([some @ axes for some in _doubles(lines)]))
+
+
+def _doubles(lines: NDArray[np.float32]) -> Iterator[Floats]:
+    for first in range(0, len(lines), _BLOCK):
+        yield lines[first : first + _BLOCK].astype(np.float64)
 
 
 def _orthonormal(directions: Floats) -> Floats:
@@ -63,19 +77,22 @@ def shortened(
     # A user's vector over the axes is the sum of those of the terms. So no user's 2,000 scores
     # have to be multiplied by the axes. Their mean is taken from the axes, once for all.
     centred = axes - axes.mean(axis=0)
-    of_terms = np.zeros((sampled.shape[0], axes.shape[1]))
-    _add_up(sampled.indptr, sampled.indices, sampled.data, centred, of_terms)
+    inverses = np.empty(interests.shape[0])
+    _measure(_parts(interests), _parts(sampled), np.zeros(axes.shape[0]), inverses)
     vectors = np.empty((interests.shape[0], axes.shape[1]), dtype=np.int16)
-    users, documents = (
-        (interests.indptr, interests.indices),
-        (
-            sampled.indptr,
-            sampled.indices,
-            sampled.data,
-        ),
-    )
-    _shorten(users, documents, np.zeros(axes.shape[0]), of_terms, float(unit), vectors)
+    for first in range(0, axes.shape[1], _AT_ONCE):
+        some = np.ascontiguousarray(centred[:, first : first + _AT_ONCE])
+        of_terms = np.zeros((sampled.shape[0], some.shape[1]))
+        _add_up(_parts(sampled), some, of_terms)
+        sums = np.zeros((interests.shape[0], some.shape[1]))
+        _add_up(_parts(interests), of_terms, sums)
+        sums *= unit * inverses[:, None]
+        vectors[:, first : first + _AT_ONCE] = np.rint(sums, out=sums)
     return vectors
+
+
+def _parts(matrix: csr_matrix) -> tuple[Any, Any, Any]:
+    return matrix.indptr, matrix.indices, matrix.data
 
 
 @compiled
@@ -108,8 +125,9 @@ def _take(total: Any, factor: float, values: Any) -> None:
 
 
 @compiled
-def _add_up(starts: Any, columns: Any, values: Any, rows: Any, sums: Any) -> None:
-    """Add to each line of `sums` the rows that its cells name, times their values."""
+def _add_up(matrix: Any, rows: Any, sums: Any) -> None:
+    """Add to each line of `sums` the rows that its cells in the matrix name, times their values."""
+    starts, columns, values = matrix
     for line in range(starts.size - 1):
         total = sums[line]
         for i in range(starts[line], starts[line + 1]):
@@ -119,22 +137,15 @@ def _add_up(starts: Any, columns: Any, values: Any, rows: Any, sums: Any) -> Non
 
 
 @compiled
-def _shorten(
-    interests: Any, sampled: Any, scores: Any, of_terms: Any, unit: float, vectors: Any
-) -> None:
-    ends, terms = interests
+def _measure(interests: Any, sampled: Any, scores: Any, inverses: Any) -> None:
+    """Write for each user 1 / the length of the scores minus their mean, or 0 if they are equal."""
+    ends, terms, _ = interests
     starts, documents, weights = sampled
-    total = np.empty(of_terms.shape[1])
-    for user in range(vectors.shape[0]):
+    for user in range(inverses.size):
         scores[:] = 0.0
-        total[:] = 0.0
         for i in range(ends[user], ends[user + 1]):
-            term = terms[i]
-            for j in range(starts[term], starts[term + 1]):
+            for j in range(starts[terms[i]], starts[terms[i] + 1]):
                 scores[documents[j]] += weights[j]
-            of_term = of_terms[term]
-            for axis in range(total.size):
-                total[axis] += of_term[axis]
         whole, mean = 0.0, 0.0
         for score in scores:
             whole += score * score
@@ -144,6 +155,4 @@ def _shorten(
         for score in scores:
             length += (score - mean) * (score - mean)
         # Equal scores minus their mean are 0 but for rounding.
-        inverse = unit / np.sqrt(length) if length > 1e-24 * whole else 0.0
-        for axis in range(total.size):
-            vectors[user, axis] = int(np.rint(total[axis] * inverse))
+        inverses[user] = 1.0 / np.sqrt(length) if length > 1e-24 * whole else 0.0

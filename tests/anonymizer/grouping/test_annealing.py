@@ -68,7 +68,7 @@ def twin(likeness: Likeness, sizes: np.ndarray, seed: int, steps: int, limits: L
         if number >= BLOCKS and not excess(limits, dealt()):
             break
         done = min(1.0, number / (BLOCKS - 1))
-        heat, weight = 0.02 * 0.025**done, 0.02 * 25**done
+        heat, weight = 0.01 * 0.1**done, 0.02 * 25**done
         weight *= 2 ** (max(0, number - BLOCKS + 1) / 8)
         block = max(1, steps // BLOCKS)
         users, kinds = rng.integers(len(order), size=block), rng.integers(5 * near, size=block)

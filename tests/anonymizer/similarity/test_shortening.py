@@ -21,7 +21,7 @@ def vectors_over(users: int, documents: int, seed: int = 0) -> Floats:
 
 
 def axes_for(vectors: Floats, most: int) -> Floats:
-    return axes_of(vectors, most, np.random.default_rng(5))
+    return axes_of(vectors.astype(np.float32), most, np.random.default_rng(5))
 
 
 @pytest.mark.parametrize(("users", "documents"), [(300, 80), (60, 200), (60, 60)])
