@@ -58,7 +58,8 @@ def likeness(profiles: Profiles, sample: Documents, rng: np.random.Generator) ->
     interests.data = np.ones_like(interests.data)
     drawn = np.sort(rng.permutation(users)[:_DRAWN])
     singles = np.empty((drawn.size, sampled.shape[1]), dtype=np.float32)
-    axes = axes_of(_filled(singles, interests[drawn], sampled), AXES, rng)
+    _fill(singles, interests[drawn], sampled)
+    axes = axes_of(singles, AXES, rng)
     del singles
     vectors = shortened(interests, sampled, axes, UNIT)
     return Likeness(vectors, nearest_of(vectors, rng))
@@ -73,8 +74,9 @@ def refuse_no_sample(sample: Documents | None) -> Documents:
 
 def document_vectors(profiles: Profiles, documents: csr_matrix, terms: Sequence[str]) -> Floats:
     """Return users x documents; `documents` are weighed as in search; equal scores give zeros."""
-    vectors = np.empty((len(profiles), documents.shape[0]))
-    return _filled(vectors, *_shared(profiles, documents, terms))
+    vectors: Floats = np.empty((len(profiles), documents.shape[0]))
+    _fill(vectors, *_shared(profiles, documents, terms))
+    return vectors
 
 
 def _shared(
@@ -90,8 +92,8 @@ def _shared(
     return profiles.weights[:, known], sampled
 
 
-def _filled(vectors: Any, interests: csr_matrix, sampled: csr_matrix) -> Any:
-    """Return `vectors` filled with those of users, given users x terms and terms x documents."""
+def _fill(vectors: Any, interests: csr_matrix, sampled: csr_matrix) -> None:
+    """Write `vectors` of users, given users x terms and terms x documents."""
     for first in range(0, interests.shape[0], _BLOCK):
         block = slice(first, first + _BLOCK)
         cells = interests[block]
@@ -107,4 +109,3 @@ def _filled(vectors: Any, interests: csr_matrix, sampled: csr_matrix) -> Any:
         # Scaled to length 1, or to 0 where nothing is left.
         inverse = np.divide(1.0, lengths, out=np.zeros(lengths.size), where=some)
         vectors[block] = centred * inverse[:, None]
-    return vectors
