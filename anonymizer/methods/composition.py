@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
 _TRIAL = 12  # the trial of a size takes one step in 12
+# Larger groups must be closer by more than trials differ by chance: smaller ones serve better.
+_CLOSER = 1.001
 # Unless an option asks for more or fewer: groups that keep p take longer to find, and p limits how
 # close they can be.
 _LEAST_STEPS, _MOST_STEPS = 3_000_000, 12_000_000
@@ -227,7 +229,7 @@ def _of_best_size(annealed: _Annealing, options: Composition, sizes: Sequence[in
         trial = annealed(size, _TRIAL)
         if trial.beyond:
             tried.append((trial.beyond, size))
-        elif best is None or trial.objective > best[0].objective:
+        elif best is None or trial.objective > _CLOSER * best[0].objective:
             best = trial, size
         if best is not None and best[1] < size:
             break
