@@ -8,7 +8,8 @@ Take an attacker with all profiles without their names, the algorithm, its draws
 victim's group. This attacker believes with probability c_gt / m that the victim has t: at most p
 away from N_t / n. That is so because groups are made of profiles in the order of their content, so
 any names could be theirs. Users with equal terms are ordered by a secret key, not by the seed; no
-row depends on the key, and it is not kept.
+row depends on the key, and it is not kept. The attacker may know each exchange that was tried, so
+these need not be drawn evenly.
 
 In parts of the users, this key deals them to parts by their names, and each part is grouped by
 itself with the shares of all users. So any names of a group could still be theirs.
@@ -47,8 +48,11 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
 _TRIAL = 12  # the trial of a size takes one step in 12
-# Unless an option asks for more: p limits how close groups can be.
-_MOST_STEPS = 24_000_000
+# Larger groups must be closer by more than trials differ by chance: smaller ones serve better.
+_CLOSER = 1.001
+# Unless an option asks for more or fewer: groups that keep p take longer to find, and p limits how
+# close they can be.
+_LEAST_STEPS, _MOST_STEPS = 3_000_000, 12_000_000
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class Composition(Options):
     )
     documents: int = sampled()
     steps: int | None = exchanges(
-        " (the trial of a size takes a twelfth); off: 8,000 a person, at most 24 million"
+        " (the trial of a size takes a twelfth); off: 200 a person, 3 to 12 million"
     )
     min_users: int = rare()
 
@@ -157,7 +161,7 @@ def _task(inputs: Inputs, options: Composition) -> _Task:
     profiles = inputs.profiles
     sample = refuse_no_sample(inputs.sample)
     people, order = in_order_of_content(profiles, refuse_no_key(inputs.key))
-    swaps = min(steps_for(len(profiles)), _MOST_STEPS)
+    swaps = min(max(_LEAST_STEPS, steps_for(len(profiles))), _MOST_STEPS)
     if options.steps:
         swaps = max(1, options.steps * len(profiles) // inputs.people)
     return _Task(
@@ -225,7 +229,7 @@ def _of_best_size(annealed: _Annealing, options: Composition, sizes: Sequence[in
         trial = annealed(size, _TRIAL)
         if trial.beyond:
             tried.append((trial.beyond, size))
-        elif best is None or trial.objective > best[0].objective:
+        elif best is None or trial.objective > _CLOSER * best[0].objective:
             best = trial, size
         if best is not None and best[1] < size:
             break

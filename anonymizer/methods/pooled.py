@@ -11,9 +11,11 @@ terms that the row does not hold.
 
 This holds because groups are equally large, made of profiles in the order of their content (any
 names could be theirs) and numbered at random, and because equal shares stand in a random order. A
-secret key makes these draws, not the seed; someone who has the key could replay them. One key
-serves one release, and one release serves one set of profiles. A release that is made again because
-somebody is forgotten keeps its key, so that few others move between groups and the fallback row.
+secret key makes these draws, not the seed; someone who has the key could replay them. How groups
+are annealed is no part of it: which exchanges are tried may depend on seed and profiles in any way.
+One key serves one release, and one release serves one set of profiles. A release that is made again
+because somebody is forgotten keeps its key, so that few others move between groups and the fallback
+row.
 
 A judge can repeat the draws. SHAKE-256 of the key and of a name in UTF-8 gives each item of a list
 8 bytes, a number with its lowest byte first; items stand in ascending order of their numbers.
@@ -112,7 +114,7 @@ class Pooled(Options):
         choices=SWITCH,
     )
     documents: int = sampled()
-    steps: int | None = exchanges("; off: 8,000 a person, fewer if there are more than 10,000")
+    steps: int | None = exchanges("; off: 200 a person, at least 2 million")
     min_users: int = rare()
 
     def faults_in_parts(self) -> list[str]:

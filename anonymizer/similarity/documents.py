@@ -4,35 +4,33 @@ A user's scores are the cosines of the profile with each document of a random sa
 The user's vector has the scores minus their mean, scaled to length 1. So the product of two vectors
 is the correlation of two users' scores, from -1 to 1. No query is needed, and none is read.
 
-All pairs of n users take 4 n² bytes. For more than MOST_PAIRS users, short vectors are kept
-instead, over the AXES directions in which users differ most. These are the largest eigenvectors of
-the sum of the vectors' outer products over at most _DRAWN users. Products of short vectors only
-approximate those of the whole ones.
+Likeness keeps short vectors, over at most AXES directions in which users differ most: nearly those
+of the largest eigenvectors of the sum of the vectors' outer products over at most _DRAWN users. A
+product of short vectors approximates that of the whole ones. Their entries are whole numbers, so
+that sums of products are exact, in whatever order a machine adds them up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from ..arrays import Floats, Ints
+from ..arrays import Floats, Numbers
 from ..errors import BadInput, BadParameter
 from ..model import Profiles
 
-_BLOCK = 4096  # users
+_BLOCK = 128  # users
 # Equal scores minus their mean are 0 but for rounding, which leaves up to this share of the scores.
 _NOISE = 1e-12
-_DECIMALS = 6  # of the product of two vectors
 
-MOST_PAIRS = 30_000  # users; all pairs of them take 3.6 GB
-AXES = 256  # a kilobyte per user
-_DRAWN = 10_000  # users from which the axes are computed
-Singles = NDArray[np.float32]
+AXES = 256  # half a kilobyte per user
+UNIT = 2048  # the length of a whole vector; products of shorter ones are exact in 32 bits
+_DRAWN = 4096  # users from which the axes are computed
 
 
 @dataclass(frozen=True)
@@ -44,37 +42,27 @@ class Documents:
 
 
 class Likeness(NamedTuple):
-    """How alike users are: for all pairs, or as vectors whose products approximate that."""
+    """How alike users are: vectors whose products approximate UNIT² times that, and who is near."""
 
-    pairs: Singles  # users x users, or 0 x 0
-    vectors: Singles  # users x axes, or users x 0
+    vectors: NDArray[np.int16]  # users x axes
+    nearest: Numbers  # users x the others who are most alike, those first
 
 
 def likeness(profiles: Profiles, sample: Documents, rng: np.random.Generator) -> Likeness:
     """Return how alike users of `profiles` are in document space; their weights don't count."""
+    from .nearest import nearest_of
+    from .shortening import axes_of, shortened
+
     users = len(profiles)
-    if users <= MOST_PAIRS:
-        vectors = _vectors(profiles, sample, np.arange(users))
-        # Rounded: the last digits depend on how many cores share the sums.
-        exact, pairs = vectors.astype(np.float64), np.empty((users, users), dtype=np.float32)
-        for first in range(0, users, _BLOCK):
-            some = slice(first, first + _BLOCK)
-            pairs[some] = np.round(exact[some] @ exact.T, _DECIMALS)
-        return Likeness(pairs, np.zeros((users, 0), dtype=np.float32))
-    # Documents x axes: the directions in which drawn users differ most.
+    interests, sampled = _shared(profiles, sample.vectors, sample.terms)
+    interests.data = np.ones_like(interests.data)
     drawn = np.sort(rng.permutation(users)[:_DRAWN])
-    size = sample.vectors.shape[0]
-    squares = np.zeros((size, size))
-    for first in range(0, drawn.size, _BLOCK):
-        vectors = _vectors(profiles, sample, drawn[first : first + _BLOCK])
-        squares += vectors.T @ vectors
-    _, directions = np.linalg.eigh(squares)
-    axes = np.ascontiguousarray(directions[:, -AXES:], dtype=np.float32)
-    short = np.empty((users, axes.shape[1]), dtype=np.float32)
-    for first in range(0, users, _BLOCK):
-        rows = np.arange(first, min(first + _BLOCK, users))
-        short[rows] = _vectors(profiles, sample, rows) @ axes
-    return Likeness(np.zeros((0, 0), dtype=np.float32), short)
+    singles = np.empty((drawn.size, sampled.shape[1]), dtype=np.float32)
+    _fill(singles, interests[drawn], sampled)
+    axes = axes_of(singles, AXES, rng)
+    del singles
+    vectors = shortened(interests, sampled, axes, UNIT)
+    return Likeness(vectors, nearest_of(vectors, rng))
 
 
 def refuse_no_sample(sample: Documents | None) -> Documents:
@@ -84,25 +72,29 @@ def refuse_no_sample(sample: Documents | None) -> Documents:
     return sample
 
 
-def _vectors(profiles: Profiles, sample: Documents, rows: Ints) -> Singles:
-    """Return the document vectors of the users in `rows`, with all weights set to 1."""
-    cells = profiles.weights[rows]
-    cells.data = np.ones_like(cells.data)
-    some = Profiles(tuple(profiles.users[row] for row in rows), profiles.terms, cells)
-    return document_vectors(some, sample.vectors, sample.terms).astype(np.float32)
-
-
 def document_vectors(profiles: Profiles, documents: csr_matrix, terms: Sequence[str]) -> Floats:
     """Return users x documents; `documents` are weighed as in search; equal scores give zeros."""
+    vectors: Floats = np.empty((len(profiles), documents.shape[0]))
+    _fill(vectors, *_shared(profiles, documents, terms))
+    return vectors
+
+
+def _shared(
+    profiles: Profiles, documents: csr_matrix, terms: Sequence[str]
+) -> tuple[csr_matrix, csr_matrix]:
+    """Return users x terms and terms x documents, for the terms that both have."""
     if documents.shape[0] < 2:
         raise BadInput(f"{documents.shape[0]} documents can't tell users apart; sample at least 2")
     column = {term: number for number, term in enumerate(terms)}
     columns = np.array([column.get(term, -1) for term in profiles.terms], dtype=np.int64)
     known = np.flatnonzero(columns >= 0)
-    interests = profiles.weights[:, known]
     sampled = csr_matrix(csr_matrix(documents).tocsc()[:, columns[known]].T)
-    vectors = np.empty((len(profiles), documents.shape[0]))
-    for first in range(0, len(profiles), _BLOCK):
+    return profiles.weights[:, known], sampled
+
+
+def _fill(vectors: Any, interests: csr_matrix, sampled: csr_matrix) -> None:
+    """Write `vectors` of users, given users x terms and terms x documents."""
+    for first in range(0, interests.shape[0], _BLOCK):
         block = slice(first, first + _BLOCK)
         cells = interests[block]
         row = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
@@ -117,4 +109,3 @@ def document_vectors(profiles: Profiles, documents: csr_matrix, terms: Sequence[
         # Scaled to length 1, or to 0 where nothing is left.
         inverse = np.divide(1.0, lengths, out=np.zeros(lengths.size), where=some)
         vectors[block] = centred * inverse[:, None]
-    return vectors

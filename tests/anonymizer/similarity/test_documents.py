@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from anonymizer.errors import BadInput
 from anonymizer.model import Profiles
 from anonymizer.similarity import documents as similarity
-from anonymizer.similarity.documents import Documents, Likeness, document_vectors, likeness
+from anonymizer.similarity.documents import UNIT, Documents, Likeness, document_vectors, likeness
 
 TERMS = ("cat", "dog", "tea")
 DOCUMENTS = csr_matrix(np.array([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0.6, 0.8, 0]]))
@@ -49,45 +49,57 @@ def likeness_of(rows: dict[str, dict[str, float]]) -> Likeness:
     return likeness(Profiles.from_rows(rows), SAMPLE, np.random.default_rng(0))
 
 
+def products(vectors: np.ndarray) -> np.ndarray:
+    whole = vectors.astype(np.float64) / UNIT
+    product: np.ndarray = whole @ whole.T
+    return product
+
+
+# One user for each choice among three terms, so their scores less the mean lie in 3 dimensions.
+CHOICES = {f"u{i}": {TERMS[j]: 1.0 for j in range(3) if i >> j & 1} for i in range(1, 8)}
+
+
 def test_likeness_of_all_pairs_is_the_product_of_vectors() -> None:
     rows = {"u": {"cat": 1.0}, "v": {"dog": 1.0, "tea": 1.0}, "w": {"tea": 1.0}}
     vectors = vectors_of(**rows)
-    found = likeness_of(rows)
-    assert found.pairs == pytest.approx(vectors @ vectors.T, abs=1e-6)
-    assert found.vectors.shape == (3, 0)
+    made = likeness_of(rows)
+    assert products(made.vectors) == pytest.approx(vectors @ vectors.T, abs=1e-3)
+    exact = vectors @ vectors.T - 9 * np.eye(3)
+    assert made.nearest.tolist() == np.argsort(-exact, axis=1)[:, :2].tolist()
 
 
 def test_what_is_asked_for_counts_not_how_much() -> None:
     ones, weighed = (
         likeness_of({"u": {"cat": 1.0, "tea": weight}, "v": {"dog": 2.0}}) for weight in (1.0, 9.0)
     )
-    assert ones.pairs.tolist() == weighed.pairs.tolist()
+    assert ones.vectors.tolist() == weighed.vectors.tolist()
 
 
-def test_of_many_users_vectors_over_few_axes_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = {f"u{i}": {TERMS[j]: 1.0 for j in range(3) if i >> j & 1} for i in range(1, 8)}
-    exact = likeness_of(rows).pairs
-    for name, value in {"MOST_PAIRS": 6, "_BLOCK": 3, "AXES": 3}.items():
-        monkeypatch.setattr(similarity, name, value)
-    found = likeness_of(rows)  # scores less their mean over 4 documents lie in 3 dimensions
-    assert found.pairs.shape == (0, 0)
-    assert found.vectors.shape == (7, 3)
-    assert found.vectors @ found.vectors.T == pytest.approx(exact, abs=1e-5)
+def test_vectors_over_fewer_axes_lose_the_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = vectors_of(**CHOICES)
+    exact = products(likeness_of(CHOICES).vectors)
+    assert exact == pytest.approx(whole @ whole.T, abs=1e-3)
     monkeypatch.setattr(similarity, "AXES", 2)
-    fewer = likeness_of(rows).vectors
-    lost = exact.trace() - (fewer**2).sum()
-    assert 0 < lost < exact.trace() / 3  # the least of three directions goes
+    fewer = products(likeness_of(CHOICES).vectors)
+    lost = np.linalg.eigvalsh(whole @ whole.T)[-3]
+    assert exact.trace() - fewer.trace() == pytest.approx(lost, rel=0.02)
 
 
 def test_axes_are_chosen_by_some_users_where_there_are_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rows = {f"u{i}": {TERMS[i % 3]: 1.0} for i in range(9)}
-    for name, value in {"MOST_PAIRS": 6, "_DRAWN": 5, "AXES": 3}.items():
-        monkeypatch.setattr(similarity, name, value)
-    first, again = likeness_of(rows), likeness_of(rows)
+    monkeypatch.setattr(similarity, "_DRAWN", 5)
+    first, again = likeness_of(CHOICES), likeness_of(CHOICES)
     assert first.vectors.tolist() == again.vectors.tolist()
-    assert first.vectors.shape == (9, 3)
+    whole = vectors_of(**CHOICES)
+    assert products(first.vectors) == pytest.approx(whole @ whole.T, abs=1e-3)
+
+
+def test_who_scores_all_alike_has_a_vector_of_zeros() -> None:
+    rows = {"u": {"unicorn": 1.0}, "v": {"cat": 1.0}, "w": {"dog": 1.0}}
+    zeros, *others = likeness_of(rows).vectors
+    assert not zeros.any()
+    assert all(other.any() for other in others)
 
 
 @given(
