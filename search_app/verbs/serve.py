@@ -17,6 +17,7 @@ from ..settings import ACCESS, PRIVATE, Settings
 from .arguments import add_admission, add_place, with_admission
 
 STUDY = "study"
+MOST_WORKERS = 64
 UNPROTECTED = (
     "Codes and searches can be read on the way: put a proxy with a certificate in front and set "
     "https = true in veilsearch.toml. See: veilsearch doctor --deploy"
@@ -29,6 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "folder", nargs="?", type=Path, metavar="FOLDER", help="mode study: its folder"
     )
     add_place(parser)
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes that serve together, each with a Java of its own (1)",
+    )
     also = "; study: the study in FOLDER"
     add_admission(parser, (*ACCESS, STUDY), also)
 
@@ -42,12 +50,22 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
     if (arguments.mode == STUDY) != (arguments.folder is not None):
         raise UsageError("to serve a study: veilsearch serve --mode study FOLDER")
+    if arguments.mode == STUDY and arguments.workers != 1:
+        raise UsageError("--workers: a study has one server, so leave it out with --mode study")
+    if not 1 <= arguments.workers <= MOST_WORKERS:
+        raise UsageError(f"--workers {arguments.workers} must be from 1 to {MOST_WORKERS}")
     if arguments.mode == STUDY:
         return _serve_study(arguments, settings)
     settings, loopback = with_admission(settings, arguments), is_loopback(arguments.host)
     serving = Serving(settings, console.say, loopback=loopback)
     if serving.check() == PRIVATE and not (loopback or settings.https):
         console.say(UNPROTECTED)
+    if arguments.workers > 1:
+        from ..server.workers import serve_workers
+
+        host, port = arguments.host, arguments.port
+        serve_workers(settings, host, port, arguments.workers, loopback=loopback)
+        return 0
     with _leaving_on_sigterm():
         serve_live(serving, Live(serving.open()), arguments.host, arguments.port)
     return 0
