@@ -189,4 +189,6 @@ def test_intervals_are_those_of_each_persons_residuals(values: Values) -> None:
     for mean, half in ((group.ap, group.half_width), (gained.mean, gained.half)):
         assert (half is None) is (expected is None)
         if expected:
-            assert (mean, half) == pytest.approx(expected, abs=1e-7)
+            assert (mean, half) == pytest.approx(
+                expected, abs=1e-6
+            )  # of a square root of a rounded 0
