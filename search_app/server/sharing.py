@@ -94,7 +94,7 @@ def memory_of(call: Caller, drops: Any, everywhere: Any) -> ServerMemory:
     return ServerMemory(transcripts, cast(Repeats, SharedPart(call, _REPEATS)), everywhere)
 
 
-def extensions_of(call: Caller, settings: Settings) -> dict[str, SharedPart]:
-    """Return what takes the place of an application's own limits and counts in a worker."""
+def own_parts(call: Caller, settings: Settings) -> dict[str, SharedPart]:
+    """Return what takes the place of limits and counts by `settings`, and calls by `call`."""
     names = (TIMES, TRIES, BUCKETS) if settings.rate else (TIMES, TRIES)
     return {name: SharedPart(call, name) for name in names}

@@ -27,12 +27,12 @@ from ..settings import Settings
 from ..web import Live, create_app
 from .following import PATIENCE, Follower, following
 from .opening import Serving
-from .sharing import Caller, SharedPart, answer_calls, extensions_of, memory_of, shared_parts
+from .sharing import Caller, SharedPart, answer_calls, memory_of, own_parts, shared_parts
 from .waitress import GRACE, THREADS, bind, serve
 
 _LINES = THREADS + 3  # calls at once: of all threads that answer, of the follower, of orders
 _HEEDS = 60.0  # seconds in which a worker drops what was removed, else it is ended
-_TRIES, _WITHIN = 5, 60.0  # starts of one worker within so many seconds; then no more
+_TRIES, _WITHIN = 5, 60.0  # starts of a worker within that time, in seconds; then no more
 _PAUSE = 0.5  # seconds before a worker is started again
 _CREW = "crew"
 
@@ -97,8 +97,8 @@ class Crew:
     def say(self, number: int, text: str) -> None:
         """Say `text` for the worker `number`, once if several say the same."""
         self._spoken[number][text] += 1
-        others = (said[text] for one, said in self._spoken.items() if one != number)
-        if self._spoken[number][text] > max(others):
+        others = (spoken[text] for one, spoken in self._spoken.items() if one != number)
+        if self._spoken[number][text] > max(others, default=0):
             console.say(text)
 
     def fail(self, number: int, text: str) -> None:
@@ -181,8 +181,9 @@ class Crew:
         recent = self._starts[number] = [at for at in self._starts[number] if now - at < _WITHIN]
         if len(recent) < _TRIES:
             console.say(f"{how}; it is started again")
-            time.sleep(_PAUSE)
-            self._start(number)
+            wait([self._awake], _PAUSE)
+            if not self._ending:
+                self._start(number)
         elif self._workers:
             console.say(f"{how} {_TRIES} times within a minute; the others serve on")
         else:
@@ -190,6 +191,7 @@ class Crew:
 
     def _stop(self) -> None:
         """End all workers: each answers what was asked before, as long as one server may take."""
+        self._plan.bound.close()  # when all workers have closed it, too, nobody can connect
         processes = [worker.process for worker in self._workers.values()]
         for process in processes:
             process.terminate()
@@ -220,7 +222,7 @@ def run_worker(plan: WorkerPlan, number: int, lines: list[Connection], orders: C
         followers.append(follower)
         serving.follow = follower.follow_now
         app = create_app(live)
-        app.extensions.update(extensions_of(call, plan.settings))
+        app.extensions.update(own_parts(call, plan.settings))
         crew.join(number)
         follower.look()  # what was removed before it joined
         ready = partial(crew.ready, number)

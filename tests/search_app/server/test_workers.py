@@ -30,8 +30,8 @@ from search_app.search.request import Request
 from search_app.server.sharing import (
     Caller,
     answer_calls,
-    extensions_of,
     memory_of,
+    own_parts,
     shared_parts,
 )
 from search_app.settings import Settings
@@ -174,7 +174,7 @@ def test_shared_limits_are_one_and_faults_come_back() -> None:
         answer_calls(parts, line)
     # Each has a line of its own, as two workers have.
     one, other = (Caller([line]) for _, line in ends)
-    buckets = [extensions_of(call, settings)[BUCKETS] for call in (one, other)]
+    buckets = [own_parts(call, settings)[BUCKETS] for call in (one, other)]
     waits = [buckets[n % 2].take("address 10.0.0.1", 1000.0) for n in range(6)]
     assert waits == [0, 0, 0, 0, 1, 1]  # four seconds' worth, whichever takes
     first, second = (memory_of(call, drops, print).transcripts for call in (one, other))
