@@ -54,10 +54,11 @@ def until(holds: Callable[[], Any]) -> Any:
     return value
 
 
-def runs(pid: int) -> bool:
+def state(pid: int) -> str:
+    """Return the state of a process: T if it is stopped, Z if it ended."""
     with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return "Z"
 
 
 class Server:
@@ -82,7 +83,8 @@ class Server:
 
     def workers(self) -> list[int]:
         """Return the processes that serve, without multiprocessing's own tracker."""
-        lines = {pid: Path(f"/proc/{pid}/cmdline") for pid in self.children()}
+        running = [pid for pid in self.children() if state(pid) != "Z"]
+        lines = {pid: Path(f"/proc/{pid}/cmdline") for pid in running}
         return [pid for pid, line in lines.items() if b"spawn_main" in line.read_bytes()]
 
     def connect(self) -> http.client.HTTPConnection:
@@ -95,6 +97,7 @@ class Server:
         others = [pid for pid in self.workers() if pid != worker]
         for pid in others:
             os.kill(pid, signal.SIGSTOP)
+            until(lambda pid=pid: state(pid) == "T")
         try:
             yield
         finally:
@@ -240,6 +243,7 @@ def test_a_worker_that_is_killed_loses_nothing_and_is_started_again(
     one, other = server.workers()
     _, _, cookie = server.by(other, "POST", "/sign-in", code=codes[PEOPLE[3]])
     os.kill(other, signal.SIGKILL)
+    until(lambda: state(other) == "Z")
     with closing(server.connect()) as connection:
         assert ask(connection, "GET", "/api/v1/profile", cookie)[0] == 200
     (again,) = until(lambda: {*server.workers()} - {one, other})
@@ -254,4 +258,4 @@ def test_no_worker_outlives_its_parent(server: Server, root: Path) -> None:
         children = until(lambda one=one: len(one.workers()) == 2 and one.children())
         one.process.send_signal(number)
         assert one.process.wait(_SOON) == code
-        until(lambda children=children: not any(map(runs, children)))
+        until(lambda children=children: {*map(state, children)} == {"Z"})
