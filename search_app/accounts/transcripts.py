@@ -1,10 +1,12 @@
-"""The engine's last requests for each person, in the memory of this process only."""
+"""The engine's last requests for each person, in memory only."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
 
 from ..search.request import Request
 
@@ -14,11 +16,17 @@ PEOPLE = 10_000  # limit; beyond it, the person who searched longest ago is drop
 class Transcripts:
     """The last request of each person in each mode, shown to that person only."""
 
-    def __init__(self, people: int = PEOPLE):
+    def __init__(self, people: int = PEOPLE, drops: Any = None):
         self._people = people
         self._lock = threading.Lock()
         self._of: OrderedDict[str, dict[str, Request]] = OrderedDict()
-        self.generation = 0  # number of drops so far
+        # Where several processes share this, they read the number in memory of all of them.
+        self._drops = SimpleNamespace(value=0) if drops is None else drops
+
+    @property
+    def generation(self) -> int:
+        """Return the number of drops so far."""
+        return int(self._drops.value)
 
     def note(self, user: str, mode: str, request: Request, generation: int) -> None:
         """Keep `request` as the last one of `user` in `mode`, if `generation` is still the same."""
@@ -40,11 +48,11 @@ class Transcripts:
     def drop(self, user: str) -> None:
         """Drop everything of `user`."""
         with self._lock:
-            self.generation += 1
+            self._drops.value += 1
             self._of.pop(user, None)
 
     def clear(self) -> None:
         """Drop everything of everybody."""
         with self._lock:
-            self.generation += 1
+            self._drops.value += 1
             self._of.clear()

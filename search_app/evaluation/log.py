@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from ..measures.precision import PoolPrecision
@@ -154,6 +157,11 @@ def place_of_log(workspace: Workspace, settings: Settings) -> Path | Server:
     return Server(settings.postgresql) if settings.store == POSTGRESQL else workspace.log
 
 
+def _person(counted: Any, search: int) -> int | None:
+    number: int | None = counted.people.get(search)
+    return number
+
+
 class PrecisionLog:
     """A SQLite file, a PostgreSQL server, or memory without a place; any thread may call."""
 
@@ -162,12 +170,15 @@ class PrecisionLog:
 
     def __init__(self, place: Place):
         self.repeats = Repeats()
+        self._adding = threading.Lock()
+        # By the number of a search; apart from this object, which SQLite would keep alive.
+        self._counted = SimpleNamespace(people={})
         with opening(place, _SCHEMA.remedy):
             self._writer = open_database(place, _SCHEMA)
             self._reader, self._counter = self._writer.another(), self._writer.another()
             self._knows = isinstance(self._counter, SqliteTables)
             if isinstance(self._counter, SqliteTables):
-                self._counter.define("person_of", self.repeats.person)
+                self._counter.define("person_of", partial(_person, self._counted))
 
     def __del__(self) -> None:
         if hasattr(self, "_counter"):
@@ -181,19 +192,24 @@ class PrecisionLog:
     def add(self, entries: Iterable[Entry], user: str = "", search: object = ()) -> None:
         """Append the `entries` of one `search` by `user`, one for each mode, in one transaction.
 
-        What this process has logged of the same search by the same person is not appended again.
+        What this server has logged of the same search by the same person is not appended again.
         Without `user`, all is.
         """
         if not user:
             self._append(entries)
             return
+        fresh = {(e.mode, e.release): e for e in entries}
         # The lock is held until all is written, so that of equal requests at once one counts.
-        with self.repeats.lock:
-            known, served = self.repeats.logged(user, search)
-            fresh = {(e.mode, e.release): e for e in entries}
-            if new := [fresh[by] for by in fresh if by not in served]:
-                number = self._append(new, known)
-                self.repeats.note(user, search, number, served.union(fresh))
+        with self._adding:
+            known, new = self.repeats.claim(user, search, frozenset(fresh))
+            if not new:
+                return
+            try:
+                number = self._append([fresh[by] for by in fresh if by in new], known)
+            except BaseException:
+                self.repeats.release(user, search, new)
+                raise
+            self.repeats.note(user, search, number)
 
     def _append(self, entries: Iterable[Entry], number: int | None = None) -> int:
         """Append `entries` to the search `number`, or to a new one; return its number."""
@@ -244,9 +260,11 @@ class PrecisionLog:
 
     def ask_whole(self, question: str, values: _Values = NO_VALUES) -> list[Any]:
         """Return the rows of `question`, a SELECT that may read the whole log."""
-        if not self._knows and _PERSON in question:
-            known = json.dumps(self.repeats.numbers())
-            question, values = question.replace(_PERSON, _KNOWN), {**values, "known": known}
+        if _PERSON in question:
+            self._counted.people = known = self.repeats.numbers()
+            if not self._knows:
+                values = {**values, "known": json.dumps(known)}
+                question = question.replace(_PERSON, _KNOWN)
         return self._counter.ask(question, values)
 
     def rows(self) -> Iterator[_Values]:

@@ -54,12 +54,13 @@ def following(
     workspace: Workspace,
     open_state: Callable[[], T],
     fetch: Callable[[], object] = lambda: None,
+    say: Say = console.say,
 ) -> Iterator[Follower[T]]:
     """Give a thread that keeps `live` at the state of `workspace`, which `open_state` opens.
 
     `fetch` is called now and then, to change the workspace if something elsewhere has changed.
     """
-    follower = Follower(live, workspace, open_state, console.say, fetch)
+    follower = Follower(live, workspace, open_state, say, fetch)
     follower.start()
     try:
         yield follower

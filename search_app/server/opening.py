@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anonymizer.errors import AnonymizerError
 from anonymizer.profiles.origins import TermOrigin, read_origins
@@ -27,6 +27,7 @@ from ..accounts.transcripts import Transcripts
 from ..disclosure.kinds import name_of
 from ..errors import UsageError
 from ..evaluation.log import PrecisionLog, place_of_log
+from ..evaluation.repeats import Repeats
 from ..lesson.releases import DialReleases
 from ..search.modes import FURTHER, Modes
 from ..search.request import COSINE, EVIDENCE, rule_of
@@ -50,10 +51,25 @@ Say = Callable[[str], object]
 FETCH_EVERY = 2.0  # seconds between two looks for a later fill in a cluster
 
 
+class ServerMemory(NamedTuple):
+    """What a server knows in memory only; its workers share one."""
+
+    transcripts: Transcripts
+    repeats: Repeats
+    everywhere: Callable[[], object]  # other workers drop what was removed
+
+
 class Serving:
     """Opens the sites of a workspace, one after the other."""
 
-    def __init__(self, settings: Settings, say: Say, *, loopback: bool = True):
+    def __init__(
+        self,
+        settings: Settings,
+        say: Say,
+        *,
+        loopback: bool = True,
+        shared: ServerMemory | None = None,
+    ):
         self.workspace = Workspace(settings.workspace)
         self.settings = settings
         self.follow: Callable[[], object] = lambda: None  # serves the current state at once
@@ -62,17 +78,20 @@ class Serving:
         self._fetch_at = 0.0
         self._loopback = loopback
         self._messages: set[str] = set()
-        self._transcripts = Transcripts()
+        self._several = shared is not None
+        self._memory = shared or ServerMemory(Transcripts(), Repeats(), lambda: None)
         self._ledger = LastLedger(self.workspace)
 
     @cached_property
     def _log(self) -> PrecisionLog:
         """Open the log; if that fails, serve all the same and keep the log in memory."""
         try:
-            return PrecisionLog(place_of_log(self.workspace, self.settings))
+            log = PrecisionLog(place_of_log(self.workspace, self.settings))
         except UsageError as fault:
             self._say(f"{fault}. Until then, average precision is kept in memory only.")
-            return PrecisionLog(None)
+            log = PrecisionLog(None)
+        log.repeats = self._memory.repeats
+        return log
 
     @cached_property
     def _people_file(self) -> PeopleStore:
@@ -89,8 +108,9 @@ class Serving:
         try:
             return self._people_file
         except UsageError as fault:
-            # Nobody can sign in without the file; invented people need no codes.
-            if access == PRIVATE:
+            # Nobody can sign in without the file; invented people need no codes. Workers share no
+            # store in memory.
+            if access == PRIVATE or self._several:
                 raise
             self._say_once(f"{fault}. Until then, choices are kept in memory only.")
             return self._people_in_memory
@@ -198,7 +218,8 @@ class Serving:
             close=opened.close,
             refuse_copy=self.workspace.refuse_copy,
             store=store,
-            transcripts=self._transcripts,
+            transcripts=self._memory.transcripts,
+            everywhere=self._memory.everywhere,
             origins=self._origins(opened),
             ledger=self._ledger,
             certificate=partial(_certificate, self._ledger, self._hashes(folder, further)),

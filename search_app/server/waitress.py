@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import logging
+import multiprocessing
 import select
 import signal
 import socket
@@ -77,18 +78,23 @@ def serve(
     ready: Callable[[str], object] = lambda _address: None,
     *,
     proxy: str = "",
+    bound: socket.socket | None = None,
+    workers: int = 1,
 ) -> None:
-    """Serve `app` on `host` and `port` until a signal; call `ready` with the address first."""
+    """Serve `app` on `host` and `port` until a signal; call `ready` with the address first.
+
+    As one of several `workers` it shares the socket that is `bound`, and the limit on connections.
+    """
     host = host.strip("[]").lower()
     app.config[HOSTS] = app.config[HOSTS] | {host}
     # It would warn of every request that has to wait for a thread.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    bound = _bind(host, port)
+    bound = bound or bind(host, port)
     app.config[OPEN] = bool(proxy) or not is_loopback(bound.getsockname()[0])
     if _is_wildcard(bound.getsockname()[0]):
         host = socket.gethostname().lower()
         app.config[HOSTS] = app.config[HOSTS] | {host} | _own_addresses(host)
-    most = allowed_connections()
+    most = max(allowed_connections() // workers, 1)
     server = waitress.create_server(
         behind(app, proxy, app.config[HTTPS]),
         sockets=[bound],
@@ -156,7 +162,8 @@ def _waiting(channels: Sequence[Any]) -> bool:
     return bool(poller.poll(0))
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on `host` and `port`."""
     if not 0 <= port <= 65535:
         raise UsageError(f"--port {port} must be from 0 to 65535")
     try:
@@ -196,7 +203,9 @@ def _ended_by(server: Any, *signals: signal.Signals) -> Iterator[threading.Event
 
     def end(_signal: int, _frame: FrameType | None) -> None:
         if ended.is_set():  # a second signal: end without answering the rest
-            raise KeyboardInterrupt
+            if multiprocessing.parent_process() is None:
+                raise KeyboardInterrupt
+            return  # a worker gets one that was sent to all, and again what its parent got of it
         ended.set()
         server.pull_trigger()
 

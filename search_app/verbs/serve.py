@@ -10,13 +10,18 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from .. import console
 from ..errors import UsageError
 from ..settings import ACCESS, PRIVATE, Settings
 from .arguments import add_admission, add_place, with_admission
 
+if TYPE_CHECKING:
+    from ..server.opening import Serving
+
 STUDY = "study"
+MOST_WORKERS = 64
 UNPROTECTED = (
     "Codes and searches can be read on the way: put a proxy with a certificate in front and set "
     "https = true in veilsearch.toml. See: veilsearch doctor --deploy"
@@ -29,6 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "folder", nargs="?", type=Path, metavar="FOLDER", help="mode study: its folder"
     )
     add_place(parser)
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes that serve together, each with a Java of its own (1)",
+    )
     also = "; study: the study in FOLDER"
     add_admission(parser, (*ACCESS, STUDY), also)
 
@@ -41,21 +53,40 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
     if (arguments.mode == STUDY) != (arguments.folder is not None):
         raise UsageError("to serve a study: veilsearch serve --mode study FOLDER")
+    if arguments.mode == STUDY and arguments.workers != 1:
+        raise UsageError("--workers: a study has one server, so leave it out with --mode study")
+    if not 1 <= arguments.workers <= MOST_WORKERS:
+        raise UsageError(f"--workers {arguments.workers} must be from 1 to {MOST_WORKERS}")
     if arguments.mode == STUDY:
         return _serve_study(arguments, settings)
     settings, loopback = with_admission(settings, arguments), is_loopback(arguments.host)
     with _leaving_on_sigterm():
         with loading():
-            from ..server.following import serve_live
             from ..server.opening import Serving
-            from ..web import Live
 
             serving = Serving(settings, console.say, loopback=loopback)
             if serving.check() == PRIVATE and not (loopback or settings.https):
                 console.say(UNPROTECTED)
-            live = Live(serving.open())
-        serve_live(serving, live, arguments.host, arguments.port)
+        _serve_site(serving, arguments, loopback)
     return 0
+
+
+def _serve_site(serving: Serving, arguments: argparse.Namespace, loopback: bool) -> None:
+    """Serve the site of `serving` in this process, or by as many workers as `arguments` say."""
+    from index.brief import loading
+
+    if arguments.workers > 1:
+        from ..server.workers import serve_workers
+
+        place = arguments.host, arguments.port
+        serve_workers(serving.settings, *place, arguments.workers, loopback=loopback)
+        return
+    with loading():
+        from ..server.following import serve_live
+        from ..web import Live
+
+        live = Live(serving.open())
+    serve_live(serving, live, arguments.host, arguments.port)
 
 
 def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -95,6 +95,7 @@ class Site:
     certificate: Callable[[str], Mapping[str, Any]] = lambda _mode: {}
     forget: Callable[[PeopleStore, str, Collection[str] | None], ForgetReport] = _no_forgetting
     leave: Callable[[str], ForgetReport] = _no_forgetting
+    everywhere: Callable[[], object] = lambda: None  # other workers drop what was removed
     prepared: Callable[[], Lecture] = Lecture  # the lecture's searches now
     truth: Callable[[], Truth | None] = lambda: None  # where people are invented
     dial_modes: Callable[[], Modes] | None = None  # the modes, with the releases of the dial
@@ -104,7 +105,7 @@ class Site:
     def stop(self) -> Site:
         """Return this site, stopped: without profiles and rows, every search is in plain order."""
         kept = "log settings clock access admin_token corpus build state close store growth "
-        kept += "transcripts ledger forget leave"
+        kept += "transcripts ledger forget leave everywhere"
         same: dict[str, Any] = {name: getattr(self, name) for name in kept.split()}
         return Site(
             Modes(self.modes.engine, None, None), people={}, release_name="", stopped=True, **same

@@ -127,7 +127,7 @@ class SqliteTables:
         made._connection.execute("PRAGMA temp_store=MEMORY")
         return made
 
-    def define(self, name: str, function: Callable[[Any], bytes | None]) -> None:
+    def define(self, name: str, function: Callable[[Any], int | None]) -> None:
         """Let statements call `function`, which takes one value, by `name`."""
         self._connection.create_function(name, 1, function)
 

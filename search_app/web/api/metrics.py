@@ -24,7 +24,7 @@ from .health import release_shown
 pages = Blueprint("metrics", __name__)
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 _FORMAT = "text/plain; version=0.0.4; charset=utf-8"
-_KEY = "veilsearch.metrics"
+KEY = "veilsearch.metrics"
 _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 # One count for all that people do there: else the counts would say when somebody left.
 _TOGETHER = ("/me", "/api/v1/profile", "/admin")
@@ -54,22 +54,24 @@ class RequestTimes:
             counts[bisect_left(BOUNDS, seconds)] += 1
             self._sums[counted] = self._sums.get(counted, 0.0) + seconds
 
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of a histogram, its series sorted."""
+    def lines(self) -> list[str]:
+        """Return the lines of a histogram, its series sorted."""
         with self._lock:
             known = [(one, [*counts], self._sums[one]) for one, counts in self._counts.items()]
+        lines = []
         for one, counts, total in sorted(known):
             labels = one._asdict()
             *below, count = accumulate(counts)
             for bound, number in zip((*map(str, BOUNDS), "+Inf"), (*below, count), strict=True):
-                yield _line(f"{_SECONDS}_bucket", {**labels, "le": bound}, number)
-            yield _line(f"{_SECONDS}_sum", labels, total)
-            yield _line(f"{_SECONDS}_count", labels, count)
+                lines.append(_line(f"{_SECONDS}_bucket", {**labels, "le": bound}, number))
+            lines.append(_line(f"{_SECONDS}_sum", labels, total))
+            lines.append(_line(f"{_SECONDS}_count", labels, count))
+        return lines
 
 
 def measure(app: Flask) -> None:
     """Make `app` note how long each request takes; to be called before it is guarded."""
-    times = app.extensions[_KEY] = RequestTimes()
+    app.extensions[KEY] = RequestTimes()
 
     @app.before_request
     def _begin() -> None:
@@ -81,7 +83,8 @@ def measure(app: Flask) -> None:
         # Methods and addresses that are not there are the client's words, so they are not kept.
         named = ("", "") if rule is None else (rule.rule, request.method)
         named = next(((of, "") for of in _TOGETHER if f"{named[0]}/".startswith(f"{of}/")), named)
-        times.note(RequestKind(*named, str(response.status_code)), time.perf_counter() - g.begun)
+        times, counted = app.extensions[KEY], RequestKind(*named, str(response.status_code))
+        times.note(counted, time.perf_counter() - g.begun)
         return response
 
 
@@ -91,7 +94,7 @@ def show() -> Response:
     site = this_site()
     if site.access == PRIVATE and not from_here():
         operators_only(site)
-    times = cast(RequestTimes, current_app.extensions[_KEY])
+    times = cast(RequestTimes, current_app.extensions[KEY])
     lines = [*_facts(site), *_head(_SECONDS, "histogram", "Seconds of requests."), *times.lines()]
     return Response("".join(f"{line}\n" for line in lines), content_type=_FORMAT)
 

@@ -106,6 +106,7 @@ def _drop_requests(site: Site, user: str = "") -> None:
     else:
         site.transcripts.clear()
     site.modes.clear()
+    site.everywhere()
 
 
 def _stored(change: Callable[[], object]) -> None:

@@ -19,7 +19,7 @@ from .access import visitor
 OPEN = "VEILSEARCH_OPEN"  # whether others than this machine can reach the server
 BURST = 4  # seconds' worth of requests that may come at once
 CLIENTS = 10_000  # in memory; the one who asked longest ago is dropped first
-_KEY = "veilsearch.limits"
+BUCKETS = "veilsearch.limits"
 _PERSON = "person "  # before the id of a client who signed in
 _NETWORK = 64  # bits of an IPv6 address that one household shares
 # These cost no token: a flood from an address must not keep others there from signing in.
@@ -66,14 +66,14 @@ def limit(app: Flask, rate: float) -> None:
     app.config.setdefault(OPEN, False)
     app.extensions[KEY].switched.append(partial(_follow, app))
     if rate:
-        app.extensions[_KEY] = Buckets(rate)
+        app.extensions[BUCKETS] = Buckets(rate)
         app.before_request(_refuse_haste)
 
 
 def _follow(app: Flask, site: Site) -> None:
     """Let the buckets of `app`, and the log, keep nothing about people unknown to `site`."""
     people = {*site.people, *(user for user, _ in site.store.codes())}
-    if buckets := app.extensions.get(_KEY):
+    if buckets := app.extensions.get(BUCKETS):
         buckets.keep(people)
     site.log.repeats.keep(people)
 
@@ -87,7 +87,7 @@ def _refuse_haste() -> None:
     # A person or operator who has signed in is one client; otherwise the address is.
     known, address = visitor(), f"address {network(request.remote_addr)}"
     client = "operator" if known.admin else _person(known.user) if known.user else address
-    refuse_haste(current_app.extensions[_KEY], client, site.clock())
+    refuse_haste(current_app.extensions[BUCKETS], client, site.clock())
 
 
 def refuse_haste(buckets: Buckets, client: str, now: float) -> None:
@@ -100,7 +100,7 @@ def refuse_haste(buckets: Buckets, client: str, now: float) -> None:
 
 def forget(user: str) -> None:
     """Keep nothing about `user`."""
-    if buckets := current_app.extensions.get(_KEY):
+    if buckets := current_app.extensions.get(BUCKETS):
         buckets.forget(_person(user))
 
 

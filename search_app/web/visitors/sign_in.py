@@ -54,12 +54,12 @@ NO_TOKENS = "Nobody signs in here, so this server takes no tokens. Leave Authori
 WRONG_TOKEN = "This token is not known here. It may be revoked; make another on your page."  # noqa: S105
 TOO_MANY = "Too many wrong codes came from your network. A right one is let in at any time."
 _SCHEMES = ("cookie", "bearer")
-_KEY = "veilsearch.sign_in"
+TRIES = "veilsearch.sign_in"
 
 
 @pages.record_once
 def _remember_in_memory(state: BlueprintSetupState) -> None:
-    state.app.extensions[_KEY] = Tries()
+    state.app.extensions[TRIES] = Tries()
 
 
 @pages.before_app_request
@@ -176,7 +176,7 @@ def _private() -> Site:
 
 
 def _tries() -> Tries:
-    tries: Tries = current_app.extensions[_KEY]
+    tries: Tries = current_app.extensions[TRIES]
     return tries
 
 

@@ -258,7 +258,9 @@ def test_serve_warns_where_codes_can_be_read_on_their_way(
     warned: bool,
 ) -> None:
     monkeypatch.setattr(following, "serve_live", lambda _serving, live, *_: live.now.close())
-    arguments = argparse.Namespace(host=host, port=0, mode=mode, trust_host=[], folder=None)
+    arguments = argparse.Namespace(
+        host=host, port=0, mode=mode, trust_host=[], folder=None, workers=1
+    )
     assert serve.run(arguments, replace(world.settings, https=https)) == 0
     assert capsys.readouterr().err.splitlines() == [serve.UNPROTECTED] * warned
 
