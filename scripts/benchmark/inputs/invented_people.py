@@ -1,37 +1,40 @@
-"""A workspace of invented people over an index elsewhere, which is only read.
-
-Pages let a visitor choose invented people only, and a log of real people must hold no benchmark.
-"""
+"""Invented people for the measurements: the demo's, more of their kind, and what they ask."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
-from search_app.workspace.folder import Workspace
+from anonymizer.model import Profiles
+from anonymizer.storage.profiles import read_profiles, write_profiles
 
-from ..plan import Place
-from ..processes import process, veilsearch
-
-SIZE = 150
-WRITERS = 10 / 9  # people of the town for each one with enough terms
+SIZE = 100  # terms of a made-up person
+MIXED = 3  # people of the demo, whose terms a made-up person has
 
 
-def town_over(index: Path, place: Place, people: int) -> Workspace:
-    """Return a workspace with a town of `people` over `index`, made once in a run."""
-    workspace = Workspace(place.temporary / "town")
-    if workspace.current().release:
-        return workspace
-    workspace.make_current(index=str(index.resolve()))
-    log = str(workspace.root / "town.tsv")
-    for verb in (
-        ["town", "-o", log, "--users", str(round(people * WRITERS))],
-        ["profiles", log, "--size", str(SIZE), "--users", str(people)],
-        ["anonymize", "-m", "p-linkability", "--set", "p=0.4", "--set", "a=1"],
-    ):
-        process([*veilsearch(workspace.root), *verb])
-    return workspace
+def mixed(people: Profiles, count: int, size: int = SIZE) -> Profiles:
+    """Return `count` made-up people, each with `size` terms of three random `people`."""
+    rng = np.random.default_rng(count)
+    rows = []
+    for chosen in rng.integers(len(people), size=(count, MIXED)).tolist():
+        terms = np.unique(np.concatenate([people.slice(row)[0] for row in chosen]))
+        rows.append(np.sort(rng.choice(terms, min(size, terms.size), replace=False)))
+    ends = np.cumsum([0, *map(len, rows)])
+    columns = np.concatenate(rows)
+    matrix = csr_matrix((np.ones(columns.size), columns, ends), shape=(count, len(people.terms)))
+    return Profiles(tuple(f"m{number}" for number in range(count)), people.terms, matrix)
+
+
+def made_up(folder: Path, people: Path, count: int) -> Path:
+    """Return the profiles of `count` made-up people in `folder`, written unless they are there."""
+    path = folder / f"people-{count}.npz"
+    if not path.exists():
+        part = path.with_name(f"part-{path.name}")
+        write_profiles(mixed(read_profiles(people), count), part)
+        part.replace(path)
+    return path
 
 
 def invented_queries(terms: list[str], count: int) -> list[str]:
