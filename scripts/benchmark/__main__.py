@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NoReturn
 
 from search_app import console
 from search_app.cli import Parser, finish
 from search_app.errors import UsageError
+from search_app.verbs.bench import add_arguments
 
 from .bars import BARS
 from .plan import FULL, LOAD, Plan
@@ -28,43 +28,7 @@ def parser() -> argparse.ArgumentParser:
         "medians of calls in turns, over the demo and over invented people and logs. A bar that is "
         "missed while other programs keep the machine busy is reported as too busy to judge.",
     )
-    parser.add_argument(
-        "--only", metavar="R1,R4", help="only the steps of these bars, or of these names"
-    )
-    parser.add_argument(
-        "--full",
-        action="store_true",
-        help="also what takes an hour: R6, R9 and R14 of 650,000 and 100,000 people, slow methods, "
-        "an experiment, a fresh clone (R12), and all tests (R15)",
-    )
-    parser.add_argument(
-        "--load", action="store_true", help="also R13, pages under load: two minutes"
-    )
-    parser.add_argument(
-        "--rounds",
-        type=int,
-        default=Plan.rounds,
-        metavar="N",
-        help="rounds of each median (5); at most 3 for what takes seconds, 1 for what takes longer",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print everything as JSON, also load and versions"
-    )
-    parser.add_argument(
-        "--write",
-        action="store_true",
-        help="keep each step in docs/performance.json as soon as it is done, and write "
-        "docs/performance.md from it",
-    )
-    parser.add_argument(
-        "--missing",
-        action="store_true",
-        help="leave out the steps that docs/performance.json has from this commit, unless they "
-        "failed or the machine was too busy",
-    )
-    parser.add_argument(
-        "--folder", type=Path, metavar="DIR", help="keep here what takes long to make: demo, logs"
-    )
+    add_arguments(parser)
     return parser
 
 

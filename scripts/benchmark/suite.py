@@ -1,7 +1,4 @@
-"""All measurements in one run; one that fails never stops the others. [I/O]
-
-Processes are measured first, because the peak memory of a child includes what its parent had.
-"""
+"""All measurements in one run; one that fails never stops the others. [I/O]"""
 
 from __future__ import annotations
 
@@ -26,6 +23,7 @@ from .cases import (
 from .machine import Load, Spent, busy, load_average, now
 from .plan import FULL, LOAD, Place, Plan, Step
 
+# Commands come first, because the peak memory of a process includes what its parent had.
 STEPS = {
     "demo": Step(("demo",), "a demo where nothing is compiled", starting.measure_demo),
     "starts": Step(("search", "serve"), "cold starts", starting.measure_first_answers),
@@ -42,22 +40,6 @@ STEPS = {
     ),
     "deletion": Step(
         ("km", "km triples", "km greedy"), "(k,m)-anonymity of a whole log", km_deletion.measure
-    ),
-    "reading": Step(("reading",), "reading a log", reading.measure),
-    "growth": Step(
-        ("growth", "clustering"), "grouping more and more people", clustering.measure_growth
-    ),
-    "obvious": Step(
-        ("obvious",), "grouping against its obvious version", clustering.measure_obvious
-    ),
-    "pools": Step(("pool", "pyserini", "rerank"), "searching and re-ranking", searching.measure),
-    "pages": Step(
-        tuple(f"{page}{ratio}" for page in pages.KINDS for ratio in ("", f" / {pages.BARE}")),
-        "pages for one client",
-        pages.measure,
-    ),
-    "load": Step(
-        ("load", "load p95", "load errors"), "pages for 32 clients", pages.measure_load, LOAD
     ),
     "100k": Step(
         ("pooled 100,000", "composition 100,000"),
@@ -76,6 +58,22 @@ STEPS = {
     "clone": Step(("clone",), "a fresh clone", starting.measure_clone, FULL),
     "quick": Step(("quick",), "the quick tests", starting.measure_quick, FULL),
     "suite": Step(("suite",), "all tests", starting.measure_suite, FULL),
+    "reading": Step(("reading",), "reading a log", reading.measure),
+    "growth": Step(
+        ("growth", "clustering"), "grouping more and more people", clustering.measure_growth
+    ),
+    "obvious": Step(
+        ("obvious",), "grouping against its obvious version", clustering.measure_obvious
+    ),
+    "pools": Step(("pool", "pyserini", "rerank"), "searching and re-ranking", searching.measure),
+    "pages": Step(
+        tuple(f"{page}{ratio}" for page in pages.KINDS for ratio in ("", f" / {pages.BARE}")),
+        "pages for one client",
+        pages.measure,
+    ),
+    "load": Step(
+        ("load", "load p95", "load errors"), "pages for 32 clients", pages.measure_load, LOAD
+    ),
 }
 
 

@@ -1,7 +1,11 @@
-"""Invented people for the measurements: the demo's, more of their kind, and what they ask."""
+"""Invented people for the measurements: more of the demo's kind, and what they ask. [I/O]
+
+usage: python -m scripts.benchmark.inputs.invented_people DEMO_PROFILES COUNT PROFILES.npz
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +13,8 @@ from scipy.sparse import csr_matrix
 
 from anonymizer.model import Profiles
 from anonymizer.storage.profiles import read_profiles, write_profiles
+
+from ..processes import process
 
 SIZE = 100  # terms of a made-up person
 MIXED = 3  # people of the demo, whose terms a made-up person has
@@ -31,8 +37,9 @@ def made_up(folder: Path, people: Path, count: int) -> Path:
     """Return the profiles of `count` made-up people in `folder`, written unless they are there."""
     path = folder / f"people-{count}.npz"
     if not path.exists():
+        # In a process of its own: the peak memory of children includes that of a large parent.
         part = path.with_name(f"part-{path.name}")
-        write_profiles(mixed(read_profiles(people), count), part)
+        process([sys.executable, "-m", __name__, str(people), str(count), str(part)])
         part.replace(path)
     return path
 
@@ -42,3 +49,12 @@ def invented_queries(terms: list[str], count: int) -> list[str]:
     rng = np.random.default_rng(1)
     frequent = terms[20:2000] or terms
     return [" ".join(rng.choice(frequent, 2)) for _ in range(count)]
+
+
+def main(people: str, count: str, output: str) -> None:
+    """Write to `output` the profiles of `count` people made up from those in the file `people`."""
+    write_profiles(mixed(read_profiles(Path(people)), int(count)), Path(output))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

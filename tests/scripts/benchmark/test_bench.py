@@ -1,4 +1,4 @@
-"""scripts/bench: what it refuses, leaves out, prints and keeps."""
+"""veilsearch bench: what it refuses, leaves out, prints and keeps."""
 
 from __future__ import annotations
 
@@ -12,19 +12,34 @@ from scripts.benchmark.__main__ import main
 from scripts.benchmark.bars import BARS, Measured
 from scripts.benchmark.plan import Step
 from scripts.docs import put_into
+from search_app.verbs import bench as verb
 
 from ...search_app.conftest import Run
 
 
 class Bench(Run):
-    """Calls scripts/bench."""
+    """Calls the verb."""
 
-    main = staticmethod(lambda words: main(words[2:]))  # it has no workspace
+    def __call__(self, *arguments: object, code: int = 0) -> str:
+        return super().__call__("bench", *arguments, code=code)
 
 
 @pytest.fixture
 def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
     return Bench(tmp_path / "none", capsys)
+
+
+def test_the_script_takes_the_same_words(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--only", "R99", "--load", "--full"])
+    assert "no bar or step R99" in capsys.readouterr().err
+
+
+def test_without_the_sources_it_says_where_they_are(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verb, "_CHECKOUT", tmp_path)
+    assert "clone the repository" in bench.refused()
 
 
 @pytest.fixture
