@@ -81,7 +81,8 @@ def brief(outcome: Outcome) -> str:
         for one in outcome.findings
     ]
     spent = f"{outcome.spent.seconds:.0f} s, {outcome.spent.computing:.0f} s computing"
-    return "; ".join([outcome.fault] if outcome.fault else found) + f" ({spent})"
+    faults = [f"{name} failed: {why}" for name, why in outcome.facts.get("faults", {}).items()]
+    return "; ".join([outcome.fault] if outcome.fault else found + faults) + f" ({spent})"
 
 
 def command_cells(commands: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:

@@ -91,7 +91,7 @@ class Outcome:
     def settled(self) -> bool:
         """Return whether another run would only say the same."""
         verdicts = {finding.verdict for finding in self.findings}
-        return not (self.fault or verdicts & {TOO_BUSY, NOT_MEASURED})
+        return not (self.fault or self.facts.get("faults") or verdicts & {TOO_BUSY, NOT_MEASURED})
 
 
 Keep = Callable[[str, Outcome], object]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from search_app.errors import UsageError
 from search_app.workspace.folder import Workspace
 
 from ..bars import Measured
@@ -48,12 +49,14 @@ WAYS = {
     "generalization": Way("generalization", ("k=5",), few=True),
     "km-anonymity": Way("km-anonymity", ("k=5", "m=2")),
     "dp-rows": Way("dp-rows"),
-    "topic-rows": Way("topic-rows"),
+    "topic-rows": Way("topic-rows", few=True),
     "random-k": Way("random-k", ("k=4",)),
     "global-row": Way("global-row"),
     "own-rows": Way("own-rows"),
 }
-BARRED = (VERIFIED, POOLED, COMPOSITION, VOCABULARY)
+OFTEN = (VERIFIED, POOLED, VOCABULARY)  # bars are of medians; composition takes too long
+SLOW = {name: way for name, way in WAYS.items() if way.few}
+SHARES = (POOLED, COMPOSITION)  # the methods of R14
 
 
 def measure_demo(plan: Plan, place: Place) -> Measured:
@@ -61,20 +64,11 @@ def measure_demo(plan: Plan, place: Place) -> Measured:
     demo, rounds = demo_of(plan, place), min(plan.rounds, FEW)
     profiles, log = demo.find("profiles"), demo.root / "town.tsv"
     warm_up(demo, place)
-    commands = {
-        name: released(demo, profiles, way, place, rounds if name in BARRED else 1)
-        for name, way in WAYS.items()
-    }
-    if log.exists():
-        commands |= of_log(demo, log, place, PROFILED)
-    judged = verified(demo, profiles, place, rounds)
-    commands |= judged
-    values = {
-        "vocabulary": commands[VOCABULARY]["seconds"],
-        **{f"{name} 720": commands[name]["method alone"] for name in (POOLED, COMPOSITION)},
-        "verify 720": ratio_of(judged),
-    }
-    return Measured(values, {"commands": commands}, calls=dict.fromkeys(values, rounds))
+    commands, faults = of_people(demo, profiles, WAYS, place, rounds)
+    commands |= of_log(demo, log, place, PROFILED)
+    commands |= verified(demo, profiles, place, rounds)
+    found = {f"{name} 720": (commands.get(name), "method alone") for name in SHARES}
+    return figures({**found, "vocabulary": (commands.get(VOCABULARY), "seconds")}, commands, faults)
 
 
 def measure_made_up(plan: Plan, place: Place) -> Measured:
@@ -82,37 +76,62 @@ def measure_made_up(plan: Plan, place: Place) -> Measured:
     demo, rounds = demo_of(plan, place), min(plan.rounds, FEW)
     profiles = made_up(place.kept, demo.find("profiles"), plan.made_up)
     warm_up(demo, place)
-    commands = {
-        name: released(demo, profiles, way, place, 1) for name, way in WAYS.items() if not way.few
-    }
+    quick = {name: way for name, way in WAYS.items() if not way.few}
+    commands, faults = of_people(demo, profiles, quick, place)
     commands |= of_log(demo, invented_log(place.kept, plan.made_up), place)
-    judged = verified(demo, profiles, place, rounds)
-    commands |= judged
-    values = {f"{name} 20,000": commands[name]["method alone"] for name in (POOLED, COMPOSITION)}
-    calls = {**dict.fromkeys(values, 1), "verify 20,000": rounds}
-    values["verify 20,000"] = ratio_of(judged)
-    return Measured(values, {"commands": commands}, calls=calls)
+    commands |= verified(demo, profiles, place, rounds)
+    found = {f"{name} 20,000": (commands.get(name), "method alone") for name in SHARES}
+    return figures(found, commands, faults, "verify 20,000")
 
 
 def measure_many(plan: Plan, place: Place) -> Measured:
-    """Measure the methods of R14 with the most people of `plan`, and slow ones with fewer."""
+    """Measure the methods of R14 with the most people of `plan`."""
     demo = demo_of(plan, place)
     warm_up(demo, place)
     profiles = made_up(place.kept, demo.find("profiles"), plan.many)
-    commands = {
-        name: released(demo, profiles, WAYS[name], place, 1) for name in (POOLED, COMPOSITION)
-    }
-    values = {f"{name} 100,000": commands[name]["method alone"] for name in (POOLED, COMPOSITION)}
-    return Measured(values, {"commands": commands}, calls=dict.fromkeys(values, 1))
+    ways = {name: WAYS[name] for name in SHARES}
+    commands, faults = of_people(demo, profiles, ways, place)
+    found = {f"{name} 100,000": (commands.get(name), "method alone") for name in SHARES}
+    return figures(found, commands, faults, "")
 
 
 def measure_slow(plan: Plan, place: Place) -> Measured:
     """Measure the methods that take minutes with the made-up people of `plan`; no bar has them."""
     demo = demo_of(plan, place)
     profiles = made_up(place.kept, demo.find("profiles"), plan.made_up)
-    slow = {name: way for name, way in WAYS.items() if way.few}
-    commands = {name: released(demo, profiles, way, place, 1) for name, way in slow.items()}
-    return Measured(facts={"commands": commands})
+    return figures({}, *of_people(demo, profiles, SLOW, place), "")
+
+
+def of_people(
+    demo: Workspace, profiles: Path, ways: Mapping[str, Way], place: Place, rounds: int = 1
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return what each of `ways` takes for `profiles`, `rounds` times where bars are; faults."""
+    commands: dict[str, Any] = {}
+    faults: dict[str, str] = {}
+    for name, way in ways.items():
+        try:
+            often = rounds if name in OFTEN else 1
+            commands[name] = released(demo, profiles, way, place, often)
+        except UsageError as fault:  # the others have figures to give
+            faults[name] = str(fault)
+    return commands, faults
+
+
+def figures(
+    found: Mapping[str, tuple[dict[str, Any] | None, str]],
+    commands: dict[str, Any],
+    faults: dict[str, str],
+    judged: str = "verify 720",
+) -> Measured:
+    """Return the figures `found` and of the bar `judged`, with all `commands` and `faults`."""
+    runs = {name: (run, key) for name, (run, key) in found.items() if run}
+    values = {name: float(run[key]) for name, (run, key) in runs.items()}
+    calls = {name: int(run["calls"]) for name, (run, _) in runs.items()}
+    if judged:
+        values[judged] = float(commands[VERIFY]["seconds"] / commands[PLAIN]["seconds"])
+        calls[judged] = int(commands[VERIFY]["calls"])
+    facts = {"commands": commands, **({"faults": faults} if faults else {})}
+    return Measured(values, facts, calls=calls)
 
 
 def measure_experiment(plan: Plan, place: Place) -> Measured:
@@ -123,10 +142,10 @@ def measure_experiment(plan: Plan, place: Place) -> Measured:
 
 
 def warm_up(demo: Workspace, place: Place) -> None:
-    """Run each method once on few people, so that what is measured compiles nothing."""
-    few = made_up(place.temporary, demo.find("profiles"), WARM_UP)
-    for way in WAYS.values():
-        released(demo, few, way, place, 1)
+    """Run each method once in a run on few people, so that what is measured compiles nothing."""
+    if not any(place.temporary.glob("people-*")):
+        few = made_up(place.temporary, demo.find("profiles"), WARM_UP)
+        of_people(demo, few, WAYS, place)
 
 
 def released(
@@ -178,11 +197,6 @@ def in_turns(root: Path, profiles: Path, release: Path, rounds: int) -> dict[str
     ]
     judged, read = zip(*runs, strict=True)
     return {VERIFY: medians(judged), PLAIN: medians(read)}
-
-
-def ratio_of(judged: dict[str, Any]) -> float:
-    """Return the ratio of `verify` to plain reading in what `judged` took."""
-    return float(judged[VERIFY]["seconds"] / judged[PLAIN]["seconds"])
 
 
 def medians(runs: Iterable[Run]) -> dict[str, Any]:
