@@ -37,8 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
     # A missed bar is no failure: the bars in seconds are of one machine.
     # Wrong use is refused before the heavy imports.
     plan = plan_of(arguments)
-    from scripts import docs
-
     from . import page, report, suite
 
     steps = suite.steps_of(plan)
@@ -57,11 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
         console.say(f"  {report.brief(outcome)}")
         if arguments.write:
             report.keep(page.KEPT, name, outcome, suite.STEPS)
+            page.write()  # at once, too: a step is all tests, and one of these reads the page
 
     outcomes = suite.run(plan, console.say, steps, keep)
-    if arguments.write:
-        text = page.PAGE.read_text(encoding="utf-8")
-        page.PAGE.write_text(docs.put_into(text), encoding="utf-8")
     if arguments.json:
         console.show_json({name: report.as_json(one) for name, one in outcomes.items()})
     else:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from scripts.docs import table
+from scripts.docs import put_into, table
 
 from .bars import BARS, Finding, shown
 from .processes import ROOT
@@ -23,6 +23,11 @@ PEOPLE = {
     "100k": "100,000",
     "650k": "650,000",
 }
+
+
+def write() -> None:
+    """Write the page again, with what is kept."""
+    PAGE.write_text(put_into(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def part(name: str) -> str:
