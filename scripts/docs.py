@@ -229,6 +229,16 @@ def _fields(content: dict[str, Any], schemas: dict[str, Any]) -> str:
     return ", ".join(map(code, schemas[name]["properties"]))
 
 
+# -- measurements ----------------------------------------------------------------------------------
+
+
+def performance(name: str) -> str:
+    """Return the part `name` of what `scripts/bench --write` has measured."""
+    from scripts.benchmark.page import part
+
+    return part(name)
+
+
 # -- pages -----------------------------------------------------------------------------------------
 
 _MAKERS: dict[str, Callable[..., str]] = {
@@ -238,6 +248,7 @@ _MAKERS: dict[str, Callable[..., str]] = {
     "method": method,
     "settings": settings,
     "api": api,
+    "performance": performance,
 }
 
 

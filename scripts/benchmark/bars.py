@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from .machine import Spent
-
-OK, MISSED, NO_BAR, NOT_MEASURED = "ok", "MISSED", "no bar", "not measured"
+OK, MISSED, NOT_MEASURED = "ok", "MISSED", "not measured"
 TOO_BUSY = (
     "too busy to judge"  # the bar is missed, and other programs kept the machine busy meanwhile
 )
-VERDICTS = (OK, MISSED, TOO_BUSY, NO_BAR, NOT_MEASURED)
+VERDICTS = (OK, MISSED, TOO_BUSY, NOT_MEASURED)
 
 
 class Bar(NamedTuple):
-    """What a figure must be: at most or at least a number, or anything."""
+    """What a figure must be: at most or at least a number."""
 
     ratio: str
     what: str
@@ -38,48 +36,55 @@ class Bar(NamedTuple):
         return ""
 
 
-BARS: dict[str, Bar] = {
-    "pool": Bar("R1", "pool in numpy / Lucene's own search", most=3),
-    "pyserini": Bar("R1", "Pyserini's search / pool in numpy", least=10),
-    "rerank": Bar("R2", "re-rank / bare sparse product", most=6),
-    "page": Bar("R3", "personalized page / plain page", most=1.3),
-    "comparison": Bar("R3", "three-column comparison / plain page", most=2),
-    "growth": Bar("R4", "clustering, time(2n) / time(n), the worst", most=3.3),
-    "clustering": Bar("R4", "clustering 128,000 users", most=10, unit="s"),
-    "obvious": Bar("R5", "clustering / one product a seed, same groups", most=0.05),
-    "small raw": Bar("R6", "log -> verified release, raw, a small log", unit="s"),
-    "small WordNet": Bar("R6", "log -> verified release, WordNet, a small log", unit="s"),
-    "whole raw": Bar("R6", "log -> verified release, raw, 657,000 users", most=240, unit="s"),
-    "whole WordNet": Bar(
-        "R6", "log -> verified release, WordNet, 657,000 users", most=720, unit="s"
-    ),
-    "memory": Bar("R6", "the largest process, 657,000 users", most=8, unit="GB", timed=False),
-    "small km": Bar("R7", "(2,2)-anonymity by insertion, a tenth of AltaVista's log", unit="s"),
-    "small km triples": Bar("R7", "(2,3)-anonymity by insertion, a tenth", unit="s"),
-    "small km greedy": Bar("R7", "(2,2)-anonymity, greedy as in the paper, a tenth", unit="s"),
-    "km": Bar("R7", "(2,2)-anonymity by insertion, AltaVista's whole shape", most=5, unit="s"),
-    "km triples": Bar("R7", "(2,3)-anonymity by insertion, the whole shape", most=20, unit="s"),
-    "km greedy": Bar("R7", "(2,2)-anonymity, greedy, the whole shape", most=30, unit="s"),
-    "km memory": Bar("R7", "the largest process, the whole shape", unit="GB", timed=False),
-    "vocabulary": Bar("R8", "SSC, 720 users x 150 occurrences, k = 5", most=30, unit="s"),
-    "verify raw": Bar("R9", "verify / anonymize, raw terms", most=0.25),
-    "verify WordNet": Bar("R9", "verify / anonymize, WordNet a = 1", most=0.25),
-    "verify km": Bar("R9", "verify / anonymize, (2,2)-anonymity by insertion", most=0.25),
-    "verify km triples": Bar("R9", "verify / anonymize, (2,3)-anonymity by insertion", most=0.25),
-    "reading": Bar("R10", "reading a log, rows/s / pyarrow.csv's", least=0.15),
-    "help": Bar("R11", "veilsearch --help / python -c pass", most=8),
-    "clone": Bar("R12", "fresh clone -> first personalized result", most=180, unit="s"),
-    "load": Bar("R13", "pages a second for 32 clients", least=200),
-    "load p95": Bar("R13", "their p95", most=200, unit="ms"),
-    "load errors": Bar("R13", "their errors", most=0, timed=False),
-    "index": Bar("index", "veilsearch index / IndexCollection", most=2),
-    "index memory": Bar("index", "veilsearch index, peak memory", most=3, unit="GB", timed=False),
-}
-WHOLE = "the whole log takes minutes and gigabytes of disk; ask for it with --full"
-_WHOLE = ("whole raw", "whole WordNet", "memory")
-_WHOLE_KM = ("km", "km triples", "km greedy", "km memory")
-UNBARRED = {"km memory": "there is no bar for R7's memory"}
-UNSAID = dict.fromkeys((*_WHOLE, *_WHOLE_KM), WHOLE)
+def _limits() -> dict[str, Bar]:
+    """Return all bars by name, in the order of the design's page `bars.md`."""
+    bars = {
+        "pool": Bar("R1", "pool of 1,000 in numpy / Lucene's own search", most=3),
+        "pyserini": Bar("R1", "Pyserini's search for 1,000 / the same pool", least=10),
+        "rerank": Bar("R2", "re-ranking 1,000 / bare sparse product", most=6),
+    }
+    for page, most, times in (("plain", 2.0, 9), ("personalized", 2.6, 12), ("compare", 4.2, 19)):
+        bars[page] = Bar("R3", f"processor time of a page, {page}", most=most, unit="ms")
+        bars[f"{page} / bare"] = Bar("R3", f"the same / a bare Flask page, {page}", most=times)
+    bars |= {
+        "growth": Bar("R4", "grouping, time(2n) / time(n), the worst", most=3.3),
+        "clustering": Bar("R4", "grouping 128,000 people", most=10, unit="s"),
+        "obvious": Bar("R5", "grouping / one product a seed, same groups", most=0.05),
+        "whole raw": Bar("R6", "AOL's shape, log to verified release, raw", most=240, unit="s"),
+        "whole WordNet": Bar("R6", "the same with WordNet, a = 1", most=720, unit="s"),
+        "memory": Bar("R6", "its largest process", most=8, unit="GB", timed=False),
+        "km": Bar("R7", "AltaVista's shape, (2,2) by insertion", most=5, unit="s"),
+        "km triples": Bar("R7", "the same, (2,3)", most=20, unit="s"),
+        "km greedy": Bar("R7", "the same, (2,2) greedy as in the paper", most=30, unit="s"),
+        "vocabulary": Bar(
+            "R8", "`vocabulary-k`, 720 people, k = 5, eps = 4, whole command", most=5, unit="s"
+        ),
+    }
+    for people in ("720", "20,000", "650,000"):
+        what = f"`verify` of {people} people / reading and hashing its files"
+        bars[f"verify {people}"] = Bar("R9", what, most=12)
+    bars |= {
+        "reading": Bar("R10", "reading a log, rows a second / pyarrow.csv's", least=0.15),
+        "help": Bar("R11", "`veilsearch --help` / `python -c pass`", most=8),
+        "clone": Bar("R12", "fresh clone to first result, no package kept", most=180, unit="s"),
+        "load": Bar("R13", "requests a second, 32 clients", least=280),
+        "load p95": Bar("R13", "their p95", most=150, unit="ms"),
+        "load errors": Bar("R13", "their errors", most=0, timed=False),
+    }
+    for people, pooled, composition in (("720", 1, 8), ("20,000", 10, 40), ("100,000", 30, 90)):
+        for method, most in (("pooled", pooled), ("composition", composition)):
+            what = f"`{method}` of {people} people, the method alone"
+            bars[f"{method} {people}"] = Bar("R14", what, most=most, unit="s")
+    return bars | {
+        "search": Bar("R15", "cold `search`, processor time", most=0.75, unit="s"),
+        "serve": Bar("R15", "`serve` to its first answer", most=1.5, unit="s"),
+        "demo": Bar("R15", "`demo` where nothing is compiled", most=30, unit="s"),
+        "quick": Bar("R15", "`scripts/test --quick`", most=60, unit="s"),
+        "suite": Bar("R15", "`scripts/test`, the whole suite", most=360, unit="s"),
+    }
+
+
+BARS = _limits()
 RATIOS = tuple(dict.fromkeys(bar.ratio for bar in BARS.values()))
 
 
@@ -106,7 +111,6 @@ class Finding:
     verdict: str
     reason: str = ""
     calls: int | None = None  # behind its median
-    spent: Spent | None = None  # by the step that measured it
 
     @property
     def bar(self) -> Bar:
@@ -117,26 +121,22 @@ class Finding:
         """Return the finding for machines."""
         own = {key: value for key, value in asdict(self).items() if key != "name"}
         bar = {key: value for key, value in self.bar._asdict().items() if key != "timed"}
-        return {**bar, **own, "spent": self.spent._asdict() if self.spent else None}
+        return {**bar, **own}
 
 
-def judged(name: str, measured: Measured, spent: Spent | None = None, busy: str = "") -> Finding:
+def judged(name: str, measured: Measured, busy: str = "") -> Finding:
     """Return the finding for the bar `name`; `busy` says how others kept the machine busy."""
     value, calls = measured.values.get(name), measured.calls.get(name)
     if name in measured.wrong:
-        return Finding(name, value, MISSED, measured.wrong[name], calls, spent)
+        return Finding(name, value, MISSED, measured.wrong[name], calls)
     if value is None:
-        return missing(name, UNSAID.get(name, "this run has no figure for it"))
+        return missing(name, "this run has no figure for it")
     bar = BARS[name]
-    if bar.most is None and bar.least is None:
-        small = "the bar is for the whole log" if name.startswith("small ") else ""
-        reason = UNBARRED.get(name, small)
-        return Finding(name, value, NO_BAR, reason, calls, spent)
     if bar.holds(value):
-        return Finding(name, value, OK, "", calls, spent)
+        return Finding(name, value, OK, "", calls)
     if busy and bar.timed:
-        return Finding(name, value, TOO_BUSY, f"{busy}; measure again", calls, spent)
-    return Finding(name, value, MISSED, "", calls, spent)
+        return Finding(name, value, TOO_BUSY, f"{busy}; measure again", calls)
+    return Finding(name, value, MISSED, "", calls)
 
 
 def missing(name: str, reason: str) -> Finding:

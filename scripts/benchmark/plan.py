@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 from .bars import Measured
 
-SIZES = (8_000, 16_000, 32_000, 64_000, 128_000)
 USERS, LINES = 657_000, 36_000_000  # of AOL's log
-PREFIXES = (*(8_000 << doubled for doubled in range(7)), USERS)
-SMALL = 32_000
+FULL, LOAD = "full", "load"  # runs of their own, as they take minutes
 
 
 @dataclass(frozen=True)
@@ -21,42 +19,31 @@ class Load:
 
     documents: int = 200_000
     clients: int = 32
-    mode: str = "group"
-    warm_up: float = 20
+    warm_up: float = 20  # seconds that do not count
     seconds: float = 30
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured, and how large."""
+    """What is measured, and how large. Tests measure the same on less."""
 
-    workspace: Path
-    heap: str = "2g"
     only: tuple[str, ...] = ()
     rounds: int = 5
+    kinds: tuple[str, ...] = ()  # of steps, besides the quick ones: FULL, LOAD
+    folder: Path | None = None  # keeps what takes long to make
+    demo: Path | None = None  # a workspace like the demo's; None: the run builds one
+    heap: str = "2g"
     pool: int = 1000
     queries: int = 30
+    documents: int = 20_000  # of R3
     page_warm_up: int = 10
-    people: int = 720  # of the invented town
-    clustered: tuple[int, ...] = SIZES  # users of R4
-    obvious: int = 20_000  # users of R5
-    logged: tuple[int, ...] = (SMALL,)  # users of the prefixes of R6's log
-    reduced: float = 0.1  # share of AltaVista's log in R7
-    read: int = 8_000_000  # lines of R10 at most
-    folder: Path | None = None  # keeps what takes long to make
-    corpora: tuple[Path, ...] = ()
-    threads: int = 1  # Anserini's
-    under_load: bool = False
+    clustered: tuple[int, ...] = (8_000, 16_000, 32_000, 64_000, 128_000)  # people of R4
+    obvious: int = 20_000  # people of R5
+    made_up: int = 20_000  # people of R9 and R14, besides the demo's
+    many: int = 100_000  # of R14, in a full run
+    whole: int = USERS  # of R6's log
+    deleted: float = 1.0  # share of AltaVista's log in R7
     load: Load = field(default_factory=Load)
-
-    @property
-    def whole(self) -> bool:
-        """Return whether the whole log of R6 is measured: all of AOL's users."""
-        return max(self.logged) >= USERS
-
-    def wants(self, ratio: str) -> bool:
-        """Return whether `ratio` is to be measured."""
-        return ratio in self.only
 
 
 class Place(NamedTuple):
@@ -67,10 +54,9 @@ class Place(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A measurement of some ratios together, and what to say while it runs."""
+    """A measurement of some bars together, and what to say while it runs."""
 
-    ratios: tuple[str, ...]
+    bars: tuple[str, ...]
     doing: str
     measure: Callable[[Plan, Place], Measured]
-    bars: tuple[str, ...] = ()  # if other steps measure other bars of these ratios
-    label: str = ""  # shown instead of the ratios, if another step has the same
+    kind: str = ""  # FULL or LOAD: only if the plan has it

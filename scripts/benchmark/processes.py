@@ -1,4 +1,4 @@
-"""Whole processes: the time and memory that each takes; a server, and requests to it. [I/O]"""
+"""Whole processes: what each takes; a server, and requests to it. [I/O]"""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -24,10 +24,23 @@ SAID = 500  # characters shown of what a failed process printed
 
 
 class Run(NamedTuple):
-    """The time and memory that a process took."""
+    """The time that a process took, that of the processor, and its memory."""
 
     seconds: float
+    computing: float
     gigabytes: float
+
+
+class Server(NamedTuple):
+    """A process that answers HTTP requests on a port of this machine."""
+
+    port: int
+    process: int
+
+    def computed(self) -> float:
+        """Return the seconds of the processor that the server has taken up to now."""
+        # The clock of another process, as Linux's clock_getcpuclockid(3) numbers it.
+        return time.clock_gettime(~self.process << 3 | 2)
 
 
 def veilsearch(workspace: Path) -> list[str]:
@@ -41,12 +54,14 @@ def verb(workspace: Path, *words: object) -> tuple[Run, Any]:
     return run, json.loads(answer)
 
 
-def process(words: Sequence[str]) -> tuple[Run, bytes]:
-    """Run the command `words`; return what it took and its output; raise if it fails."""
+def process(
+    words: Sequence[str], environment: Mapping[str, str] | None = None
+) -> tuple[Run, bytes]:
+    """Run `words` with `environment`; return what it took and its output; raise if it fails."""
     with TemporaryFile() as answer, TemporaryFile() as errors:
         began = time.perf_counter()
         started = subprocess.Popen(  # noqa: S603 our own words
-            words, stdout=answer, stderr=errors, env={**os.environ, "PYTHONPATH": str(ROOT)}
+            words, stdout=answer, stderr=errors, env=_environment(environment)
         )
         try:
             _, status, used = os.wait4(started.pid, 0)
@@ -61,14 +76,27 @@ def process(words: Sequence[str]) -> tuple[Run, bytes]:
         if status:
             text = (answer.read() + errors.read()).decode("utf-8", "replace")[-SAID:]
             raise UsageError(f"failed: {' '.join(words[1:])[:SAID]}: {text}")
-        return Run(seconds, used.ru_maxrss / 1e6), answer.read()
+        return Run(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1e6), answer.read()
+
+
+def _environment(more: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the environment of a process: ours with `more`."""
+    # As where it is installed: Python keeps the bytecode that a first run compiles.
+    ours = {key: text for key, text in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return {**ours, "PYTHONPATH": str(ROOT), **(more or {})}
+
+
+def served(workspace: Workspace) -> AbstractContextManager[Server]:
+    """Return the server of `workspace`, to be entered."""
+    return serving([*veilsearch(workspace.root), "serve", "--port", "0"])
 
 
 @contextmanager
-def served(workspace: Workspace) -> Iterator[int]:
-    """Serve `workspace`; give the port."""
-    command = [*veilsearch(workspace.root), "serve", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:  # noqa: S603
+def serving(command: Sequence[str]) -> Iterator[Server]:
+    """Run `command`, which says on stderr where it serves; give the server."""
+    with subprocess.Popen(  # noqa: S603 our own words
+        command, stderr=subprocess.PIPE, text=True, env=_environment(None)
+    ) as server:
         try:
             lines: list[str] = []
             while not (port := re.search(r"http://127\.0\.0\.1:(\d+)", "".join(lines))):
@@ -76,7 +104,7 @@ def served(workspace: Workspace) -> Iterator[int]:
                 if not line:
                     raise UsageError(f"the server did not start: {' '.join(lines)}")
                 lines.append(line)
-            yield int(port[1])
+            yield Server(int(port[1]), server.pid)
         finally:
             server.terminate()
 

@@ -1,45 +1,96 @@
-"""A benchmark's report, for machines and for people."""
+"""A benchmark's report, for machines and for people; a file keeps it step by step. [I/O]"""
 
 from __future__ import annotations
 
+import json
+import os
 import platform
-from collections.abc import Mapping, Sequence
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from search_app import __version__
 
-from .bars import MISSED, VERDICTS, Finding, shown
-from .machine import Load, cores, load_average
-from .suite import Report
+from .bars import MISSED, OK, VERDICTS, Finding, shown
+from .machine import cores
+from .processes import ROOT
+from .suite import Outcome
 
-HEAD = ("ratio", "what", "measured", "bar", "median of", "computing", "verdict")
+HEAD = ("bar", "what", "measured", "goal", "median of", "verdict")
+COMMANDS = ("time", "processor time", "method alone", "peak memory")
 PACKAGES = ("numpy", "scipy", "numba", "pyserini", "pyjnius", "flask", "waitress", "pyarrow")
 
 
-def as_json(report: Report) -> dict[str, Any]:
-    """Return all of `report` for machines."""
+def as_json(outcome: Outcome) -> dict[str, Any]:
+    """Return all of `outcome` for machines, with when and where it was measured."""
     return {
-        "findings": [finding.as_json() for finding in report.findings],
-        "facts": report.facts,
+        "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
+        "commit": commit(),
+        "machine": {"cores": cores(), "memory GB": memory(), "system": platform.system()},
         "versions": versions(),
-        "cores": cores(),
-        "spent on each": {
-            name: {**spent._asdict(), "load": report.loads[name]._asdict()}
-            for name, spent in report.taken.items()
-        },
-        "load": _load(report)._asdict(),
-        **report.spent._asdict(),
+        "load": outcome.load._asdict(),
+        "spent": outcome.spent._asdict(),
+        "settled": outcome.settled,
+        "findings": {finding.name: finding.as_json() for finding in outcome.findings},
+        "facts": outcome.facts,
+        **({"fault": outcome.fault} if outcome.fault else {}),
     }
 
 
-def lines(report: Report) -> list[str]:
-    """Return `report` in lines: a table of the bars, the machine and the versions."""
-    bars = _table([HEAD, *map(_cells, report.findings)])
-    verdicts = [finding.verdict for finding in report.findings]
-    counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS)
-    known = ", ".join(f"{name} {number}" for name, number in versions().items())
-    return [*bars, *_deletions(report.facts), counts, _machine(report), known]
+def kept_in(path: Path) -> dict[str, Any]:
+    """Return the steps that the file at `path` holds, by name."""
+    if not path.exists():
+        return {}
+    steps: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return steps
+
+
+def keep(path: Path, name: str, outcome: Outcome, order: Iterable[str]) -> None:
+    """Put the `outcome` of the step `name` into the file at `path`, in the `order` of all steps."""
+    steps = {**kept_in(path), name: as_json(outcome)}
+    ordered = {step: steps[step] for step in order if step in steps}
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(json.dumps(ordered, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    part.replace(path)  # so that a run that is killed leaves a whole file
+
+
+def lines(outcomes: Mapping[str, Outcome]) -> Iterator[str]:
+    """Yield `outcomes` in lines: tables of bars and commands, the machine, the versions."""
+    found = [finding for outcome in outcomes.values() for finding in outcome.findings]
+    if found:
+        yield from _table([HEAD, *map(_cells, found)])
+    for name, outcome in outcomes.items():
+        if commands := outcome.facts.get("commands"):
+            yield from ("", *_table([(name, *COMMANDS), *command_cells(commands)]), "")
+        if outcome.fault and not outcome.findings:
+            yield f"{name}: {outcome.fault}"
+    verdicts = [finding.verdict for finding in found]
+    yield ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in VERDICTS)
+    yield _machine(list(outcomes.values()))
+    yield ", ".join(f"{name} {number}" for name, number in versions().items())
+
+
+def brief(outcome: Outcome) -> str:
+    """Return in a line what `outcome` found and took."""
+    found = [
+        f"{one.name} {value_of(one)}{'' if one.verdict == OK else f' {one.verdict}'}"
+        for one in outcome.findings
+    ]
+    spent = f"{outcome.spent.seconds:.0f} s, {outcome.spent.computing:.0f} s computing"
+    faults = [f"{name} failed: {why}" for name, why in outcome.facts.get("faults", {}).items()]
+    return "; ".join([outcome.fault] if outcome.fault else found + faults) + f" ({spent})"
+
+
+def command_cells(commands: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each of `commands`: what it took."""
+    for name, run in commands.items():
+        alone = f"{run['method alone']:,.1f} s" if "method alone" in run else ""
+        times = (f"{run[time_]:,.1f} s" for time_ in ("seconds", "computing"))
+        yield name, *times, alone, f"{run['gigabytes']:.2f} GB"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -50,43 +101,53 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _deletions(facts: Mapping[str, Any]) -> list[str]:
-    """Return a line for each case of R7, also for targets without a bar."""
-    lines = []
-    for known in (known for known in facts.values() if "cases" in known):
-        rows = [("R7, target by target", "took", "log size kept", "memory")]
-        for case, run in known["cases"].items():
-            kept = f"{100 * run['share of log size kept']:.1f} %"
-            rows.append((case, f"{run['seconds']:.1f} s", kept, f"{run['gigabytes']:.2f} GB"))
-        lines += ["", *_table(rows), ""]
-    return lines
-
-
 def _cells(finding: Finding) -> tuple[str, ...]:
     bar = finding.bar
-    value = "-" if finding.value is None else shown(finding.value, bar.unit)
-    if finding.verdict == MISSED and bar.in_words().endswith(f" {value}"):
-        value = f"{finding.value:.6g} {bar.unit}".rstrip()  # rounded, it would look like the bar
-    calls = "" if finding.calls is None else f"{finding.calls:,}"
     verdict = f"{finding.verdict}: {finding.reason}" if finding.reason else finding.verdict
-    spent = finding.spent
-    computing = f"{spent.computing:.1f} of {spent.seconds:.1f} s" if spent else ""
-    return bar.ratio, bar.what, value, bar.in_words(), calls, computing, verdict
+    calls = "" if finding.calls is None else f"{finding.calls:,}"
+    return bar.ratio, bar.what, value_of(finding), bar.in_words(), calls, verdict
 
 
-def _machine(report: Report) -> str:
-    """Return in words what the run and others took of the machine."""
+def value_of(finding: Finding) -> str:
+    """Return the figure of `finding` in words."""
+    bar = finding.bar
+    if finding.value is None:
+        return "-"
+    value = shown(finding.value, bar.unit)
+    if finding.verdict == MISSED and bar.in_words().endswith(f" {value}"):
+        return f"{finding.value:.6g} {bar.unit}".rstrip()  # rounded, it would look like the bar
+    return value
+
+
+def _machine(outcomes: Sequence[Outcome]) -> str:
+    """Return in words what `outcomes` and other programs took of the machine."""
+    seconds = sum(one.spent.seconds for one in outcomes)
+    computing = sum(one.spent.computing for one in outcomes)
+    others = sum(one.spent.others or 0 for one in outcomes)
     cores_ = f"{cores()} {'core' if cores() == 1 else 'cores'}"
-    spent, load = report.spent, _load(report)
-    others = "" if spent.others is None else f", others computed {spent.others:.0f} s"
-    own = f"{spent.seconds:.0f} s, of which {spent.computing:.0f} s computing, on {cores_}"
-    return f"{own}{others}; load {load.before:g} before and {load.after:g} after"
+    loads = f"load {outcomes[0].load.before:g} before and {outcomes[-1].load.after:g} after"
+    ours = f"{seconds:.0f} s, of which {computing:.0f} s computing, on {cores_}"
+    return f"{ours}; others computed {others:.0f} s; {loads}"
 
 
-def _load(report: Report) -> Load:
-    """Return the load averages before and after the whole run."""
-    loads = list(report.loads.values()) or [Load(load_average(), load_average())]
-    return Load(loads[0].before, loads[-1].after)
+def memory() -> int:
+    """Return how much memory the machine has, in gigabytes."""
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9)
+
+
+@cache
+def commit() -> str:
+    """Return the commit of the checkout, with a plus if files differ from it; "" without git."""
+    git = ["git", "-C", str(ROOT)]
+    status = ["status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs/performance.*"]
+    try:
+        named, changed = (
+            subprocess.run([*git, *words], capture_output=True, text=True, check=True).stdout  # noqa: S603
+            for words in (["rev-parse", "--short", "HEAD"], status)
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return named.strip() + ("+" if changed else "")
 
 
 def versions() -> dict[str, str]:

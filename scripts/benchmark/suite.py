@@ -1,125 +1,141 @@
-"""All measurements in one run; one that fails never stops the others. [I/O]
-
-Processes are measured first, because the peak memory of a child includes what its parent had.
-"""
+"""All measurements in one run; one that fails never stops the others. [I/O]"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from anonymizer.errors import AnonymizerError
-from index.model import SearchError
-from search_app.errors import UsageError
-
-from .bars import BARS, Finding, Measured, judged, missing
+from .bars import BARS, NOT_MEASURED, TOO_BUSY, Finding, Measured, judged, missing
 from .cases import (
     clustering,
-    index_building,
-    km_commands,
     km_deletion,
     pages,
     reading,
+    releases,
     searching,
     starting,
     whole_logs,
 )
 from .machine import Load, Spent, busy, load_average, now
-from .plan import Place, Plan, Step
+from .plan import FULL, LOAD, Place, Plan, Step
 
-STEPS = (
-    Step(
-        ("R6", "R9"),
-        "logs -> profiles -> releases -> verified",
+# Commands come first, because the peak memory of a process includes what its parent had.
+STEPS = {
+    "demo": Step(("demo",), "a demo where nothing is compiled", starting.measure_demo),
+    "starts": Step(("search", "serve"), "cold starts", starting.measure_first_answers),
+    "help": Step(("help",), "--help", starting.measure_help),
+    "720": Step(
+        ("vocabulary", "verify 720", "pooled 720", "composition 720"),
+        "each method for the demo's 720 people",
+        releases.measure_demo,
+    ),
+    "20k": Step(
+        ("verify 20,000", "pooled 20,000", "composition 20,000"),
+        "each method for 20,000 people",
+        releases.measure_made_up,
+    ),
+    "deletion": Step(
+        ("km", "km triples", "km greedy"), "(k,m)-anonymity of a whole log", km_deletion.measure
+    ),
+    "100k": Step(
+        ("pooled 100,000", "composition 100,000"),
+        "100,000 people",
+        releases.measure_many,
+        FULL,
+    ),
+    "slow": Step((), "slow methods for 20,000 people", releases.measure_slow, FULL),
+    "650k": Step(
+        ("whole raw", "whole WordNet", "memory", "verify 650,000"),
+        "a whole search engine's log",
         whole_logs.measure,
-        whole_logs.MEASURED,
+        FULL,
     ),
-    Step(("R7",), "deleting terms until any m of them belong to k people", km_deletion.measure),
-    Step(
-        ("R9",),
-        "verifying what deletion leaves",
-        km_commands.measure,
-        tuple(km_commands.MOST),
-        "R9 km",
+    "experiment": Step((), "an experiment", releases.measure_experiment, FULL),
+    "clone": Step(("clone",), "a fresh clone", starting.measure_clone, FULL),
+    "quick": Step(("quick",), "the quick tests", starting.measure_quick, FULL),
+    "suite": Step(("suite",), "all tests", starting.measure_suite, FULL),
+    "reading": Step(("reading",), "reading a log", reading.measure),
+    "growth": Step(
+        ("growth", "clustering"), "grouping more and more people", clustering.measure_growth
     ),
-    Step(("R10",), "reading a log", reading.measure),
-    Step(("R11",), "saying --help", starting.measure),
-    Step(("index",), "building indexes", index_building.measure),
-    Step(("R4",), "clustering more and more users", clustering.measure_growth),
-    Step(("R5",), "clustering against the obvious version", clustering.measure_obvious),
-    Step(("R1", "R2"), "searching and re-ranking", searching.measure),
-    Step(("R3",), "asking for pages", pages.measure),
-    Step(("R13",), "asking for pages from many clients", pages.measure_load),
-)
-WHY_NOT = {
-    "R8": "it is not built; docs/performance.md has times of the method",
-    "R12": "it begins before veilsearch is installed; time scripts/demo in a fresh clone",
-    "R13": "it takes minutes; ask for it with --load",
-    "index": "it needs a corpus; ask for it with --index CORPUS",
+    "obvious": Step(
+        ("obvious",), "grouping against its obvious version", clustering.measure_obvious
+    ),
+    "pools": Step(("pool", "pyserini", "rerank"), "searching and re-ranking", searching.measure),
+    "pages": Step(
+        tuple(f"{page}{ratio}" for page in pages.KINDS for ratio in ("", f" / {pages.BARE}")),
+        "pages for one client",
+        pages.measure,
+    ),
+    "load": Step(
+        ("load", "load p95", "load errors"), "pages for 32 clients", pages.measure_load, LOAD
+    ),
 }
 
 
 @dataclass(frozen=True)
-class Report:
-    """The result of a run."""
+class Outcome:
+    """The result of a step: its findings, further facts, what it took, and why it failed."""
 
     findings: tuple[Finding, ...]
     facts: dict[str, Any]
-    taken: dict[str, Spent]  # by step
-    loads: dict[str, Load]  # by step
     spent: Spent
+    load: Load
+    fault: str = ""
+
+    @property
+    def settled(self) -> bool:
+        """Return whether another run would only say the same."""
+        verdicts = {finding.verdict for finding in self.findings}
+        return not (self.fault or self.facts.get("faults") or verdicts & {TOO_BUSY, NOT_MEASURED})
 
 
-def run(plan: Plan, note: Callable[[str], object], steps: Sequence[Step] = STEPS) -> Report:
-    """Make the measurements of `plan`, call `note` before each step, and return the report."""
-    began = now()
-    findings: dict[str, Finding] = {}
-    facts: dict[str, Any] = {}
-    taken: dict[str, Spent] = {}
-    loads: dict[str, Load] = {}
-    wanted = {"R13": plan.under_load, "index": bool(plan.corpora)}  # by options of their own
+Keep = Callable[[str, Outcome], object]
+
+
+def run(
+    plan: Plan, note: Callable[[str], object], steps: dict[str, Step], keep: Keep
+) -> dict[str, Outcome]:
+    """Make the measurements in `steps`; call `note` before each, and `keep` with each outcome."""
+    outcomes: dict[str, Outcome] = {}
     with _place(plan.folder) as place:
-        for step in steps:
-            ratios = [ratio for ratio in step.ratios if plan.wants(ratio)]
-            if not ratios or any(not wanted.get(ratio, True) for ratio in ratios):
-                continue
-            label = step.label or " ".join(ratios)
-            note(f"bench: {label}, {step.doing} ...")
-            start, before = now(), load_average()
-            measured, fault = Measured(), ""
-            try:
-                measured = step.measure(plan, place)
-            except (UsageError, AnonymizerError, SearchError, OSError) as why:
-                fault = " ".join(str(why).split())
-            taken[label], loads[label] = now().since(start), Load(before, load_average())
-            facts[label] = dict(measured.facts)
-            others = busy(taken[label], loads[label])
-            for name in _names(ratios, plan, step.bars):
-                finding = judged(name, measured, taken[label], others)
-                findings[name] = missing(name, fault) if fault else finding
-    names = _names(plan.only, plan)
-    ordered = tuple(findings.get(name) or missing(name, why_not(name)) for name in names)
-    return Report(ordered, facts, taken, loads, now().since(began))
+        for number, (name, step) in enumerate(steps.items(), 1):
+            note(f"bench: {number} of {len(steps)}, {name}: {step.doing} ...")
+            outcomes[name] = outcome_of(plan, place, step)
+            keep(name, outcomes[name])
+    return outcomes
 
 
-def _names(ratios: Sequence[str], plan: Plan, some: Sequence[str] = ()) -> list[str]:
-    """Return the bars of `ratios`, or only `some` of them, in the order of `BARS`."""
-    return [
-        name
-        for name, bar in BARS.items()
-        if bar.ratio in ratios
-        and (not some or name in some)
-        and not (plan.whole and name.startswith("small "))
-    ]
+def outcome_of(plan: Plan, place: Place, step: Step) -> Outcome:
+    """Return the outcome of `step`, whatever happens in it."""
+    start, before = now(), load_average()
+    measured, fault = Measured(), ""
+    try:
+        measured = step.measure(plan, place)
+    except Exception as why:  # of any kind: the other steps have figures to give
+        fault = " ".join(f"{type(why).__name__}: {why}".split())
+    spent, load = now().since(start), Load(before, load_average())
+    others = busy(spent, load)
+    findings = tuple(
+        missing(name, fault) if fault else judged(name, measured, others) for name in step.bars
+    )
+    return Outcome(findings, dict(measured.facts), spent, load, fault)
 
 
-def why_not(name: str) -> str:
-    """Return why the bar `name` was not measured."""
-    return WHY_NOT.get(BARS[name].ratio, "it was not asked for")
+def steps_of(plan: Plan) -> dict[str, Step]:
+    """Return the steps that `plan` asks for: by their bars, or else by their kind."""
+    if plan.only:
+        wanted = set(plan.only)
+        return {
+            name: step
+            for name, step in STEPS.items()
+            if wanted & {name, *(BARS[bar].ratio for bar in step.bars)}
+        }
+    return {name: step for name, step in STEPS.items() if step.kind in ("", *plan.kinds)}
 
 
 @contextmanager

@@ -28,4 +28,5 @@ VERBS = {
     "restore": "make a workspace from a backup",
     "serve": "serve the web pages",
     "mcp": "let an assistant search, by the Model Context Protocol on stdin and stdout",
+    "bench": "measure speed next to its bars, in a checkout",
 }

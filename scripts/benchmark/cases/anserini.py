@@ -1,4 +1,4 @@
-"""Anserini's own ways to build an index and to search it, which Pyserini calls. [I/O]"""
+"""Anserini's own way to search, which Pyserini calls, over an index of its own. [I/O]"""
 
 from __future__ import annotations
 
@@ -12,22 +12,7 @@ from index.lucene import jvm
 from index.lucene.java import java, talking
 from index.lucene.searching import LuceneIndex
 
-from ..processes import Run, process
-
-
-def build(collection: str, corpus: Path, to: Path, threads: int, *flags: str) -> Run:
-    """Run IndexCollection on the folder `corpus`, and return what it took."""
-    home = str(java("java.lang.System").getProperty("java.home"))
-    options = {
-        "-collection": collection,
-        "-generator": "DefaultLuceneDocumentGenerator",
-        "-input": str(corpus),
-        "-index": str(to),
-        "-threads": str(threads),
-    }
-    words = [word for option in options.items() for word in option]
-    command = [f"{home}/bin/java", "-Xmx2g", "-cp", str(jvm.jar())]
-    return process([*command, "io.anserini.index.IndexCollection", *words, *flags])[0]
+from ..processes import process
 
 
 def searching(searcher: LuceneIndex, folder: Path, size: int) -> Callable[[str], object]:
@@ -41,8 +26,17 @@ def searching(searcher: LuceneIndex, folder: Path, size: int) -> Callable[[str],
             for read in searcher.documents(range(first, min(first + READ, searcher.size))):
                 document = {"id": read.id, "contents": f"{read.title} {read.text}"}
                 file.write(json.dumps(document) + "\n")
-    threads = os.cpu_count() or 1
-    build("JsonCollection", corpus, folder / "index", threads, "-storeRaw", "-optimize")
+    options = {
+        "-collection": "JsonCollection",
+        "-generator": "DefaultLuceneDocumentGenerator",
+        "-input": str(corpus),
+        "-index": str(folder / "index"),
+        "-threads": str(os.cpu_count() or 1),
+    }
+    words = [word for option in options.items() for word in option]
+    home = str(java("java.lang.System").getProperty("java.home"))
+    command = [f"{home}/bin/java", "-Xmx2g", "-cp", str(jvm.jar())]
+    process([*command, "io.anserini.index.IndexCollection", *words, "-storeRaw", "-optimize"])
     with talking(folder):
         simple = java("io.anserini.search.SimpleSearcher")(str(folder / "index"))
 

@@ -9,18 +9,15 @@ from anonymizer.querylog.reading import read_log
 from search_app.errors import UsageError
 
 from ..bars import Measured
+from ..inputs.aol import invented_log
 from ..plan import Place, Plan
 from ..timing import milliseconds, timed
-from .whole_logs import invented_log, lines_of, prefix
 
 
 def measure(plan: Plan, place: Place) -> Measured:
-    """Time both on the invented log of `plan`, or on its first `plan.read` lines."""
-    users = max(plan.logged)
+    """Time both on an invented log of as many people as `plan` says."""
     theirs = _pyarrow()  # fails before a log is written for nothing
-    path, lines = invented_log(place.kept, users), lines_of(users)
-    if lines > plan.read:
-        path = prefix(path, plan.read / lines, place.temporary / "read.tsv")
+    path = invented_log(place.kept, plan.made_up)
     calls: dict[str, Callable[[], int]] = {
         "read_log": lambda: read_log([path])[1].lines,
         "pyarrow.csv": lambda: theirs(path),

@@ -21,13 +21,13 @@ from index.lucene.query import lucene_query, parse_query
 from index.lucene.searching import LuceneIndex
 from index.opening import open_index
 from search_app.search.engine import Engine
-from search_app.workspace.folder import Workspace
 
 from ..bars import Measured
-from ..inputs.invented_people import invented_queries, town_over
+from ..inputs.invented_people import invented_queries
 from ..plan import Place, Plan
 from ..timing import divided, milliseconds, timed_over
 from . import anserini
+from .starting import demo_of
 
 PATIENCE = 60.0  # seconds for a search, so that a busy machine does not end the run
 PARTS = {
@@ -38,11 +38,10 @@ PARTS = {
 
 
 def measure(plan: Plan, place: Place) -> Measured:
-    """Time searches inside this process over the index of `plan.workspace`."""
-    workspace = Workspace(plan.workspace)
-    folder = workspace.find("index")
-    release = read_release(town_over(folder, place, plan.people).find("release"), promise_of)
-    opened, forward = open_index(folder, backend=LuceneBackend(plan.heap))
+    """Time searches inside this process over the demo of `plan`."""
+    demo = demo_of(plan, place)
+    release = read_release(demo.find("release"), promise_of)
+    opened, forward = open_index(demo.find("index"), backend=LuceneBackend(plan.heap))
     searcher = cast(LuceneIndex, opened)
     with closing(searcher):
         queries = invented_queries(forward.terms, plan.queries)
@@ -50,9 +49,8 @@ def measure(plan: Plan, place: Place) -> Measured:
         row = release.row_for(release.users[0])
         calls = _in_numpy(engine, forward, row, queries, plan.pool)
         calls["Lucene's own search"] = _bare(searcher, queries, plan.pool)
-        if plan.wants("R1"):
-            made = place.temporary / "anserini"
-            calls["Pyserini's search"] = anserini.searching(searcher, made, plan.pool)
+        made = place.temporary / "anserini"
+        calls["Pyserini's search"] = anserini.searching(searcher, made, plan.pool)
         taken = timed_over(queries, calls, plan.rounds)
         hits = [len(engine.pool(query, plan.pool)) for query in queries]
     values, counts = divided(taken, PARTS)

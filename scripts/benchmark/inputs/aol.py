@@ -11,6 +11,7 @@ clicks, next pages, empty queries and a few broken lines.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +26,7 @@ from anonymizer.terms.wordnet import open_wordnet
 from search_app.settings import load_settings
 
 from ..plan import LINES, USERS
+from ..processes import process
 
 INVENTED, SITES = 200_000, 50_000
 TOPICS, TOPIC_WORDS = 4_000, 300
@@ -63,6 +65,24 @@ def main() -> None:
     if not 1 <= given.users <= given.lines / 2:
         parser.error(f"--users {given.users} must be at least 1 and at most half of --lines")
     write_log(given.output, given.users, given.lines, given.seed)
+
+
+def invented_log(folder: Path, users: int) -> Path:
+    """Return a log of `users`, written unless `folder` has it."""
+    log = folder / f"log-{users}.tsv"
+    if not log.exists():
+        # In a process of its own: the peak memory of children includes that of a large parent.
+        temporary = log.with_suffix(".part")
+        command = [sys.executable, "-m", "scripts.benchmark.inputs.aol"]
+        sizes = ["--users", str(users), "--lines", str(lines_of(users))]
+        process([*command, *sizes, "-o", str(temporary)])
+        temporary.replace(log)
+    return log
+
+
+def lines_of(users: int) -> int:
+    """Return how many lines `users` would have in AOL's log."""
+    return round(LINES / USERS * users)
 
 
 def write_log(path: Path, users: int, lines: int, seed: int = 0, invented: int = INVENTED) -> None:

@@ -1,37 +1,47 @@
-"""A workspace of invented people over an index elsewhere, which is only read.
+"""Invented people for the measurements: more of the demo's kind, and what they ask. [I/O]
 
-Pages let a visitor choose invented people only, and a log of real people must hold no benchmark.
+usage: python -m scripts.benchmark.inputs.invented_people DEMO_PROFILES COUNT PROFILES.npz
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
-from search_app.workspace.folder import Workspace
+from anonymizer.model import Profiles
+from anonymizer.storage.profiles import read_profiles, write_profiles
 
-from ..plan import Place
-from ..processes import process, veilsearch
+from ..processes import process
 
-SIZE = 150
-WRITERS = 10 / 9  # people of the town for each one with enough terms
+SIZE = 100  # terms of a made-up person
+MIXED = 3  # people of the demo, whose terms a made-up person has
 
 
-def town_over(index: Path, place: Place, people: int) -> Workspace:
-    """Return a workspace with a town of `people` over `index`, made once in a run."""
-    workspace = Workspace(place.temporary / "town")
-    if workspace.current().release:
-        return workspace
-    workspace.make_current(index=str(index.resolve()))
-    log = str(workspace.root / "town.tsv")
-    for verb in (
-        ["town", "-o", log, "--users", str(round(people * WRITERS))],
-        ["profiles", log, "--size", str(SIZE), "--users", str(people)],
-        ["anonymize", "-m", "p-linkability", "--set", "p=0.4", "--set", "a=1"],
-    ):
-        process([*veilsearch(workspace.root), *verb])
-    return workspace
+def mixed(people: Profiles, count: int, size: int = SIZE) -> Profiles:
+    """Return `count` made-up people, each with `size` terms of three random `people`."""
+    rng = np.random.default_rng(count)
+    rows = []
+    for chosen in rng.integers(len(people), size=(count, MIXED)).tolist():
+        terms = np.unique(np.concatenate([people.slice(row)[0] for row in chosen]))
+        rows.append(np.sort(rng.choice(terms, min(size, terms.size), replace=False)))
+    ends = np.cumsum([0, *map(len, rows)])
+    columns = np.concatenate(rows)
+    matrix = csr_matrix((np.ones(columns.size), columns, ends), shape=(count, len(people.terms)))
+    return Profiles(tuple(f"m{number}" for number in range(count)), people.terms, matrix)
+
+
+def made_up(folder: Path, people: Path, count: int) -> Path:
+    """Return the profiles of `count` made-up people in `folder`, written unless they are there."""
+    path = folder / f"people-{count}.npz"
+    if not path.exists():
+        # In a process of its own: the peak memory of children includes that of a large parent.
+        part = path.with_name(f"part-{path.name}")
+        process([sys.executable, "-m", __name__, str(people), str(count), str(part)])
+        part.replace(path)
+    return path
 
 
 def invented_queries(terms: list[str], count: int) -> list[str]:
@@ -39,3 +49,12 @@ def invented_queries(terms: list[str], count: int) -> list[str]:
     rng = np.random.default_rng(1)
     frequent = terms[20:2000] or terms
     return [" ".join(rng.choice(frequent, 2)) for _ in range(count)]
+
+
+def main(people: str, count: str, output: str) -> None:
+    """Write to `output` the profiles of `count` people made up from those in the file `people`."""
+    write_profiles(mixed(read_profiles(Path(people)), int(count)), Path(output))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

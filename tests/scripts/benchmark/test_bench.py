@@ -1,84 +1,87 @@
-"""scripts/bench: what it refuses, and what it prints."""
+"""veilsearch bench: what it refuses, leaves out, prints and keeps."""
 
 from __future__ import annotations
 
-import re
+import json
 from pathlib import Path
 
 import pytest
 
+from scripts.benchmark import page, report, suite
 from scripts.benchmark.__main__ import main
-from scripts.benchmark.bars import RATIOS
-from scripts.benchmark.cases.index_building import trec_files
+from scripts.benchmark.bars import BARS, Measured
+from scripts.benchmark.plan import Step
+from scripts.docs import put_into
+from search_app.verbs import bench as verb
 
 from ...search_app.conftest import Run
 
 
 class Bench(Run):
-    """Calls scripts/bench on one workspace."""
+    """Calls the verb."""
 
-    main = staticmethod(main)
+    def __call__(self, *arguments: object, code: int = 0) -> str:
+        return super().__call__("bench", *arguments, code=code)
 
 
 @pytest.fixture
 def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
-    return Bench(tmp_path / "workspace", capsys)
+    return Bench(tmp_path / "none", capsys)
+
+
+def test_the_script_takes_the_same_words(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--only", "R99", "--load", "--full"])
+    assert "no bar or step R99" in capsys.readouterr().err
+
+
+def test_without_the_sources_it_says_where_they_are(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verb, "_CHECKOUT", tmp_path)
+    assert "clone the repository" in bench.refused()
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where figures are kept, with two steps that measure at once."""
+    steps = {
+        name: Step((bar,), "counting", lambda _plan, _place, bar=bar: Measured({bar: 1.0}))
+        for name, bar in (("one", "growth"), ("two", "help"))
+    }
+    monkeypatch.setattr(suite, "STEPS", steps)
+    monkeypatch.setattr(report, "commit", lambda: "abc")
+    monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(page, "KEPT", tmp_path / "page.json")
+    page.PAGE.write_text("<!-- scripts/docs.py: performance bars -->\n<!-- end -->\n")
+    return page.KEPT
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "why"),
     [
-        (["--only", "R1,R99"], "--only: no ratio R99; there are: R1, R2, R3"),
-        (["--rounds", "0", "--pool", "20000"], "--rounds 0 must be at least 1; --pool 20000 must"),
-        (["--load", "--full"], "give one of them"),
-        (["--load", "--only", "R13"], "remove it with"),
-        (["--load", "--seconds", "0"], "--seconds must be above 0"),
+        (["--only", "R1,R99"], "--only: no bar or step R99; there are: R1, R2, R3"),
+        (["--rounds", "0"], "--rounds 0 must be at least 1"),
     ],
 )
-def test_wrong_use_is_one_line(bench: Bench, words: list[str], told: str) -> None:
-    assert told in bench.refused(*words)
+def test_wrong_use_is_one_line(bench: Bench, words: list[str], why: str) -> None:
+    assert why in bench.refused(*words)
 
 
-def test_what_needs_an_index_says_how_to_make_one(bench: Bench) -> None:
-    report = bench.json("--only", "r2,R12", "--rounds", "1")
-    assert [each["ratio"] for each in report["findings"]] == ["R2", "R12"]
-    assert {each["verdict"] for each in report["findings"]} == {"not measured"}
-    assert "veilsearch index" in report["findings"][0]["reason"]
-    assert report["seconds"] < 600
+def test_what_is_measured_is_kept_and_the_page_is_written(bench: Bench, kept: Path) -> None:
+    answer = bench.json("--write", "--only", "r11")
+    assert set(answer) == {"two"} == set(json.loads(kept.read_text()))
+    assert answer["two"]["findings"]["help"]["value"] == 1.0
+    assert bench.talk.splitlines()[0] == "bench: 1 of 1, two: counting ..."
+    text = page.PAGE.read_text()
+    assert text == put_into(text)
+    assert f"| {BARS['help'].what} | 1 | at most 8 | ok |" in text
 
 
-def test_a_table_has_a_line_for_each_bar(bench: Bench) -> None:
-    lines = bench("--only", "R8,R12").splitlines()
-    assert [line.split()[0] for line in lines[:3]] == ["ratio", "R8", "R12"]
-    assert all("not measured: " in line for line in lines[1:3])
-    assert lines[3] == "0 ok, 0 MISSED, 0 too busy to judge, 0 no bar, 2 not measured"
-    assert re.search(r"computing, on \d+ cores?.*; load [\d.]+ before and [\d.]+ after$", lines[4])
-    assert lines[5].startswith("veilsearch ")
-    assert bench.talk == "", "progress is for terminals"
-
-
-def test_the_help_lists_every_ratio_and_groups_its_options(bench: Bench) -> None:
-    said = bench("--help")
-    listed = said[said.index("  --only") : said.index("  --full")]
-    assert {ratio for ratio in RATIOS if ratio != "index"} == {*re.findall(r"\bR\d+\b", listed)}
-    heads = [line for line in said.splitlines() if re.match(r"[a-z].*:$", line)]
-    assert [head.split()[0] for head in heads[1:]] == ["what", "how", "with", "with", "what"]
-
-
-def test_both_ways_to_build_an_index_are_timed(bench: Bench, tmp_path: Path) -> None:
-    corpus = tmp_path / "corpus"
-    corpus.mkdir()
-    (corpus / "notes.md").write_text("not TREC")
-    (corpus / "part.trec").write_text(
-        "".join(
-            f"<DOC>\n<DOCNO>d{at}</DOCNO>\n<TEXT>\njava coffee {at}\n</TEXT>\n</DOC>\n"
-            for at in range(20)
-        )
-    )
-    assert trec_files(corpus) == [corpus / "part.trec"]
-    report = bench.json("--index", corpus, "--rounds", "1", "--threads", "1")
-    ratio, memory = report["findings"]
-    (ours,), (theirs,) = report["facts"]["index"]["seconds"].values()
-    assert ratio["value"] == pytest.approx(ours / theirs, 0.05)
-    assert 0 < memory["value"] < 3
-    assert report["facts"]["index"]["files"] == 1
+def test_a_run_goes_on_where_another_failed(bench: Bench, kept: Path) -> None:
+    bench("--write", "--only", "one")
+    assert set(bench.json("--missing")) == {"two"}
+    steps = json.loads(kept.read_text())
+    for other in ({"commit": "older"}, {"settled": False}):
+        kept.write_text(json.dumps({"one": {**steps["one"], **other}}))
+        assert set(bench.json("--missing")) == {"one", "two"}

@@ -1,86 +1,100 @@
-"""A whole run: what is asked for is told, beside its bar, whatever fails."""
+"""A whole run: each step has its outcome, is kept at once, and never stops the others."""
 
 from __future__ import annotations
 
-import re
+import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from scripts.benchmark import report as telling
-from scripts.benchmark import suite
+import pytest
+
+from scripts.benchmark import report, suite
 from scripts.benchmark.bars import BARS, Measured
-from scripts.benchmark.plan import USERS, Place, Plan, Step
-from search_app.errors import UsageError
-
-ALL = tuple(f"R{number}" for number in range(1, 14))
+from scripts.benchmark.plan import FULL, LOAD, Place, Plan, Step
 
 
-def steps(found: dict[str, float], **facts: Any) -> tuple[Step, ...]:
-    """Return a step of R4 that finds these figures, and one of R1 and R2 that can't be made."""
+def found(values: dict[str, float], **facts: Any) -> Step:
+    """Return a step that measures `values`."""
+    made = Measured(values, facts, calls=dict.fromkeys(values, 3))
+    return Step(tuple(values), "counting", lambda _plan, _place: made)
 
+
+def failing(fault: Exception) -> Step:
     def fails(_plan: Plan, _place: Place) -> Measured:
-        raise UsageError("no index here;\n make one")
+        raise fault
 
-    return (
-        Step(
-            ("R4",),
-            "counting",
-            lambda _plan, _place: Measured(found, facts, calls=dict.fromkeys(found, 3)),
-        ),
-        Step(("R1", "R2"), "failing", fails),
-    )
+    return Step(("pool", "rerank"), "failing", fails)
 
 
-def test_every_bar_is_told_whatever_fails(tmp_path: Path) -> None:
-    said: list[str] = []
-    made = steps({"growth": 2.5, "clustering": 11.0}, known="this")
-    report = suite.run(Plan(tmp_path, only=ALL), said.append, made)
-    by_what = {(f.bar.ratio, f.name): (f.verdict, f.reason) for f in report.findings}
-    assert {ratio for ratio, _ in by_what} == set(ALL)
-    assert by_what["R4", "growth"] == ("ok", "")
-    assert by_what["R4", "clustering"] == ("MISSED", "")
-    assert by_what["R2", "rerank"] == ("not measured", "no index here; make one")
-    assert by_what["R12", "clone"][0] == "not measured"
-    assert "--load" in by_what["R13", "load"][1]
-    assert report.facts["R4"] == {"known": "this"}
-    assert set(report.taken) == {"R4", "R1 R2"}
-    assert said == ["bench: R4, counting ...", "bench: R1 R2, failing ..."]
+def run(steps: dict[str, Step], **keep: Any) -> dict[str, suite.Outcome]:
+    return suite.run(Plan(), lambda _line: None, steps, keep.get("keep", lambda *_: None))
+
+
+@pytest.fixture(autouse=True)
+def nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite, "busy", lambda *_: "")
+    monkeypatch.setattr(report, "commit", lambda: "abc")
+
+
+@pytest.mark.parametrize("fault", [OSError("no index\n here"), KeyError("a bug")])
+def test_a_step_that_fails_says_why_and_the_next_one_is_measured(fault: Exception) -> None:
+    steps = {"search": failing(fault), "grow": found({"growth": 2.5, "clustering": 11.0}, x=1)}
+    outcomes = run(steps)
+    verdicts = {one.name: one.verdict for each in outcomes.values() for one in each.findings}
+    assert verdicts == {
+        "pool": "not measured",
+        "rerank": "not measured",
+        "growth": "ok",
+        "clustering": "MISSED",
+    }
+    assert outcomes["search"].fault == f"{type(fault).__name__}: {' '.join(str(fault).split())}"
+    assert outcomes["grow"].facts == {"x": 1}
+    assert [outcome.settled for outcome in outcomes.values()] == [False, True]
+
+
+def test_each_step_is_in_the_file_before_the_next_begins(tmp_path: Path) -> None:
+    path, seen = tmp_path / "kept.json", []
+
+    def looks(_plan: Plan, _place: Place) -> Measured:
+        seen.extend(report.kept_in(path))
+        return Measured()
+
+    def keep(name: str, outcome: suite.Outcome) -> None:
+        report.keep(path, name, outcome, ("late", "grow", "look"))
+
+    report.keep(path, "late", run({"late": found({"help": 3.0})})["late"], ("late",))
+    run({"grow": found({"growth": 3.4}), "look": Step((), "looking", looks)}, keep=keep)
+    assert seen == ["late", "grow"]
+    kept = report.kept_in(path)
+    assert list(kept) == ["late", "grow", "look"]
+    finding = kept["grow"]["findings"]["growth"]
+    assert (finding["value"], finding["most"], finding["verdict"]) == (3.4, 3.3, "MISSED")
+    assert {"date", "commit", "machine", "versions", "load", "spent"} <= set(kept["grow"])
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.json"]
+    assert json.loads(path.read_text())["late"]["settled"]
 
 
 def test_each_bar_belongs_to_one_step() -> None:
-    measured = [
-        name
-        for step in suite.STEPS
-        for name, bar in BARS.items()
-        if bar.ratio in step.ratios and (not step.bars or name in step.bars)
-    ]
-    assert sorted(measured) == sorted(
-        name for name, bar in BARS.items() if bar.ratio not in {"R8", "R12"}
-    )
+    measured = Counter(name for step in suite.STEPS.values() for name in step.bars)
+    assert measured == dict.fromkeys(BARS, 1)
 
 
-def test_the_small_log_is_not_told_beside_the_whole(tmp_path: Path) -> None:
-    small = suite.run(Plan(tmp_path, only=("R6",)), lambda _: None, ())
-    whole = suite.run(Plan(tmp_path, only=("R6",), logged=(USERS,)), lambda _: None, ())
-    assert [f.name for f in small.findings][:2] == ["small raw", "small WordNet"]
-    assert [f.name for f in whole.findings] == ["whole raw", "whole WordNet", "memory"]
+def test_a_quick_run_leaves_out_what_takes_long_and_names_are_chosen() -> None:
+    quick, all_ = suite.steps_of(Plan()), suite.steps_of(Plan(kinds=(FULL, LOAD)))
+    assert set(all_) == set(suite.STEPS)
+    assert set(all_) - set(quick) == {
+        name for name, step in suite.STEPS.items() if step.kind in (FULL, LOAD)
+    }
+    assert set(suite.steps_of(Plan(only=("R9", "help")))) == {"720", "20k", "650k", "help"}
 
 
-def test_the_table_and_the_json_say_the_same(tmp_path: Path) -> None:
-    report = suite.run(Plan(tmp_path, only=("R2", "R4")), lambda _: None, steps({"growth": 3.4}))
-    found = telling.as_json(report)
-    assert [each["verdict"] for each in found["findings"]] == [
-        "not measured",
-        "MISSED",
-        "not measured",
-    ]
-    assert found["findings"][1]["most"] == 3.3
-    assert found["cores"] >= 1
-    assert {"veilsearch", "python", "numpy", "pyserini"} <= set(found["versions"])
-    lines = telling.lines(report)
-    assert lines[0].split() == [
-        "ratio", "what", "measured", "bar", "median", "of", "computing", "verdict",
-    ]  # fmt: skip
-    assert lines[2].split()[:2] == ["R4", "clustering,"]
-    assert re.search(r"3\.4 +at most 3\.3 +3 +[\d.]+ of [\d.]+ s +MISSED$", lines[2])
-    assert lines[4] == "0 ok, 1 MISSED, 0 too busy to judge, 0 no bar, 2 not measured"
+def test_the_table_says_what_was_found() -> None:
+    outcomes = run({"grow": found({"growth": 3.4}), "search": failing(OSError("no index"))})
+    lines = list(report.lines(outcomes))
+    assert lines[0].split()[:2] == ["bar", "what"]
+    assert lines[1].startswith("R4")
+    assert lines[1].endswith("3.4       at most 3.3  3          MISSED")
+    assert lines[-3] == "0 ok, 1 MISSED, 0 too busy to judge, 2 not measured"
+    assert "cores; others computed" in lines[-2]
+    assert lines[-1].startswith("veilsearch ")
