@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import secrets
 import shutil
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -44,26 +43,27 @@ def needles() -> list[str]:
     return [f"zq{secrets.token_hex(5)}"[::-1] for _ in range(3)]
 
 
-def texts() -> Iterator[str | bytes]:
-    """Yield every text that objects in memory refer to."""
-    gc.collect()
-    seen, waiting = set[int](), [*gc.get_objects()]
-    while waiting:
-        for one in gc.get_referents(waiting.pop()):
-            if isinstance(one, str | bytes | bytearray):
-                yield bytes(one) if isinstance(one, bytearray) else one
-            elif id(one) not in seen and not gc.is_tracked(one):
-                seen.add(id(one))
-                waiting.append(one)
-
-
 def held(reversed_needles: list[str]) -> set[str]:
     """Return the `reversed_needles` that some text in memory has, as they are or in bytes."""
-    found = set()
-    for text in texts():
-        known = text.decode("latin-1") if isinstance(text, bytes) else text
-        if "zq" in known:
-            found |= {needle for needle in reversed_needles if needle[::-1] in known}
+    gc.collect()
+    seen, found, waiting = set[int](), set[str](), gc.get_objects()
+    while waiting:
+        # A tracked object was among the first; one that is not may refer to texts all the same.
+        others = {id(one): one for one in gc.get_referents(*waiting)}
+        waiting = []
+        for one in others.values():
+            kind = type(one)
+            if kind is str:
+                text = one
+            elif issubclass(kind, str | bytes | bytearray):
+                text = str(one) if issubclass(kind, str) else one.decode("latin-1")
+            else:
+                if id(one) not in seen and not gc.is_tracked(one):
+                    waiting.append(one)
+                continue
+            if "zq" in text:
+                found |= {needle for needle in reversed_needles if needle[::-1] in text}
+        seen |= {id(one) for one in waiting}
     return found
 
 

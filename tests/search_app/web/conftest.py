@@ -7,8 +7,11 @@ likes code and is alone in her group. Bo has a profile but is in no group.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
+from asyncio import AbstractEventLoop
+from asyncio.events import _set_running_loop
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
@@ -196,12 +199,27 @@ def private(site: Site) -> Site:
     return replace(site, people={}, examples=(), access="private", admin_token=ADMIN_TOKEN)
 
 
-@pytest.fixture(scope="module")  # not longer, as its event loop blocks those of other tests
-def browser() -> Iterator[Browser]:
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[tuple[Browser, AbstractEventLoop]]:
+    """Start one browser for all tests of a worker; its event loop stands still between them."""
     with sync_playwright() as playwright:
+        loop = asyncio.get_running_loop()
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
+        _set_running_loop(None)
+        yield browser, loop
+        _set_running_loop(loop)
         browser.close()
+
+
+@pytest.fixture
+def browser(chromium: tuple[Browser, AbstractEventLoop]) -> Iterator[Browser]:
+    """Return the browser, whose event loop would block those of tests that have no browser."""
+    browser, loop = chromium
+    _set_running_loop(loop)
+    yield browser
+    for context in browser.contexts:
+        context.close()
+    _set_running_loop(None)
 
 
 @pytest.fixture
@@ -217,10 +235,8 @@ def address(app: Flask) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Tab]:
-    context = browser.new_context()
-    yield context.new_page()
-    context.close()
+def page(browser: Browser) -> Tab:
+    return browser.new_context().new_page()
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from search_app.web import Site, create_app
 from ..conftest import NOTHING_FORGOTTEN, Forgetting
 
 CASES = 1000  # at least, in demo mode and in private mode each
-EACH = 35  # of an operation, right ones and wrong ones each
+EACH = 30  # of an operation, right ones and wrong ones each
 CHECKS = [
     schemathesis.checks.not_a_server_error,
     checks.status_code_conformance,

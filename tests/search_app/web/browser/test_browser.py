@@ -93,8 +93,7 @@ def test_a_person_chosen_by_pointer_is_asked_for_at_once(page: Page, address: st
 
 
 def test_without_script_the_buttons_do_it_all(browser: Browser, address: str) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(address)
     page.get_by_role("searchbox").fill("java")
     page.get_by_role("combobox", name="Search as", exact=True).select_option("1001")
@@ -104,12 +103,10 @@ def test_without_script_the_buttons_do_it_all(browser: Browser, address: str) ->
     assert page.locator(".lane").count() == 3
     page.locator(".own a.plain").nth(1).click()
     assert page.locator(".none .hit:target").get_attribute("data-key") == "2"
-    context.close()
 
 
 def test_without_script_a_change_leads_back_to_its_place(browser: Browser, address: str) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(f"{address}/me?user=1001#choices")  # which opens that part
     page.get_by_role("button", name="Keep my searches").click()
     assert page.evaluate("document.activeElement.id") == "done"
@@ -119,7 +116,6 @@ def test_without_script_a_change_leads_back_to_its_place(browser: Browser, addre
     page.goto(f"{address}/?q=java&user=1001")
     page.goto(f"{address}/me?user=1001")
     assert not page.locator("#searches").is_visible()
-    context.close()
 
 
 WHY = "/?q=java&user=1001&mode=own"

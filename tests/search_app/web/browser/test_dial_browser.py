@@ -86,16 +86,13 @@ def test_documents_glide_unless_motion_is_unwelcome(
         })"""
     )
     assert (moving > 0) == (motion == "no-preference")
-    context.close()
 
 
 def test_without_script_links_and_a_table_show_the_stops(browser: Browser, address: str) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(f"{address}{DIAL}")
     assert page.locator(".turner").is_hidden()
     assert page.locator(".stops tbody tr").count() == 3
     page.get_by_role("link", name="Nobody known").click()
     expect(page.locator(".says")).to_contain_text("Nobody known.")
     assert page.locator(".guesses li").count() == 0
-    context.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -33,10 +32,8 @@ def app(site: Site) -> Flask:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 720})
-    yield context.new_page()
-    context.close()
+def page(browser: Browser) -> Page:
+    return browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from flask import Flask
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, BrowserType
 
 from ..conftest import Page
 from .chromium import ARGUMENTS, CHROMIUM, in_browser
@@ -25,21 +25,18 @@ def added(profile: Path) -> list[tuple[str, str]]:
         return data.execute(question).fetchall()
 
 
-def visit(address: str, profile: Path, seconds: float) -> None:
+def visit(chromium: BrowserType, address: str, profile: Path, seconds: float) -> None:
     """Look at a page for some seconds; only when the browser ends can its file be read."""
-    with sync_playwright() as playwright:
-        kept = playwright.chromium.launch_persistent_context(
-            profile, executable_path=CHROMIUM, args=ARGUMENTS
-        )
-        kept.new_page().goto(address)
-        time.sleep(seconds)
-        kept.close()
+    kept = chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=ARGUMENTS)
+    kept.new_page().goto(address)
+    time.sleep(seconds)
+    kept.close()
 
 
-def test_a_visit_is_enough(app: Flask, address: str, tmp_path: Path) -> None:
+def test_a_visit_is_enough(app: Flask, address: str, browser: Browser, tmp_path: Path) -> None:
     here = address.replace("127.0.0.1", "localhost")  # it names engines by their hosts
     for seconds in PAUSES:
-        visit(here, tmp_path, seconds)
+        visit(browser.browser_type, here, tmp_path, seconds)
         if engines := added(tmp_path):
             break
     ((found, typed),) = engines

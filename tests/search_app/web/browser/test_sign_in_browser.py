@@ -29,8 +29,7 @@ def sign_in(page: Page, code: str) -> None:
 def test_from_the_operator_s_code_to_signing_out_without_script(
     browser: Browser, address: str
 ) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(f"{address}/?q=java")  # nobody yet
     assert page.url == f"{address}/sign-in"
     sign_in(page, ADMIN_TOKEN)
@@ -53,12 +52,10 @@ def test_from_the_operator_s_code_to_signing_out_without_script(
     page.go_back(wait_until="commit")  # nothing personal comes back from the browser's memory
     page.goto(f"{address}/me")
     assert page.url == f"{address}/sign-in"
-    context.close()
 
 
 def test_a_new_token_fits_a_phone(browser: Browser, address: str, private: Site) -> None:
-    context = browser.new_context(viewport={"width": 400, "height": 800})
-    page = context.new_page()
+    page = browser.new_context(viewport={"width": 400, "height": 800}).new_page()
     page.goto(f"{address}/sign-in")
     sign_in(page, private.store.new_code("1001"))
     page.goto(f"{address}/me#tokens")
@@ -66,4 +63,3 @@ def test_a_new_token_fits_a_phone(browser: Browser, address: str, private: Site)
     page.get_by_role("button", name="Make a token").click()
     expect(page.locator(".given")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 400
-    context.close()

@@ -101,8 +101,7 @@ def test_every_page_is_among_those_walked(app: Flask) -> None:
 @contextmanager
 def opened(browser: Browser, script: bool = True) -> Iterator[Page]:
     """Open a tab; its console must stay silent, and it must ask for nothing elsewhere."""
-    context = browser.new_context(java_script_enabled=script)
-    page = context.new_page()
+    page = browser.new_context(java_script_enabled=script).new_page()
     complaints: list[str] = []
     asked: set[str] = set()
     page.on("console", lambda message: complaints.append(message.text))
@@ -113,7 +112,6 @@ def opened(browser: Browser, script: bool = True) -> Iterator[Page]:
     refused = "Failed to load resource: the server responded with a status of 4"
     assert [text for text in complaints if not text.startswith(refused)] == []
     assert {url.split("/")[2] for url in asked} == {home}
-    context.close()
 
 
 def walked() -> list[str]:

@@ -105,18 +105,15 @@ def test_every_route_has_a_row_and_every_row_a_route(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(VISITORS)), ids=VISITORS)
-@pytest.mark.parametrize("key", ROWS)
+@pytest.mark.parametrize("key", [key for key in ROWS if key.startswith("POST")])
 def test_each_visitor_gets_what_the_table_says_and_changes_nobody_else(
     app: Flask, place: ServedStudy, leader: FlaskClient, key: str, number: int
 ) -> None:
     client = visitor(app, place, leader, number)
-    row, (method, rule) = ROWS[key], key.split(" ", 1)
+    row, rule = ROWS[key], key.removeprefix("POST ")
     before = {person.id: person.step for person in place.store.participants()}
     rows = place.store.events()
-    more: dict[str, Any] = {"data": dict(row.form)} if method == "POST" else {}
-    with client.open(row.path or rule, method=method, **more) as answer:
-        to = answer.headers.get("Location") if answer.status_code == 303 else answer.status_code
-        assert to == row.told[number]
+    assert told(client, row.path or rule, data=dict(row.form)) == row.told[number]
     if key == "POST /withdraw" and number in (1, 2):
         return  # that is what they may
     steps = {person.id: person.step for person in place.store.participants()}
@@ -125,6 +122,24 @@ def test_each_visitor_gets_what_the_table_says_and_changes_nobody_else(
     )
     kept = len(place.store.events()) - len(rows)
     assert kept == (key in ("POST /open", "POST /answer") and number == 1)
+
+
+def told(client: FlaskClient, path: str, **form: Any) -> int | str | None:
+    """Return the status of an answer, or the address it leads to."""
+    with client.open(path, method="POST" if form else "GET", **form) as answer:
+        return answer.headers.get("Location") if answer.status_code == 303 else answer.status_code
+
+
+@pytest.mark.parametrize("number", range(len(VISITORS)), ids=VISITORS)
+def test_looking_shows_what_the_table_says_and_changes_nobody(
+    app: Flask, place: ServedStudy, leader: FlaskClient, number: int
+) -> None:
+    client = visitor(app, place, leader, number)
+    before = (place.store.participants(), place.store.events())
+    rows = {key: row for key, row in ROWS.items() if key.startswith("GET")}
+    seen = {key: told(client, row.path or key.removeprefix("GET ")) for key, row in rows.items()}
+    assert seen == {key: row.told[number] for key, row in rows.items()}
+    assert (place.store.participants(), place.store.events()) == before
 
 
 @pytest.mark.parametrize("key", [key for key in ROWS if key.startswith("POST")])
@@ -238,7 +253,7 @@ def test_a_completion_address_has_the_code_in_it(
 
 CHECKS = [schemathesis.checks.not_a_server_error]
 GENERATED = settings(
-    max_examples=40,
+    max_examples=25,
     derandomize=True,
     database=None,
     deadline=None,
@@ -306,5 +321,5 @@ def test_generated_requests_break_nothing(
             case.validate_response(response, checks=CHECKS)
 
         send()
-    assert sum(statuses.values()) > 500
+    assert sum(statuses.values()) > 400
     assert statuses[303] > 50

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import cycle
 
 import pytest
@@ -24,19 +24,16 @@ STEPS = 15  # and the debriefing
 
 
 @pytest.fixture
-def on_phone(browser: Browser) -> Iterator[Callable[[bool], Page]]:
+def on_phone(browser: Browser) -> Callable[[bool], Page]:
     """Return what opens a page at the size of a phone, with or without script."""
-    contexts = []
 
     def opened(script: bool) -> Page:
-        contexts.append(browser.new_context(viewport=PHONE, java_script_enabled=script))  # type: ignore[arg-type]
-        page = contexts[-1].new_page()
+        context = browser.new_context(viewport=PHONE, java_script_enabled=script)  # type: ignore[arg-type]
+        page = context.new_page()
         page.set_default_timeout(60_000)
         return page
 
-    yield opened
-    for context in contexts:
-        context.close()
+    return opened
 
 
 def follow(page: Page, target: Locator) -> None:
@@ -130,8 +127,7 @@ def sign_in(page: Page, address: str) -> None:
 def test_votes_grow_on_the_projector(
     browser: Browser, address: str, app: Flask, place: ServedStudy
 ) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 720})
-    page = context.new_page()
+    page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
     sign_in(page, address)
     page.locator("#searches-vote").fill("code")
     follow(page, page.get_by_role("button", name="Open the slide"))
@@ -151,4 +147,3 @@ def test_votes_grow_on_the_projector(
     page.wait_for_url("**reveal=1")
     shown = place.slides["vote"].conditions
     assert page.locator(".bars small").all_inner_texts() == list(shown)
-    context.close()

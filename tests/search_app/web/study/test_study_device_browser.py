@@ -231,7 +231,6 @@ def test_typed_searches_stay_here_and_another_browser_asks_for_them(
     follow(other, other.get_by_role("button", name="Erase"))
     expect(other.locator("#over")).to_be_visible()
     assert other.evaluate("localStorage.length") == 0
-    other.context.close()
 
 
 @pytest.mark.parametrize("place", ["cosine"], indirect=True)
@@ -239,15 +238,13 @@ def test_without_script_nothing_of_a_profile_can_be_sent(
     browser: Browser, app: Flask, address: str, place: ServedStudy
 ) -> None:
     del app
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = browser.new_context(java_script_enabled=False).new_page()
     enter(page, address, place)
     assert page.locator("noscript p").is_visible()
     assert page.get_by_role("button", name="Go on").is_disabled()
     follow(page, page.get_by_role("link", name="Withdraw"))
     follow(page, page.get_by_role("button", name="Erase"))
     assert place.store.participants() == []
-    context.close()
 
 
 def test_interests_make_the_profile_that_the_server_would_make(
