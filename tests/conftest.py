@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from search_app.settings import load_settings
 MEMORY = 4 << 30  # bytes a worker may need: its own Java, one that it starts, and a browser
 MOST = 4  # workers: containers often count all cores of a machine but may use only a few
 
+gc.disable()  # until all tests are collected; nothing of that is ever garbage
 
 # A shell ignores Ctrl+C for what it starts with `&`; the processes that tests start would, too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -53,6 +55,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    gc.freeze()  # else each full collection would look at all modules and tests again
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

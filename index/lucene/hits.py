@@ -7,6 +7,7 @@ longer than one search, which asks for its hits one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from ..brief import is_one_search
@@ -26,6 +27,7 @@ DOCUMENT = "org.apache.lucene.document.Document"
 ROWS = "java.nio.IntBuffer"
 STREAM = "java.util.stream.Stream"
 FUNCTION = "java.util.function.Function"
+OF_TWO = "java.util.function.BiFunction"
 CALLABLE = "java.util.concurrent.Callable"
 
 
@@ -43,7 +45,7 @@ def column(field: str, box: str) -> Any:
     getter = lookup().findGetter(class_of(SCORE_DOC), field, java(f"java.lang.{box}").TYPE)
     value = do.filterReturnValue(do.arrayElementGetter(hits), getter)
     listed = lookup().findGetter(class_of(TOP_DOCS), "scoreDocs", hits)
-    loop = _loop(value, do.arrayLength(hits), f"[L{SCORE_DOC};", f"[{box[0]}")
+    loop = _loop(value, do.arrayLength(hits), f"[{box[0]}", f"[L{SCORE_DOC};")
     return as_function(do.filterArguments(loop, 0, listed))
 
 
@@ -62,19 +64,24 @@ def ids_of(values: Any, rows: Sequence[int]) -> list[str]:
     """Return the id of each of `rows`, which must ascend, from the binary `values` of the index."""
     if is_one_search():
         return [(values.advanceExact(row), values.binaryValue().utf8ToString())[1] for row in rows]
-    do = handles()
+    return list(_reading_ids().apply(values, java(ROWS).wrap(list(rows))))
+
+
+@cache
+def _reading_ids() -> Any:
+    """Return the Java function `values, rows -> ids`."""
+    do, number = handles(), java("java.lang.Integer").TYPE
     there = method(BINARY, "advanceExact", "(I)Z")
     read = method(BINARY, "binaryValue", f"()L{_path(BYTES)};")
-    decode = method(BYTES, "utf8ToString", "()Ljava/lang/String;")
-    text = do.filterReturnValue(read.bindTo(values), decode)
+    text = do.filterReturnValue(read, method(BYTES, "utf8ToString", "()Ljava/lang/String;"))
     # A row's value is there only after advanceExact, whose boolean is dropped.
     after = do.dropArguments(text, 0, java("java.lang.Boolean").TYPE)
-    at = do.filterArguments(after, 0, there.bindTo(values))
-    row = method(ROWS, "get", "(I)I")
-    count = method(ROWS, "limit", "()I")
-    value = do.filterReturnValue(row, at)
-    read_ids = as_function(_loop(value, count, ROWS, "[Ljava.lang.String;"))
-    return list(read_ids.apply(java(ROWS).wrap(list(rows))))
+    at = do.foldArguments(do.dropArguments(after, 2, number), there)
+    value = do.collectArguments(at, 1, method(ROWS, "get", "(I)I"))
+    count = do.dropArguments(method(ROWS, "limit", "()I"), 0, class_of(BINARY))
+    loop = _loop(value, count, "[Ljava.lang.String;", BINARY, ROWS)
+    objects = "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;"
+    return _as(OF_TWO, loop.asType(signature(objects)))
 
 
 class Records:
@@ -97,7 +104,7 @@ class Records:
         )
         row = method(ROWS, "get", "(I)I")
         count = method(ROWS, "limit", "()I")
-        loop = _loop(do.filterReturnValue(row, value), count, ROWS, "[Ljava.lang.String;")
+        loop = _loop(do.filterReturnValue(row, value), count, "[Ljava.lang.String;", ROWS)
         self._read = as_function(loop)
 
     def of(self, rows: Sequence[int]) -> list[str]:
@@ -125,16 +132,17 @@ def search_all(searcher: Any, queries: Sequence[Any], size: int, threads: int) -
         pool.shutdown()
 
 
-def _loop(value: Any, length: Any, source: str, target: str) -> Any:
-    """Return a method `source -> target`, with the loop `target[at] = value(source, at)`."""
+def _loop(value: Any, length: Any, target: str, *sources: str) -> Any:
+    """Return a method `sources -> target`, with the loop `target[at] = value(*sources, at)`."""
     do, values = handles(), class_of(target)
     store = do.collectArguments(do.arrayElementSetter(values), 2, value)
-    row = signature(f"({_descriptor(target)}I{_descriptor(source)})V")
-    store = do.permuteArguments(store, row, 0, 1, 2, 1)  # of values, at, source and at again
+    row = signature(f"({_descriptor(target)}I{''.join(map(_descriptor, sources))})V")
+    places = range(2, 2 + len(sources))
+    store = do.permuteArguments(store, row, 0, 1, *places, 1)  # of values, at, sources, at again
     same = do.dropArguments(
-        do.identity(values), 1, java("java.lang.Integer").TYPE, class_of(source)
+        do.identity(values), 1, java("java.lang.Integer").TYPE, *map(class_of, sources)
     )
-    start = do.filterArguments(do.arrayConstructor(values), 0, length)
+    start = do.collectArguments(do.arrayConstructor(values), 0, length)
     return do.countedLoop(length, start, do.foldArguments(same, store))
 
 

@@ -19,7 +19,7 @@ from anonymizer.marketing.table import MarketingTable
 from anonymizer.model import QueryLog
 from anonymizer.storage.files import sweep_for
 from anonymizer.terms.counting import TermCounter
-from anonymizer.terms.wordnet import open_wordnet
+from anonymizer.terms.wordnet import is_compiled, open_wordnet
 from index.manifest import read_manifest
 
 from ..errors import UsageError, plain_when_writing
@@ -115,7 +115,8 @@ def run_experiment(
         if not choices.replace:
             refuse_loss(folder, experiment, units, orders=bool(choices.runs))
         # Compiled here if it was not yet, so that workers find it compiled.
-        open_wordnet(settings.cache)
+        if not is_compiled(settings.cache):
+            open_wordnet(settings.cache)
         read = partial(inputs_of, sources.logs, sources.index, settings.cache, sources.given)
         inputs = read()
         data = _prepared(experiment, units, sources, settings)

@@ -187,7 +187,7 @@ for what in ("build", "update"):
 @pytest.mark.parametrize(
     ("limit", "start", "factor", "more", "told"),
     [
-        ("RLIMIT_FSIZE", 1, 1.35, 0, "File too large"),
+        ("RLIMIT_FSIZE", 1, 2, 0, "File too large"),
         ("RLIMIT_NOFILE", 8, 1, 1, "Too many open files"),
     ],
 )

@@ -62,7 +62,7 @@ class Child:
         return self._code
 
     def wait(self) -> int:
-        return int(until(self.poll))
+        return int(until(self.poll, every=0.005))
 
     def send(self, number: int) -> None:
         if self.poll() is None:

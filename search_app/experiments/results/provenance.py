@@ -8,6 +8,7 @@ import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,16 @@ def code_hash() -> str:
         folder = root if root.is_dir() else root.parent
         for path in sorted(folder.rglob("*.py")):
             part = f"{folder.name}/{path.relative_to(folder).as_posix()}"
-            whole.update(f"{part} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+            facts = path.stat()
+            digest = _file_hash(path, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+            whole.update(f"{part} {digest}\n".encode())
     return whole.hexdigest()
+
+
+@cache  # it is asked after each unit of a run
+def _file_hash(path: Path, *_stamp: int) -> str:
+    """Return the hash of a file, which is read again where its stamp is another."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def files_hash(paths: Iterable[Path]) -> str:

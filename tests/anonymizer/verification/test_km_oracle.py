@@ -13,7 +13,7 @@ from ..small_reduced import PARAMETERS, content, facts_of, reduced
 from ..small_release import Rows, SmallRelease
 from .faults import ANYWHERE, Fault, compared
 
-CASES = int(os.environ.get("VEILSEARCH_CASES") or 1_200)
+CASES = int(os.environ.get("VEILSEARCH_CASES") or 600)
 WORDS = {"frequencies": ("keep", "drop"), "marketing": ("none", "synthetic", "given")}
 VALUES = ("bid", "clicks", "impressions", "revenue")
 

@@ -11,7 +11,7 @@ from ..small_release import Rows, SmallRelease
 from ..small_shares import composition, drawn_groups, holds, pooled
 from .faults import ANYWHERE, Fault, compared
 
-CASES = int(os.environ.get("VEILSEARCH_CASES") or 1_000)
+CASES = int(os.environ.get("VEILSEARCH_CASES") or 600)
 KEYS = [bytes([number]) * 32 for number in range(8)]
 
 

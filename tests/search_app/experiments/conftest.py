@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from search_app import cli
 from search_app.experiments.design import Experiment, ExperimentInputs, Unit, Variant, units_of
 from search_app.experiments.outcomes import Block, Outcomes
+from search_app.experiments.results import plots
 
 from ..conftest import Run
 from .toy_world import Place, place_in
@@ -46,6 +48,14 @@ def outcomes_of(
     by_unit = {unit.name: facts(unit) for unit in units}
     experiment = Experiment(name, "A title", ExperimentInputs(), tuple(variants))
     return Outcomes(experiment, units, by_unit, person, blocks)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def drawn_once() -> Iterator[None]:
+    """Draw each figure once, which takes half of a small run; test_plots draws again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plots, "draw", cache(plots.draw))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ from . import toy_world
 from .toy_world import Place
 
 SEED = int(os.environ.get("VEILSEARCH_SEED") or 20_261_118)
-KILLS = 4
+KILLS = 3
 GOES_ON = "veilsearch: stopped; to go on, give the same command again\n"
 WARM = """
 import search_app.experiments.running

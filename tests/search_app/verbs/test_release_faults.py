@@ -27,7 +27,7 @@ from search_app.workspace.folder import Workspace
 from ..nursery import Nursery
 
 SEED = int(os.environ.get("VEILSEARCH_SEED") or 20_261_118)
-KILLS = 14
+KILLS = 8
 WARM = """
 from anonymizer import compiled
 
