@@ -105,7 +105,7 @@ def _times(one: Floats, other: Floats, length: int) -> Floats:
     """Return the product of two polynomials, cut or filled up with zeros to `length`."""
     longer, shorter = (one, other) if one.size >= other.size else (other, one)
     if shorter.size == 1:
-        product = longer * shorter[0]
+        product: Floats = longer * shorter[0]
     elif one.size * other.size <= _DIRECT:
         # What np.convolve does after checks that take as long as this.
         product = np.correlate(longer, shorter[::-1], "full")

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 def _serve_site(serving: Serving, arguments: argparse.Namespace, loopback: bool) -> None:
-    """Serve the site of `serving` in this process, or by as many workers as `arguments` say."""
+    """Serve the site of `serving` in this process, or by the workers that `arguments` name."""
     from index.brief import loading
 
     if arguments.workers > 1:
