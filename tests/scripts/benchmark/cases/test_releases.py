@@ -41,7 +41,10 @@ def test_real_commands_are_measured(
     ways |= {VERIFIED: Way("p-linkability", ("p=0.9",)), "slow": quick._replace(few=True)}
     monkeypatch.setattr(releases, "WAYS", ways)
     monkeypatch.setattr(releases, "warm_up", lambda *_: None)
-    log = three_people.parent / "log.tsv"
+    log = place.kept / "log.tsv"
+    log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n")
+    with log.open("a") as lines:
+        lines.writelines(f"u{at}\tjava coffee\t2026-03-01 08:00:00\t\t\n" for at in range(5))
     monkeypatch.setattr(releases, "invented_log", lambda *_: log)
     before = (three_people / "current.json").read_bytes()
     plan = Plan(rounds=1, demo=three_people, made_up=20)
