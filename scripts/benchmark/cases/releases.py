@@ -100,6 +100,7 @@ def measure_many(plan: Plan, place: Place) -> Measured:
 def measure_slow(plan: Plan, place: Place) -> Measured:
     """Measure the methods that take minutes with the made-up people of `plan`; no bar has them."""
     demo = demo_of(plan, place)
+    warm_up(demo, place)
     profiles = made_up(place.kept, demo.find("profiles"), plan.made_up)
     return figures({}, *of_people(demo, profiles, SLOW, place), "")
 
