@@ -45,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"--only: no bar or step {', '.join(unknown)}; there are: "
             f"{', '.join([*_ratios(), *suite.STEPS])}"
         )
+    if not steps:
+        raise UsageError(f"--only {arguments.only}: these take minutes; add --full or --load")
     if arguments.missing:
         kept = report.kept_in(page.KEPT)
         done = {name for name, one in kept.items() if one["settled"]}

@@ -47,7 +47,6 @@ STEPS = {
         releases.measure_many,
         FULL,
     ),
-    "slow": Step((), "slow methods for 20,000 people", releases.measure_slow, FULL),
     "650k": Step(
         ("whole raw", "whole WordNet", "memory", "verify 650,000"),
         "a whole search engine's log",
@@ -58,6 +57,7 @@ STEPS = {
     "clone": Step(("clone",), "a fresh clone", starting.measure_clone, FULL),
     "quick": Step(("quick",), "the quick tests", starting.measure_quick, FULL),
     "suite": Step(("suite",), "all tests", starting.measure_suite, FULL),
+    "slow": Step((), "slow methods for 20,000 people", releases.measure_slow, FULL),
     "reading": Step(("reading",), "reading a log", reading.measure),
     "growth": Step(
         ("growth", "clustering"), "grouping more and more people", clustering.measure_growth
@@ -127,15 +127,16 @@ def outcome_of(plan: Plan, place: Place, step: Step) -> Outcome:
 
 
 def steps_of(plan: Plan) -> dict[str, Step]:
-    """Return the steps that `plan` asks for: by their bars, or else by their kind."""
-    if plan.only:
-        wanted = set(plan.only)
-        return {
-            name: step
-            for name, step in STEPS.items()
-            if wanted & {name, *(BARS[bar].ratio for bar in step.bars)}
-        }
-    return {name: step for name, step in STEPS.items() if step.kind in ("", *plan.kinds)}
+    """Return the steps that `plan` asks for: by name, or of its kinds, and of its bars if any."""
+    asked = {name: step for name, step in STEPS.items() if step.kind in ("", *plan.kinds)}
+    if not plan.only:
+        return asked
+    wanted = set(plan.only)
+    return {
+        name: step
+        for name, step in STEPS.items()
+        if name in wanted or (name in asked and wanted & {BARS[bar].ratio for bar in step.bars})
+    }
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -65,8 +66,8 @@ def measure_demo(plan: Plan, place: Place) -> Measured:
     profiles, log = demo.find("profiles"), demo.root / "town.tsv"
     warm_up(demo, place)
     commands, faults = of_people(demo, profiles, WAYS, place, rounds)
-    commands |= of_log(demo, log, place, PROFILED)
-    commands |= verified(demo, profiles, place, rounds)
+    commands |= tried(faults, "log", lambda: of_log(log, place, PROFILED))
+    commands |= tried(faults, VERIFY, lambda: verified(demo, profiles, place, rounds))
     found = {f"{name} 720": (commands.get(name), "method alone") for name in SHARES}
     return figures({**found, "vocabulary": (commands.get(VOCABULARY), "seconds")}, commands, faults)
 
@@ -78,8 +79,9 @@ def measure_made_up(plan: Plan, place: Place) -> Measured:
     warm_up(demo, place)
     quick = {name: way for name, way in WAYS.items() if not way.few}
     commands, faults = of_people(demo, profiles, quick, place)
-    commands |= of_log(demo, invented_log(place.kept, plan.made_up), place)
-    commands |= verified(demo, profiles, place, rounds)
+    log = invented_log(place.kept, plan.made_up)
+    commands |= tried(faults, "log", lambda: of_log(log, place))
+    commands |= tried(faults, VERIFY, lambda: verified(demo, profiles, place, rounds))
     found = {f"{name} 20,000": (commands.get(name), "method alone") for name in SHARES}
     return figures(found, commands, faults, "verify 20,000")
 
@@ -98,6 +100,7 @@ def measure_many(plan: Plan, place: Place) -> Measured:
 def measure_slow(plan: Plan, place: Place) -> Measured:
     """Measure the methods that take minutes with the made-up people of `plan`; no bar has them."""
     demo = demo_of(plan, place)
+    warm_up(demo, place)
     profiles = made_up(place.kept, demo.find("profiles"), plan.made_up)
     return figures({}, *of_people(demo, profiles, SLOW, place), "")
 
@@ -109,12 +112,20 @@ def of_people(
     commands: dict[str, Any] = {}
     faults: dict[str, str] = {}
     for name, way in ways.items():
-        try:
-            often = rounds if name in OFTEN else 1
-            commands[name] = released(demo, profiles, way, place, often)
-        except UsageError as fault:  # the others have figures to give
-            faults[name] = str(fault)
+        often = rounds if name in OFTEN else 1
+        one = partial(released, demo, profiles, way, place, often)
+        if run := tried(faults, name, one):
+            commands[name] = run
     return commands, faults
+
+
+def tried(faults: dict[str, str], name: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what `work` returns; if it fails, nothing, and put into `faults` why `name` failed."""
+    try:
+        return work()
+    except UsageError as fault:  # the others have figures to give
+        faults[name] = str(fault)
+        return {}
 
 
 def figures(
@@ -127,7 +138,7 @@ def figures(
     runs = {name: (run, key) for name, (run, key) in found.items() if run}
     values = {name: float(run[key]) for name, (run, key) in runs.items()}
     calls = {name: int(run["calls"]) for name, (run, _) in runs.items()}
-    if judged:
+    if judged and VERIFY in commands:
         values[judged] = float(commands[VERIFY]["seconds"] / commands[PLAIN]["seconds"])
         calls[judged] = int(commands[VERIFY]["calls"])
     facts = {"commands": commands, **({"faults": faults} if faults else {})}
@@ -170,12 +181,13 @@ def chosen(way: Way) -> list[str]:
     return ["-m", way.method, *(word for text in way.parameters for word in ("--set", text))]
 
 
-def of_log(demo: Workspace, log: Path, place: Place, size: Sequence[str] = ()) -> dict[str, Any]:
+def of_log(log: Path, place: Place, size: Sequence[str] = ()) -> dict[str, Any]:
     """Return what `profiles` of this `size` and `query-k` take for `log`."""
     with TemporaryDirectory(dir=place.temporary) as name:
-        made, _ = verb(demo.root, "profiles", log, *size, "-o", Path(name, "profiles.npz"))
-        way = ("-m", "query-k", "--set", "k=5")
-        kept, _ = verb(demo.root, "anonymize", log, *way, "-o", Path(name, "release"))
+        root, way = Path(name), ("-m", "query-k", "--set", "k=5")
+        # Profiles would end the release of the demo, so this workspace is another.
+        made, _ = verb(root, "profiles", log, *size, "-o", root / "profiles.npz")
+        kept, _ = verb(root, "anonymize", log, *way, "-o", root / "release")
     return {"profiles": medians([made]), "query-k": medians([kept])}
 
 

@@ -61,6 +61,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("words", "why"),
     [
         (["--only", "R1,R99"], "--only: no bar or step R99; there are: R1, R2, R3"),
+        (["--only", "r13"], "--only r13: these take minutes; add --full or --load"),
         (["--rounds", "0"], "--rounds 0 must be at least 1"),
     ],
 )

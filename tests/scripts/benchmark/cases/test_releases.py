@@ -41,7 +41,12 @@ def test_real_commands_are_measured(
     ways |= {VERIFIED: Way("p-linkability", ("p=0.9",)), "slow": quick._replace(few=True)}
     monkeypatch.setattr(releases, "WAYS", ways)
     monkeypatch.setattr(releases, "warm_up", lambda *_: None)
-    monkeypatch.setattr(releases, "of_log", lambda *_: {})
+    log = place.kept / "log.tsv"
+    log.write_text("AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n")
+    with log.open("a") as lines:
+        lines.writelines(f"u{at}\tjava coffee\t2026-03-01 08:00:00\t\t\n" for at in range(5))
+    monkeypatch.setattr(releases, "invented_log", lambda *_: log)
+    before = (three_people / "current.json").read_bytes()
     plan = Plan(rounds=1, demo=three_people, made_up=20)
     found = releases.measure_made_up(plan, place)
     assert set(found.values) == {"pooled 20,000", "verify 20,000"}
@@ -52,7 +57,9 @@ def test_real_commands_are_measured(
         assert 0 < run["method alone"] < run["seconds"], name
         assert run["computing"] > 0
         assert run["gigabytes"] > 0
+    assert {"profiles", "query-k"} < set(commands)
     assert "slow" not in commands
+    assert (three_people / "current.json").read_bytes() == before
     plain = commands["reading and hashing its files"]["seconds"]
     assert found.values["verify 20,000"] == commands["verify"]["seconds"] / plain
     assert not list(place.temporary.iterdir())
