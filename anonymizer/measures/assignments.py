@@ -104,6 +104,7 @@ def _power(series: Floats, exponent: int, length: int) -> Floats:
 def _times(one: Floats, other: Floats, length: int) -> Floats:
     """Return the product of two polynomials, cut or filled up with zeros to `length`."""
     longer, shorter = (one, other) if one.size >= other.size else (other, one)
+    product: Floats
     if shorter.size == 1:
         product: Floats = longer * shorter[0]
     elif one.size * other.size <= _DIRECT:

@@ -92,17 +92,14 @@ def block_of(unit: str, mode: str, pool: int, scores: Sequence[Floats], gold: Go
     depth = gold.depth(pool)
     hits = np.minimum(gold.questions.hits, depth)
     own = gold.places(depth)
-    best = [best_first(some[:, :depth], hits) for some in scores]
     begins = np.arange(0, own.size, max(depth, 1))[:, None]  # of pools, one after the other
-    orders = [own.take(order + begins) for order in best]
-    measured = [measured_by_size(some.__getitem__, hits) for some in orders]
     relevant, kind = gold.questions.relevant, gold.questions.kind
-    if relevant is not None and kind is not None:
-        by_relevance = (judged(relevant[:, :depth], order, kind) for order in best)
-        measured = [
-            {**by_gold, **by_labels}
-            for by_gold, by_labels in zip(measured, by_relevance, strict=True)
-        ]
+    measured = list[dict[str, Floats]]()
+    for some in scores:  # one by one, as an order takes as much memory as the scores
+        best = best_first(some[:, :depth], hits)
+        measured.append(measured_by_size(own.take(best + begins).__getitem__, hits))
+        if relevant is not None and kind is not None:
+            measured[-1] |= judged(relevant[:, :depth], best, kind)
     means = {name: np.mean([draw[name] for draw in measured], axis=0) for name in measured[0]}
     # Rounded now, so that values in memory are those that files give back.
     values = {name: np.round(mean, DECIMALS) for name, mean in means.items()}
