@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from functools import lru_cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -56,6 +57,8 @@ def file(name: str) -> Response:
         response.set_etag(f"{etag}-gzip")
     response.vary.add("Accept-Encoding")
     response.make_conditional(request)
+    if response.status_code == HTTPStatus.NOT_MODIFIED:
+        response.close()  # nothing reads the file to its end
     return response
 
 
