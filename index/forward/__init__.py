@@ -1,1 +1,1 @@
-"""Documents as vectors over terms: written, read, multiplied."""
+"""Documents as vectors over terms, and how their texts begin: written, read, multiplied."""

@@ -21,6 +21,7 @@ from ..model import Document, Ints, SearchError
 Kept = NDArray[np.bool_]  # of documents, by number
 TEXTS, STARTS = "texts.bin", "texts.npy"
 WAITING = "texts.waiting"
+BLOCK = 1 << 20  # bytes that are copied together
 # Characters of a text that lists may read, each a snippet's own number; to change one changes the
 # files, so it needs another format of the index.
 LENGTHS = (5_000, 6_000, 8_000, 10_000)
@@ -48,12 +49,13 @@ class Openings:
     """The openings of all documents of an index, mapped into memory; threads can share them."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.starts: Ints = np.load(folder / STARTS, mmap_mode="r").view(np.ndarray)
         with (folder / TEXTS).open("rb") as file:
-            self.texts = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            self._texts = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         # Few of the pages next to one that is read are read soon.
         with suppress(OSError):
-            self.texts.madvise(mmap.MADV_RANDOM)
+            self._texts.madvise(mmap.MADV_RANDOM)
 
     def of(self, rows: Sequence[int]) -> list[Opening]:
         """Return the openings of `rows`."""
@@ -61,7 +63,7 @@ class Openings:
         for row in rows:
             if not 0 <= row < documents:
                 raise SearchError(f"rows must be from 0 to {documents - 1}")
-            text = self.texts[self.starts[row] : self.starts[row + 1]].decode()
+            text = self._texts[self.starts[row] : self.starts[row + 1]].decode()
             name, title, url, *pieces = text.split("\0")
             read.append(Opening(name, title, url, pieces))
         return read
@@ -86,23 +88,21 @@ class OpeningsWriter:
     def write(self, kept: Kept, base: tuple[Openings, Kept] | None) -> None:
         """Write the openings that are `kept`, after those of the `base` that are kept there."""
         self.close()
-        starts = np.asarray(self._starts)
-        path = self._folder / WAITING
-        new = np.memmap(path, mode="r") if starts[-1] else np.empty(0, dtype=np.uint8)
-        sources = [(new, starts, kept)]
-        if base:
-            old = np.frombuffer(base[0].texts, dtype=np.uint8)
-            sources.insert(0, (old, base[0].starts, base[1]))
+        waiting, starts = self._folder / WAITING, np.asarray(self._starts)
+        sources = [(base[0].folder / TEXTS, base[0].starts, base[1])] if base else []
         lengths = [np.zeros(1, dtype=np.int64)]
-        with (self._folder / TEXTS).open("wb") as file:
-            for texts, begins, chosen in sources:
+        with (self._folder / TEXTS).open("wb") as written:
+            for path, begins, chosen in (*sources, (waiting, starts, kept)):
                 lengths.append(np.diff(begins)[chosen])
-                # What is next to each other is written in one piece.
+                # What is next to each other is copied together.
                 edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
-                for low, high in begins[edges].reshape(-1, 2).tolist():
-                    file.write(texts[low:high].data)
+                with path.open("rb") as read:
+                    for low, high in begins[edges].reshape(-1, 2).tolist():
+                        read.seek(low)
+                        for at in range(low, high, BLOCK):
+                            written.write(read.read(min(BLOCK, high - at)))
         np.save(self._folder / STARTS, np.cumsum(np.concatenate(lengths)))
-        path.unlink()
+        waiting.unlink()
 
     def close(self) -> None:
         """Close the file."""

@@ -6,15 +6,23 @@ import gzip
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 GZIP = {"Accept-Encoding": "br, gzip"}
+
+
+def answer(client: FlaskClient, path: str, headers: dict[str, str]) -> TestResponse:
+    """Return the whole answer; its file is closed."""
+    with client.get(path, headers=headers) as response:
+        response.get_data()
+    return response
 
 
 @pytest.mark.parametrize("name", ["style.css", "script.js", "icon.svg"])
 def test_a_static_file_is_the_same_compressed_and_kept_by_its_own_etag(
     client: FlaskClient, name: str
 ) -> None:
-    whole, packed = (client.get(f"/static/{name}", headers=how) for how in ({}, GZIP))
+    whole, packed = (answer(client, f"/static/{name}", how) for how in ({}, GZIP))
     assert "Content-Encoding" not in whole.headers
     assert packed.headers["Content-Encoding"] == "gzip"
     assert gzip.decompress(packed.data) == whole.data
@@ -29,7 +37,7 @@ def test_a_static_file_is_the_same_compressed_and_kept_by_its_own_etag(
 
 
 def test_without_gzip_or_file_nothing_is_compressed(client: FlaskClient) -> None:
-    refused = client.get("/static/style.css", headers={"Accept-Encoding": "gzip;q=0"})
+    refused = answer(client, "/static/style.css", {"Accept-Encoding": "gzip;q=0"})
     assert "Content-Encoding" not in refused.headers
     for name in ("none.css", "../layout.py", "%2e%2e/layout.py"):
         assert client.get(f"/static/{name}", headers=GZIP).status_code == 404
@@ -37,5 +45,5 @@ def test_without_gzip_or_file_nothing_is_compressed(client: FlaskClient) -> None
 
 @pytest.mark.parametrize("path", ["/", "/?q=java&user=1001", "/compare?q=java", "/me?user=1001"])
 def test_no_page_is_compressed(client: FlaskClient, path: str) -> None:
-    answer = client.get(path, headers=GZIP)
-    assert (answer.status_code, answer.headers.get("Content-Encoding")) == (200, None)
+    page = answer(client, path, GZIP)
+    assert (page.status_code, page.headers.get("Content-Encoding")) == (200, None)
