@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import waitress
 from flask import Flask
@@ -33,6 +34,7 @@ from .connections import LimitedChannel, allowed_connections, close_overdue
 THREADS = 4  # eight were measured: a quarter fewer pages a second
 GRACE = 10  # seconds for answering the last requests when the server ends
 _TURN = 1  # seconds that one turn of the server's loop waits for events
+_YIELD = 0.005  # seconds in which other workers may take the next connection
 _FORWARDED = {"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"}
 _ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}  # documentation's
 
@@ -70,6 +72,24 @@ class _Channel(LimitedChannel):
     error_task_class = _Refusal
     parser_class = _Request
 
+    def __init__(self, server: Any, *rest: Any, **more: Any) -> None:
+        super().__init__(server, *rest, **more)
+        if server.share:
+            server.yields = time.monotonic() + _YIELD
+
+
+class WorkerShare(NamedTuple):
+    """What the worker `number` of a server shares with the others."""
+
+    bound: socket.socket
+    loads: Any  # how many connections each worker has
+    number: int
+
+    def is_ahead(self, own: int) -> bool:
+        """Note that this worker has `own` connections; return whether another one has fewer."""
+        self.loads[self.number - 1] = own
+        return bool(own > min(self.loads))
+
 
 def serve(
     app: Flask,
@@ -78,23 +98,22 @@ def serve(
     ready: Callable[[str], object] = lambda _address: None,
     *,
     proxy: str = "",
-    bound: socket.socket | None = None,
-    workers: int = 1,
+    share: WorkerShare | None = None,
 ) -> None:
     """Serve `app` on `host` and `port` until a signal; call `ready` with the address first.
 
-    As one of several `workers` it shares the socket that is `bound`, and the limit on connections.
+    As a worker it has a `share` of a server, which has the port already.
     """
     host = host.strip("[]").lower()
     app.config[HOSTS] = app.config[HOSTS] | {host}
     # It would warn of every request that has to wait for a thread.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    bound = bound or bind(host, port)
+    bound = share.bound if share else bind(host, port)
     app.config[OPEN] = bool(proxy) or not is_loopback(bound.getsockname()[0])
     if _is_wildcard(bound.getsockname()[0]):
         host = socket.gethostname().lower()
         app.config[HOSTS] = app.config[HOSTS] | {host} | _own_addresses(host)
-    most = max(allowed_connections() // workers, 1)
+    most = max(allowed_connections() // (len(share.loads) if share else 1), 1)
     server = waitress.create_server(
         behind(app, proxy, app.config[HTTPS]),
         sockets=[bound],
@@ -107,6 +126,9 @@ def serve(
     )
     server.channel_class, server.https = _Channel, app.config[HTTPS]
     server.most, server.proxied = most, bool(proxy)
+    server.share, server.yields = share, 0.0
+    if share:
+        server.readable = partial(_may_accept, server, server.readable)
     with _ended_by(server, signal.SIGTERM, signal.SIGINT) as ended:
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{bound.getsockname()[1]}/")
@@ -149,7 +171,18 @@ def _with_headers(application: Any, https: bool) -> Any:
     return answer
 
 
+def _may_accept(server: Any, readable: Callable[[], bool]) -> bool:
+    """Return whether `server`, a worker, takes a connection now if it is `readable`.
+
+    After each, who has more than another one waits a moment: else one that is awake takes all.
+    """
+    ahead = server.share.is_ahead(len(server.active_channels))
+    return readable() and not (ahead and time.monotonic() < server.yields)
+
+
 def _turn(server: Any, seconds: float) -> None:
+    if 0 < (rest := server.yields - time.monotonic()) < seconds:
+        seconds = rest
     close_overdue(server.active_channels.values())
     server.asyncore.loop(timeout=seconds, map=server._map, use_poll=True, count=1)
 

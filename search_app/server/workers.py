@@ -28,13 +28,14 @@ from ..web import Live, create_app
 from .following import PATIENCE, Follower, following
 from .opening import Serving
 from .sharing import Caller, SharedPart, answer_calls, memory_of, own_parts, shared_parts
-from .waitress import GRACE, THREADS, bind, serve
+from .waitress import GRACE, THREADS, WorkerShare, bind, serve
 
 _LINES = THREADS + 3  # calls at once: of all threads that answer, of the follower, of orders
 _HEEDS = 60.0  # seconds in which a worker drops what was removed, else it is ended
 _TRIES, _WITHIN = 5, 60.0  # starts of a worker within that time, in seconds; then no more
 _PAUSE = 0.5  # seconds before a worker is started again
 _CREW = "crew"
+_MANY = 1 << 40  # connections: more than any worker has
 
 
 class WorkerPlan(NamedTuple):
@@ -44,8 +45,13 @@ class WorkerPlan(NamedTuple):
     loopback: bool
     host: str
     bound: socket.socket
-    workers: int
+    loads: Any  # how many connections each worker has; _MANY for one that does not serve
     drops: Any  # a number in memory that all read
+
+    @property
+    def workers(self) -> int:
+        """Return how many workers there are."""
+        return len(self.loads)
 
 
 @dataclass
@@ -62,8 +68,8 @@ def serve_workers(settings: Settings, host: str, port: int, count: int, *, loopb
     """Serve the workspace of `settings` by `count` processes until a signal."""
     context = multiprocessing.get_context("spawn")  # a forked process could not start Java
     with bind(host, port) as bound:
-        drops = context.RawValue("q", 0)
-        crew = Crew(context, WorkerPlan(settings, loopback, host, bound, count, drops))
+        loads, drops = context.RawArray("q", [_MANY] * count), context.RawValue("q", 0)
+        crew = Crew(context, WorkerPlan(settings, loopback, host, bound, loads, drops))
         crew.run()
 
 
@@ -173,6 +179,7 @@ class Crew:
     def _again(self, number: int) -> None:
         """Start the worker `number` again, which has ended, unless it ends all the time."""
         worker = self._workers.pop(number)
+        self._plan.loads[number - 1] = _MANY
         worker.process.join()
         worker.orders.close()
         if self._fault:
@@ -226,8 +233,8 @@ def run_worker(plan: WorkerPlan, number: int, lines: list[Connection], orders: C
         crew.join(number)
         follower.look()  # what was removed before it joined
         ready = partial(crew.ready, number)
-        proxy = plan.settings.proxy
-        serve(app, plan.host, 0, ready, proxy=proxy, bound=plan.bound, workers=plan.workers)
+        share = WorkerShare(plan.bound, plan.loads, number)
+        serve(app, plan.host, 0, ready, proxy=plan.settings.proxy, share=share)
 
 
 def _obey(orders: Connection, followers: list[Follower[Any]]) -> None:

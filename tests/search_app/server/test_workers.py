@@ -8,6 +8,7 @@ import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -27,6 +28,7 @@ from anonymizer.model import Profiles
 from search_app.accounts.store import PeopleStore
 from search_app.evaluation.log import PrecisionLog
 from search_app.search.request import Request
+from search_app.server import waitress
 from search_app.server.sharing import (
     Caller,
     answer_calls,
@@ -150,7 +152,8 @@ def codes(root: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def server(root: Path) -> Iterator[Server]:
+def server(root: Path, codes: dict[str, str]) -> Iterator[Server]:
+    assert codes  # a running server would drop all last requests when codes are made
     server = Server(root)
     try:
         until(lambda: _SERVING.search(server.said()) or server.process.poll())
@@ -259,3 +262,21 @@ def test_no_worker_outlives_its_parent(server: Server, root: Path) -> None:
         one.process.send_signal(number)
         assert one.process.wait(_SOON) == code
         until(lambda children=children: {*map(state, children)} == {"Z"})
+
+
+def test_a_worker_with_more_connections_lets_others_take_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = SimpleNamespace(monotonic=lambda: 10.0)
+    monkeypatch.setattr(waitress, "time", now)
+    loads, bound = [0, 2], socket.socket()
+    bound.close()
+    server = SimpleNamespace(
+        share=waitress.WorkerShare(bound, loads, 1), active_channels=range(2), yields=11.0
+    )
+    may = [waitress._may_accept(server, lambda: True)]  # as many as the other
+    server.active_channels = range(3)
+    may.append(waitress._may_accept(server, lambda: True))
+    server.yields = 9.0  # the other did not take it in time
+    may += [waitress._may_accept(server, lambda taken=taken: taken) for taken in (True, False)]
+    assert (may, loads) == ([True, False, True, False], [3, 2])
