@@ -66,7 +66,7 @@ def test_documents_run_nothing(watched: Page, address: str, index: Any, path: st
 
 
 def test_queries_run_nothing(watched: Page, address: str) -> None:
-    together = range(0, len(HOSTILE), len(ATTACKS) // 4)  # a way out, and seven attacks after it
+    together = range(0, len(HOSTILE), len(ATTACKS) // 2)  # a way out, and fourteen attacks after it
     for number, (first, last) in enumerate(pairwise([*together, len(HOSTILE)])):
         text = " ".join(["java", *HOSTILE[first:last]])
         path = ("/?q=", "/compare?q=")[number % 2]

@@ -21,7 +21,7 @@ from search_app.web import ServedStudy, create_study_app
 from .conftest import Clock, Page, Phone, place_of, write_study
 from .test_study_device import CANDIDATES
 
-PAGES = int(os.environ.get("VEILSEARCH_BLIND_PAGES", "200"))
+PAGES = int(os.environ.get("VEILSEARCH_BLIND_PAGES", "120"))
 _SIGNS = re.compile(r"doc\d\d|Title \d\d|coffee|code|docs\.example · ")
 
 
