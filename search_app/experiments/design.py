@@ -6,7 +6,7 @@ Variants that need the same release share one unit, which is made and searched o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from anonymizer.methods.method import Options, option
@@ -85,6 +85,11 @@ class Variant:
         """Return all parameters, with defaults where they are known."""
         return self.complete or self.parameters
 
+    @property
+    def release(self) -> Hashable:
+        """Return what tells the release from those of other variants, whatever its seed."""
+        return self.method, frozenset(self.given.items()), self.weights, self.vectors
+
     def number(self, name: str) -> float | None:
         """Return the parameter `name` if it is a number, else None."""
         value = self.given.get(name)
@@ -124,11 +129,14 @@ class Unit:
     seed: int
     asked: tuple[tuple[str, int], ...]  # (mode, pool)
 
+    @property
+    def release(self) -> Hashable:
+        """Return what tells the release from others, as a variant's does."""
+        return self.method, frozenset(self.parameters.items()), self.weights, self.vectors
+
     def serves(self, variant: Variant) -> bool:
         """Return whether this unit is the release of `variant` by one of its seeds."""
-        ours = (self.method, dict(self.parameters), self.weights, self.vectors)
-        wanted = (variant.method, dict(variant.given), variant.weights, variant.vectors)
-        return ours == wanted and self.seed in variant.seeds
+        return self.release == variant.release and self.seed in variant.seeds
 
 
 @dataclass(frozen=True)

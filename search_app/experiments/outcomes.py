@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,9 +37,17 @@ class Outcomes:
     person: Ints  # query -> number of the person who asked, from 1
     blocks: Mapping[tuple[str, str, int], Block]  # by unit, mode, pool
 
+    @cached_property
+    def _by_release(self) -> Mapping[Hashable, list[Unit]]:
+        alike: dict[Hashable, list[Unit]] = {}
+        for unit in self.units:
+            alike.setdefault(unit.release, []).append(unit)
+        return alike
+
     def units_of(self, variant: Variant) -> tuple[Unit, ...]:
         """Return the units of `variant`, one per seed."""
-        return tuple(unit for unit in self.units if unit.serves(variant))
+        alike = self._by_release.get(variant.release, [])
+        return tuple(unit for unit in alike if unit.seed in variant.seeds)
 
     def blocks_of(self, variant: Variant, mode: str, pool: int) -> list[Block]:
         """Return the blocks of `variant` in `mode` over `pool`, one per seed."""
