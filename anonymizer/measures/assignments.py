@@ -106,7 +106,7 @@ def _times(one: Floats, other: Floats, length: int) -> Floats:
     longer, shorter = (one, other) if one.size >= other.size else (other, one)
     product: Floats
     if shorter.size == 1:
-        product: Floats = longer * shorter[0]
+        product = longer * shorter[0]
     elif one.size * other.size <= _DIRECT:
         # What np.convolve does after checks that take as long as this.
         product = np.correlate(longer, shorter[::-1], "full")
