@@ -14,7 +14,7 @@ from typing import Any
 from ..small_release import PARAMETERS, Rows, SmallRelease, digits, made, true_facts
 from .faults import ANYWHERE, Fault, compared
 
-CASES = int(os.environ.get("VEILSEARCH_CASES") or 600)
+CASES = int(os.environ.get("VEILSEARCH_CASES") or 1_500)
 EDGE = Decimal("1e-9")
 WORDS = {
     "guarantee": ("average", "every-term"),
