@@ -75,8 +75,8 @@ class _State(NamedTuple):
 
 
 def steps_for(users: int) -> int:
-    """Return how many exchanges to try: 200 for each of `users`, at least 2 million."""
-    return max(2_000_000, 200 * users)
+    """Return how many exchanges to try: 200 for each of `users`, at least 4 million."""
+    return max(4_000_000, 200 * users)
 
 
 def anneal(

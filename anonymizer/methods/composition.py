@@ -50,9 +50,8 @@ _GROWTH = Fraction(13, 10)  # from one size that is tried to the next
 _TRIAL = 12  # the trial of a size takes one step in 12
 # Larger groups must be closer by more than trials differ by chance: smaller ones serve better.
 _CLOSER = 1.001
-# Unless an option asks for more or fewer: groups that keep p take longer to find, and p limits how
-# close they can be.
-_LEAST_STEPS, _MOST_STEPS = 3_000_000, 12_000_000
+# Unless an option asks for more: p limits how close groups can be.
+_MOST_STEPS = 12_000_000
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Composition(Options):
     )
     documents: int = sampled()
     steps: int | None = exchanges(
-        " (the trial of a size takes a twelfth); off: 200 a person, 3 to 12 million"
+        " (the trial of a size takes a twelfth); off: 200 a person, 4 to 12 million"
     )
     min_users: int = rare()
 
@@ -161,7 +160,7 @@ def _task(inputs: Inputs, options: Composition) -> _Task:
     profiles = inputs.profiles
     sample = refuse_no_sample(inputs.sample)
     people, order = in_order_of_content(profiles, refuse_no_key(inputs.key))
-    swaps = min(max(_LEAST_STEPS, steps_for(len(profiles))), _MOST_STEPS)
+    swaps = min(steps_for(len(profiles)), _MOST_STEPS)
     if options.steps:
         swaps = max(1, options.steps * len(profiles) // inputs.people)
     return _Task(

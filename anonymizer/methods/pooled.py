@@ -114,7 +114,7 @@ class Pooled(Options):
         choices=SWITCH,
     )
     documents: int = sampled()
-    steps: int | None = exchanges("; off: 200 a person, at least 2 million")
+    steps: int | None = exchanges("; off: 200 a person, at least 4 million")
     min_users: int = rare()
 
     def faults_in_parts(self) -> list[str]:

@@ -62,6 +62,7 @@ def likeness(profiles: Profiles, sample: Documents, rng: np.random.Generator) ->
     axes = axes_of(singles, AXES, rng)
     del singles
     vectors = shortened(interests, sampled, axes, UNIT)
+    del interests, sampled  # as large as the profiles
     return Likeness(vectors, nearest_of(vectors, rng))
 
 

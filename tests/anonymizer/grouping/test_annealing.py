@@ -166,7 +166,7 @@ def test_progress_goes_up_to_the_users() -> None:
 
 def test_steps_grow_with_the_users() -> None:
     steps = [steps_for(users) for users in (10, 700, 10_000, 20_000, 100_000)]
-    assert steps == [2_000_000, 2_000_000, 2_000_000, 4_000_000, 20_000_000]
+    assert steps == [4_000_000, 4_000_000, 4_000_000, 4_000_000, 20_000_000]
 
 
 def test_sums_of_large_groups_are_exact() -> None:

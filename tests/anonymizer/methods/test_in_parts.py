@@ -33,7 +33,7 @@ from ..small_world import KEY, drawn_documents, drawn_people, priors, true_share
 P = Fraction(2, 5)
 CHOSEN: dict[str, dict[str, Any]] = {
     "p-linkability": {"p": 0.4, "k": 2, "l": 1.5, "t": 0.9, "augment": "none", "refine": "swap"},
-    "composition": {"p": 0.4, "size": 4, "steps": 6000},
+    "composition": {"p": 0.4, "size": 4, "steps": 12_000},
     "pooled": {"p": 0.4, "steps": 6000},
     "vocabulary-k": {"k": 2, "eps": 0.0},
     "km-anonymity": {"k": 2, "m": 2},
