@@ -15,8 +15,8 @@ from index import manifest as checks
 from index.brief import one_search
 from index.forward import reading
 from index.forward.reading import ARRAYS, Forward
-from loops.loop import uncompiled
 from index.manifest import faults_of, read_manifest, write_manifest
+from loops.loop import uncompiled
 
 STAMPS = ".checked.json"
 
