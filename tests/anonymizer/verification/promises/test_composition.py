@@ -62,10 +62,11 @@ def test_sizes_that_differ_by_more_than_one(tmp_path: Path) -> None:
 
 def test_sizes_that_differ_by_one_where_users_do_not_divide(tmp_path: Path) -> None:
     groups = [["u0", "u1", "u2"], ["u3", "u4", "u5"], ["u6", "u7"]]
-    verdict = judged(composition(PEOPLE, groups, p=1.0, size=2), tmp_path)
-    assert [finding.line for finding in verdict.breaches] == [
-        "8 users must make 4 groups of size=2, but there are 3"
-    ]
+    for size, wanted in ((2, 4), (4, 2)):
+        verdict = judged(composition(PEOPLE, groups, p=1.0, size=size), tmp_path)
+        assert [finding.line for finding in verdict.breaches] == [
+            f"8 users must make {wanted} groups of size={size}, but there are 3"
+        ]
     verdict = judged(composition(PEOPLE, groups, p=1.0), tmp_path)
     assert verdict.holds
     assert "2 members, or 3, as 8 users can't make 3 groups of one size" in str(verdict)
