@@ -33,7 +33,9 @@ PACKAGES = (
     "matplotlib",
 )
 _ROOTS = (
-    *(Path(part.__file__) for part in (anonymizer, index, loops)),
+    Path(anonymizer.__file__),
+    Path(index.__file__),
+    Path(loops.__file__),
     Path(__file__).parents[2],
 )
 
