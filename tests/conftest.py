@@ -30,10 +30,12 @@ settings.load_profile("no clock")
 
 
 @pytest.hookimpl(optionalhook=True)  # pytest -n auto: of pytest-xdist
-def pytest_xdist_auto_num_workers() -> int:
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many workers the cores and the memory allow; 0 is a run without workers."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    workers = min(os.cpu_count() or 1, memory // MEMORY, MOST)
+    # Slow tests wait for processes, so one worker more finds a free core.
+    cores = (os.cpu_count() or 1) + (not config.getoption("--quick"))
+    workers = min(cores, memory // MEMORY, MOST)
     return workers if workers > 1 else 0
 
 
