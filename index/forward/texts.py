@@ -21,7 +21,7 @@ from ..model import Document, Ints, SearchError
 Kept = NDArray[np.bool_]  # of documents, by number
 TEXTS, STARTS = "texts.bin", "texts.npy"
 WAITING = "texts.waiting"
-BLOCK = 1 << 20  # bytes that are copied together
+BLOCK = 1 << 20  # bytes that are written together
 # Characters of a text that lists may read, each a snippet's own number; to change one changes the
 # files, so it needs another format of the index.
 LENGTHS = (5_000, 6_000, 8_000, 10_000)
@@ -75,19 +75,21 @@ class OpeningsWriter:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._starts = array("q", [0])
-        self._file = (folder / WAITING).open("wb")
+        self._block = bytearray()
 
     def add(self, document: Document) -> None:
         """Add the opening of `document`, the one with the next number."""
         name, title, url, pieces = Opening.of(document)
         # NULs can separate texts, as documents are cleaned of them.
         text = "\0".join((name, title, url, *pieces)).encode()
-        self._file.write(text)
+        self._block += text
         self._starts.append(self._starts[-1] + len(text))
+        if len(self._block) >= BLOCK:
+            self._flush()
 
     def write(self, kept: Kept, base: tuple[Openings, Kept] | None) -> None:
         """Write the openings that are `kept`, after those of the `base` that are kept there."""
-        self.close()
+        self._flush()
         waiting, starts = self._folder / WAITING, np.asarray(self._starts)
         sources = [(base[0].folder / TEXTS, base[0].starts, base[1])] if base else []
         lengths = [np.zeros(1, dtype=np.int64)]
@@ -104,9 +106,10 @@ class OpeningsWriter:
         np.save(self._folder / STARTS, np.cumsum(np.concatenate(lengths)))
         waiting.unlink()
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+    def _flush(self) -> None:
+        with (self._folder / WAITING).open("ab") as waiting:
+            waiting.write(self._block)
+        self._block.clear()
 
 
 def _pieces(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
@@ -74,11 +74,10 @@ class ForwardWriter:
         with ExitStack() as stack:
             opened = [stack.enter_context((folder / name).open("wb")) for name in WAITING]
             self._files: list[BinaryIO] = [*opened]
-            # What extends an index without openings has none either.
-            self._openings = None
-            if extends is None or extends.openings:
-                self._openings = stack.enter_context(closing(OpeningsWriter(folder)))
             self._open = stack.pop_all()
+        # What extends an index without openings has none either.
+        bare = extends is not None and extends.openings is None
+        self._openings = None if bare else OpeningsWriter(folder)
 
     def add(self, document: Document) -> None:
         """Count the terms of `document`, the one with the next number, and keep its opening."""

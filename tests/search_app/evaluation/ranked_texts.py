@@ -52,4 +52,6 @@ def forward_of(made: Sequence[str], folder: Path) -> Forward:
     for text in made:
         writer.add(Document("", "", text))
     writer.write()
-    return Forward.open(folder)
+    forward = Forward.open(folder)
+    forward.openings = None  # titles are the shelf's
+    return forward

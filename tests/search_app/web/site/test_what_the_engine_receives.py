@@ -201,4 +201,4 @@ def test_a_device_has_the_engine_told_the_same_whoever_asks(private: Site, more:
     assert told[0] == told[1] == told[2] != []
     assert answers[0] == answers[1] == answers[2]
     names = [name for name, _ in told[0]]
-    assert names == ["pool", "plain", *(["rank"] if more else []), "vectors", "documents"]
+    assert names == ["pool", "plain", *(["rank"] if more else []), "vectors", "openings"]
