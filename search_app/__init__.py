@@ -1,3 +1,3 @@
 """The application: combines the anonymizer and the index behind commands and pages."""
 
-__version__ = "0.11.0"
+__version__ = "0.12.0"
