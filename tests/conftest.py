@@ -53,7 +53,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let a failed test of a browser run once more; the summary names it, so that none hides."""
+    """Run the tests of engines first, and a failed test of a browser once more.
+
+    Engines make their tests wait, so others run meanwhile. The summary names what ran once more.
+    """
+    items.sort(key=lambda item: "engines" not in item.path.parts)
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
