@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import json
 import logging
-import multiprocessing
 import select
 import signal
 import socket
@@ -129,7 +128,7 @@ def serve(
     server.share, server.yields = share, 0.0
     if share:
         server.readable = partial(_may_accept, server, server.readable)
-    with _ended_by(server, signal.SIGTERM, signal.SIGINT) as ended:
+    with _ended_by(server, hurries=share is None) as ended:
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{bound.getsockname()[1]}/")
         while not ended.is_set():
@@ -230,15 +229,16 @@ def _own_addresses(name: str) -> set[str]:
 
 
 @contextmanager
-def _ended_by(server: Any, *signals: signal.Signals) -> Iterator[threading.Event]:
-    """Let `signals` set the event that is given and wake `server`."""
+def _ended_by(server: Any, *, hurries: bool) -> Iterator[threading.Event]:
+    """Let a signal set the event that is given and wake `server`; if it `hurries`, a second ends.
+
+    A worker gets one that was sent to all, and again what its parent got of it.
+    """
     ended = threading.Event()
 
     def end(_signal: int, _frame: FrameType | None) -> None:
-        if ended.is_set():  # a second signal: end without answering the rest
-            if multiprocessing.parent_process() is None:
-                raise KeyboardInterrupt
-            return  # a worker gets one that was sent to all, and again what its parent got of it
+        if ended.is_set() and hurries:
+            raise KeyboardInterrupt  # ends without answering the rest
         ended.set()
         server.pull_trigger()
 
@@ -247,7 +247,7 @@ def _ended_by(server: Any, *signals: signal.Signals) -> Iterator[threading.Event
         yield ended
         return
     before: dict[signal.Signals, Callable[..., Any] | int | None] = {
-        number: signal.signal(number, end) for number in signals
+        number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)
     }
     try:
         yield ended

@@ -297,7 +297,7 @@ def test_releases_are_those_of_one_machine_by_every_method_that_knows_parts(
 ) -> None:
     chosen: dict[str, dict[str, Any]] = {
         "p-linkability": {"p": 0.4, "k": 2, "t": 0.9, "augment": "none", "refine": "swap"},
-        "composition": {"p": 0.4, "size": 4, "steps": 6000},
+        "composition": {"p": 0.4, "size": 4, "steps": 12_000},
         "pooled": {"p": 0.4, "steps": 6000},
         "vocabulary-k": {"k": 2, "eps": 0.0},
         "km-anonymity": {"k": 2, "m": 2},

@@ -74,7 +74,7 @@ def behind_a_proxy(app: Flask, patch: pytest.MonkeyPatch) -> Iterator[Browser]:
     ended, ports = threading.Event(), Queue[int]()
 
     @contextmanager
-    def ended_by(*_: object) -> Iterator[threading.Event]:
+    def ended_by(*_: object, **_named: object) -> Iterator[threading.Event]:
         yield ended
 
     patch.setattr(waitress, "_ended_by", ended_by)  # signals reach the main thread only
