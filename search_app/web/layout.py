@@ -32,7 +32,6 @@ _PAGES = (  # endpoint, name, access modes
 _STATIC = Path(__file__).resolve().parent / "static"
 _FEW = 12  # people who are all offered on each page
 _SECONDS = 600  # that browsers keep a file
-_UNCHANGED = 304  # HTTP's status for a file that the browser has
 _NAMELESS = "device.show"  # its addresses name nobody
 _FOR_ALL = ("about.show",)  # open without signing in
 _OPERATORS = ("admin.show", "experiments.index")  # in private mode for the operator alone
@@ -45,20 +44,19 @@ pages = Blueprint("assets", __name__)
 @pages.get("/static/<path:name>")
 def file(name: str) -> Response:
     """Return the static file `name`; browsers keep it, then ask by its ETag."""
-    response = send_from_directory(_STATIC, name, max_age=_SECONDS, conditional=False)
     # No page is compressed: it holds a query next to what only one person may read, and by the
     # length of many such pages somebody who listens could guess that (BREACH).
-    if request.accept_encodings["gzip"]:
+    compressed = bool(request.accept_encodings["gzip"]) and "Range" not in request.headers
+    response = send_from_directory(_STATIC, name, max_age=_SECONDS, conditional=not compressed)
+    if compressed:
         etag = response.get_etag()[0] or ""
         response.close()
         response.direct_passthrough = False
         response.set_data(_compressed(name, etag))
         response.content_encoding = "gzip"
         response.set_etag(f"{etag}-gzip")
+        response.make_conditional(request)
     response.vary.add("Accept-Encoding")
-    response.make_conditional(request)
-    if response.status_code == _UNCHANGED:
-        response.close()  # nothing reads the file to its end
     return response
 
 
