@@ -32,6 +32,7 @@ _PAGES = (  # endpoint, name, access modes
 _STATIC = Path(__file__).resolve().parent / "static"
 _FEW = 12  # people who are all offered on each page
 _SECONDS = 600  # that browsers keep a file
+_UNCHANGED = 304  # HTTP's status for a file that the browser has
 _NAMELESS = "device.show"  # its addresses name nobody
 _FOR_ALL = ("about.show",)  # open without signing in
 _OPERATORS = ("admin.show", "experiments.index")  # in private mode for the operator alone
@@ -57,6 +58,8 @@ def file(name: str) -> Response:
         response.set_etag(f"{etag}-gzip")
         response.make_conditional(request)
     response.vary.add("Accept-Encoding")
+    if response.status_code == _UNCHANGED:
+        response.close()  # nothing reads the file to its end
     return response
 
 
