@@ -170,7 +170,7 @@ class PrecisionLog:
 
     def __init__(self, place: Place):
         self.repeats = Repeats()
-        self._adding = threading.Lock()
+        self._adding, self._counting = threading.Lock(), threading.Lock()
         # By the number of a search; apart from this object, which SQLite would keep alive.
         self._counted = SimpleNamespace(people={})
         with opening(place, _SCHEMA.remedy):
@@ -260,12 +260,13 @@ class PrecisionLog:
 
     def ask_whole(self, question: str, values: _Values = NO_VALUES) -> list[Any]:
         """Return the rows of `question`, a SELECT that may read the whole log."""
-        if _PERSON in question:
-            self._counted.people = known = self.repeats.numbers()
-            if not self._knows:
-                values = {**values, "known": json.dumps(known)}
-                question = question.replace(_PERSON, _KNOWN)
-        return self._counter.ask(question, values)
+        with self._counting:  # people have other numbers next time
+            if _PERSON in question:
+                self._counted.people = known = self.repeats.numbers()
+                if not self._knows:
+                    values = {**values, "known": json.dumps(known)}
+                    question = question.replace(_PERSON, _KNOWN)
+            return self._counter.ask(question, values)
 
     def rows(self) -> Iterator[_Values]:
         """Yield all rows, oldest first; they are read a thousand at a time."""

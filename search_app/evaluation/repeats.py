@@ -16,7 +16,8 @@ from hashlib import blake2b
 KEPT = 20_000  # searches, about 12 MB; the one that was logged longest ago is dropped first
 _BYTES = 16  # of a hash
 Served = frozenset[tuple[str, str]]  # mode and release
-_NEW: tuple[int | None, Served] = (None, frozenset())
+_Logged = tuple[tuple[int, ...], Served]  # the numbers of a search, and what served it
+_NEW: _Logged = ((), frozenset())
 
 
 class Repeats:
@@ -26,7 +27,7 @@ class Repeats:
         self._lock = threading.Lock()
         self._key = secrets.token_bytes(32)
         self._kept = kept
-        self._logged: OrderedDict[tuple[bytes, bytes], tuple[int | None, Served]] = OrderedDict()
+        self._logged: OrderedDict[tuple[bytes, bytes], _Logged] = OrderedDict()
         self._people: dict[int, bytes] = {}  # by the number of a search
 
     def __len__(self) -> int:
@@ -39,29 +40,31 @@ class Repeats:
         """
         place = self._place(user, search)
         with self._lock:
-            number, known = self._logged.get(place, _NEW)
+            numbers, known = self._logged.get(place, _NEW)
             if served - known:
-                self._logged[place] = number, known | served
+                self._logged[place] = numbers, known | served
                 self._logged.move_to_end(place)
             while len(self._logged) > self._kept:
                 self._drop(next(iter(self._logged)))
-            return number, served - known
+            return next(iter(numbers), None), served - known
 
     def note(self, user: str, search: object, number: int) -> None:
         """Keep in mind that the log has the `search` by `user` as `number`."""
         place = self._place(user, search)
         with self._lock:
             if place in self._logged:  # unless the person was forgotten meanwhile
-                self._logged[place] = number, self._logged[place][1]
+                numbers, known = self._logged[place]
+                # There are several if workers log the same search in other modes at once.
+                self._logged[place] = (*dict.fromkeys((*numbers, number)),), known
                 self._people[number] = place[0]
 
     def release(self, user: str, search: object, served: Served) -> None:
         """Take back that the `search` by `user` was claimed as `served`."""
         place = self._place(user, search)
         with self._lock:
-            number, known = self._logged.get(place, _NEW)
+            numbers, known = self._logged.get(place, _NEW)
             if known - served:
-                self._logged[place] = number, known - served
+                self._logged[place] = numbers, known - served
             elif place in self._logged:
                 self._drop(place)
 
@@ -87,8 +90,7 @@ class Repeats:
                 self._drop(place)
 
     def _drop(self, place: tuple[bytes, bytes]) -> None:
-        number, _ = self._logged.pop(place)
-        if number is not None:
+        for number in self._logged.pop(place)[0]:
             self._people.pop(number, None)
 
     def _place(self, user: str, search: object) -> tuple[bytes, bytes]:

@@ -37,7 +37,8 @@ def answer_calls(parts: Mapping[str, Any], line: Connection) -> None:
     """Call methods of `parts` for the worker at the other end of `line`, in a thread."""
 
     def run() -> None:
-        with line, suppress(EOFError, ConnectionError):
+        # Of who was killed within a call, half a message may come.
+        with line, suppress(EOFError, OSError):
             while True:
                 # No name keeps a call here, as the next one may come much later.
                 line.send(_done(parts, *line.recv()))

@@ -180,8 +180,8 @@ class Crew:
         """Start the worker `number` again, which has ended, unless it ends all the time."""
         worker = self._workers.pop(number)
         self._plan.loads[number - 1] = _MANY
+        # Its orders are closed once nobody uses them: `everywhere` may wait for an answer.
         worker.process.join()
-        worker.orders.close()
         if self._fault:
             raise self._fault
         now, how = time.monotonic(), f"Worker {number} ended ({worker.process.exitcode})"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request, send_from_directory
+from werkzeug.security import safe_join
 
 from ..settings import ACCESS, DEMO, PLAIN, PRIVATE
 from .parameters import POOL, Parameter
@@ -66,7 +67,8 @@ def file(name: str) -> Response:
 @lru_cache(maxsize=100)
 def _compressed(name: str, _etag: str) -> bytes:
     """Return the static file `name`, compressed once as long as it has the same ETag."""
-    return gzip.compress((_STATIC / name).read_bytes(), mtime=0)
+    # Flask finds a file by its whole path, whatever folders the name goes through.
+    return gzip.compress(Path(safe_join(str(_STATIC), name) or "").read_bytes(), mtime=0)
 
 
 class Link(NamedTuple):

@@ -270,8 +270,10 @@ def grown_of(store: PeopleStore, user: str) -> Mapping[str, int]:
 def this_site() -> Site:
     """Return the site of the current request, the same from its beginning to its end."""
     if "site" not in g:
-        g.site = site = cast(Live, current_app.extensions[KEY]).borrow()
-        g.generation = site.transcripts.generation
+        live = cast(Live, current_app.extensions[KEY])
+        # Read first: what is dropped once a site is borrowed may still be in that site.
+        g.generation = live.now.transcripts.generation
+        g.site = live.borrow()
     return cast(Site, g.site)
 
 

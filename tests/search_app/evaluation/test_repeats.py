@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,6 +137,39 @@ def test_it_counts_as_a_list_of_all_that_was_asked_does(steps: list[tuple], kept
     for one, user in known.items():
         same = {other for other in people if people[other] == people[one]}
         assert same == {other for other in known if known[other] == user}
+
+
+def test_workers_that_log_a_search_at_once_leave_nothing_of_who_is_forgotten() -> None:
+    """Neither knows yet that the other one logs it in another mode."""
+    repeats = Repeats()
+    for mode in ("own", "group"):
+        assert repeats.claim("ada", "java", frozenset({(mode, "r")}))[0] is None
+    for number in (1, 2):
+        repeats.note("ada", "java", number)
+    assert repeats.numbers() == {1: -1, 2: -1}
+    repeats.forget("ada")
+    assert repeats.numbers() == {}
+
+
+def test_two_counts_at_once_number_people_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The numbers of people differ from count to count, so none may change within one."""
+    log = logged([("ada", 0.4), ("bo", 0.6)])
+    answers, counts = log._counter.ask, list[threading.Thread]()
+
+    def ask(question: str, values: Mapping[str, Any]) -> list[Any]:
+        before = log._counted.people
+        if not counts:
+            counts.append(threading.Thread(target=log.summary))
+            counts[0].start()
+            counts[0].join(0.1)
+        assert log._counted.people is before
+        return answers(question, values)
+
+    monkeypatch.setattr(log._counter, "ask", ask)
+    assert {mean.people for mean in log.summary()} == {2}
+    counts[0].join()
 
 
 def interval(values: Values) -> tuple[float, float] | None:

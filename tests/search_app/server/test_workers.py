@@ -195,6 +195,16 @@ def test_shared_limits_are_one_and_faults_come_back() -> None:
         line.close()
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("sent", [b"", b"\0\0", b"\0\0\xff\xffhalf"])
+def test_who_is_killed_within_a_call_only_ends_its_line(sent: bytes) -> None:
+    line, theirs = Pipe()
+    answer_calls({}, line)
+    os.write(theirs.fileno(), sent)
+    theirs.close()
+    until(lambda: line.closed)
+
+
 def test_a_limit_counts_whichever_worker_answers(server: Server, codes: dict[str, str]) -> None:
     one, other = server.workers()
     right = codes[PEOPLE[5]]

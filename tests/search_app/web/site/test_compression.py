@@ -43,6 +43,13 @@ def test_without_gzip_or_file_nothing_is_compressed(client: FlaskClient) -> None
         assert client.get(f"/static/{name}", headers=GZIP).status_code == 404
 
 
+def test_a_way_through_folders_that_are_not_there_leads_to_the_same_file(
+    client: FlaskClient,
+) -> None:
+    there, here = (answer(client, f"/static/{way}style.css", GZIP) for way in ("", "no//../"))
+    assert (here.status_code, here.data) == (200, there.data)
+
+
 @pytest.mark.parametrize("path", ["/", "/?q=java&user=1001", "/compare?q=java", "/me?user=1001"])
 def test_no_page_is_compressed(client: FlaskClient, path: str) -> None:
     page = answer(client, path, GZIP)

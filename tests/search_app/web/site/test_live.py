@@ -67,6 +67,24 @@ def test_a_site_stops_while_it_is_used_and_its_files_close_once(site: Site, clos
     assert (live.close_unused(), closed) == (1, ["first"])
 
 
+def test_nothing_is_noted_of_a_site_that_was_replaced_as_soon_as_it_was_borrowed(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = Live(site)
+    client, borrow = create_app(live).test_client(), live.borrow
+    client.get("/?q=java&user=1001")
+    assert site.transcripts.of("1001").keys() == {"none", "own", "group"}
+
+    def borrow_just_before_an_update() -> Site:
+        borrowed = borrow()
+        live.switch(replace(site))
+        return borrowed
+
+    monkeypatch.setattr(live, "borrow", borrow_just_before_an_update)
+    client.get("/?q=java&user=1001")
+    assert site.transcripts.of("1001") == {}
+
+
 def test_a_request_keeps_its_site_to_its_end(
     site: Site, closed: Closed, index: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
