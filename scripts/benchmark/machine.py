@@ -26,9 +26,8 @@ class Spent(NamedTuple):
         """Return what was spent since `earlier`."""
         others = None
         if self.others is not None and earlier.others is not None:
-            others = round(
-                max(0.0, self.others - earlier.others), 1
-            )  # the two clocks differ a little
+            # The two clocks differ a little.
+            others = round(max(0.0, self.others - earlier.others), 1)
         return Spent(
             round(self.seconds - earlier.seconds, 1),
             round(self.computing - earlier.computing, 1),
