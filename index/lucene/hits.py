@@ -62,8 +62,6 @@ def counting(reader: Any, field: str) -> Any:
 
 def ids_of(values: Any, rows: Sequence[int]) -> list[str]:
     """Return the id of each of `rows`, which must ascend, from the binary `values` of the index."""
-    if is_one_search():
-        return [(values.advanceExact(row), values.binaryValue().utf8ToString())[1] for row in rows]
     return list(_reading_ids().apply(values, java(ROWS).wrap(list(rows))))
 
 
@@ -88,14 +86,7 @@ class Records:
     """The stored texts of one field, read for any number of rows in one call."""
 
     def __init__(self, searcher: Any, field: str) -> None:
-        self._rows = java(ROWS)
-        if is_one_search():
-            texts = searcher.storedFields()
-            self._read = _OneByOne(
-                lambda rows: [texts.document(row).get(field) for row in rows.array()]
-            )
-            return
-        do = handles()
+        do, self._rows = handles(), java(ROWS)
         stored = method(SEARCHER, "storedFields", f"()L{_path(STORED)};")
         read = method(STORED, "document", f"(I)L{_path(DOCUMENT)};")
         text = method(DOCUMENT, "get", "(Ljava/lang/String;)Ljava/lang/String;")
