@@ -6,9 +6,10 @@ longer than one search, which asks for its hits one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 from ..brief import is_one_search
 from . import jvm
@@ -31,16 +32,10 @@ OF_TWO = "java.util.function.BiFunction"
 CALLABLE = "java.util.concurrent.Callable"
 
 
-class _OneByOne(NamedTuple):
-    """What stands for a Java function."""
-
-    apply: Callable[[Any], Any]
-
-
 def column(field: str, box: str) -> Any:
     """Return the Java function `top -> [hit.field for hit in top.scoreDocs]`; `box` is its type."""
     if is_one_search():
-        return _OneByOne(lambda top: [getattr(hit, field) for hit in top.scoreDocs])
+        return SimpleNamespace(apply=lambda top: [getattr(hit, field) for hit in top.scoreDocs])
     do, hits = handles(), class_of(f"[L{SCORE_DOC};")
     getter = lookup().findGetter(class_of(SCORE_DOC), field, java(f"java.lang.{box}").TYPE)
     value = do.filterReturnValue(do.arrayElementGetter(hits), getter)
