@@ -133,7 +133,7 @@ def test_shares_of_nothing_are_nothing(tmp_path: Path) -> None:
 
 
 def test_shares_of_one_profile_leave_nothing_for_the_next(tmp_path: Path) -> None:
-    forward = forward_of(["a b", "b c"], tmp_path)
+    forward = forward_of(["b a a", "a a b"], tmp_path)
     before = shares(forward, [0, 1], {"b": 2.0}, "tfidf")
     shares(forward, [0, 1], {"a": 1.0}, "tfidf")
     assert shares(forward, [0, 1], {"b": 2.0}, "tfidf") == before
