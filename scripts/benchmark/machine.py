@@ -75,10 +75,3 @@ def busy(spent: Spent, load: Load) -> str:
     if spent.others < SHARE * all_cores * seconds:
         return ""
     return f"others kept {spent.others / seconds:.1f} of {all_cores} cores busy"
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
