@@ -36,13 +36,12 @@ def main() -> None:
     workspace = Workspace(given.workspace)
     user = coffee_lover(workspace)
     with served(workspace) as server, sync_playwright() as playwright:
+        address = f"http://127.0.0.1:{server.port}"
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         for name, path in PICTURES.items():
-            page.goto(
-                f"http://127.0.0.1:{server.port}/?q=java&user={user}"
-            )  # /me shows the last search
-            page.goto(f"http://127.0.0.1:{server.port}{path.format(query='java', user=user)}")
+            page.goto(f"{address}/?q=java&user={user}")  # /me shows the last search
+            page.goto(f"{address}{path.format(query='java', user=user)}")
             picture = page.screenshot(path=given.output / name)
             print(json.dumps({"picture": str(given.output / name), "bytes": len(picture)}))
             if len(picture) > LARGEST:

@@ -58,7 +58,7 @@ def finish(work: Callable[[], int]) -> NoReturn:
         say(f"veilsearch: {line}")
         code = 2
     # Python would look for garbage among all that is loaded, just before it ends.
-    gc.freeze()
+    atexit.register(gc.freeze)
     # From here on Ctrl-C would only make Python print a traceback: the work is done.
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     raise SystemExit(code)

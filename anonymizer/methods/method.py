@@ -61,7 +61,7 @@ class Inputs:
     log: QueryLog | None = field(default=None, repr=False)  # what the profiles were made from
     on_pass: OnPass = unheard  # called at the end of each pass of a method that has passes
     # What a method keeps for the next release, if that is of the same inputs; None: nothing.
-    kept: dict[str, Any] | None = field(default=None, repr=False)
+    kept: dict[Any, Any] | None = field(default=None, repr=False)
     everybody: Crowd | None = None  # if the profiles are a part of it; None: they are all
 
     @cached_property

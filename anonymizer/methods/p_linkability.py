@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -192,13 +192,13 @@ def _vectors(inputs: Inputs, options: PLinkability) -> csr_matrix | Floats:
             return unit_rows(_augmented(inputs, options))
         # The same for each seed and p, so an experiment makes them once for all of these.
         how = options.augment, options.a, options.combine, options.sense, options.neighbours
-        of = inputs.kept.get("vectors", (None, None, None))[:3]
-        if of[0] is not profiles or of[1] is not inputs.links or of[2] != how:
+        made_of = id(profiles), id(inputs.links), how
+        if made_of not in inputs.kept:
             inputs.kept.clear()  # no two are in memory
+            # An id means one object only as long as that is kept.
             vectors = unit_rows(_augmented(inputs, options))
-            inputs.kept["vectors"] = profiles, inputs.links, how, vectors
-        kept: csr_matrix = inputs.kept["vectors"][3]
-        return kept
+            inputs.kept[made_of] = vectors, profiles, inputs.links
+        return cast(csr_matrix, inputs.kept[made_of][0])
     if sample is None:
         raise BadParameter("similarity=documents needs a sample of an index's documents")
     size = sample.vectors.shape[0]

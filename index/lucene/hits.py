@@ -6,9 +6,10 @@ longer than one search, which asks for its hits one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 from ..brief import is_one_search
 from . import jvm
@@ -31,16 +32,10 @@ OF_TWO = "java.util.function.BiFunction"
 CALLABLE = "java.util.concurrent.Callable"
 
 
-class _OneByOne(NamedTuple):
-    """What stands for a Java function."""
-
-    apply: Callable[[Any], Any]
-
-
 def column(field: str, box: str) -> Any:
     """Return the Java function `top -> [hit.field for hit in top.scoreDocs]`; `box` is its type."""
     if is_one_search():
-        return _OneByOne(lambda top: [getattr(hit, field) for hit in top.scoreDocs])
+        return SimpleNamespace(apply=lambda top: [getattr(hit, field) for hit in top.scoreDocs])
     do, hits = handles(), class_of(f"[L{SCORE_DOC};")
     getter = lookup().findGetter(class_of(SCORE_DOC), field, java(f"java.lang.{box}").TYPE)
     value = do.filterReturnValue(do.arrayElementGetter(hits), getter)
@@ -62,8 +57,6 @@ def counting(reader: Any, field: str) -> Any:
 
 def ids_of(values: Any, rows: Sequence[int]) -> list[str]:
     """Return the id of each of `rows`, which must ascend, from the binary `values` of the index."""
-    if is_one_search():
-        return [(values.advanceExact(row), values.binaryValue().utf8ToString())[1] for row in rows]
     return list(_reading_ids().apply(values, java(ROWS).wrap(list(rows))))
 
 
@@ -88,14 +81,7 @@ class Records:
     """The stored texts of one field, read for any number of rows in one call."""
 
     def __init__(self, searcher: Any, field: str) -> None:
-        self._rows = java(ROWS)
-        if is_one_search():
-            texts = searcher.storedFields()
-            self._read = _OneByOne(
-                lambda rows: [texts.document(row).get(field) for row in rows.array()]
-            )
-            return
-        do = handles()
+        do, self._rows = handles(), java(ROWS)
         stored = method(SEARCHER, "storedFields", f"()L{_path(STORED)};")
         read = method(STORED, "document", f"(I)L{_path(DOCUMENT)};")
         text = method(DOCUMENT, "get", "(Ljava/lang/String;)Ljava/lang/String;")

@@ -11,7 +11,7 @@ from search_app.cli import Parser, finish
 from search_app.errors import UsageError
 from search_app.verbs.bench import add_arguments
 
-from .bars import BARS
+from .bars import RATIOS
 from .plan import FULL, LOAD, Plan
 
 
@@ -40,10 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
     from . import page, report, suite
 
     steps = suite.steps_of(plan)
-    if unknown := [name for name in plan.only if name not in {*steps, *_ratios()}]:
+    if unknown := [name for name in plan.only if name not in {*steps, *RATIOS}]:
         raise UsageError(
             f"--only: no bar or step {', '.join(unknown)}; there are: "
-            f"{', '.join([*_ratios(), *suite.STEPS])}"
+            f"{', '.join([*RATIOS, *suite.STEPS])}"
         )
     if not steps:
         raise UsageError(f"--only {arguments.only}: these take minutes; add --full or --load")
@@ -66,11 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
         for line in report.lines(outcomes):
             console.show(line)
     return 0
-
-
-def _ratios() -> list[str]:
-    """Return the numbers of all bars."""
-    return list(dict.fromkeys(bar.ratio for bar in BARS.values()))
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan:

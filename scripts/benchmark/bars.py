@@ -7,9 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 OK, MISSED, NOT_MEASURED = "ok", "MISSED", "not measured"
-TOO_BUSY = (
-    "too busy to judge"  # the bar is missed, and other programs kept the machine busy meanwhile
-)
+TOO_BUSY = "too busy to judge"  # missed, while other programs kept the machine busy
 VERDICTS = (OK, MISSED, TOO_BUSY, NOT_MEASURED)
 
 

@@ -26,9 +26,8 @@ class Spent(NamedTuple):
         """Return what was spent since `earlier`."""
         others = None
         if self.others is not None and earlier.others is not None:
-            others = round(
-                max(0.0, self.others - earlier.others), 1
-            )  # the two clocks differ a little
+            # The two clocks differ a little.
+            others = round(max(0.0, self.others - earlier.others), 1)
         return Spent(
             round(self.seconds - earlier.seconds, 1),
             round(self.computing - earlier.computing, 1),
@@ -76,10 +75,3 @@ def busy(spent: Spent, load: Load) -> str:
     if spent.others < SHARE * all_cores * seconds:
         return ""
     return f"others kept {spent.others / seconds:.1f} of {all_cores} cores busy"
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

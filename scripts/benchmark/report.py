@@ -13,10 +13,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from anonymizer.compiled import cores
 from search_app import __version__
 
 from .bars import MISSED, OK, VERDICTS, Finding, shown
-from .machine import cores
 from .processes import ROOT
 from .suite import Outcome
 

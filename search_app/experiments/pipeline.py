@@ -116,7 +116,7 @@ class World:
     # In seconds. No row depends on it.
     clock: Callable[[], float] = lambda: 0.0
     blocks: dict[tuple[object, ...], list[Block]] = field(default_factory=dict)
-    kept: dict[str, Any] = field(default_factory=dict)  # by methods, from release to release
+    kept: dict[Any, Any] = field(default_factory=dict)  # by methods, from release to release
     _golds: dict[tuple[str, str], Gold] = field(default_factory=dict)
     _patterns: dict[tuple[str, int], list[TermSet]] = field(default_factory=dict)
 

@@ -1,7 +1,7 @@
 """Compiling loops ahead of time, in a process of its own [I/O].
 
-anonymizer/compiled.py keeps the machine code, so this happens once for each version. It takes half
-a minute, in which the demo's first build makes its index.
+`loops` keeps the machine code, so this happens once for each version. It takes half a minute, in
+which the demo's first build makes its index.
 """
 
 from __future__ import annotations

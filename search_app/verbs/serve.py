@@ -10,15 +10,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from .. import console
 from ..errors import UsageError
 from ..settings import ACCESS, PRIVATE, Settings
 from .arguments import add_admission, add_place, with_admission
-
-if TYPE_CHECKING:
-    from ..server.opening import Serving
 
 STUDY = "study"
 MOST_WORKERS = 64
@@ -60,33 +56,24 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.mode == STUDY:
         return _serve_study(arguments, settings)
     settings, loopback = with_admission(settings, arguments), is_loopback(arguments.host)
+    place = arguments.host, arguments.port
     with _leaving_on_sigterm():
         with loading():
+            from ..server.following import serve_live
             from ..server.opening import Serving
+            from ..web import Live
 
             serving = Serving(settings, console.say, loopback=loopback)
             if serving.check() == PRIVATE and not (loopback or settings.https):
                 console.say(UNPROTECTED)
-        _serve_site(serving, arguments, loopback)
+            live = Live(serving.open()) if arguments.workers == 1 else None
+        if live is not None:
+            serve_live(serving, live, *place)
+        else:
+            from ..server.workers import serve_workers
+
+            serve_workers(settings, *place, arguments.workers, loopback=loopback)
     return 0
-
-
-def _serve_site(serving: Serving, arguments: argparse.Namespace, loopback: bool) -> None:
-    """Serve the site of `serving` in this process, or by the workers that `arguments` name."""
-    from index.brief import loading
-
-    if arguments.workers > 1:
-        from ..server.workers import serve_workers
-
-        place = arguments.host, arguments.port
-        serve_workers(serving.settings, *place, arguments.workers, loopback=loopback)
-        return
-    with loading():
-        from ..server.following import serve_live
-        from ..web import Live
-
-        live = Live(serving.open())
-    serve_live(serving, live, arguments.host, arguments.port)
 
 
 def _serve_study(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -15,6 +15,7 @@ import pytest
 from index import manifest as manifests
 from index.build import build_index, update_index
 from index.forward.writing import ForwardWriter
+from index.lucene.blocks import BlockWriter
 from index.lucene.jvm import start
 from index.manifest import read_manifest
 from index.model import Account, Document, SearchError
@@ -58,7 +59,12 @@ def test_the_settings_of_the_build_hold_when_opened(toys: list[Document], tmp_pa
         assert (len(found), len(set(found))) == (4, scores)
 
 
-def test_of_duplicates_the_last_one_wins(tmp_path: Path) -> None:
+@pytest.mark.parametrize("together", [1, BlockWriter.most])
+def test_of_duplicates_the_last_one_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    """Also where each document is a block of its own, so that a duplicate is in another one."""
+    monkeypatch.setattr(BlockWriter, "most", together)
     account = Account()
     documents = [Document(name, "", f"{name} text{n}") for n, name in enumerate("abacab")]
     made = build_index(documents, Counter(str.split), tmp_path / "index", account=account)

@@ -55,7 +55,7 @@ BAR_OF = {
 
 def measure(plan: Plan, place: Place) -> Measured:
     """Time the bars' cases on as much of the log as `plan` says."""
-    profiles = made(place.kept, plan.deleted, ".npz")
+    profiles = made(place.kept, plan.deleted)
     runs: dict[Case, dict[str, Any]] = {}
     for algorithm in dict.fromkeys(case.algorithm for case in BAR_OF.values()):
         cases = [case for case in BAR_OF.values() if case.algorithm == algorithm]
@@ -70,9 +70,9 @@ def measure(plan: Plan, place: Place) -> Measured:
     )
 
 
-def made(folder: Path, share: float, suffix: str) -> Path:
-    """Return the log, or by `suffix` its profiles, written unless `folder` has it."""
-    path = folder / f"altavista-{share:g}{suffix}"
+def made(folder: Path, share: float) -> Path:
+    """Return the profiles of a `share` of the log, written unless `folder` has them."""
+    path = folder / f"altavista-{share:g}.npz"
     if not path.exists():
         part = path.with_name(f"part-{path.name}")
         command = [sys.executable, "-m", "scripts.benchmark.inputs.altavista"]

@@ -27,6 +27,7 @@ from .starting import demo_of
 
 FEW = 3  # rounds at most, as each command takes seconds
 WARM_UP = 200  # people in the first runs, which compile what each machine compiles once
+FEWEST = "720"  # people: those of the demo
 PROFILED = ("--size", "150", "--users", "720")  # as the demo's
 
 
@@ -62,47 +63,39 @@ SHARES = (POOLED, COMPOSITION)  # the methods of R14
 
 def measure_demo(plan: Plan, place: Place) -> Measured:
     """Measure each method, `verify`, and what reads a log, with the people of the demo."""
-    demo, rounds = demo_of(plan, place), min(plan.rounds, FEW)
+    demo, rounds = warmed_up(plan, place), min(plan.rounds, FEW)
     profiles, log = demo.find("profiles"), demo.root / "town.tsv"
-    warm_up(demo, place)
     commands, faults = of_people(demo, profiles, WAYS, place, rounds)
     commands |= tried(faults, "log", lambda: of_log(log, place, PROFILED))
     commands |= tried(faults, VERIFY, lambda: verified(demo, profiles, place, rounds))
-    found = {f"{name} 720": (commands.get(name), "method alone") for name in SHARES}
-    return figures({**found, "vocabulary": (commands.get(VOCABULARY), "seconds")}, commands, faults)
+    return figures(FEWEST, commands, faults)
 
 
 def measure_made_up(plan: Plan, place: Place) -> Measured:
     """Measure what is quick enough for as many made-up people as `plan` says."""
-    demo, rounds = demo_of(plan, place), min(plan.rounds, FEW)
+    demo, rounds = warmed_up(plan, place), min(plan.rounds, FEW)
     profiles = made_up(place.kept, demo.find("profiles"), plan.made_up)
-    warm_up(demo, place)
     quick = {name: way for name, way in WAYS.items() if not way.few}
     commands, faults = of_people(demo, profiles, quick, place)
     log = invented_log(place.kept, plan.made_up)
     commands |= tried(faults, "log", lambda: of_log(log, place))
     commands |= tried(faults, VERIFY, lambda: verified(demo, profiles, place, rounds))
-    found = {f"{name} 20,000": (commands.get(name), "method alone") for name in SHARES}
-    return figures(found, commands, faults, "verify 20,000")
+    return figures("20,000", commands, faults)
 
 
 def measure_many(plan: Plan, place: Place) -> Measured:
     """Measure the methods of R14 with the most people of `plan`."""
-    demo = demo_of(plan, place)
-    warm_up(demo, place)
+    demo = warmed_up(plan, place)
     profiles = made_up(place.kept, demo.find("profiles"), plan.many)
     ways = {name: WAYS[name] for name in SHARES}
-    commands, faults = of_people(demo, profiles, ways, place)
-    found = {f"{name} 100,000": (commands.get(name), "method alone") for name in SHARES}
-    return figures(found, commands, faults, "")
+    return figures("100,000", *of_people(demo, profiles, ways, place))
 
 
 def measure_slow(plan: Plan, place: Place) -> Measured:
     """Measure the methods that take minutes with the made-up people of `plan`; no bar has them."""
-    demo = demo_of(plan, place)
-    warm_up(demo, place)
+    demo = warmed_up(plan, place)
     profiles = made_up(place.kept, demo.find("profiles"), plan.made_up)
-    return figures({}, *of_people(demo, profiles, SLOW, place), "")
+    return figures("", *of_people(demo, profiles, SLOW, place))
 
 
 def of_people(
@@ -128,21 +121,18 @@ def tried(faults: dict[str, str], name: str, work: Callable[[], dict[str, Any]])
         return {}
 
 
-def figures(
-    found: Mapping[str, tuple[dict[str, Any] | None, str]],
-    commands: dict[str, Any],
-    faults: dict[str, str],
-    judged: str = "verify 720",
-) -> Measured:
-    """Return the figures `found` and of the bar `judged`, with all `commands` and `faults`."""
-    runs = {name: (run, key) for name, (run, key) in found.items() if run}
-    values = {name: float(run[key]) for name, (run, key) in runs.items()}
-    calls = {name: int(run["calls"]) for name, (run, _) in runs.items()}
-    if judged and VERIFY in commands:
-        values[judged] = float(commands[VERIFY]["seconds"] / commands[PLAIN]["seconds"])
-        calls[judged] = int(commands[VERIFY]["calls"])
+def figures(people: str, commands: dict[str, Any], faults: dict[str, str]) -> Measured:
+    """Return the bars' figures of so many `people`, with all `commands` and `faults`."""
+    runs = {name: commands[name] for name in SHARES if name in commands}
+    known = {f"{name} {people}": (run, run["method alone"]) for name, run in runs.items()}
+    if people == FEWEST and VOCABULARY in commands:
+        known["vocabulary"] = commands[VOCABULARY], commands[VOCABULARY]["seconds"]
+    if VERIFY in commands:
+        ratio = commands[VERIFY]["seconds"] / commands[PLAIN]["seconds"]
+        known[f"{VERIFY} {people}"] = commands[VERIFY], ratio
     facts = {"commands": commands, **({"faults": faults} if faults else {})}
-    return Measured(values, facts, calls=calls)
+    calls = {name: int(run["calls"]) for name, (run, _) in known.items()}
+    return Measured({name: float(value) for name, (_, value) in known.items()}, facts, calls=calls)
 
 
 def measure_experiment(plan: Plan, place: Place) -> Measured:
@@ -152,11 +142,13 @@ def measure_experiment(plan: Plan, place: Place) -> Measured:
     return Measured(facts={"commands": {"experiment zhu-xiong": medians([run])}})
 
 
-def warm_up(demo: Workspace, place: Place) -> None:
-    """Run each method once in a run on few people, so that what is measured compiles nothing."""
+def warmed_up(plan: Plan, place: Place) -> Workspace:
+    """Return the demo of `plan`; each method has run there once, so nothing is compiled later."""
+    demo = demo_of(plan, place)
     if not any(place.temporary.glob("people-*")):
         few = made_up(place.temporary, demo.find("profiles"), WARM_UP)
         of_people(demo, few, WAYS, place)
+    return demo
 
 
 def released(

@@ -1,12 +1,12 @@
-"""Write an invented log, or its profiles, with the marginals of Burghardt et al.'s AltaVista log.
+"""Write profiles of an invented log with the marginals of Burghardt et al.'s AltaVista log.
 
-usage: python -m scripts.benchmark.inputs.altavista -o PROFILES.npz|LOG.tsv [--share 0.1]
+usage: python -m scripts.benchmark.inputs.altavista -o PROFILES.npz [--share 0.1]
 
 It holds nothing of a real log. It has exactly the numbers of users, queries, distinct terms and
 occurrences of terms in the paper's section 5.1, and its longest history (5.2), or a share of these.
 Numbers of terms per user are heavy-tailed (median about 6). Words follow Zipf's law; more than half
-of them belong to one user; some come from a topic of the user, some are repeated. The log is of one
-day and without robots. No query repeats the one before it, so that none is folded away.
+of them belong to one user; some come from a topic of the user, some are repeated. No query repeats
+the one before it, as a log that is read would be folded.
 """
 
 from __future__ import annotations
@@ -23,16 +23,13 @@ from anonymizer.arrays import Floats, Ints
 from anonymizer.model import Profiles
 from anonymizer.storage.profiles import write_profiles
 
-from .aol import invented_words, joined
+from .aol import invented_words
 
-DAY, SECONDS = "2002-09-08", 86_400
 SPREAD = 1.3  # of the logarithm of a user's number of terms: mean 15, median 6
 HEAD, STEEP = 30, 1.4  # a word's weight is (rank + HEAD) ** -STEEP
 AGAIN, OWN_TOPIC = 0.35, 0.35  # shares of words
 TOPIC_WORDS, USERS_A_TOPIC = 100, 180
 LONGEST_REPEATS = 3  # one word in 3 of the longest history is repeated
-THINKING, MOST_THINKING = 60, 150  # seconds between queries
-SITTING, PAUSE = 90, 2_400  # queries before a user pauses, and the seconds of the pause
 
 
 class Shape(NamedTuple):
@@ -67,19 +64,14 @@ class Log(NamedTuple):
 
 
 def main() -> None:
-    """Write the log or its profiles."""
+    """Write the profiles."""
     parser = argparse.ArgumentParser(description=__doc__, usage=(__doc__ or "").split("\n")[2][7:])
     parser.add_argument("--share", type=float, default=1.0, help="of users, queries and words")
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
     if not 0.001 <= given.share <= 1:
         parser.error(f"--share {given.share} must be from 0.001 to 1")
-    log = draw_log(WHOLE.part(given.share), given.seed)
-    if given.output.suffix in (".npz", ".jsonl"):
-        write_profiles(profiles_of(log), given.output)
-    else:
-        write_log(log, given.output, given.seed)
+    write_profiles(altavista_profiles(given.share), given.output)
 
 
 def altavista_profiles(share: float = 1.0, seed: int = 0) -> Profiles:
@@ -216,44 +208,8 @@ def profiles_of(log: Log) -> Profiles:
     user, term = np.divmod(cells, shape.terms)
     ends = np.searchsorted(user, np.arange(shape.users + 1))
     matrix = csr_matrix((counts, term, ends), shape=(shape.users, shape.terms))
-    return Profiles(user_names(shape.users), log.terms, matrix)
-
-
-def user_names(users: int) -> tuple[str, ...]:
-    """Return a name for each of `users`, in log order."""
-    return tuple(f"u{number}" for number in range(1, users + 1))
-
-
-def write_log(log: Log, path: Path, seed: int = 0) -> None:
-    """Write `log` to `path` as lines of user, query and time."""
-    words, users = len(log.terms), user_names(log.shape.users)
-    days = [f"\t{DAY} {s // 3600:02}:{s // 60 % 60:02}:{s % 60:02}\n" for s in range(SECONDS)]
-    shared = [*log.terms, *(f" {term}" for term in log.terms), *days]
-    queries = log.user.size
-    # A line has a user, words separated by blanks, and a time.
-    numbers = np.empty(log.word.size + 2 * queries, dtype=np.int32)
-    before = 2 * np.repeat(np.arange(queries), np.diff(log.at)) + 1
-    numbers[np.arange(log.word.size) + before] = log.word + words
-    begin = log.at[:-1] + 2 * np.arange(queries)
-    numbers[begin], numbers[begin + 1] = ~log.user, log.word[log.at[:-1]]
-    when = times(log.user, np.random.default_rng([seed, 1]))
-    numbers[log.at[1:] + 2 * np.arange(queries) + 1] = when + 2 * words
-    path.write_bytes(joined(shared, [f"{user}\t" for user in users], numbers))
-
-
-def times(user: Ints, rng: np.random.Generator) -> Ints:
-    """Return the second of each query by its `user`, who pauses after at most 90 queries."""
-    first = np.searchsorted(user, user)
-    nth = np.arange(user.size) - first
-    steps = np.minimum(rng.exponential(THINKING, user.size), MOST_THINKING).astype(np.int64)
-    steps += PAUSE * (nth % SITTING == 0)
-    steps[nth == 0] = 0
-    passed = np.cumsum(steps)
-    within = passed - passed[first]
-    lasts = np.zeros(int(user[-1]) + 1, dtype=np.int64)
-    np.maximum.at(lasts, user, within)
-    opens: Ints = (rng.random(lasts.size) * (SECONDS - lasts)).astype(np.int64)
-    return opens[user] + within
+    users = tuple(f"u{number}" for number in range(1, shape.users + 1))
+    return Profiles(users, log.terms, matrix)
 
 
 if __name__ == "__main__":

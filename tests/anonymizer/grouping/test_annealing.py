@@ -147,6 +147,29 @@ def test_what_no_partition_can_keep_is_told() -> None:
     assert found.excess == 2
 
 
+def test_the_best_partition_is_kept_and_not_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(annealing, "HOT", 9.0)  # any exchange is taken, to the end
+    monkeypatch.setattr(annealing, "COLD", 9.0)
+    met, real = [], annealing._partition
+    monkeypatch.setattr(annealing, "_partition", lambda state: met.append(real(state)) or met[-1])
+    likeness, rng = of_vectors(drawn_vectors(60)), np.random.default_rng(0)
+    made = anneal(likeness, equal_sizes(60, 6), rng, steps=BLOCKS)
+    assert len(met) == BLOCKS + 1
+    assert made.objective == max(one.objective for one in met) > met[-1].objective
+
+
+def test_in_repairs_the_penalty_grows_until_limits_come_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("LIGHT", "HEAVY"):
+        monkeypatch.setattr(annealing, name, 0.001)
+    kinds = np.repeat(np.eye(6), 4, axis=0)  # as groups they are closest, and each is to be parted
+    limits, rng = at_most(kinds.astype(np.int64), 1), np.random.default_rng(0)
+    likeness = of_vectors(kinds)
+    found = anneal(likeness, equal_sizes(24, 4), rng, steps=60_000, limits=limits)
+    assert found.excess == 0
+
+
 def test_users_who_are_all_alike_are_dealt_out_all_the_same() -> None:
     found = anneal(
         of_vectors(np.zeros((6, 4))), equal_sizes(6, 2), np.random.default_rng(0), steps=600

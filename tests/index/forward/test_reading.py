@@ -132,6 +132,13 @@ def test_shares_of_nothing_are_nothing(tmp_path: Path) -> None:
         shares(forward, [1], {"a": 1.0}, "tf")
 
 
+def test_shares_of_one_profile_leave_nothing_for_the_next(tmp_path: Path) -> None:
+    forward = forward_of(["b a a", "a a b"], tmp_path)
+    before = shares(forward, [0, 1], {"b": 2.0}, "tfidf")
+    shares(forward, [0, 1], {"a": 1.0}, "tfidf")
+    assert shares(forward, [0, 1], {"b": 2.0}, "tfidf") == before
+
+
 def test_vectors_are_whole_and_in_the_order_of_the_sums(tmp_path: Path) -> None:
     forward = forward_of(["a a a b b b b", "c", "", "b"], tmp_path)
     # columns: b has 2 documents, a and c have 1

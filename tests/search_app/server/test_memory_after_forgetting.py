@@ -11,6 +11,7 @@ import secrets
 import shutil
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -45,11 +46,14 @@ def needles() -> list[str]:
 
 def held(reversed_needles: list[str]) -> set[str]:
     """Return the `reversed_needles` that some text in memory has, as they are or in bytes."""
+    gc.unfreeze()  # what is frozen is in no list of objects
     gc.collect()
     seen, found, waiting = set[int](), set[str](), gc.get_objects()
     while waiting:
         # A tracked object was among the first; one that is not may refer to texts all the same.
-        others = {id(one): one for one in gc.get_referents(*waiting)}
+        # Of a dictionary whose keys are all texts, Python names the values only.
+        keys = (key for one in waiting if isinstance(one, dict) for key in [*one])
+        others = {id(one): one for one in chain(gc.get_referents(*waiting), keys)}
         waiting = []
         for one in others.values():
             kind = type(one)

@@ -1,4 +1,4 @@
-"""The invented log of AltaVista's shape: exactly the marginals it promises, by both its ways."""
+"""The invented log of AltaVista's shape: exactly the marginals it promises."""
 
 from __future__ import annotations
 
@@ -8,19 +8,8 @@ import numpy as np
 import pytest
 
 from anonymizer.model import Profiles
-from anonymizer.profiles.building import ProfileChoices, build_profiles, without_robots
-from anonymizer.querylog.reading import read_log
 from anonymizer.storage.profiles import fingerprint, read_profiles
-from anonymizer.terms.analysis import WordAnalysis
-from scripts.benchmark.inputs.altavista import (
-    WHOLE,
-    Shape,
-    altavista_profiles,
-    draw_log,
-    main,
-    profiles_of,
-    write_log,
-)
+from scripts.benchmark.inputs.altavista import WHOLE, Shape, altavista_profiles, main
 
 SHARE = 0.01
 SHAPE = Shape(3_678, 9_361, 55_018, 18_461, 495)
@@ -56,35 +45,17 @@ def test_frequencies_are_skewed_and_sizes_heavy_tailed() -> None:
     assert log.sizes.mean() > 1.5 * np.median(log.sizes)
 
 
-def test_the_seed_settles_everything(tmp_path: Path) -> None:
-    shape = WHOLE.part(0.001)
-    contents = []
-    for seed in (1, 1, 2):
-        write_log(draw_log(shape, seed), tmp_path / "log.tsv", seed)
-        contents.append((tmp_path / "log.tsv").read_bytes())
-    assert contents[0] == contents[1] != contents[2]
+def test_the_seed_settles_everything() -> None:
+    one, again, other = (fingerprint(altavista_profiles(0.001, seed)) for seed in (1, 1, 2))
+    assert one == again != other
 
 
-def test_log_and_profiles_tell_the_same(tmp_path: Path, small: Profiles) -> None:
-    log = draw_log(SHAPE)
-    write_log(log, tmp_path / "log.tsv")
-    events, report = read_log([tmp_path / "log.tsv"])
-    assert (report.lines, report.events) == (SHAPE.queries, SHAPE.queries)  # nothing is folded
-    stay, dropped = without_robots(events)
-    assert dropped == 0
-    read, _ = build_profiles(stay, WordAnalysis(digits=True).terms, ProfileChoices(weights="tf"))
-    assert read.users == small.users
-    assert fingerprint(read) == fingerprint(small)
-
-
-def test_the_command_writes_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("log.tsv", "profiles.npz"):
-        words = ["altavista_shape", "--share", "0.002", "-o", str(tmp_path / name)]
-        monkeypatch.setattr("sys.argv", words)
-        main()
-    written = read_profiles(tmp_path / "profiles.npz")
-    assert fingerprint(written) == fingerprint(profiles_of(draw_log(WHOLE.part(0.002))))
-    assert len(read_log([tmp_path / "log.tsv"])[0]) == WHOLE.part(0.002).queries
-    monkeypatch.setattr("sys.argv", ["altavista_shape", "--share", "2", "-o", "x"])
+def test_the_command_writes_profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["altavista", "-o", str(tmp_path / "profiles.npz"), "--share"]
+    monkeypatch.setattr("sys.argv", [*words, "2"])
     with pytest.raises(SystemExit):
         main()
+    monkeypatch.setattr("sys.argv", [*words, "0.002"])
+    main()
+    written = read_profiles(tmp_path / "profiles.npz")
+    assert fingerprint(written) == fingerprint(altavista_profiles(0.002))

@@ -63,6 +63,17 @@ def test_a_comparison_has_ap_by_truth_and_hides_all_when_blind(fitted: FlaskClie
     assert "of the groups" not in blind
 
 
+def test_ap_by_truth_is_that_of_the_order_of_its_column(fitted: FlaskClient) -> None:
+    asked = "q=java&user=1003&ranking=evidence"
+    text = seen(fitted, f"/compare?{asked}").text.split("AP by truth")[1]
+    for mode, shown in zip(("none", "own", "group"), text.split(), strict=False):
+        address = f"/api/v1/search?{asked}&mode={mode}&size={DOCUMENTS}"
+        ids = [result["id"] for result in fitted.get(address).get_json()["results"]]
+        ranks = [rank for rank, name in enumerate(ids, 1) if "code" in LABELS[name]]
+        ap = sum(at / rank for at, rank in enumerate(ranks, 1)) / len(ranks)
+        assert shown == f"{ap:.2f}", mode
+
+
 def test_the_log_names_the_rule_and_what_was_left_plain(fitted: FlaskClient) -> None:
     for user in ("1001", "1003"):
         fitted.get(f"/?q=java&user={user}&ranking=evidence")
