@@ -21,6 +21,7 @@ from .model import Account, Document
 from .opening import open_index
 
 _HEAP = "256m"
+_KEPT = 4  # archives, 23 MB each: the newest, as other environments keep theirs there, too
 
 
 def make() -> Path | None:
@@ -43,6 +44,9 @@ def make() -> Path | None:
         if not dumped.exists():
             return None
         dumped.replace(made)
+    archives = sorted(made.parent.glob("java-*.jsa"), key=lambda path: path.stat().st_mtime_ns)
+    for old in archives[:-_KEPT]:
+        old.unlink(missing_ok=True)
     return made
 
 

@@ -81,7 +81,14 @@ class Records:
     """The stored texts of one field, read for any number of rows in one call."""
 
     def __init__(self, searcher: Any, field: str) -> None:
-        do, self._rows = handles(), java(ROWS)
+        self._rows = java(ROWS)
+        if is_one_search():  # of an index without openings
+            texts = searcher.storedFields()
+            self._read = SimpleNamespace(
+                apply=lambda rows: [texts.document(row).get(field) for row in rows.array()]
+            )
+            return
+        do = handles()
         stored = method(SEARCHER, "storedFields", f"()L{_path(STORED)};")
         read = method(STORED, "document", f"(I)L{_path(DOCUMENT)};")
         text = method(DOCUMENT, "get", "(Ljava/lang/String;)Ljava/lang/String;")

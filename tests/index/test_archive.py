@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -26,9 +27,13 @@ def test_a_whole_archive_is_mapped_and_a_damaged_one_ignored_in_silence(
     assert jvm._from_archive() == []
     plain = says()
     assert "sharing" not in plain
+    old = [tmp_path / f"java-{at}.jsa" for at in range(archive._KEPT)]
+    for path in old:
+        path.touch()
+        os.utime(path, (0, int(path.stem[-1])))
     made = archive.make()
     assert made
-    assert list(tmp_path.iterdir()) == [made]
+    assert {*tmp_path.iterdir()} == {made, *old[1:]}
     assert says().replace(", sharing", "") == plain != says()
     assert archive.make() == made
     good = made.read_bytes()
