@@ -52,7 +52,7 @@ def held(reversed_needles: list[str]) -> set[str]:
     while waiting:
         # A tracked object was among the first; one that is not may refer to texts all the same.
         # Of a dictionary whose keys are all texts, Python names the values only.
-        keys = (key for one in waiting if isinstance(one, dict) for key in [*one])
+        keys = (key for one in waiting if issubclass(type(one), dict) for key in [*one])
         others = {id(one): one for one in chain(gc.get_referents(*waiting), keys)}
         waiting = []
         for one in others.values():

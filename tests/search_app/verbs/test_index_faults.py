@@ -320,6 +320,7 @@ def test_interrupted_it_ends_and_the_old_index_serves(
         if code == 130:  # Ctrl+C has time to tidy up
             assert list((workspace.root / "indexes").glob(".*")) == [], told
     assert any(codes), f"seed {SEED}: none was interrupted"
+    change = update_of(chance, "marble", tmp_path, state)
     assert nursery.run(workspace, "index", *change.arguments) == 0, nursery.told
     assert_holds(workspace, change.after)
     assert_swept(workspace)
