@@ -38,6 +38,8 @@ DRIVER = """
 import contextlib, io, json, sys
 import anonymizer, index, loops, search_app
 from search_app.cli import run
+from search_app.server import checkup
+checkup._LEAST_MEMORY = checkup._LEAST_DISK = 0  # whatever else runs on this machine
 asked = json.load(sys.stdin)
 for package in (anonymizer, index, loops, search_app):
     assert package.__file__.startswith(asked["copy"]), package.__file__

@@ -67,9 +67,8 @@ def checkup(settings: Settings) -> Iterator[Check]:
     else:
         yield Check("workspace", str(folder) if folder.exists() else f"{folder} is not there yet")
     yield _disk(folder)
-    try:
-        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
+    size = _memory()
+    if size is None:
         yield Check("memory", "unknown on this system")
     else:
         advice = "" if size >= _LEAST_MEMORY else "close something: 1.5 GB wanted"
@@ -133,6 +132,16 @@ def _packages() -> Iterator[Check]:
     for one in chain.from_iterable(family.look() for family in families):
         what, _, remedy = str(one).partition("; ")
         yield Check("package", what, remedy if isinstance(one, PackageFault) else "")
+
+
+def _memory(table: Path = Path("/proc/meminfo")) -> int | None:
+    """Return the bytes that a program may take by the system's `table`; None if it has none."""
+    # Copies of files that the system keeps in memory count as free: it gives them back.
+    with suppress(OSError):
+        for line in table.read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return None
 
 
 def _disk(folder: Path) -> Check:

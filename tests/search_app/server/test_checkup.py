@@ -17,7 +17,7 @@ from anonymizer.model import Profiles
 from anonymizer.publishing import Candidate
 from search_app.accounts.store import PeopleStore
 from search_app.cli import main
-from search_app.server.checkup import Check, checkup
+from search_app.server.checkup import Check, _memory, checkup
 from search_app.settings import Settings, load_settings
 from search_app.workspace.folder import Workspace
 from search_app.workspace.ledger import publishing
@@ -199,3 +199,18 @@ def test_a_run_with_a_changed_file_is_told(settings: Settings) -> None:
     assert (
         of_runs().found == f"changed since the run was written: {run}: run.json, {other}: run.json"
     )
+
+
+@pytest.mark.parametrize(
+    ("table", "free"),
+    [
+        ("MemTotal: 9 kB\nMemFree: 1 kB\nMemAvailable:   3000 kB\nCached: 5 kB\n", 3000 * 1024),
+        ("MemTotal: 9 kB\nMemFree: 1 kB\n", None),
+    ],
+)
+def test_memory_that_the_system_gives_back_is_free(
+    tmp_path: Path, table: str, free: int | None
+) -> None:
+    (tmp_path / "meminfo").write_text(table)
+    assert _memory(tmp_path / "meminfo") == free
+    assert _memory(tmp_path / "none") is None
