@@ -176,7 +176,7 @@ def _count(state: Any) -> None:
         for axis in range(state.vectors.shape[1]):
             state.sums[group, axis] += state.vectors[user, axis]
             own += np.int64(state.vectors[user, axis]) ** 2
-        if own:  # nobody is like those who like no document more than others
+        if own:  # a user without a vector is like nobody
             state.rest[user] = max(0, UNIT * UNIT - own)
         state.insides[group] += state.rest[user]
     for group in range(state.excess.size):

@@ -178,10 +178,7 @@ class Serving:
         shown = published(self._ledger, folder) if folder else (lambda: False)
         if access != DEMO:
             self._withhold(modes, shown)
-        settings = self.settings
-        if not settings.ranking:
-            # Real people get no order that harms half of their searches.
-            settings = replace(settings, ranking=EVIDENCE if access == PRIVATE else COSINE)
+        settings = self._with_ranking(access)
         # What others need is loaded once the site is served: see `Modes.settle`.
         modes.warm_up(rule_of(settings) if settings.ranking == EVIDENCE else None)
         release, store = modes.release, self._store(access)
@@ -230,6 +227,13 @@ class Serving:
             dial_modes=self._dial_modes(opened),
             building=self.building,
         )
+
+    def _with_ranking(self, access: str) -> Settings:
+        """Return the settings, with a ranking that fits `access` unless they have one."""
+        if self.settings.ranking:
+            return self.settings
+        # Real people get no order that harms half of their searches.
+        return replace(self.settings, ranking=EVIDENCE if access == PRIVATE else COSINE)
 
     def _hashes(self, folder: Path | None, further: Iterable[str]) -> dict[str, str]:
         """Return the hash of the rows of each mode: of the release in `folder`, and `further`."""

@@ -122,7 +122,7 @@ def tried(faults: dict[str, str], name: str, work: Callable[[], dict[str, Any]])
 
 
 def figures(people: str, commands: dict[str, Any], faults: dict[str, str]) -> Measured:
-    """Return the bars' figures of so many `people`, with all `commands` and `faults`."""
+    """Return the figures of the bars for that number of `people`, with `commands` and `faults`."""
     runs = {name: commands[name] for name in SHARES if name in commands}
     known = {f"{name} {people}": (run, run["method alone"]) for name, run in runs.items()}
     if people == FEWEST and VOCABULARY in commands:

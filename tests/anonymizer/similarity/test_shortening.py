@@ -45,7 +45,7 @@ def test_all_is_kept_where_the_axes_suffice(users: int, documents: int, rank: in
 
 
 def test_no_order_of_adding_up_changes_the_axes() -> None:
-    """Whoever splits or turns round the sums over users gets the same, to the last bit."""
+    """The sums over users are the same to the last bit in any order and in any parts."""
     vectors = vectors_over(500, 40)
     assert np.array_equal(axes_for(vectors, 12), axes_for(vectors[::-1], 12))
     fine = np.round(2.0**19 * vectors)

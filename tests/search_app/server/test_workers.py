@@ -284,7 +284,7 @@ def test_a_worker_with_more_connections_lets_others_take_the_next(
     server = SimpleNamespace(
         share=waitress.WorkerShare(bound, loads, 1), active_channels=range(2), yields=11.0
     )
-    may = [waitress._may_accept(server, lambda: True)]  # as many as the other
+    may = [waitress._may_accept(server, lambda: True)]  # has one connection, as the other has
     server.active_channels = range(3)
     may.append(waitress._may_accept(server, lambda: True))
     server.yields = 9.0  # the other did not take it in time
